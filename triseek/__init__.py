@@ -1,0 +1,3 @@
+"""triseek: local-first code search for coding agents and the people beside them."""
+
+__version__ = "0.1.0"

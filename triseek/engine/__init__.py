@@ -1,0 +1,1 @@
+"""One repository, ready to answer."""

@@ -1,0 +1,1 @@
+"""The roads a search can take: indexed, scan, ripgrep."""

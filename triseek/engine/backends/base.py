@@ -1,0 +1,77 @@
+"""The contract every road meets, and the one shape of what it finds.
+
+A road yields `Batch`es: a few files each, in path order (component by component, as
+`rg --sort path` orders), rows in line order. The same request gives the same rows on every
+road; `tests/contracts/backend.py` holds each of them to that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from triseek.model.search import BackendName, SearchRequest, Totals
+    from triseek.query.pattern import Pattern
+
+ROW = np.dtype(
+    [
+        ("file", "<u4"),  # index into Batch.paths
+        ("number", "<u8"),  # 1-based line number of the row's first line; 0 when not asked for
+        ("offset", "<u8"),  # byte offset of the row in the file's text (after any BOM)
+        ("begin", "<u8"),  # the row is Batch.text[begin:end], its line terminator included
+        ("end", "<u8"),
+        ("context", "?"),  # a line around a match, not a match itself
+    ]
+)
+"""One row per matching (or context) line. In multiline mode one row per run of touching
+matches: it then holds every line they cover."""
+
+
+class FileRows(NamedTuple):
+    """The rows of one file."""
+
+    path: bytes
+    """Relative to the root, `/`-separated, raw bytes as the file system has them."""
+    rows: np.ndarray
+    """`ROW`; empty when only counts were asked for."""
+    text: bytes
+    """What `begin` and `end` index."""
+    count: int
+    """Matching lines (`count_matches`: matches) in this file, `max_count` applied."""
+
+
+@dataclass(slots=True)
+class Batch:
+    """What was found in a few files."""
+
+    paths: list[bytes]
+    """Files with at least one matching line (mode `files_without_match`: without)."""
+    counts: np.ndarray
+    """int64, one per path."""
+    rows: np.ndarray = field(default_factory=lambda: np.empty(0, ROW))
+    text: bytes = b""
+
+    def files(self) -> Iterator[FileRows]:
+        """Take the batch apart, file by file."""
+        bounds = np.searchsorted(self.rows["file"], np.arange(len(self.paths) + 1))
+        edges = bounds.tolist()
+        for number, (path, count) in enumerate(zip(self.paths, self.counts.tolist(), strict=True)):
+            yield FileRows(path, self.rows[edges[number] : edges[number + 1]], self.text, count)
+
+
+class Backend(Protocol):
+    """One way to answer a request. Raises `BackendFailure` when it cannot."""
+
+    name: BackendName
+
+    def search(self, request: SearchRequest, pattern: Pattern, totals: Totals) -> Iterator[Batch]:
+        """Yield what matches in path order, and fill `totals` as it goes.
+
+        `request.limit` is applied by the caller (`engine.search`), which stops iterating;
+        closing the iterator must stop all work.
+        """
+        ...

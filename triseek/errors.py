@@ -1,0 +1,115 @@
+"""Every error triseek can raise. This module imports nothing.
+
+TriseekError
+├── InvalidQuery         INVALID_QUERY        the pattern or a filter cannot be understood
+├── InvalidRequest       INVALID_REQUEST      a flag or argument makes no sense
+├── RepoNotDetected      REPO_NOT_DETECTED    the folder to search is not there
+├── IndexUnavailable     INDEX_UNAVAILABLE    no index for this root
+├── IndexStale           INDEX_STALE          the index is older than the tree
+├── IndexCorrupt         INDEX_CORRUPT        a byte of the index is not what was written
+├── FormatTooNew         FORMAT_TOO_NEW       the index was written by a later triseek
+├── BackendFailure       BACKEND_FAILURE      a road failed; another may answer
+├── FallbackFailure      FALLBACK_FAILURE     the last road failed too
+├── StateUnwritable      STATE_UNWRITABLE     the state folder cannot be written
+└── Busy                 BUSY                 another process is writing this index
+"""
+
+
+class TriseekError(Exception):
+    """The root of every error triseek raises on purpose."""
+
+    code = "INTERNAL"
+    """Stable name of the cause, part of the interface."""
+    retryable = False
+    """Whether the same call may succeed later without a change by the caller."""
+    next_step = ""
+    """What the user can do, one sentence; instances may carry a better one."""
+
+    def __init__(self, message: str, *, next_step: str | None = None) -> None:
+        super().__init__(message)
+        if next_step is not None:
+            self.next_step = next_step
+
+    @property
+    def message(self) -> str:
+        """One line naming what is wrong."""
+        return str(self)
+
+
+class InvalidQuery(TriseekError):
+    """The pattern or a filter cannot be understood."""
+
+    code = "INVALID_QUERY"
+    next_step = "Correct the pattern, or pass -F to search for it literally."
+
+
+class InvalidRequest(TriseekError):
+    """A flag or argument makes no sense, alone or beside another."""
+
+    code = "INVALID_REQUEST"
+    next_step = "See `triseek --help`."
+
+
+class RepoNotDetected(TriseekError):
+    """The folder to search does not exist or is not a folder."""
+
+    code = "REPO_NOT_DETECTED"
+    next_step = "Pass the path of an existing folder."
+
+
+class IndexUnavailable(TriseekError):
+    """There is no index for this root."""
+
+    code = "INDEX_UNAVAILABLE"
+    retryable = True
+    next_step = "Run `triseek build`."
+
+
+class IndexStale(TriseekError):
+    """The index no longer says what the tree holds."""
+
+    code = "INDEX_STALE"
+    retryable = True
+    next_step = "Run `triseek update`."
+
+
+class IndexCorrupt(TriseekError):
+    """A byte of the index is not the byte that was written."""
+
+    code = "INDEX_CORRUPT"
+    next_step = "Run `triseek reindex` to build it anew."
+
+
+class FormatTooNew(TriseekError):
+    """The index was written by a later version of triseek."""
+
+    code = "FORMAT_TOO_NEW"
+    next_step = "Upgrade triseek, or run `triseek reindex` to replace the index."
+
+
+class BackendFailure(TriseekError):
+    """One road failed; another may answer."""
+
+    code = "BACKEND_FAILURE"
+    retryable = True
+
+
+class FallbackFailure(TriseekError):
+    """Every road failed."""
+
+    code = "FALLBACK_FAILURE"
+
+
+class StateUnwritable(TriseekError):
+    """The state folder cannot be created or written."""
+
+    code = "STATE_UNWRITABLE"
+    next_step = "Point TRISEEK_HOME at a folder you may write."
+
+
+class Busy(TriseekError):
+    """Another process holds what this one needs."""
+
+    code = "BUSY"
+    retryable = True
+    next_step = "Wait for the other process, or end it."

@@ -1,0 +1,1 @@
+"""What is there: roots, walking, ignore rules, text and fingerprints."""

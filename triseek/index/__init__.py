@@ -1,0 +1,1 @@
+"""The trigram index: build, update, read."""

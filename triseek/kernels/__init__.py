@@ -1,0 +1,1 @@
+"""Compiled loops over plain arrays: they know no Python objects and, but for fetch, no files."""

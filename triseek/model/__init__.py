@@ -1,0 +1,1 @@
+"""The nouns of the program: requests, results and the verb table. Standard library only."""

@@ -1,0 +1,143 @@
+"""What a search asks for and what it says about itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+Case: TypeAlias = Literal["sensitive", "insensitive", "smart"]
+Mode: TypeAlias = Literal["lines", "count", "count_matches", "files", "files_without_match"]
+EngineChoice: TypeAlias = Literal["auto", "index", "scan", "rg"]
+BackendName: TypeAlias = Literal["indexed", "direct_scan", "ripgrep"]
+Freshness: TypeAlias = Literal["synced", "swept", "unverified"]
+TypeChange: TypeAlias = tuple[Literal["add", "clear"], str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PatternSpec:
+    """What to find, as it was asked for."""
+
+    patterns: tuple[str, ...]
+    """Any of these must match."""
+    fixed: bool = False
+    """Read the patterns as plain text (-F)."""
+    case: Case = "sensitive"
+    """Case mode (-s, -i, -S)."""
+    word: bool = False
+    """Only matches with no word character on either side (-w)."""
+    line: bool = False
+    """Only matches that are a whole line (-x)."""
+    multiline: bool = False
+    """Matches may span lines (-U)."""
+    dotall: bool = False
+    """`.` matches a line end too (--multiline-dotall); only with `multiline`."""
+    unicode: bool = True
+    """Classes, case and boundaries are Unicode's (--no-unicode turns it off)."""
+    crlf: bool = False
+    """`$` also matches before CR LF (--crlf)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScopeSpec:
+    """Which files may answer, as it was asked for."""
+
+    globs: tuple[str, ...] = ()
+    """-g, in order; a leading `!` excludes; the last that matches wins."""
+    iglobs: tuple[str, ...] = ()
+    """--iglob: the same, ignoring case; they come after `globs`."""
+    glob_case_insensitive: bool = False
+    """--glob-case-insensitive: all globs ignore case."""
+    types: tuple[str, ...] = ()
+    """-t: ripgrep's names of file types."""
+    types_not: tuple[str, ...] = ()
+    """-T."""
+    type_changes: tuple[TypeChange, ...] = ()
+    """--type-add and --type-clear, in order."""
+    hidden: bool = False
+    """Search hidden files and folders (-.)."""
+    allowlist: bool = False
+    """Also the well-known hidden places (.github, .gitignore …) that ripgrep leaves out."""
+    no_ignore: bool = False
+    """Respect no ignore file at all (--no-ignore)."""
+    no_ignore_vcs: bool = False
+    no_ignore_parent: bool = False
+    no_ignore_dot: bool = False
+    no_ignore_exclude: bool = False
+    no_ignore_global: bool = False
+    no_ignore_files: bool = False
+    no_require_git: bool = False
+    ignore_files: tuple[str, ...] = ()
+    """--ignore-file: more ignore files, lowest precedence."""
+    follow: bool = False
+    """Follow symbolic links (-L)."""
+    one_file_system: bool = False
+    max_depth: int | None = None
+    max_filesize: int | None = None
+    """Bytes; larger files are not searched."""
+    text: bool = False
+    """Search binary files as if they were text (-a)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchRequest:
+    """Search file contents below one root."""
+
+    pattern: PatternSpec
+    scope: ScopeSpec = field(default_factory=ScopeSpec)
+    paths: tuple[str, ...] = ()
+    """Folders or files below the root, relative to it, to search; none: all of it."""
+    mode: Mode = "lines"
+    invert: bool = False
+    """Lines that do not match (-v)."""
+    before: int = 0
+    """Lines of context before each match (-B)."""
+    after: int = 0
+    """Lines of context after each match (-A)."""
+    passthru: bool = False
+    """Every line is shown, matching or not (--passthru)."""
+    max_count: int | None = None
+    """At most this many matching lines per file (-m)."""
+    limit: int | None = None
+    """At most this many matching lines in all, in path order; totals stay exact."""
+    line_numbers: bool = True
+    """Whether rows need their line numbers; without, they may be 0, which is cheaper."""
+    engine: EngineChoice = "auto"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """Which road answered, and why."""
+
+    backend: BackendName
+    reason: str
+    """Short and machine-readable; the words are listed in docs/concepts/routing.md."""
+    fell_back: str = ""
+    """Why an earlier road failed, in one line; empty when none did."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A file or folder that could not be searched, and why."""
+
+    path: bytes
+    reason: Literal[
+        "binary", "unreadable", "too_large", "loop", "not_found", "encoding", "other"
+    ]
+    detail: str = ""
+
+
+@dataclass(slots=True, kw_only=True)
+class Totals:
+    """What a finished search found; counts cover everything, also what `limit` cut off."""
+
+    files_searched: int = 0
+    files_matched: int = 0
+    lines: int = 0
+    """Matching lines."""
+    bytes_searched: int = 0
+    """Bytes read from files."""
+    truncated: bool = False
+    skipped: list[Skipped] = field(default_factory=list)
+    incomplete: str = ""
+    """Why the answer may lack something; empty when it lacks nothing."""
+    elapsed_ms: float = 0.0

@@ -1,0 +1,36 @@
+"""Where state lives. Strings and `os.path` only: this module is on the fast path."""
+
+import os
+
+
+def home() -> str:
+    """The state folder: `TRISEEK_HOME`, else `~/.triseek`; absolute, not necessarily there."""
+    chosen = os.environ.get("TRISEEK_HOME")
+    if chosen:
+        return os.path.abspath(chosen)
+    return os.path.join(os.path.expanduser("~"), ".triseek")
+
+
+def indexes() -> str:
+    """The folder that holds one index folder per root."""
+    return os.path.join(home(), "indexes")
+
+
+def index_of(key: str) -> str:
+    """The index folder of the root with this key (see `files.root.key`)."""
+    return os.path.join(indexes(), key)
+
+
+def kernel_cache(digest: str) -> str:
+    """Numba's cache folder for kernels whose sources have this digest."""
+    return os.path.join(home(), "kernels", digest)
+
+
+def logs() -> str:
+    """The folder for log files."""
+    return os.path.join(home(), "logs")
+
+
+def config_file() -> str:
+    """The user's settings."""
+    return os.path.join(home(), "config.toml")

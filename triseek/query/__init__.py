@@ -1,0 +1,1 @@
+"""What is asked: patterns, formulas, scopes and plans. Knows nothing of disks."""

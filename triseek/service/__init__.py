@@ -1,0 +1,1 @@
+"""The whole application without a transport."""

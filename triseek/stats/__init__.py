@@ -1,0 +1,1 @@
+"""Numbers about the index, to look at and to export."""

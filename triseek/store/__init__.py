@@ -1,0 +1,1 @@
+"""Bytes on disk: columns, tables, segments, the manifest. Knows nothing of search."""
