@@ -1,0 +1,113 @@
+"""`--envelope`: the result as agents get it, one JSON document.
+
+The documented search envelope (docs of the MCP tools): version, repo_root, strategy,
+fallback_used, cache, routing_reason, results, search_id, truncated; and beside them what
+triseek adds: freshness, generation, exact totals, notes.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from triseek.cli.render.found import Counts
+
+if TYPE_CHECKING:
+    from triseek.cli.render.found import Found
+    from triseek.model.search import Route, Totals
+
+STRATEGIES = {
+    "indexed": "triseek_indexed",
+    "direct_scan": "triseek_direct_scan",
+    "ripgrep": "ripgrep_fallback",
+}
+PREVIEW_MAX = 200
+"""Characters of a line shown; a longer one ends in an ellipsis."""
+
+
+class Envelope:
+    """Collects results."""
+
+    def __init__(self, *, multiline: bool) -> None:
+        self.counts = Counts()
+        self.results: list[dict[str, Any]] = []
+        self._multiline = multiline
+
+    def file(self, found: Found) -> None:
+        """Collect the matching lines of one file."""
+        rows = found.rows[~found.rows["context"]]
+        matches = [
+            self._match(found, number, found.text[begin:end])
+            for number, begin, end in zip(
+                rows["number"].tolist(), rows["begin"].tolist(), rows["end"].tolist(), strict=True
+            )
+        ]
+        self.counts.files_matched += 1
+        self.results.append(
+            {"path": shown(found.path), "matches": matches, "reason": "content_match"}
+        )
+
+    def _match(self, found: Found, number: int, line: bytes) -> dict[str, Any]:
+        spans = found.pattern.spans(line if self._multiline else line.rstrip(b"\r\n"))
+        column = spans[0][0] + 1 if spans else 1
+        if self._multiline:  # the row may begin above the match: say where the match begins
+            above = line[: column - 1]
+            number += above.count(b"\n")
+            column -= above.rfind(b"\n") + 1
+            line = line[above.rfind(b"\n") + 1 :].split(b"\n", 1)[0]
+        return {"line": number, "column": column, "preview": preview(line)}
+
+    def document(
+        self,
+        *,
+        root: bytes,
+        route: Route | None,
+        totals: Totals,
+        freshness: str,
+        generation: int | None,
+        notes: tuple[str, ...],
+    ) -> bytes:
+        """The finished document, indented by two."""
+        backend = route.backend if route else "direct_scan"
+        fallback = backend != "indexed"
+        document: dict[str, Any] = {
+            "version": "1",
+            "repo_root": shown(root),
+            "strategy": STRATEGIES[backend],
+            "fallback_used": fallback,
+            "cache": "bypass" if fallback else "miss",
+            "routing_reason": route.reason if route else "",
+            "files_with_matches": totals.files_matched,
+            "total_line_matches": totals.lines,
+            "results": self.results,
+            "search_id": "search-0001",
+            "truncated": totals.truncated,
+            "freshness": freshness,
+            "generation": generation,
+            "totals": {
+                "files_searched": totals.files_searched,
+                "files_matched": totals.files_matched,
+                "lines": totals.lines,
+                "bytes_searched": totals.bytes_searched,
+                "skipped": len(totals.skipped),
+                "elapsed_ms": round(totals.elapsed_ms, 3),
+            },
+        }
+        if route and route.fell_back:
+            document["fell_back"] = route.fell_back
+        if totals.incomplete:
+            document["incomplete"] = totals.incomplete
+        if notes:
+            document["notes"] = list(notes)
+        return (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def preview(line: bytes) -> str:
+    """A line as an agent sees it: no line end, no more than `PREVIEW_MAX` characters."""
+    text = line.rstrip(b"\r\n").decode(errors="replace")
+    return text if len(text) <= PREVIEW_MAX else text[: PREVIEW_MAX - 1] + "…"
+
+
+def shown(path: bytes) -> str:
+    """A path as JSON can say it; bytes that are not UTF-8 become replacement characters."""
+    return path.decode(errors="replace")

@@ -1,0 +1,123 @@
+"""`--json`: ripgrep's JSON Lines messages begin, match, context, end and summary.
+
+Written piece by piece, because the order of keys is ripgrep's and the volume is large. Times
+differ from run to run; everything else is ripgrep's to the byte.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from json.encoder import encode_basestring  # type: ignore[attr-defined]
+from typing import TYPE_CHECKING
+
+from triseek.cli.render.found import Counts
+
+if TYPE_CHECKING:
+    from triseek.cli.render.found import Found
+    from triseek.cli.render.look import Look
+    from triseek.cli.render.output import Output
+
+
+class JsonLines:
+    """Writes messages."""
+
+    def __init__(self, look: Look, out: Output) -> None:
+        self.counts = Counts()
+        self._look = look
+        self._out = out
+
+    def file(self, found: Found) -> None:
+        """Write begin, a message per row, and end."""
+        if not len(found.rows):
+            return
+        path = data(found.path)
+        before = self._out.written
+        self._out.write(_line(f'{{"type":"begin","data":{{"path":{path}}}}}'))
+        matches, lines = self._rows(found, path)
+        printed = self._out.written - before
+        self._out.write(_line(self._end(found, path, printed, matches, lines)))
+        counts = self.counts
+        counts.matches += matches
+        counts.matched_lines += lines
+        counts.files_matched += 1
+        counts.bytes_printed += printed
+
+    def _rows(self, found: Found, path: str) -> tuple[int, int]:
+        """Write the rows; return how many matches and how many matching lines there were."""
+        rows, text, pieces = found.rows, found.text, []
+        matches = lines = 0
+        for number, offset, begin, end, context in zip(
+            rows["number"].tolist(),
+            rows["offset"].tolist(),
+            rows["begin"].tolist(),
+            rows["end"].tolist(),
+            rows["context"].tolist(),
+            strict=True,
+        ):
+            line = text[begin:end]
+            spans = self._spans(found, line) if context is self._look.invert else []
+            if not context:
+                matches += len(spans)
+                lines += line.count(b"\n") + (not line.endswith(b"\n"))
+            kind = "context" if context else "match"
+            figure = number if self._look.line_number else "null"
+            pieces.append(
+                f'{{"type":"{kind}","data":{{"path":{path},"lines":{data(line)},'
+                f'"line_number":{figure},"absolute_offset":{offset},'
+                f'"submatches":[{_submatches(line, spans)}]}}}}\n'
+            )
+        self._out.write("".join(pieces).encode())
+        return matches, lines
+
+    def _spans(self, found: Found, line: bytes) -> list[tuple[int, int]]:
+        bare = line
+        if not self._look.multiline and bare.endswith(b"\n"):
+            crlf = self._look.line_end == b"\r\n" and bare.endswith(b"\r\n")
+            bare = bare[: -2 if crlf else -1]
+        return [span for span in found.pattern.spans(bare) if span[0] < len(line)]
+
+    def _end(self, found: Found, path: str, printed: int, matches: int, lines: int) -> str:
+        binary = "null" if found.binary_at is None else str(found.binary_at)
+        return (
+            f'{{"type":"end","data":{{"path":{path},"binary_offset":{binary},"stats":{{'
+            f'"elapsed":{_elapsed(0)},"searches":1,"searches_with_match":{int(found.count > 0)},'
+            f'"bytes_searched":{found.size},"bytes_printed":{printed},'
+            f'"matched_lines":{lines},"matches":{matches}}}}}}}'
+        )
+
+
+def summary(counts: Counts, *, searches: int, bytes_searched: int, nanos: int) -> bytes:
+    """The last message."""
+    return _line(
+        f'{{"data":{{"elapsed_total":{_elapsed(nanos, by_name=True)},"stats":{{'
+        f'"bytes_printed":{counts.bytes_printed},"bytes_searched":{bytes_searched},'
+        f'"elapsed":{_elapsed(nanos, by_name=True)},"matched_lines":{counts.matched_lines},'
+        f'"matches":{counts.matches},"searches":{searches},'
+        f'"searches_with_match":{counts.files_matched}}}}},"type":"summary"}}'
+    )
+
+
+def data(raw: bytes) -> str:
+    """Text as `{"text": …}`, what is not UTF-8 as `{"bytes": …}` in base64."""
+    try:
+        return f'{{"text":{encode_basestring(raw.decode())}}}'
+    except UnicodeDecodeError:
+        return f'{{"bytes":"{b64encode(raw).decode()}"}}'
+
+
+def _submatches(line: bytes, spans: list[tuple[int, int]]) -> str:
+    return ",".join(
+        f'{{"match":{data(line[begin:end])},"start":{begin},"end":{end}}}' for begin, end in spans
+    )
+
+
+def _elapsed(nanos: int, *, by_name: bool = False) -> str:
+    seconds, rest = divmod(nanos, 1_000_000_000)
+    human = f"{nanos / 1e9:.6f}s"
+    if by_name:
+        return f'{{"human":"{human}","nanos":{rest},"secs":{seconds}}}'
+    return f'{{"secs":{seconds},"nanos":{rest},"human":"{human}"}}'
+
+
+def _line(message: str) -> bytes:
+    return message.encode() + b"\n"

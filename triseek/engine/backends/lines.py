@@ -1,0 +1,398 @@
+"""Lines out of a text: which match, which stand around them, and their numbers.
+
+Plain Python over `bytes`, so it works before any kernel is compiled. The rules are ripgrep's,
+checked against its output (14.1.0):
+
+- a row is a line with its terminator; where a match may span lines, a run of touching matches
+  and all the lines they cover;
+- `max_count` ends the search after so many rows, but the lines `after` the last one are still
+  shown, and those of them that match are shown as matches without being counted;
+- a match that begins at the very end of a text matches nothing one could show.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from triseek.engine.backends.base import ROW, Batch, FileRows
+from triseek.query.syntax import Alternate, Bytes, Chars, Concat, Look, Repeat
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from triseek.model.search import SearchRequest
+    from triseek.query.pattern import Pattern
+    from triseek.query.syntax import Node
+
+NEWLINE = 10
+
+
+class Span(NamedTuple):
+    """Some whole lines of a text: `text[begin:end]`."""
+
+    begin: int
+    end: int
+
+
+@dataclass(slots=True)
+class Progress:
+    """What one part of a text leaves for the next part to know."""
+
+    owed: int = 0
+    """Lines still to be shown after the last match."""
+    count: int = 0
+    """Matching rows so far (mode `count_matches` and multiline counts: matches)."""
+    hits: int = 0
+    """Matching rows so far, what `max_count` limits."""
+    done: bool = False
+    """Whether `max_count` was reached and nothing more is owed."""
+
+
+@dataclass(slots=True)
+class Rows:
+    """Rows as they are gathered: one list per column of `ROW` that is not computed later."""
+
+    begins: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+    context: list[bool] = field(default_factory=list)
+
+    def add(self, begin: int, end: int, *, context: bool) -> None:
+        """Append one row."""
+        self.begins.append(begin)
+        self.ends.append(end)
+        self.context.append(context)
+
+
+def rows_of(
+    data: bytes,
+    pattern: Pattern,
+    request: SearchRequest,
+    *,
+    first_line: int = 1,
+    offset: int = 0,
+) -> tuple[np.ndarray, int]:
+    """Return the rows of a whole text (`ROW`, `file` 0, `begin`/`end` into `data`) and its count.
+
+    `first_line` and `offset` say where in its file the text begins. Modes without lines have no
+    rows; `files` and `files_without_match` count at most 1.
+    """
+    progress = Progress()
+    rows = extract(data, 0, pattern, request, progress)
+    return as_array(rows, data, request, first_line, offset), progress.count
+
+
+def extract(
+    data: bytes,
+    start: int,
+    pattern: Pattern,
+    request: SearchRequest,
+    progress: Progress,
+) -> Rows:
+    """Search `data[start:]` and return its rows; what stands before `start` is context at most.
+
+    `progress` carries over from the part before, whose lines `data[:start]` were not shown.
+    Parts are whole lines; a pattern that may span lines has one part only.
+    """
+    rows = Rows()
+    if request.mode != "lines":
+        _tally(data, start, pattern, request, progress)
+        return rows
+    found = hits(data, pattern, request, start)
+    if request.before or request.after or request.passthru:
+        _show(found, data, rows, request, progress)
+    else:
+        _show_matches(found, rows, request, progress)
+    return rows
+
+
+def hits(data: bytes, pattern: Pattern, request: SearchRequest, start: int = 0) -> Iterator[Span]:
+    """Yield what a row is made of, in order: matching lines, or runs; inverted where asked for."""
+    spanning = spans_lines(pattern, request)
+    found = runs(data, pattern) if spanning else matching_lines(data, pattern, start)
+    return _other_lines(data, found, start) if request.invert else found
+
+
+def spans_lines(pattern: Pattern, request: SearchRequest) -> bool:
+    """Return whether a match may see beyond its line, so that the text must be searched whole.
+
+    As in ripgrep, `-U` alone does not make it so: a pattern that can neither match a newline nor
+    look at one is searched for line by line.
+    """
+    return request.pattern.multiline and _sees_newline(pattern.tree)
+
+
+def _sees_newline(node: Node) -> bool:
+    match node:
+        case Chars(ranges) | Bytes(ranges):
+            return any(low <= NEWLINE <= high for low, high in ranges)
+        case Look(kind):
+            return kind in ("line_start", "line_end")
+        case Concat(parts) | Alternate(parts):
+            return any(map(_sees_newline, parts))
+        case Repeat(inner):
+            return _sees_newline(inner)
+        case _:
+            return False
+
+
+def matching_lines(data: bytes, pattern: Pattern, start: int = 0) -> Iterator[Span]:
+    """Yield every matching line of `data[start:]`, in order."""
+    if not pattern.literals:
+        return _lines_by_pattern(data, pattern, start)
+    if len(pattern.literals) == 1:
+        return _lines_with(data, pattern.literals[0], start)
+    return _lines_with_any(data, pattern.literals, start)
+
+
+def _lines_with(data: bytes, needle: bytes, at: int) -> Iterator[Span]:
+    size, find, rfind = len(data), data.find, data.rfind
+    while at < size:
+        hit = find(needle, at)
+        if hit < 0:
+            return
+        begin = rfind(b"\n", at, hit) + 1 or at
+        at = find(b"\n", hit) + 1 or size
+        yield Span(begin, at)
+
+
+def _lines_with_any(data: bytes, needles: Sequence[bytes], at: int) -> Iterator[Span]:
+    """Yield the lines that hold any needle; each needle's next place is looked up once."""
+    size, find, rfind = len(data), data.find, data.rfind
+    ahead = {needle: place for needle in needles if (place := find(needle, at)) >= 0}
+    while ahead and at < size:
+        hit = min(ahead.values())
+        begin = rfind(b"\n", at, hit) + 1 or at
+        at = find(b"\n", hit) + 1 or size
+        yield Span(begin, at)
+        for needle, place in list(ahead.items()):
+            if place < at and (place := find(needle, at)) < 0:
+                del ahead[needle]
+            else:
+                ahead[needle] = place
+
+
+def _lines_by_pattern(data: bytes, pattern: Pattern, at: int) -> Iterator[Span]:
+    size, find, matches = len(data), data.find, pattern.matches
+    while at < size:
+        begin, at = at, find(b"\n", at) + 1 or size
+        if matches(data[begin:at]):
+            yield Span(begin, at)
+
+
+def runs(data: bytes, pattern: Pattern) -> Iterator[Span]:
+    """Yield the runs of a pattern that may span lines: touching matches, with all their lines."""
+    return (span for span, _ in _counted_runs(data, pattern))
+
+
+def _counted_runs(data: bytes, pattern: Pattern) -> Iterator[tuple[Span, int]]:
+    """Yield every run with the number of matches in it."""
+    size = len(data)
+    begin = end = -1
+    count = 0
+    for first, last in pattern.finditer(data):
+        if first >= size:
+            break
+        from_line = data.rfind(b"\n", 0, first) + 1
+        ends_line = last > from_line and data[last - 1] == NEWLINE
+        to_line = last if ends_line else data.find(b"\n", last) + 1 or size
+        if from_line > end:
+            if count:
+                yield Span(begin, end), count
+            begin, count = from_line, 0
+        end = max(end, to_line)
+        count += 1
+    if count:
+        yield Span(begin, end), count
+
+
+def _other_lines(data: bytes, found: Iterator[Span], start: int) -> Iterator[Span]:
+    """Yield the lines of `data[start:]` that are in none of the spans."""
+    at = start
+    for begin, end in found:
+        yield from each_line(data, at, begin)
+        at = end
+    yield from each_line(data, at, len(data))
+
+
+def each_line(data: bytes, begin: int, end: int) -> Iterator[Span]:
+    """Yield the lines between two line starts."""
+    find = data.find
+    while begin < end:
+        stop = find(b"\n", begin, end) + 1 or end
+        yield Span(begin, stop)
+        begin = stop
+
+
+def _tally(
+    data: bytes, start: int, pattern: Pattern, request: SearchRequest, progress: Progress
+) -> None:
+    """Count rows, or the matches in them, as far as the mode needs to know."""
+    limit = 1 if request.mode in ("files", "files_without_match") else request.max_count
+    for count in _counts(data, start, pattern, request):
+        progress.hits += 1
+        progress.count += count
+        if progress.hits == limit:
+            progress.done = True
+            return
+
+
+def _counts(data: bytes, start: int, pattern: Pattern, request: SearchRequest) -> Iterator[int]:
+    """Yield what each row adds to the count: 1, or the matches in it."""
+    if not request.invert:
+        if request.mode in ("count", "count_matches") and spans_lines(pattern, request):
+            # ripgrep's rule: a count of runs would say nothing, so `-c` counts matches too.
+            return (count for _, count in _counted_runs(data, pattern))
+        if request.mode == "count_matches":
+            found = matching_lines(data, pattern, start)
+            return (len(pattern.spans(data[begin:end])) for begin, end in found)
+    return (1 for _ in hits(data, pattern, request, start))
+
+
+def _show_matches(
+    found: Iterator[Span], rows: Rows, request: SearchRequest, progress: Progress
+) -> None:
+    """Gather matching rows where no context is wanted."""
+    begins, ends = rows.begins, rows.ends
+    room = None if request.max_count is None else request.max_count - progress.hits
+    for begin, end in found:
+        begins.append(begin)
+        ends.append(end)
+        if len(begins) == room:
+            progress.done = True
+            break
+    rows.context = [False] * len(begins)
+    progress.hits += len(begins)
+    progress.count += len(begins)
+
+
+def _show(
+    found: Iterator[Span], data: bytes, rows: Rows, request: SearchRequest, progress: Progress
+) -> None:
+    """Gather matching rows and the lines around them."""
+    shown = 0
+    for begin, end in found:
+        shown = _show_between(data, rows, request, progress, shown, begin)
+        if progress.done:
+            return
+        rows.add(begin, end, context=False)
+        shown = end
+        _count_hit(request, progress)
+        if progress.done:
+            return
+    _show_after(data, rows, request, progress, shown, len(data))
+
+
+def _count_hit(request: SearchRequest, progress: Progress) -> None:
+    """Count a row that was shown; past the limit it only uses up what is owed."""
+    if progress.hits == request.max_count:
+        progress.owed -= 1
+    else:
+        progress.hits += 1
+        progress.count += 1
+        progress.owed = 0 if request.passthru else request.after
+    progress.done = progress.hits == request.max_count and progress.owed <= 0
+
+
+def _show_between(
+    data: bytes,
+    rows: Rows,
+    request: SearchRequest,
+    progress: Progress,
+    shown: int,
+    begin: int,
+) -> int:
+    """Show the lines from `shown` to a match at `begin` that belong to either; return the new end.
+
+    Sets `done` where the limit was reached before and nothing more is owed.
+    """
+    shown = _show_after(data, rows, request, progress, shown, begin)
+    if progress.hits == request.max_count:
+        progress.done = progress.owed <= 0
+        return shown
+    if not request.passthru:
+        shown = _start_of_lines_before(data, begin, request.before, shown)
+    for line in each_line(data, shown, begin):
+        rows.add(*line, context=True)
+    return begin
+
+
+def _show_after(
+    data: bytes, rows: Rows, request: SearchRequest, progress: Progress, shown: int, end: int
+) -> int:
+    """Show the lines owed to the match before, up to `end`; return where they end."""
+    if not (progress.owed or request.passthru):
+        return shown
+    for line in each_line(data, shown, end):
+        if not request.passthru:
+            if progress.owed <= 0:
+                break
+            progress.owed -= 1
+        rows.add(*line, context=True)
+        shown = line.end
+    return shown
+
+
+def _start_of_lines_before(data: bytes, begin: int, count: int, floor: int) -> int:
+    """Return where the `count` lines before `begin` start, not before `floor`."""
+    start = begin
+    for _ in range(count):
+        if start <= floor:
+            break
+        start = data.rfind(b"\n", floor, start - 1) + 1 or floor
+    return start
+
+
+def as_array(
+    rows: Rows, data: bytes, request: SearchRequest, first_line: int = 1, offset: int = 0
+) -> np.ndarray:
+    """Return gathered rows as `ROW`, with line numbers where the request wants them."""
+    table = np.zeros(len(rows.begins), ROW)
+    table["begin"] = rows.begins
+    table["end"] = rows.ends
+    table["context"] = rows.context
+    table["offset"] = table["begin"] + np.uint64(offset)
+    if request.line_numbers and rows.begins:
+        table["number"] = _numbers(rows.begins, data, first_line)
+    return table
+
+
+def _numbers(begins: list[int], data: bytes, first_line: int) -> np.ndarray:
+    """Return the line numbers of ascending line starts, by counting newlines between them."""
+    steps = [data.count(b"\n", 0, begins[0])]
+    steps += [data.count(b"\n", here, there) for here, there in pairwise(begins)]
+    return np.cumsum(np.array(steps, np.uint64)) + np.uint64(first_line)
+
+
+def tail(data: bytes, rows: Rows, request: SearchRequest) -> int:
+    """Return where the lines begin that were not shown and that the next part may need."""
+    shown = rows.ends[-1] if rows.ends else 0
+    if request.passthru:
+        return len(data)
+    return _start_of_lines_before(data, len(data), request.before, shown)
+
+
+def gather(files: Iterable[FileRows]) -> Batch:
+    """Join the rows of several files into one batch that holds no more text than they need."""
+    paths: list[bytes] = []
+    counts: list[int] = []
+    tables: list[np.ndarray] = []
+    texts: list[bytes] = []
+    size = 0
+    for number, (path, rows, text, count) in enumerate(files):
+        paths.append(path)
+        counts.append(count)
+        if len(rows):
+            first, last = int(rows["begin"][0]), int(rows["end"][-1])
+            moved = rows.copy()
+            moved["file"] = number
+            moved["begin"] = rows["begin"] - np.uint64(first) + np.uint64(size)
+            moved["end"] = rows["end"] - np.uint64(first) + np.uint64(size)
+            tables.append(moved)
+            texts.append(text[first:last])
+            size += last - first
+    joined = np.concatenate(tables) if tables else np.empty(0, ROW)
+    return Batch(paths, np.array(counts, np.int64), joined, b"".join(texts))

@@ -1,0 +1,116 @@
+"""A request in ripgrep's own words.
+
+Everything a user can choose goes behind `--flag=value`, patterns behind `--regexp=`, paths
+behind `--` and `./`: no value is ever read as an option, whatever it begins with.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from triseek.model.search import PatternSpec, ScopeSpec, SearchRequest
+
+_CASES = {"sensitive": "--case-sensitive", "insensitive": "--ignore-case", "smart": "--smart-case"}
+
+_SCOPE_SWITCHES = (
+    "glob_case_insensitive",
+    "hidden",
+    "no_ignore",
+    "no_ignore_vcs",
+    "no_ignore_parent",
+    "no_ignore_dot",
+    "no_ignore_exclude",
+    "no_ignore_global",
+    "no_ignore_files",
+    "no_require_git",
+    "follow",
+    "one_file_system",
+    "text",
+)
+"""Fields of `ScopeSpec` that ripgrep spells the same, with hyphens."""
+
+_MODES = {
+    "count": ("--count",),
+    "count_matches": ("--count-matches",),
+    "files": ("--files-with-matches",),
+    "files_without_match": ("--files-without-match",),
+}
+
+
+def arguments(
+    request: SearchRequest, patterns: Sequence[str], paths: Iterable[str], *, ordered: bool
+) -> list[str]:
+    """Return what to pass to rg, without its own name.
+
+    `patterns` are the request's, spelled as rg reads them. `paths` are relative to rg's working
+    folder. `ordered` lets rg sort, which costs it its threads.
+    """
+    return [
+        *("--no-config", "--color=never", "--no-mmap", "--no-ignore-messages"),
+        *("--with-filename", "--null", "--no-context-separator"),
+        *(["--sort=path"] if ordered else []),
+        *_output_flags(request),
+        *_pattern_flags(request.pattern),
+        *_scope_flags(request.scope),
+        *(f"--regexp={pattern}" for pattern in patterns),
+        "--",
+        *(f"./{path}" for path in paths),
+    ]
+
+
+def _output_flags(request: SearchRequest) -> Iterator[str]:
+    if request.mode == "lines":
+        yield from ("--heading", "--byte-offset")
+        yield "--line-number" if request.line_numbers else "--no-line-number"
+        yield from _context_flags(request)
+    else:
+        yield from _MODES[request.mode]
+    if request.invert:
+        yield "--invert-match"
+    if request.max_count is not None:
+        yield f"--max-count={request.max_count}"
+
+
+def _context_flags(request: SearchRequest) -> Iterator[str]:
+    if request.passthru:
+        yield "--passthru"
+        return
+    yield f"--before-context={request.before}"
+    yield f"--after-context={request.after}"
+
+
+def _pattern_flags(spec: PatternSpec) -> Iterator[str]:
+    yield _CASES[spec.case]
+    if spec.fixed:
+        yield "--fixed-strings"
+    if spec.line:
+        yield "--line-regexp"
+    elif spec.word:
+        yield "--word-regexp"
+    if spec.multiline:
+        yield "--multiline"
+        if spec.dotall:
+            yield "--multiline-dotall"
+    if not spec.unicode:
+        yield "--no-unicode"
+    if spec.crlf:
+        yield "--crlf"
+
+
+def _scope_flags(scope: ScopeSpec) -> Iterator[str]:
+    for name in _SCOPE_SWITCHES:
+        if getattr(scope, name):
+            yield "--" + name.replace("_", "-")
+    yield from (f"--glob={glob}" for glob in scope.globs)
+    yield from (f"--iglob={glob}" for glob in scope.iglobs)
+    yield from (f"--type-{change}={value}" for change, value in scope.type_changes)
+    yield from (f"--type={name}" for name in scope.types)
+    yield from (f"--type-not={name}" for name in scope.types_not)
+    yield from (f"--ignore-file={path}" for path in scope.ignore_files)
+    if scope.max_depth is not None:
+        yield f"--max-depth={scope.max_depth}"
+    if scope.max_filesize is not None:
+        yield f"--max-filesize={scope.max_filesize}"

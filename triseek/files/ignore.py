@@ -1,0 +1,347 @@
+"""What ripgrep leaves out of a folder: ignore files of every kind, hidden names, the allow-list.
+
+The rules are those of ripgrep 14.1.0, whose order is, strongest first: `-g` globs; `.rgignore`;
+`.ignore`; `.gitignore`; `.git/info/exclude`; git's global excludes; `--ignore-file`; then types;
+then hiddenness. Within a kind the nearest folder wins. Git's files count only inside a
+repository, and not beyond the folder that holds `.git`.
+
+Each folder of a walk has `Rules`: every rule set that speaks about its entries, already in that
+order, so that the first that matches decides. Folders without ignore files share their
+parent's `Rules`, and one search over all names of a folder tells that nothing in it matches,
+which is so nearly everywhere: that is what makes a walk in Python fast.
+
+One oddity of 14.1.0 is kept, because parity is the goal: rules of folders *above* the walked one
+see an entry as if it lay directly in the walked folder. So `/sub/x` in a parent's ignore file
+does not reach `sub/x` from a walk that started beside it, and `/start/x` reaches every `x`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from triseek.errors import InvalidQuery
+from triseek.query.globs import RuleSet, parse_line, wrap
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from triseek.model.search import ScopeSpec
+
+ALLOWED_DIRS = frozenset(
+    b".github .gitlab .circleci .buildkite .azuredevops .ci .devcontainer .vscode .idea .run "
+    b".husky .changeset .storybook .cargo .mvn .claude .cursor .codex .well-known .platform "
+    b".ebextensions .streamlit .dvc".split()
+)
+"""Hidden folders at the top of a root that the allow-list shows."""
+
+_VARIANTS = (b"", b".json", b".yml", b".yaml", b".js", b".cjs")
+ALLOWED_FILES = frozenset(
+    [
+        *(
+            b".gitignore .gitattributes .gitmodules .git-blame-ignore-revs .mailmap .editorconfig "
+            b".gitlab-ci.yml .dockerignore .npmrc .nvmrc .node-version .python-version "
+            b".ruby-version .tool-versions .terraform-version .terraform.lock.hcl .bazelrc "
+            b".buckconfig .clang-format .clang-tidy .coveragerc .ruff.toml .yamllint "
+            b".prettierignore .prettierrc.mjs .eslintignore .stylelintignore .markdownlint.json "
+            b".markdownlint.jsonc .env.example .env.sample .env.template".split()
+        ),
+        *(
+            stem + variant
+            for stem in (b".prettierrc", b".eslintrc", b".stylelintrc")
+            for variant in _VARIANTS
+        ),
+    ]
+)
+"""Hidden files at the top of a root that the allow-list shows."""
+
+_EXCLUDES_FILE = re.compile(rb'(?im)^\s*excludesfile\s*=\s*"?\s*(\S+?)\s*"?\s*$')
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Which kinds of ignore files count."""
+
+    dot: bool
+    """`.ignore` and `.rgignore`."""
+    vcs: bool
+    """`.gitignore`."""
+    exclude: bool
+    """`.git/info/exclude`."""
+    global_: bool
+    """Git's global excludes."""
+    parents: bool
+    """Ignore files above the walked folder."""
+    require_git: bool
+    explicit: tuple[str, ...]
+    """`--ignore-file`."""
+
+    @classmethod
+    def of(cls, spec: ScopeSpec) -> Options:
+        """What a scope's `no_…` flags leave."""
+        every, vcs = spec.no_ignore, spec.no_ignore or spec.no_ignore_vcs
+        return cls(
+            dot=not (every or spec.no_ignore_dot),
+            vcs=not vcs,
+            exclude=not (vcs or spec.no_ignore_exclude),
+            global_=not (vcs or spec.no_ignore_global),
+            parents=not (every or spec.no_ignore_parent),
+            require_git=not spec.no_require_git,
+            explicit=() if spec.no_ignore_files else spec.ignore_files,
+        )
+
+    @property
+    def names(self) -> frozenset[bytes]:
+        """The entries of a folder that make it need rules of its own."""
+        found = set()
+        if self.dot:
+            found |= {b".ignore", b".rgignore"}
+        if self.vcs:
+            found.add(b".gitignore")
+        if self.vcs or self.exclude:
+            found.add(b".git")
+        return frozenset(found)
+
+
+class _Layer(NamedTuple):
+    """One rule set and how it sees the entries of a folder."""
+
+    rules: RuleSet
+    cut: int
+    """How many bytes of the folder's path (from the root) belong to the rules' own folder."""
+    fixed: bytes | None = None
+    """For rules above the walk: the only folder they ever see."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Every rule set that speaks about the entries of one folder."""
+
+    layers: tuple[_Layer, ...]
+    frame: _Frame
+
+    def decide(
+        self, folder: bytes, files: Sequence[bytes], dirs: Sequence[bytes]
+    ) -> tuple[dict[bytes, bool], dict[bytes, bool]]:
+        """For entries some rule matches, whether they are taken: of the files, of the folders.
+
+        `folder` is relative to the root, empty or ending in `/`.
+        """
+        file_verdicts: dict[bytes, bool] = {}
+        dir_verdicts: dict[bytes, bool] = {}
+        names = [*files, *dirs]
+        blob = wrap(names)
+        for rules, cut, fixed in self.layers:
+            seen = folder[cut:] if fixed is None else fixed
+            if not names or not rules.touches(seen, names, blob):
+                continue
+            for name, negated in rules.decide(seen, files, dirs=False).items():
+                file_verdicts.setdefault(name, negated)
+            for name, negated in rules.decide(seen, dirs, dirs=True).items():
+                dir_verdicts.setdefault(name, negated)
+        return file_verdicts, dir_verdicts
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """What one folder adds, linked to the folder above."""
+
+    parent: _Frame | None
+    cut: int
+    fixed: bytes | None
+    """See `_Layer`."""
+    custom: RuleSet
+    dot: RuleSet
+    git: RuleSet
+    exclude: RuleSet
+    has_git: bool
+    above: bool
+    """It lies above the folder the walk started in."""
+
+
+_NO_RULES = RuleSet(())
+
+
+@dataclass(slots=True)
+class IgnoreFiles:
+    """Reads ignore files as a walk comes by them."""
+
+    root: bytes
+    """The folder that relative paths, `-g` and `--ignore-file` count from; absolute."""
+    options: Options
+    names: frozenset[bytes] = field(init=False)
+    problems: list[tuple[bytes, str]] = field(init=False, default_factory=list)
+    """Lines of ignore files that are no valid globs, and files that cannot be read."""
+    _global: RuleSet = field(init=False)
+    _explicit: list[RuleSet] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.names = self.options.names
+        self._global = _NO_RULES
+        if self.options.global_ and (path := global_excludes_path()):
+            self._global = self._read(path)
+        self._explicit = [
+            self._read(os.path.join(self.root, os.fsencode(path)), must=True)  # noqa: PTH118
+            for path in reversed(self.options.explicit)
+        ]
+
+    def start(self, folder: bytes) -> Rules:
+        """The rules of everything above a walk that starts in `folder`, relative to the root."""
+        options = self.options
+        frame = _Frame(None, 0, b"", _NO_RULES, _NO_RULES, _NO_RULES, _NO_RULES, False, True)  # noqa: FBT003
+        if not (options.parents or options.vcs or options.exclude or options.global_):
+            return self._rules(frame)
+        base = os.path.realpath(os.path.join(self.root, folder))  # noqa: PTH118
+        for parent in _parents(base):
+            inside = base[len(parent) :].lstrip(b"/") + b"/"
+            frame = self._frame(frame, parent, self.names, cut=0, fixed=inside)
+        return self._rules(frame)
+
+    def enter(self, rules: Rules, folder: bytes, special: Iterable[bytes]) -> Rules:
+        """The rules inside a folder with these ignore files (or `.git`) in it."""
+        path = os.path.join(self.root, folder)  # noqa: PTH118
+        return self._rules(self._frame(rules.frame, path, special, cut=len(folder), fixed=None))
+
+    def _frame(
+        self,
+        parent: _Frame,
+        path: bytes,
+        special: Iterable[bytes],
+        *,
+        cut: int,
+        fixed: bytes | None,
+    ) -> _Frame:
+        present = set(special)
+        above = fixed is not None
+        # Git's marker above the walk is not looked for when only info/exclude counts.
+        has_git = self.options.require_git and b".git" in present
+        has_git = has_git and (not above or self.options.vcs) and _exists(path, b".git")
+
+        def read(name: bytes) -> RuleSet:
+            return self._read(path.rstrip(b"/") + b"/" + name) if name in present else _NO_RULES
+
+        exclude = _NO_RULES
+        if self.options.exclude and b".git" in present:
+            folder = self._git_folder(path) if self.options.require_git else path + b"/.git"
+            exclude = self._read(folder + b"/info/exclude") if folder else _NO_RULES
+        return _Frame(
+            parent, cut, fixed, read(b".rgignore"), read(b".ignore"), read(b".gitignore"),
+            exclude, has_git, above,
+        )  # fmt: skip
+
+    def _rules(self, frame: _Frame) -> Rules:
+        """Put every rule set that counts in the order in which they decide."""
+        chain: list[_Frame] = []
+        at: _Frame | None = frame
+        while at is not None:
+            chain.append(at)
+            at = at.parent
+        in_git = not self.options.require_git or any(link.has_git for link in chain)
+        heard = [link for link in chain if self.options.parents or not link.above]
+        inside = _up_to_repository(chain, heard) if in_git else []
+        kinds = [
+            [(link, link.custom) for link in heard],
+            [(link, link.dot) for link in heard],
+            [(link, link.git) for link in inside],
+            [(link, link.exclude) for link in inside],
+        ]
+        layers = [
+            _Layer(rules, link.cut, link.fixed) for kind in kinds for link, rules in kind if rules
+        ]
+        if in_git and self._global:
+            layers.append(_Layer(self._global, 0))
+        layers.extend(_Layer(rules, 0) for rules in self._explicit if rules)
+        return Rules(tuple(layers), frame)
+
+    def _git_folder(self, folder: bytes) -> bytes | None:
+        """Where `info/exclude` is: `.git`, or for a worktree what its `commondir` names."""
+        git = folder.rstrip(b"/") + b"/.git"
+        if not os.path.isfile(git):  # noqa: PTH113
+            return git
+        line = _first_line(git)
+        if line is None or not line.startswith(b"gitdir: "):
+            return None
+        # ripgrep reads a relative path from where it was started, which is our root.
+        real = os.path.join(self.root, line[len(b"gitdir: ") :])  # noqa: PTH118
+        common = _first_line(os.path.join(real, b"commondir"))  # noqa: PTH118
+        if common is None:
+            return None
+        start = real if common.startswith(b".") else self.root
+        return os.path.join(start, common)  # noqa: PTH118
+
+    def _read(self, path: bytes, *, must: bool = False) -> RuleSet:
+        """The rules of one ignore file; none if it cannot be read."""
+        try:
+            with open(path, "rb") as file:  # noqa: PTH123
+                data = file.read()
+        except OSError as error:
+            if must or not isinstance(error, FileNotFoundError):
+                self.problems.append((path, error.strerror or str(error)))
+            return _NO_RULES
+        return RuleSet(self._lines(path, data))
+
+    def _lines(self, path: bytes, data: bytes) -> list[Rule]:
+        rules: list[Rule] = []
+        for number, raw in enumerate(data.split(b"\n"), 1):
+            try:
+                rule = parse_line(raw.removesuffix(b"\r").decode())
+            except UnicodeDecodeError:
+                # ripgrep reads no further than the first line that is not UTF-8.
+                self.problems.append((path, f"line {number}: not UTF-8"))
+                break
+            except InvalidQuery as error:
+                self.problems.append((path, f"line {number}: {error}"))
+                continue
+            if rule is not None:
+                rules.append(rule)
+        return rules
+
+
+def global_excludes_path() -> bytes | None:
+    """Git's global excludes file as ripgrep finds it; it need not exist."""
+    home = os.environb.get(b"HOME")
+    config = os.environb.get(b"XDG_CONFIG_HOME") or (home + b"/.config" if home else b"")
+    for path in (home + b"/.gitconfig" if home else b"", config + b"/git/config" if config else b""):
+        found = _EXCLUDES_FILE.search(_content(path)) if path else None
+        if found:
+            return found[1].replace(b"~", home) if home else found[1]
+    return config + b"/git/ignore" if config else None
+
+
+def _up_to_repository(chain: list[_Frame], heard: list[_Frame]) -> list[_Frame]:
+    """The frames from a folder up to the one that holds `.git`."""
+    inside: list[_Frame] = []
+    for link in chain:
+        if link in heard:
+            inside.append(link)
+        if link.has_git:
+            break
+    return inside
+
+
+def _parents(folder: bytes) -> list[bytes]:
+    """Every folder above, outermost first."""
+    found: list[bytes] = []
+    while (parent := os.path.dirname(folder)) != folder:  # noqa: PTH120
+        found.append(parent)
+        folder = parent
+    return found[::-1]
+
+
+def _exists(folder: bytes, name: bytes) -> bool:
+    return os.path.exists(folder.rstrip(b"/") + b"/" + name)  # noqa: PTH110
+
+
+def _first_line(path: bytes) -> bytes | None:
+    content = _content(path)
+    return content.split(b"\n", 1)[0].removesuffix(b"\r") if content else None
+
+
+def _content(path: bytes) -> bytes:
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123
+            return file.read()
+    except OSError:
+        return b""

@@ -1,0 +1,307 @@
+"""One thread's share of a build: files in, blocks and spilled posting lists out.
+
+A worker owns its buffers, sized once, so memory is bounded by the number of workers and not by
+the tree. Files go through a 1 MiB arena; trigrams gather in a pair buffer; when that is nearly
+full, or the worker's range of files ends, the pairs are inverted, encoded and spilled to disk.
+"""
+
+from __future__ import annotations
+
+import os
+import stat as stat_module
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import xxhash
+
+from triseek.files import text
+from triseek.index.names import open_below
+from triseek.kernels import blocks, fetch, invert
+from triseek.store import layout
+
+if TYPE_CHECKING:
+    from io import FileIO
+    from pathlib import Path
+
+    from triseek.index.names import NameTable
+
+Array: TypeAlias = np.ndarray[Any, Any]
+
+ARENA_BYTES = 1 << 20
+CHUNK_BYTES = 1 << 20
+PAIRS = invert.TRIGRAMS
+"""Pairs held before they are inverted: 67 MB, some 7,000 files of the Linux tree. One block may
+hold every trigram there is, so it cannot be less."""
+SMALL_PAIRS = 400_000
+"""Up to here sorting pairs beats walking a table of all trigrams."""
+PARK_BYTES = 1 << 20
+"""Smaller arrays of a spill stay in memory."""
+MARKS = (b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe")
+BLOCK_COLUMNS = ("file", "offset", "length", "first_line", "flags")
+
+_FETCHES = fetch.is_available()
+
+
+@dataclass(slots=True)
+class Spill:
+    """Inverted lists of one run of blocks; block numbers count from the run's first block."""
+
+    blocks: int
+    trigrams: np.ndarray[Any, Any]
+    frequency: np.ndarray[Any, Any]
+    firsts: np.ndarray[Any, Any]
+    lasts: np.ndarray[Any, Any]
+    offsets: np.ndarray[Any, Any]
+    data: np.ndarray[Any, Any]
+
+
+@dataclass(slots=True)
+class Share:
+    """What came of files first..first + len(lines) - 1, in order."""
+
+    first: int
+    stats: np.ndarray[Any, Any]
+    """int64[n, fetch.STAT_SLOTS]"""
+    lines: np.ndarray[Any, Any]
+    digests: np.ndarray[Any, Any]
+    flags: np.ndarray[Any, Any]
+    skip: np.ndarray[Any, Any]
+    blocks: list[dict[str, np.ndarray[Any, Any]]] = field(default_factory=list)
+    spills: list[Spill] = field(default_factory=list)
+    text_bytes: int = 0
+
+
+class Worker:
+    """Buffers of one thread, and the loop that uses them."""
+
+    def __init__(self, root_descriptor: int, names: NameTable, folder: Path, largest: int):
+        """Spills go to `folder`; `largest` bounds the bytes to come, so small builds stay small."""
+        self._root = root_descriptor
+        self._names = names
+        self._folder = folder
+        pairs = min(PAIRS, largest) + CHUNK_BYTES + 1
+        # The arena may hold a million files of one byte, each a block.
+        self._block_room = pairs // blocks.BLOCK_BYTES + ARENA_BYTES + 16
+        self._arena = np.empty(ARENA_BYTES, np.uint8)
+        self._scratch = np.zeros(fetch.SCRATCH_BYTES, np.uint8)
+        self._state = np.zeros(blocks.STATE_SLOTS, np.int64)
+        self._state[blocks.FIRST_LINE] = 1
+        self._seen = np.zeros(blocks.SEEN_WORDS, np.uint64)
+        self._pairs = np.empty(pairs, np.uint32)
+        self._columns = (
+            np.empty(self._block_room, np.uint32),  # file
+            np.empty(self._block_room, np.uint64),  # offset
+            np.empty(self._block_room, np.uint64),  # length
+            np.empty(self._block_room, np.uint32),  # first line
+            np.empty(self._block_room, np.uint8),  # flags
+            np.empty(self._block_room, np.uint64),  # pairs
+        )
+        self._inverter = Inverter()
+
+    def run(self, first: int, last: int) -> Share:
+        """Take in files first..last-1."""
+        n = last - first
+        share = Share(
+            first,
+            np.zeros((n, fetch.STAT_SLOTS), np.int64),
+            np.zeros(n, np.int64),
+            np.zeros(n, np.uint64),
+            np.zeros(n, np.uint8),
+            np.zeros(n, np.uint8),
+        )
+        at = first
+        while at < last:
+            at = self._fill(share, at, last)
+        self._spill(share)
+        return share
+
+    def _fill(self, share: Share, at: int, last: int) -> int:
+        """Read one arena of files and take them in; the number of the next file."""
+        room = last - at
+        stats = np.zeros(room * fetch.STAT_SLOTS, np.int64)
+        begins, lengths = np.zeros(room, np.int64), np.empty(room, np.int64)
+        if _FETCHES:
+            until = fetch.read_files(
+                self._root, self._names.blob, self._names.starts, at, last,
+                self._scratch, self._arena, stats, begins, lengths,
+            )  # fmt: skip
+        else:
+            until, lengths[0] = at + 1, fetch.TOO_BIG
+        count, row = until - at, at - share.first
+        share.stats[row : row + count] = stats.reshape(room, -1)[:count]
+        self._make_room(share, ARENA_BYTES, count)
+        lines, outcome = np.empty(count, np.int64), np.empty(count, np.uint8)
+        blocks.extract_files(
+            self._arena, begins, lengths, count, at,
+            self._state, self._seen, self._pairs, *self._columns, lines, outcome,
+        )  # fmt: skip
+        share.lines[row : row + count] = lines
+        share.text_bytes += int(lengths[:count][outcome == blocks.TAKEN].sum())
+        self._digest(share, row, begins[:count], lengths[:count])
+        share.skip[row : row + count][outcome == blocks.BINARY] = layout.SKIP_BINARY
+        for k in np.flatnonzero(outcome >= blocks.MARKED).tolist():
+            self._take_apart(share, row + k, int(begins[k]), int(lengths[k]))
+        return until
+
+    def _digest(self, share: Share, row: int, begins: Array, lengths: Array) -> None:
+        view, digest = memoryview(self._arena), xxhash.xxh3_64_intdigest
+        edges = zip(begins.tolist(), lengths.tolist(), strict=True)
+        share.digests[row : row + len(begins)] = [
+            digest(view[begin : begin + length]) if length >= 0 else 0 for begin, length in edges
+        ]
+
+    def _take_apart(self, share: Share, row: int, begin: int, length: int) -> None:
+        """A file that is not simply text in the arena: marked, large, or not readable so far."""
+        if length >= 0:
+            self._take_decoded(share, row, bytes(self._arena[begin : begin + length]))
+            return
+        share.skip[row] = layout.SKIP_UNREADABLE
+        if length == fetch.NOT_REGULAR:
+            return
+        try:
+            descriptor = open_below(self._root, self._names[share.first + row])
+            with open(descriptor, "rb", buffering=0) as opened:
+                self._stream(share, row, opened)
+        except OSError:
+            share.lines[row] = 0
+
+    def _stream(self, share: Share, row: int, opened: FileIO) -> None:
+        """Take in a file chunk by chunk: memory stays bounded whatever its size."""
+        share.stats[row] = stat_row(os.fstat(opened.fileno()))
+        if not share.stats[row, fetch.STAT_OK]:
+            return
+        chunk = opened.read(CHUNK_BYTES)
+        if chunk.startswith(MARKS):
+            share.skip[row] = layout.SKIP_NONE
+            self._take_decoded(share, row, chunk + opened.read())
+            return
+        digest, offset = xxhash.xxh3_64(), 0
+        self._spill(share)
+        while chunk:
+            digest.update(chunk)
+            self._make_room(share, CHUNK_BYTES, 1)
+            if self._extract(np.frombuffer(chunk, np.uint8), share.first + row, offset):
+                # Only this file's blocks are here; those a spill took away over-include, and
+                # its row says that the file is not searched.
+                blocks.abandon(0, 0, self._state, self._seen, self._pairs)
+                share.skip[row] = layout.SKIP_BINARY
+                return
+            offset += len(chunk)
+            chunk = opened.read(CHUNK_BYTES)
+        share.digests[row] = digest.intdigest()
+        self._finish(share, row, offset)
+
+    def _take_decoded(self, share: Share, row: int, data: bytes) -> None:
+        """Take in a file with a byte order mark; its blocks count bytes of the decoded text."""
+        share.digests[row] = xxhash.xxh3_64_intdigest(data)
+        decoded = text.decode(data)
+        if decoded is None:
+            share.skip[row] = layout.SKIP_BINARY
+            return
+        share.flags[row] |= layout.FLAG_TRANSCODED
+        whole = np.frombuffer(decoded.data, np.uint8)
+        for at in range(0, len(whole), CHUNK_BYTES):
+            self._make_room(share, CHUNK_BYTES, 1)
+            self._extract(whole[at : at + CHUNK_BYTES], share.first + row, at)
+        self._finish(share, row, len(whole))
+
+    def _extract(self, part: Array, file: int, offset: int) -> int:
+        return blocks.extract(
+            part, 0, len(part), offset, file, self._state, self._seen, self._pairs, *self._columns
+        )
+
+    def _finish(self, share: Share, row: int, size: int) -> None:
+        self._make_room(share, 0, 1)
+        share.skip[row] = layout.SKIP_NONE
+        share.text_bytes += size
+        share.lines[row] = blocks.finish(
+            size, share.first + row, self._state, self._seen, self._pairs, *self._columns
+        )
+
+    def _make_room(self, share: Share, size: int, files: int) -> None:
+        """Spill first when `size` more bytes of `files` files might not fit the buffers."""
+        wanted = size // blocks.BLOCK_BYTES + files + 2
+        if (
+            int(self._state[blocks.PAIRS]) + size + 1 > len(self._pairs)
+            or int(self._state[blocks.BLOCKS]) + wanted > self._block_room
+        ):
+            self._spill(share)
+
+    def _spill(self, share: Share) -> None:
+        """Invert the closed blocks; what the block under way has emitted moves to the front."""
+        state = self._state
+        count = int(state[blocks.BLOCKS])
+        if count == 0:
+            return
+        block_pairs = self._columns[5]
+        used, total = int(block_pairs[count - 1]), int(state[blocks.PAIRS])
+        share.blocks.append(
+            dict(zip(BLOCK_COLUMNS, (c[:count].copy() for c in self._columns[:5]), strict=True))
+        )
+        name = self._folder / f"spill-{share.first:012d}-{len(share.spills):04d}"
+        share.spills.append(self._inverter.invert(self._pairs, block_pairs, count, used, name))
+        self._pairs[: total - used] = self._pairs[used:total].copy()
+        state[blocks.PAIRS] = total - used
+        state[blocks.BLOCKS] = 0
+
+
+class Inverter:
+    """Turn pairs into encoded lists and put them on disk."""
+
+    def __init__(self) -> None:
+        self._counts: Array | None = None
+
+    def invert(self, pairs: Array, block_pairs: Array, count: int, used: int, name: Path) -> Spill:
+        """The lists of pairs[:used], which `count` blocks emitted, spilled to files at `name`."""
+        if used <= SMALL_PAIRS:
+            trigrams, frequency, listed = _invert_small(pairs[:used], block_pairs[:count])
+        else:
+            trigrams, frequency, listed = self._invert_large(pairs, block_pairs, count, used)
+        n = len(trigrams)
+        offsets = np.empty(n + 1, np.uint64)
+        firsts, lasts = np.empty(n, np.uint32), np.empty(n, np.uint32)
+        data = np.empty(5 * used, np.uint8)
+        size = invert.encode_lists(
+            trigrams, frequency, n, listed, offsets, firsts, lasts, data
+        )
+        columns = (trigrams, frequency, firsts, lasts, offsets, data[:size])
+        return Spill(count, *(_park(name, i, values) for i, values in enumerate(columns)))
+
+    def _invert_large(
+        self, pairs: Array, block_pairs: Array, count: int, used: int
+    ) -> tuple[Array, Array, Array]:
+        if self._counts is None:
+            self._counts = np.zeros(invert.TRIGRAMS, np.uint32)
+        room = min(used, invert.TRIGRAMS)
+        trigrams, frequency = np.empty(room, np.uint32), np.empty(room, np.uint32)
+        n = invert.count(pairs, used, self._counts, trigrams, frequency)
+        listed = np.empty(used, np.uint32)
+        invert.scatter(pairs, block_pairs, count, self._counts, listed)
+        invert.clear(trigrams, n, self._counts)
+        return trigrams[:n].copy(), frequency[:n].copy(), listed
+
+
+def _invert_small(pairs: Array, block_pairs: Array) -> tuple[Array, Array, Array]:
+    """The same by sorting: a single edited file must not pay for a table of all trigrams."""
+    edges = np.concatenate(([0], block_pairs)).astype(np.int64)
+    block = np.repeat(np.arange(len(block_pairs), dtype=np.uint32), np.diff(edges))
+    order = np.argsort(pairs, kind="stable")
+    trigrams, frequency = np.unique(pairs, return_counts=True)
+    return trigrams, frequency.astype(np.uint32), block[order]
+
+
+def _park(name: Path, number: int, values: Array) -> Array:
+    """Put an array on disk and map it: a spill costs page cache, which the system may take back."""
+    if values.nbytes < PARK_BYTES:
+        return values.copy()
+    path = name.with_name(f"{name.name}-{number}.tmp")
+    values.tofile(path)
+    return np.memmap(path, values.dtype, "r").view(np.ndarray)
+
+
+def stat_row(stat: os.stat_result) -> list[int]:
+    """A Python stat result as `fetch` writes its rows."""
+    kind = stat_module.S_IFMT(stat.st_mode)
+    regular = int(stat_module.S_ISREG(stat.st_mode))
+    return [regular, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino, kind]

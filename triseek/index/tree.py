@@ -1,0 +1,111 @@
+"""What the index remembers of the tree itself, so that a later look can tell what changed.
+
+A file that appears or vanishes changes its directory's times; an ignore file that changes may
+change what is searched anywhere below it. Remembering both lets a sweep (`engine.freshness`) find
+every change with one `stat` per file and directory, and no walk.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from triseek.files import walk as walking
+from triseek.store import layout
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from triseek.store.segment import SegmentBuilder
+
+IGNORE_NAMES = (b".gitignore", b".ignore", b".rgignore")
+
+
+class Tree(NamedTuple):
+    """The walk's surroundings."""
+
+    directories: Sequence[bytes]
+    excluded: Sequence[walking.Excluded]
+    watched: Sequence[bytes]
+    """Absolute paths of ignore files that have, or would have, a say."""
+
+
+def write(segment: SegmentBuilder, root: bytes, tree: Tree) -> None:
+    """Write the three tables of `layout`."""
+    folders = [_times(os.path.join(root, path)) for path in tree.directories]
+    segment.table(
+        "directories",
+        layout.DIRECTORIES,
+        {
+            "path": list(tree.directories),
+            "mtime_ns": [row[1] for row in folders],
+            "ctime_ns": [row[2] for row in folders],
+            "inode": [row[3] for row in folders],
+        },
+    )
+    files = [_times(path) for path in tree.watched]
+    segment.table(
+        "watched",
+        layout.WATCHED,
+        {
+            "path": list(tree.watched),
+            "size": [row[0] for row in files],
+            "mtime_ns": [row[1] for row in files],
+            "ctime_ns": [row[2] for row in files],
+            "inode": [row[3] for row in files],
+        },
+    )
+    segment.table(
+        "excluded",
+        layout.EXCLUDED,
+        {
+            "path": [entry.path for entry in tree.excluded],
+            "is_dir": [entry.is_dir for entry in tree.excluded],
+        },
+    )
+
+
+def watched(
+    root: bytes, directories: Iterable[bytes], excluded: Iterable[walking.Excluded]
+) -> list[bytes]:
+    """Ignore files that matter to a walk of `root`: those there, and absent ones above it.
+
+    An absent ignore file inside the tree needs no row: making one changes its directory's times.
+    """
+    found = [
+        os.path.join(root, entry.path)
+        for entry in excluded
+        if os.path.basename(entry.path) in IGNORE_NAMES
+    ]
+    for folder in directories:
+        if folder == b"" or os.path.lexists(os.path.join(root, folder, b".git")):
+            git = os.path.join(root, folder, b".git") if folder else os.path.join(root, b".git")
+            found += [git, os.path.join(git, b"info", b"exclude")]
+    above = os.path.dirname(root)
+    while True:
+        found += [os.path.join(above, name) for name in (*IGNORE_NAMES, b".git")]
+        found.append(os.path.join(above, b".git", b"info", b"exclude"))
+        if above == os.path.dirname(above):
+            break
+        above = os.path.dirname(above)
+    return sorted({*found, *_global_ignores()})
+
+
+def _global_ignores() -> list[bytes]:
+    """Git's configuration and its default excludes: where `core.excludesFile` may point."""
+    home = os.fsencode(os.path.expanduser("~"))
+    config = os.environb.get(b"XDG_CONFIG_HOME") or os.path.join(home, b".config")
+    return [
+        os.path.join(home, b".gitconfig"),
+        os.path.join(config, b"git", b"config"),
+        os.path.join(config, b"git", b"ignore"),
+    ]
+
+
+def _times(path: bytes) -> tuple[int, int, int, int]:
+    """(size, mtime_ns, ctime_ns, inode); a size of -1 when there is nothing there."""
+    try:
+        stat = os.stat(path)
+    except OSError:
+        return -1, 0, 0, 0
+    return stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino

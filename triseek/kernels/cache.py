@@ -1,0 +1,75 @@
+"""Where compiled kernels are kept, and whether they are there yet; needs no numba to say so.
+
+Numba stamps a cached kernel with the source of its own file only, so a kernel that calls one in
+another file would outlive a change there. The folder's name therefore carries a digest of this
+whole package, of the numba that compiles it and of the processor it compiles for: any of these
+changing starts a fresh folder. A marker file is written once every kernel has been compiled, so
+a search can tell in a millisecond that it would have to wait for the compiler, and take another
+road instead.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.util
+import os
+import platform
+from pathlib import Path
+
+from triseek import paths
+
+_MARKER = "READY"
+
+
+@functools.cache
+def digest() -> str:
+    """Name of this build of the kernels: 16 hexadecimal digits."""
+    state = hashlib.blake2b(digest_size=8)
+    for source in sorted(Path(__file__).parent.glob("*.py")):
+        state.update(source.name.encode())
+        state.update(source.read_bytes())
+    state.update(_numba_stamp())
+    state.update(_processor())
+    return state.hexdigest()
+
+
+@functools.cache
+def directory() -> str:
+    """Numba's cache folder for these kernels."""
+    return os.environ.get("NUMBA_CACHE_DIR") or paths.kernel_cache(digest())
+
+
+def is_ready() -> bool:
+    """Whether every kernel has been compiled here before, so that loading takes no compiler."""
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in {"", "0"}:
+        return True
+    return (Path(directory()) / f"{_MARKER}-{digest()}").exists()
+
+
+def mark_ready() -> None:
+    """Say that every kernel has been compiled; silent where nothing can be written."""
+    try:
+        Path(directory()).mkdir(parents=True, exist_ok=True)
+        (Path(directory()) / f"{_MARKER}-{digest()}").touch()
+    except OSError:
+        return
+
+
+def _numba_stamp() -> bytes:
+    spec = importlib.util.find_spec("numba")
+    if spec is None or spec.origin is None:
+        return b"none"
+    stat = Path(spec.origin).stat()
+    return f"{spec.origin}:{stat.st_mtime_ns}".encode()
+
+
+def _processor() -> bytes:
+    """The processor's name and features; numba recompiles when these change."""
+    try:
+        with open("/proc/cpuinfo", "rb") as info:  # noqa: PTH123 - not a user's file
+            first = info.read(8192).split(b"\n\n")[0].splitlines()
+    except OSError:
+        return f"{platform.machine()} {platform.processor()}".encode()
+    wanted = (b"model name", b"flags", b"Features", b"CPU part")
+    return b"\n".join(line for line in first if line.startswith(wanted))

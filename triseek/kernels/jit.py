@@ -1,0 +1,85 @@
+"""The one decorator every kernel wears; the only module that imports numba.
+
+Importing a kernel loads it from the cache, or compiles it: ask `kernels.cache.is_ready()` first
+wherever somebody is waiting. Argument types are declared, so no search ever compiles a second
+version; array types are declared read-only where a kernel only reads, because mapped columns
+are read-only and numba holds that for part of the type (pynndescent's signatures are the model).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar, cast
+
+import numba
+
+from triseek.kernels import cache
+
+F = TypeVar("F", bound=Callable[..., object])
+
+U8 = numba.uint8
+U32 = numba.uint32
+U64 = numba.uint64
+I64 = numba.int64
+BOOL = numba.boolean
+VOID = numba.void
+
+
+def _column(dtype: object, *, writable: bool = False) -> object:
+    return numba.types.Array(dtype, 1, "C", readonly=not writable)
+
+
+BYTES = _column(numba.uint8)
+BYTES_OUT = _column(numba.uint8, writable=True)
+U16S = _column(numba.uint16)
+U16S_OUT = _column(numba.uint16, writable=True)
+U32S = _column(numba.uint32)
+U32S_OUT = _column(numba.uint32, writable=True)
+U64S = _column(numba.uint64)
+U64S_OUT = _column(numba.uint64, writable=True)
+I64S = _column(numba.int64)
+I64S_OUT = _column(numba.int64, writable=True)
+
+REGISTRY: list[Callable[..., object]] = []
+"""Every kernel that has been imported, in import order."""
+
+
+def _use_cache() -> bool:
+    """Point numba at our cache folder; without a writable one it compiles for this process."""
+    try:
+        Path(cache.directory()).mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    numba.config.CACHE_DIR = cache.directory()
+    return True
+
+
+_CACHED = _use_cache()
+
+
+def kernel(result: object, *arguments: object) -> Callable[[F], F]:
+    """Compile a function for these types with the options all kernels share.
+
+    The function keeps its Python signature for readers and type checkers. With
+    NUMBA_DISABLE_JIT=1 it stays plain Python, so debuggers and coverage see inside.
+    """
+
+    def compile_(function: F) -> F:
+        signature = cast("Callable[..., object]", result)(*arguments)
+        compiled = numba.njit([signature], cache=_CACHED, nogil=True)(function)
+        REGISTRY.append(compiled)
+        return cast("F", compiled)
+
+    return compile_
+
+
+def external(name: str, result: object, *arguments: object) -> Callable[..., int]:
+    """A function of the C library, called by kernels without the GIL; resolved when linked."""
+    signature = cast("Callable[..., object]", result)(*arguments)
+    return cast("Callable[..., int]", numba.types.ExternalFunction(name, signature))
+
+
+def is_compiled() -> bool:
+    """Whether kernels run as machine code (not under NUMBA_DISABLE_JIT)."""
+    return not numba.config.DISABLE_JIT

@@ -1,0 +1,50 @@
+"""The C library as kernels see it, with a Python twin where machine code is switched off.
+
+Addresses are passed as integers: numba hands out `array.ctypes.data`, and a declared
+`ExternalFunction` is resolved by the JIT linker, works with the cache and holds no GIL.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numba
+
+from triseek.kernels.jit import BYTES, I64, U8, external, is_compiled, kernel
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_PTR = numba.types.uintp
+_INT = numba.types.intc
+
+c_memchr = external("memchr", _PTR, _PTR, _INT, _PTR)
+c_open = external("open", _INT, _PTR, _INT, _INT)
+c_openat = external("openat", _INT, _INT, _PTR, _INT, _INT)
+c_pread = external("pread", numba.types.intp, _INT, _PTR, _PTR, numba.types.intp)
+c_read = external("read", numba.types.intp, _INT, _PTR, _PTR)
+c_close = external("close", _INT, _INT)
+c_statx = external("statx", _INT, _INT, _PTR, _INT, numba.types.uintc, _PTR)
+
+if is_compiled():
+
+    @kernel(I64, BYTES, U8, I64, I64)
+    def memchr_index(text: np.ndarray, byte: int, begin: int, end: int) -> int:
+        """Index of the first `byte` in text[begin:end], or `end` when there is none.
+
+        text: uint8. Runs at memory speed (libc's memchr); bounds are the caller's business.
+        """
+        if begin >= end:
+            return end
+        base = text.ctypes.data
+        found = c_memchr(base + begin, byte, end - begin)
+        if found == 0:
+            return end
+        return found - base
+
+else:
+
+    def memchr_index(text: np.ndarray, byte: int, begin: int, end: int) -> int:
+        """Twin of the compiled function above."""
+        found = text[begin:end].tobytes().find(bytes((byte,)))
+        return end if found < 0 else begin + found

@@ -1,0 +1,250 @@
+"""Posting lists: strictly rising block numbers, as varints of the steps between them.
+
+The first step counts from zero. Lists are read without trusting them: a number that is not below
+the number of blocks, or a varint that runs past its list, gives -1, which the caller turns into
+`IndexCorrupt`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numba
+
+from triseek.kernels.jit import (
+    BYTES,
+    BYTES_OUT,
+    I64,
+    I64S_OUT,
+    U32S,
+    U32S_OUT,
+    U64S,
+    U64S_OUT,
+    kernel,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+@kernel(I64, BYTES, I64, I64, I64, U32S_OUT)
+def decode(data: np.ndarray, begin: int, end: int, blocks: int, out: np.ndarray) -> int:
+    """Write the list data[begin:end] to `out` and return its length, or -1 when it is damaged.
+
+    data: uint8. blocks: how many there are; every number must be lower. out: uint32, room for
+    the list (its document frequency; a longer list is damaged).
+    """
+    count = 0
+    value = numba.int64(0)
+    at = begin
+    while at < end:
+        byte = data[at]
+        at += 1
+        step = numba.int64(byte & 127)
+        shift = 7
+        while byte >= 128:
+            if at >= end or shift > 28:
+                return -1
+            byte = data[at]
+            at += 1
+            step |= numba.int64(byte & 127) << shift
+            shift += 7
+        value += step
+        if value >= blocks or count >= out.size or (step == 0 and count > 0):
+            return -1
+        out[count] = value
+        count += 1
+    return count
+
+
+@kernel(I64, BYTES, I64, I64, I64, U32S_OUT, I64)
+def intersect_encoded(
+    data: np.ndarray, begin: int, end: int, blocks: int, kept: np.ndarray, size: int
+) -> int:
+    """Keep of kept[:size] what the list data[begin:end] holds too, in place; the new size or -1.
+
+    data: uint8. kept: uint32, strictly rising.
+    """
+    value = numba.int64(0)
+    at = begin
+    i = 0
+    out = 0
+    first = True
+    while at < end and i < size:
+        byte = data[at]
+        at += 1
+        step = numba.int64(byte & 127)
+        shift = 7
+        while byte >= 128:
+            if at >= end or shift > 28:
+                return -1
+            byte = data[at]
+            at += 1
+            step |= numba.int64(byte & 127) << shift
+            shift += 7
+        value += step
+        if value >= blocks or (step == 0 and not first):
+            return -1
+        first = False
+        while i < size and kept[i] < value:
+            i += 1
+        if i < size and kept[i] == value:
+            kept[out] = value
+            out += 1
+            i += 1
+    return out
+
+
+@kernel(I64, U32S, I64, U32S, I64, U32S_OUT)
+def intersect(left: np.ndarray, m: int, right: np.ndarray, n: int, out: np.ndarray) -> int:
+    """Write what is in both left[:m] and right[:n] to `out`; how many. `out` may be `left`."""
+    i = j = count = 0
+    while i < m and j < n:
+        if left[i] < right[j]:
+            i += 1
+        elif left[i] > right[j]:
+            j += 1
+        else:
+            out[count] = left[i]
+            count += 1
+            i += 1
+            j += 1
+    return count
+
+
+@kernel(I64, U32S, I64, U32S, I64, U32S_OUT)
+def unite(left: np.ndarray, m: int, right: np.ndarray, n: int, out: np.ndarray) -> int:
+    """Write what is in left[:m] or right[:n] to `out`, rising; how many. `out` holds m + n."""
+    i = j = count = 0
+    while i < m and j < n:
+        a = left[i]
+        b = right[j]
+        if a <= b:
+            out[count] = a
+            i += 1
+            if a == b:
+                j += 1
+        else:
+            out[count] = b
+            j += 1
+        count += 1
+    while i < m:
+        out[count] = left[i]
+        count += 1
+        i += 1
+    while j < n:
+        out[count] = right[j]
+        count += 1
+        j += 1
+    return count
+
+
+@kernel(I64, U32S, U32S, U32S, U64S, I64, U32S_OUT, U64S_OUT)
+def measure_join(
+    slots: np.ndarray,
+    firsts: np.ndarray,
+    lasts: np.ndarray,
+    offsets: np.ndarray,
+    base: int,
+    previous: np.ndarray,
+    sizes: np.ndarray,
+) -> int:
+    """Add one batch to the bytes that each joined list will take.
+
+    slots: uint32, the joined list that the batch's list k is part of. firsts, lasts: uint32,
+    offsets: uint64, as `invert.encode_lists` made them; the batch's block 0 is block `base`.
+    previous: uint32, the last block of each joined list so far plus one (0: none yet). sizes:
+    uint64, bytes of each joined list. Batches must come in order. Returns the lists added.
+    """
+    for k in range(slots.size):
+        slot = slots[k]
+        first = numba.int64(firsts[k]) + base
+        step = first
+        if previous[slot] != 0:
+            step = first - (numba.int64(previous[slot]) - 1)
+        length = 1
+        while step >= 128:
+            step >>= 7
+            length += 1
+        sizes[slot] += numba.uint64(length) + (offsets[k + 1] - offsets[k])
+        previous[slot] = numba.int64(lasts[k]) + base + 1
+    return slots.size
+
+
+@kernel(I64, U32S, U32S, U32S, U64S, BYTES, I64, I64, I64, U32S_OUT, U64S_OUT, I64, BYTES_OUT)
+def join(
+    slots: np.ndarray,
+    firsts: np.ndarray,
+    lasts: np.ndarray,
+    offsets: np.ndarray,
+    data: np.ndarray,
+    base: int,
+    begin: int,
+    end: int,
+    previous: np.ndarray,
+    position: np.ndarray,
+    origin: int,
+    out: np.ndarray,
+) -> int:
+    """Append one batch's lists begin..end-1 to the joined lists.
+
+    As for `measure_join`; data: uint8, the batch's bytes. position: uint64, where each joined
+    list's next byte goes in the postings; out: uint8, the stretch of them that begins at
+    `origin`. Returns the number of lists copied.
+    """
+    for k in range(begin, end):
+        slot = slots[k]
+        first = numba.int64(firsts[k]) + base
+        step = first
+        if previous[slot] != 0:
+            step = first - (numba.int64(previous[slot]) - 1)
+        at = numba.int64(position[slot]) - origin
+        while step >= 128:
+            out[at] = (step & 127) | 128
+            at += 1
+            step >>= 7
+        out[at] = step
+        at += 1
+        for i in range(numba.int64(offsets[k]), numba.int64(offsets[k + 1])):
+            out[at] = data[i]
+            at += 1
+        previous[slot] = numba.int64(lasts[k]) + base + 1
+        position[slot] = at + origin
+    return end - begin
+
+
+@kernel(I64, BYTES, U64S, U32S, I64, I64S_OUT)
+def check(
+    data: np.ndarray, offsets: np.ndarray, frequency: np.ndarray, blocks: int, where: np.ndarray
+) -> int:
+    """Walk every list; 0 when all are sound, else 1 with where[0] the first damaged list.
+
+    data: uint8. offsets: uint64[n + 1]. frequency: uint32[n]. where: int64[1].
+    """
+    for k in range(frequency.size):
+        value = numba.int64(0)
+        at = numba.int64(offsets[k])
+        end = numba.int64(offsets[k + 1])
+        count = 0
+        good = at <= end and end <= data.size
+        while good and at < end:
+            byte = data[at]
+            at += 1
+            step = numba.int64(byte & 127)
+            shift = 7
+            while good and byte >= 128:
+                if at >= end or shift > 28:
+                    good = False
+                else:
+                    byte = data[at]
+                    at += 1
+                    step |= numba.int64(byte & 127) << shift
+                    shift += 7
+            value += step
+            if value >= blocks or (step == 0 and count > 0):
+                good = False
+            count += 1
+        if not good or count != frequency[k]:
+            where[0] = k
+            return 1
+    return 0

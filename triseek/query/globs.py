@@ -1,0 +1,451 @@
+r"""Globs as ripgrep reads them: the lines of ignore files, `-g`, and the globs of file types.
+
+A glob is parsed into tokens and the tokens become one regular expression over bytes. The
+meaning is that of gitignore as ripgrep 14.1.0 reads it: `*` and `?` stay inside one path
+component, `**/`, `/**/` and `/**` cross components, `{a,b}` does not nest, the last line that
+matches wins. Its oddities are kept, because what is listed must be what ripgrep lists:
+
+- a negated class (`[!a]`) matches `/` too;
+- a class speaks of bytes, so `[é]` matches either byte of é;
+- an alternative that is empty is dropped (`{,a}` is `{a}`), and a `}` that closes nothing is
+  nothing;
+- a glob that ends in a literal `.` matches only if all of it is literal and it says more than
+  a file name.
+
+Paths are compared many at a time: a *wrapped* blob holds every path between two NUL bytes
+(`\0a/b\0\0a/c\0`), which no path contains, so that one search finds all that match.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+import re2
+
+from triseek.errors import InvalidQuery
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+# What Rust's `str::trim_end` removes; Python's `rstrip` also takes U+001C to U+001F.
+_SPACE = "\t\n\x0b\x0c\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
+    map(chr, range(0x2000, 0x200B))
+)
+
+Kind: TypeAlias = Literal[
+    "literal",  # these bytes
+    "any",  # ?
+    "star",  # *
+    "class",  # [...]
+    "prefix",  # **/ in front: this folder or any below
+    "suffix",  # /** at the end: everything below
+    "between",  # /**/: one separator or any number of components
+    "either",  # {a,b}
+]
+
+
+class Token(NamedTuple):
+    """A piece of a glob."""
+
+    kind: Kind
+    members: frozenset[int] = frozenset()
+    """`class`: the bytes it matches."""
+    text: bytes = b""
+    """`literal`: one character, as UTF-8."""
+    branches: tuple[tuple[Token, ...], ...] = ()
+    """`either`: the alternatives."""
+
+
+Tokens: TypeAlias = tuple[Token, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One line of an ignore file, one `-g`, or one glob of a file type."""
+
+    text: str
+    """As it was written."""
+    negated: bool
+    """It began with `!`."""
+    only_dir: bool
+    """It ended with `/`: directories only."""
+    name_only: bool
+    """Whether the last component decides alone; then `body` speaks of that component."""
+    body: str
+    """A regular expression for the whole path (or name), bytes above 0x7f as `\\xHH`; empty
+    when the rule can match nothing."""
+    tokens: Tokens
+    fold_case: bool = False
+
+
+def parse_line(line: str, *, fold_case: bool = False) -> Rule | None:
+    """Read one line as gitignore does; `None` for blank lines and comments.
+
+    Raises:
+        InvalidQuery: The line is no valid glob.
+    """
+    if line.startswith("#"):
+        return None
+    original = line if line.endswith("\\ ") else line.rstrip(_SPACE)
+    if not original:
+        return None
+    glob, negated, anchored = _strip_marks(original)
+    only_dir = glob.endswith("/")
+    if only_dir:
+        glob = glob[:-1].removesuffix("\\")
+    if not anchored and "/" not in glob and glob != "**":
+        glob = f"**/{glob}"
+    if glob.endswith("/**"):
+        # `foo/**` is what lies in foo, not foo itself.
+        glob += "/*"
+    return _rule(original, glob, negated=negated, only_dir=only_dir, fold_case=fold_case)
+
+
+def parse_name_glob(glob: str) -> Rule:
+    """Read a file type's glob, which is compared with a file's name alone.
+
+    Raises:
+        InvalidQuery: It is no valid glob.
+    """
+    tokens = _Parser(glob, glob, fold_case=False).parse()
+    body = "" if _is_dead(tokens) else _regex(tokens)
+    return Rule(glob, negated=False, only_dir=False, name_only=True, body=body, tokens=tokens)
+
+
+def _strip_marks(line: str) -> tuple[str, bool, bool]:
+    """Take off `!`, a leading `/`, a backslash before `!` or `#`: (glob, negated, anchored)."""
+    if line.startswith(("\\!", "\\#")):
+        return line[1:], False, False
+    negated = line.startswith("!")
+    line = line[negated:]
+    return line.removeprefix("/"), negated, line.startswith("/")
+
+
+def _rule(text: str, glob: str, *, negated: bool, only_dir: bool, fold_case: bool) -> Rule:
+    tokens = _Parser(glob, text, fold_case=fold_case).parse()
+    name_only = len(tokens) > 1 and tokens[0].kind == "prefix" and not _crosses(tokens[1:])
+    speaks = tokens[1:] if name_only else tokens
+    dead = not fold_case and _is_dead(tokens)
+    body = "" if dead else _regex(speaks, fold_case=fold_case)
+    return Rule(text, negated, only_dir, name_only, body, tokens, fold_case)
+
+
+def _crosses(tokens: Tokens) -> bool:
+    """Whether these tokens can match a `/`."""
+    return any(
+        token.kind in ("prefix", "suffix", "between")
+        or token.text == b"/"
+        or ord("/") in token.members
+        or any(map(_crosses, token.branches))
+        for token in tokens
+    )
+
+
+def _is_dead(tokens: Tokens) -> bool:
+    """Whether ripgrep's fast paths, which see no extension in `foo.`, never let this match.
+
+    Only globs without case folding take those paths.
+    """
+    if not tokens:
+        return True
+    if tokens[-1].text != b".":
+        return False
+    rest = tokens[1:] if tokens[0].kind == "prefix" else tokens
+    if any(token.kind != "literal" for token in rest):
+        return True
+    return len(rest) < len(tokens) and all(token.text != b"/" for token in rest)
+
+
+class _Parser:
+    """Tokens of a glob, with ripgrep's reading of everything odd."""
+
+    def __init__(self, glob: str, text: str, *, fold_case: bool) -> None:
+        self.glob = glob
+        self.text = text
+        self.fold_case = fold_case
+        self.at = 0
+        self.stack: list[list[Token]] = [[]]
+
+    def parse(self) -> Tokens:
+        while self.at < len(self.glob):
+            char = self.glob[self.at]
+            self.at += 1
+            self._step(char)
+        if len(self.stack) > 1:
+            raise self._error("a `{` is never closed; write `[{]` for a brace")
+        return tuple(self.stack[0])
+
+    def _step(self, char: str) -> None:
+        if char == "?":
+            self._push(Token("any"))
+        elif char == "*":
+            self._star()
+        elif char == "[":
+            self._push(Token("class", members=self._class()))
+        elif char == "{":
+            self._open()
+        elif char == "}":
+            branches = tuple(tuple(part) for part in self.stack[1:])
+            del self.stack[1:]
+            self._push(Token("either", branches=branches))
+        elif char == "," and len(self.stack) > 1:
+            self.stack.append([])
+        elif char == "\\":
+            self._escape()
+        else:
+            self._literal(char)
+
+    def _push(self, token: Token) -> None:
+        self.stack[-1].append(token)
+
+    def _literal(self, char: str) -> None:
+        self._push(Token("literal", text=char.encode("utf-8", "surrogateescape")))
+
+    def _open(self) -> None:
+        if len(self.stack) > 1:
+            raise self._error("`{` inside `{…}` is not supported")
+        self.stack.append([])
+
+    def _escape(self) -> None:
+        if self.at == len(self.glob):
+            raise self._error("nothing follows the last `\\`")
+        self._literal(self.glob[self.at])
+        self.at += 1
+
+    def _peek(self) -> str:
+        return self.glob[self.at : self.at + 1]
+
+    def _star(self) -> None:
+        before = self.glob[self.at - 2] if self.at > 1 else ""
+        if self._peek() != "*":
+            self._push(Token("star"))
+            return
+        self.at += 1
+        following = self._peek()
+        if not self.stack[-1]:
+            if following in ("", "/"):
+                self._push(Token("prefix"))
+                self.at += 1
+            else:
+                self._push(Token("star"))
+            return
+        ends = following == "" or (len(self.stack) > 1 and following in ",}")
+        at_boundary = before == "/" or (len(self.stack) > 1 and before in (",", "{"))
+        if not at_boundary or not (ends or following == "/"):
+            self._push(Token("star"))
+            return
+        self.at += following == "/"
+        last = self.stack[-1].pop()
+        kept = last.kind in ("prefix", "suffix")
+        self._push(last if kept else Token("suffix" if ends else "between"))
+
+    def _class(self) -> frozenset[int]:
+        negated = self._peek() in ("!", "^")
+        self.at += negated
+        ranges = self._ranges()
+        members = {byte for low, high in ranges for byte in _range_bytes(low, high)}
+        if self.fold_case:
+            members = {other for byte in members for other in _both_cases(byte)}
+        return frozenset(range(256)) - members if negated else frozenset(members)
+
+    def _ranges(self) -> list[tuple[str, str]]:
+        ranges: list[tuple[str, str]] = []
+        open_range = False
+        while True:
+            char = self._peek()
+            if not char:
+                raise self._error("a `[` is never closed; write `[[]` for a bracket")
+            self.at += 1
+            if char == "]" and ranges:
+                break
+            if char == "-" and ranges and not open_range:
+                open_range = True
+            elif open_range:
+                ranges[-1] = (ranges[-1][0], char)
+                if char < ranges[-1][0]:
+                    raise self._error(f"the range {ranges[-1][0]}-{char} runs backwards")
+                open_range = False
+            else:
+                ranges.append((char, char))
+        return [*ranges, ("-", "-")] if open_range else ranges
+
+    def _error(self, what: str) -> InvalidQuery:
+        return InvalidQuery(
+            f"invalid glob {self.text!r}: {what}",
+            next_step="Correct the glob; `\\` before a character makes it literal.",
+        )
+
+
+def _range_bytes(low: str, high: str) -> Iterator[int]:
+    """The bytes a range of a class stands for, once its ends are spelled in UTF-8."""
+    first = low.encode("utf-8", "surrogateescape")
+    if low == high:
+        yield from first
+        return
+    last = high.encode("utf-8", "surrogateescape")
+    yield from first[:-1]
+    yield from range(first[-1], last[0] + 1)
+    yield from last[1:]
+
+
+def _both_cases(byte: int) -> bytes:
+    char = bytes([byte])
+    return char.lower() + char.upper()
+
+
+def _regex(tokens: Tokens, *, fold_case: bool = False) -> str:
+    """The regular expression of a glob, without anchors. It never matches a NUL byte."""
+    if len(tokens) == 1 and tokens[0].kind == "prefix":
+        return r"[^\x00]*"
+    return "".join(_token_regex(token, fold_case=fold_case) for token in tokens)
+
+
+def _token_regex(token: Token, *, fold_case: bool) -> str:
+    if token.kind == "literal":
+        return "".join(_byte_regex(byte, fold_case=fold_case) for byte in token.text)
+    if token.kind == "class":
+        return _class_regex(token.members)
+    if token.kind == "either":
+        parts = [
+            part
+            for branch in token.branches
+            if (part := "".join(_token_regex(inner, fold_case=fold_case) for inner in branch))
+        ]
+        return f"(?:{'|'.join(parts)})" if parts else ""
+    return _WILD[token.kind]
+
+
+_WILD: dict[str, str] = {
+    "any": r"[^/\x00]",
+    "star": r"[^/\x00]*",
+    "prefix": r"(?:/?|[^\x00]*/)",
+    "suffix": r"/[^\x00]*",
+    "between": r"(?:/|/[^\x00]*/)",
+}
+
+
+def _byte_regex(byte: int, *, fold_case: bool) -> str:
+    char = chr(byte)
+    if not (byte < 128 and char.isalnum()):
+        return _hex(byte)
+    if fold_case and char.isalpha():
+        return f"[{char.lower()}{char.upper()}]"
+    return char
+
+
+def _class_regex(members: frozenset[int]) -> str:
+    """A class without NUL; one that held nothing else can match nothing, not even the end."""
+    bytes_left = sorted(members - {0})
+    if not bytes_left:
+        return r"[^\x00-\xff]"
+    return f"[{''.join(map(_hex, bytes_left))}]"
+
+
+def _hex(byte: int) -> str:
+    return f"\\x{byte:02x}"
+
+
+class RuleSet:
+    """The rules of one ignore file, or all `-g` together: the last that matches wins."""
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self.rules = [rule for rule in rules if rule.body]
+        runs: list[list[Rule]] = []
+        for rule in self.rules:
+            if runs and runs[-1][-1].negated == rule.negated:
+                runs[-1].append(rule)
+            else:
+                runs.append([rule])
+        self._runs = [_Run(run) for run in reversed(runs)]
+
+    def __bool__(self) -> bool:
+        return bool(self.rules)
+
+    @cached_property
+    def _any(self) -> _Wrapped:
+        """Everything any rule might match, whatever it says about it."""
+        return _Wrapped(self.rules)
+
+    def touches(self, folder: bytes, names: Sequence[bytes], blob: bytes) -> bool:
+        """Whether any rule matches any of `names`; `blob` is `wrap(names)`.
+
+        `folder` is the names' folder relative to the rules' own, empty or ending in `/`.
+        """
+        return self._any.search(folder, names, blob)
+
+    def decide(self, folder: bytes, names: Sequence[bytes], *, dirs: bool) -> dict[bytes, bool]:
+        """Which names match, and whether the rule that decides is negated."""
+        decided: dict[bytes, bool] = {}
+        if not names:
+            return decided
+        blob = wrap(names)
+        for run in self._runs:
+            matcher = run.dirs if dirs else run.files
+            for name in matcher.find(folder, names, blob):
+                decided.setdefault(name, run.negated)
+        return decided
+
+
+class _Run:
+    """Neighbouring rules that say the same, so that their order means nothing."""
+
+    def __init__(self, rules: list[Rule]) -> None:
+        self.negated = rules[0].negated
+        self.rules = rules
+
+    @cached_property
+    def dirs(self) -> _Wrapped:
+        return _Wrapped(self.rules)
+
+    @cached_property
+    def files(self) -> _Wrapped:
+        return _Wrapped([rule for rule in self.rules if not rule.only_dir])
+
+
+class _Wrapped:
+    """Rules as two expressions over wrapped blobs: of names, and of paths."""
+
+    def __init__(self, rules: list[Rule]) -> None:
+        self.names = compile_wrapped(sorted({rule.body for rule in rules if rule.name_only}))
+        self.paths = compile_wrapped(sorted({rule.body for rule in rules if not rule.name_only}))
+
+    def search(self, folder: bytes, names: Sequence[bytes], blob: bytes) -> bool:
+        if self.names is not None and self.names.search(blob) is not None:
+            return True
+        return self.paths is not None and self.paths.search(wrap(names, folder)) is not None
+
+    def find(self, folder: bytes, names: Sequence[bytes], blob: bytes) -> Iterator[bytes]:
+        if self.names is not None:
+            for match in self.names.finditer(blob):
+                yield match.group()[1:-1]
+        if self.paths is not None:
+            start = 1 + len(folder)
+            for match in self.paths.finditer(wrap(names, folder)):
+                yield match.group()[start:-1]
+
+
+def wrap(names: Sequence[bytes], folder: bytes = b"") -> bytes:
+    """A wrapped blob of `folder + name` for every name; empty for no names."""
+    if not names:
+        return b""
+    return b"\0" + folder + (b"\0\0" + folder).join(names) + b"\0"
+
+
+def compile_wrapped(bodies: Sequence[str]) -> Any:  # noqa: ANN401 - google-re2 has no types
+    """An RE2 expression that finds, in a wrapped blob, the paths any body matches; or `None`."""
+    return _compile_wrapped(tuple(bodies)) if bodies else None
+
+
+@lru_cache(maxsize=256)
+def _compile_wrapped(bodies: tuple[str, ...]) -> Any:  # noqa: ANN401
+    options = re2.Options()
+    options.encoding = re2.Options.Encoding.LATIN1  # bytes are bytes
+    options.log_errors = False
+    options.max_mem = 64 << 20
+    expression = rf"\x00(?:{'|'.join(bodies)})\x00"
+    try:
+        return re2.compile(expression.encode("ascii"), options)
+    except re2.error as error:
+        raise InvalidQuery(f"the globs are too large together: {error}") from error

@@ -1,0 +1,209 @@
+"""Which of the known files a search is about: globs and types over many paths at once.
+
+The walk of a tree applies the same rules while it goes (`files.walk`); a `Scope` applies them
+afterwards to paths an unrestricted walk has found, and gives what ripgrep would have listed
+among them. ripgrep's order is: the globs decide if they match at all; then the types.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from triseek.query.filetypes import Types
+from triseek.query.globs import RuleSet, parse_line
+from triseek.query.pathtable import PathTable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from triseek.model.search import ScopeSpec
+    from triseek.query.globs import Rule
+
+Verdicts = np.ndarray
+"""int8, one per path: 1 a rule takes it, -1 a rule leaves it out, 0 no rule matches."""
+
+
+class Excluded(NamedTuple):
+    """A file or folder the default walk saw and left out, itself inside a folder it entered."""
+
+    path: bytes
+    is_dir: bool
+    hidden: bool = False
+    """Left out for its leading dot alone; no ignore rule speaks of it."""
+
+
+class Overrides:
+    """All `-g` and `--iglob` together. They beat ignore rules, types and hiddenness."""
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self.rules = list(rules)
+        self.takes = any(not rule.negated for rule in self.rules)
+        """Whether a file that no glob matches is left out."""
+        self.set = RuleSet(self.rules)
+
+    @classmethod
+    def compile(cls, spec: ScopeSpec) -> Overrides:
+        """Read the globs of a scope.
+
+        Raises:
+            InvalidQuery: A glob is invalid; its text is in the message.
+        """
+        fold = spec.glob_case_insensitive
+        parsed = [parse_line(glob, fold_case=fold) for glob in spec.globs]
+        parsed += [parse_line(glob, fold_case=True) for glob in spec.iglobs]
+        return cls(rule for rule in parsed if rule is not None)
+
+    def decide(self, folder: bytes, names: Sequence[bytes], *, dirs: bool) -> dict[bytes, bool]:
+        """For names in `folder` (empty or ending in `/`) a glob speaks about: is it taken."""
+        matched = self.set.decide(folder, names, dirs=dirs)
+        verdicts = {name: not negated for name, negated in matched.items()}
+        if self.takes and not dirs:
+            verdicts.update({name: False for name in names if name not in matched})
+        return verdicts
+
+
+class Scope:
+    """The globs and types of a `ScopeSpec`, ready to choose among paths."""
+
+    def __init__(self, spec: ScopeSpec, overrides: Overrides, types: Types) -> None:
+        self.spec = spec
+        self.overrides = overrides
+        self.types = types
+
+    @classmethod
+    def compile(cls, spec: ScopeSpec) -> Scope:
+        """Read a scope's globs and types.
+
+        Raises:
+            InvalidQuery: A glob or a type is invalid.
+        """
+        return cls(spec, Overrides.compile(spec), Types.compile(spec))
+
+    @property
+    def selects_all(self) -> bool:
+        """Whether nothing is left out of what the default walk found."""
+        unlimited = self.spec.max_depth is None and self.spec.max_filesize is None
+        return unlimited and not self.overrides.rules and not self.types.active
+
+    @property
+    def widens_walk(self) -> bool:
+        """Whether flags, not globs, ask for files the default walk does not list."""
+        spec = self.spec
+        return any(
+            (
+                spec.hidden, spec.no_ignore, spec.no_ignore_vcs, spec.no_ignore_parent,
+                spec.no_ignore_dot, spec.no_ignore_exclude, spec.no_ignore_global,
+                spec.no_require_git, spec.follow,
+            )
+        )  # fmt: skip
+
+    def select(
+        self, paths: PathTable | Sequence[bytes], allowlisted: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Choose among files of the default walk, by globs, types and depth.
+
+        Args:
+            paths: Relative to the root. A `PathTable` kept between searches saves the
+                preparation (about 15 ms for 80,000 paths).
+            allowlisted: bool, one per path: listed only because the well-known hidden places
+                were asked for. Without `spec.allowlist` they count as hidden.
+
+        Returns:
+            bool, one per path: would ripgrep list it. `max_filesize`, `no_…` flags and
+            `--ignore-file` are the caller's business: they need more than paths.
+        """
+        table = paths if isinstance(paths, PathTable) else PathTable.of(paths)
+        named = self._override_verdicts(table)
+        typed = self._type_verdicts(table)
+        chosen = np.where(named != 0, named > 0, typed >= 0) & ~self._pruned(table)
+        if self.spec.max_depth is not None:
+            chosen &= table.depths <= self.spec.max_depth
+        if allowlisted is not None and not self.spec.allowlist:
+            chosen &= ~allowlisted | self._unhides(table, named, typed)
+        return chosen
+
+    def may_whitelist(self, excluded: Iterable[Excluded]) -> list[Excluded]:
+        """Those of the entries the default walk left out that these globs or types bring back.
+
+        A folder in the answer is entered again by ripgrep; what it lists there must be walked.
+        """
+        entries = list(excluded)
+        if not (self.overrides.takes or self.types.selects) or not entries:
+            return []
+        table = PathTable.of([entry.path for entry in entries])
+        dirs = np.fromiter((entry.is_dir for entry in entries), bool, len(entries))
+        hidden = np.fromiter((entry.hidden for entry in entries), bool, len(entries))
+        as_file, as_dir = self._override_verdicts(table), self._dir_verdicts(table)
+        typed = (as_file == 0) & hidden & (self._type_verdicts(table) > 0)
+        back = np.where(dirs, as_dir > 0, (as_file > 0) | typed) & ~self._pruned(table)
+        return [entries[at] for at in np.flatnonzero(back).tolist()]
+
+    def _override_verdicts(self, table: PathTable) -> Verdicts:
+        rules = [rule for rule in self.overrides.rules if not rule.only_dir]
+        verdicts = _verdicts(table, rules)
+        if self.overrides.takes:
+            verdicts[verdicts == 0] = -1
+        return verdicts
+
+    def _dir_verdicts(self, table: PathTable) -> Verdicts:
+        return _verdicts(table, self.overrides.rules)
+
+    def _type_verdicts(self, table: PathTable) -> Verdicts:
+        verdicts = _verdicts(table, self.types.rules)
+        if self.types.active:
+            verdicts[table.ends_with(b".")] = 0
+        if self.types.selects:
+            verdicts[verdicts == 0] = -1
+        return verdicts
+
+    def _pruned(self, table: PathTable) -> np.ndarray:
+        """Which paths lie below a folder a glob leaves out."""
+        if not any(rule.negated for rule in self.overrides.rules):
+            return np.zeros(len(table), bool)
+        folders = table.folders
+        out = self._dir_verdicts(folders.table) < 0
+        for at, parent in enumerate(folders.parents.tolist()):
+            if parent >= 0 and out[parent]:
+                out[at] = True
+        below = np.append(out, False)  # index -1: directly in the root
+        return below[folders.of_path]
+
+    def _unhides(self, table: PathTable, named: Verdicts, typed: Verdicts) -> np.ndarray:
+        """Which allow-listed paths ripgrep lists too, because a glob or type takes them.
+
+        Directly in the root that is a matter of the file; deeper, its top folder must have been
+        taken by a glob as well.
+        """
+        top_file = table.depths == 1
+        unhidden = (named > 0) | ((named == 0) & (typed > 0))
+        if not self.overrides.takes or top_file.all():
+            return unhidden & top_file
+        tops = sorted({path.partition(b"/")[0] for path in table.paths if b"/" in path})
+        taken = [top for top, takes in self.overrides.decide(b"", tops, dirs=True).items() if takes]
+        below = np.zeros(len(table), bool)
+        for top in taken:
+            below |= table.starts_with(top + b"/")
+        return (unhidden & top_file) | ((named > 0) & below)
+
+
+def within(paths: PathTable | Sequence[bytes], folder: str | bytes) -> np.ndarray:
+    """Which paths are `folder` itself or lie below it; bool, one per path."""
+    table = paths if isinstance(paths, PathTable) else PathTable.of(paths)
+    prefix = folder.encode("utf-8", "surrogateescape") if isinstance(folder, str) else folder
+    prefix = prefix.removeprefix(b"./").rstrip(b"/")
+    if prefix in (b"", b"."):
+        return np.ones(len(table), bool)
+    return table.starts_with(prefix + b"/") | table.equals(prefix)
+
+
+def _verdicts(table: PathTable, rules: list[Rule]) -> Verdicts:
+    """What the last matching rule says, for every path."""
+    verdicts = np.zeros(len(table), np.int8)
+    start = 0
+    for at in range(1, len(rules) + 1):
+        if at == len(rules) or rules[at].negated != rules[start].negated:
+            verdicts[table.matches(rules[start:at])] = -1 if rules[start].negated else 1
+            start = at
+    return verdicts

@@ -1,0 +1,61 @@
+"""Files and folders that are there whole or not at all.
+
+Everything is written aside, fsynced, renamed, and the folder that holds the name is fsynced too:
+without that last step a rename may vanish with the power (RocksDB learned this as #10573).
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def sync_folder(folder: str | os.PathLike[str]) -> None:
+    """Make the names in a folder durable; a file system that cannot is left to itself."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError:  # some network and FUSE file systems refuse to sync folders
+        pass
+    finally:
+        os.close(descriptor)
+
+
+def write(path: str | os.PathLike[str], data: bytes) -> None:
+    """Replace the file at `path` by one that holds `data`; readers see the old or the new."""
+    target = Path(path)
+    aside = target.with_name(f"{target.name}.{os.getpid()}.partial")
+    try:
+        with aside.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(target)
+    except BaseException:
+        aside.unlink(missing_ok=True)
+        raise
+    sync_folder(target.parent)
+
+
+def publish(partial: str | os.PathLike[str], final: str | os.PathLike[str]) -> None:
+    """Give a folder, all of whose files are synced, its final name."""
+    sync_folder(partial)
+    Path(partial).rename(final)
+    sync_folder(Path(final).parent)
+
+
+def remove_folder(folder: str | os.PathLike[str], *, keep: Iterable[str] = ()) -> None:
+    """Remove a flat folder of files; what is already gone is no error."""
+    kept = set(keep)
+    try:
+        names = [name for name in os.listdir(folder) if name not in kept]
+    except FileNotFoundError:
+        return
+    for name in names:
+        (Path(folder) / name).unlink(missing_ok=True)
+    if not kept:
+        Path(folder).rmdir()

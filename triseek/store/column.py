@@ -1,0 +1,171 @@
+"""One mapped column: a flat array in NumPy's own `.npy` format.
+
+`np.load` reads these files, so anybody can look at an index. A column is written in pieces (a
+posting column is larger than the memory a build may use), with its digest taken on the way, and
+it is opened only after its length and digest were compared with what the segment says of it.
+Large columns carry one digest per page instead and are verified page by page, when first
+touched: opening stays independent of their size, and no byte is used unverified.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xxhash
+
+from triseek import errors
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+PAGE_BYTES = 1 << 16
+"""Unit of verification of paged columns."""
+
+
+class ColumnWriter:
+    """Write a column of known dtype piece by piece; `close` returns what the segment records."""
+
+    def __init__(self, path: str | os.PathLike[str], dtype: DTypeLike, *, paged: bool = False):
+        self._dtype = np.dtype(dtype)
+        self._file = Path(path).open("wb")
+        self._length = 0
+        self._paged = paged
+        self._digest = xxhash.xxh3_64()
+        self._pages: list[int] = []
+        self._pending = b""
+        # The header's size does not depend on the length it will hold: it is padded to 128.
+        self._file.write(_header(self._dtype, 0))
+
+    def append(self, values: np.ndarray[Any, Any]) -> None:
+        """Add values (cast safely to the column's dtype) at the end."""
+        data = memoryview(np.ascontiguousarray(values, self._dtype)).cast("B")
+        self._file.write(data)
+        self._length += len(values)
+        if self._paged:
+            self._add_pages(bytes(data))
+        else:
+            self._digest.update(data)
+
+    def close(self) -> dict[str, Any]:
+        """Finish the file, durably; its entry for `segment.json`."""
+        if self._pending:
+            self._pages.append(xxhash.xxh3_64_intdigest(self._pending))
+        self._file.seek(0)
+        self._file.write(_header(self._dtype, self._length))
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._file.close()
+        entry: dict[str, Any] = {"dtype": self._dtype.str, "length": self._length}
+        if self._paged:
+            entry["pages"] = [f"{page:016x}" for page in self._pages]
+        else:
+            entry["xxh3"] = self._digest.hexdigest()
+        return entry
+
+    def abort(self) -> None:
+        """Close the file without finishing it."""
+        self._file.close()
+
+    def _add_pages(self, data: bytes) -> None:
+        data = self._pending + data
+        whole = len(data) - len(data) % PAGE_BYTES
+        view = memoryview(data)
+        self._pages.extend(
+            xxhash.xxh3_64_intdigest(view[at : at + PAGE_BYTES])
+            for at in range(0, whole, PAGE_BYTES)
+        )
+        self._pending = data[whole:]
+
+
+def write(
+    path: str | os.PathLike[str], values: np.ndarray[Any, Any], dtype: DTypeLike
+) -> dict[str, Any]:
+    """Write a whole column durably and return its entry for `segment.json`."""
+    writer = ColumnWriter(path, dtype)
+    try:
+        writer.append(values)
+    except BaseException:
+        writer.abort()
+        raise
+    return writer.close()
+
+
+def load(path: str | os.PathLike[str], entry: dict[str, Any]) -> np.ndarray[Any, Any]:
+    """Map a column read-only after verifying all of it.
+
+    Raises:
+        IndexCorrupt: the file is missing, cut short or not what was written.
+    """
+    values = _map(path, entry)
+    if xxhash.xxh3_64_hexdigest(memoryview(values).cast("B")) != entry["xxh3"]:
+        raise errors.IndexCorrupt(f"checksum mismatch in {path}")
+    return values
+
+
+class PagedColumn:
+    """A mapped column whose pages are verified when they are first asked for."""
+
+    def __init__(self, path: str | os.PathLike[str], entry: dict[str, Any]):
+        self._path = path
+        self.values = _map(path, entry)
+        """The whole column; use only stretches that `verify` has passed."""
+        self._bytes = memoryview(self.values).cast("B")
+        self._pages = _page_digests(path, entry, len(self._bytes))
+        self._verified = bytearray(len(self._pages))
+
+    def verify(self, begin: int, end: int) -> None:
+        """Make sure that bytes begin..end-1 are what was written.
+
+        Raises:
+            IndexCorrupt: they are not, naming the file and the offset of the page.
+        """
+        for page in range(begin // PAGE_BYTES, -(-end // PAGE_BYTES)):
+            if not self._verified[page]:
+                self._verify_page(page)
+
+    def verify_all(self) -> None:
+        """Walk every page, also those verified before."""
+        for page in range(len(self._pages)):
+            self._verify_page(page)
+
+    def _verify_page(self, page: int) -> None:
+        at = page * PAGE_BYTES
+        if xxhash.xxh3_64_intdigest(self._bytes[at : at + PAGE_BYTES]) != self._pages[page]:
+            raise errors.IndexCorrupt(f"checksum mismatch in {self._path} at byte {at}")
+        self._verified[page] = 1
+
+
+def _page_digests(path: object, entry: dict[str, Any], size: int) -> list[int]:
+    pages = [int(page, 16) for page in entry["pages"]]
+    if len(pages) != -(-size // PAGE_BYTES):
+        raise errors.IndexCorrupt(f"wrong number of page checksums for {path}")
+    return pages
+
+
+def _map(path: str | os.PathLike[str], entry: dict[str, Any]) -> np.ndarray[Any, Any]:
+    """Map the file, whose size and header must be exactly those of its entry."""
+    dtype, length = np.dtype(entry["dtype"]), int(entry["length"])
+    header = _header(dtype, length)
+    try:
+        with Path(path).open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            found = file.read(len(header))
+    except OSError as error:
+        raise errors.IndexCorrupt(f"cannot read {path}: {error.strerror}") from error
+    if size != len(header) + length * dtype.itemsize or found != header:
+        raise errors.IndexCorrupt(f"{path} is not the column that was written (size or header)")
+    if length == 0:
+        return np.empty(0, dtype)
+    return np.memmap(path, dtype, "r", offset=len(header), shape=(length,)).view(np.ndarray)
+
+
+def _header(dtype: np.dtype[Any], length: int) -> bytes:
+    buffer = io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        buffer, {"descr": dtype.str, "fortran_order": False, "shape": (length,)}
+    )
+    return buffer.getvalue()

@@ -1,0 +1,98 @@
+"""The on-disk format of an index, described in full.
+
+    indexes/<root key>/
+      CURRENT                 which segments are live; replacing this file is the commit
+      lock                    held by the one writer
+      segments/<id>/          written once, never changed
+        segment.json          what the segment holds: every file's length, dtype and checksum
+        trigrams.npy          uint32[n]      distinct trigrams, rising; key b0 << 16 | b1 << 8 | b2
+        offsets.npy           uint64[n + 1]  where each trigram's list begins in postings
+        frequency.npy         uint32[n]      how many blocks have the trigram
+        postings.npy          uint8[m]       block numbers: varints of steps, the first from zero
+        files.arrow           one row per file the walk found, in path order (see FILES)
+        blocks.arrow          one row per block, in file order (see BLOCKS)
+        directories.arrow     every directory the walk entered, with its times
+        watched.arrow         every ignore file that had a say, there or absent, with its times
+        excluded.arrow        what the walk left out of the directories it entered
+        dead.<other id>.npy   uint32: files of an older segment this one replaces or removes
+
+All numbers are little-endian. `.npy` columns have the 128-byte version 1.0 header that NumPy
+writes; `.arrow` tables are Arrow IPC files with one record batch.
+
+`CURRENT` is one line of JSON, then a line with the xxh3_64 of the first, in hexadecimal:
+`{"format": 1, "generation": 7, "root": "…", "segments": [{"id", "xxh3", "dead"}…], "tree": "id"}`.
+`xxh3` is the checksum of that segment's `segment.json`, `dead` names the file (`<id>/dead.….npy`)
+with its dead files, `tree` the segment whose directories, watched and excluded tables are the
+newest. A generation's segments are listed oldest first; block and file numbers are per segment.
+
+`segment.json` holds `{"format", "id", "created_ns", "scanned_ns", "columns": {name: entry},
+"tables": {name: entry}, "files", "searchable", "blocks", "text_bytes", "postings"}` with
+`entry` as `store.column` and `store.table` write them: dtype, length and either `xxh3` (the
+whole, verified when opened) or `pages` (one xxh3_64 per 64 KiB, verified when touched).
+
+Two numbers tell versions apart. FORMAT: can this program read it; a higher one is
+`FormatTooNew`. FEATURE: would a rebuild make it better; it is only advice.
+
+    FORMAT 1    2026-11  the first
+    FEATURE 1   2026-11  16 KiB blocks; trigrams with a newline left out, worth 8 % of postings
+"""
+
+from __future__ import annotations
+
+Schema = tuple[tuple[str, str], ...]
+"""Names of a table's columns and the kind of each."""
+
+FORMAT = 1
+FEATURE = 1
+
+CURRENT = "CURRENT"
+SEGMENTS = "segments"
+SEGMENT_JSON = "segment.json"
+
+TRIGRAMS = "trigrams"  # uint32
+OFFSETS = "offsets"  # uint64
+FREQUENCY = "frequency"  # uint32
+POSTINGS = "postings"  # uint8, paged
+
+FILES = (
+    ("path", "binary"),  # relative to the root, "/"-separated, as the file system has it
+    ("size", "int64"),  # bytes, from the stat taken before the file was read
+    ("mtime_ns", "int64"),
+    ("ctime_ns", "int64"),
+    ("inode", "int64"),
+    ("xxh3", "uint64"),  # xxh3_64 of the content; 0 when it was not read
+    ("lines", "int64"),
+    ("flags", "uint8"),  # FLAG_*
+    ("skip", "uint8"),  # SKIP_*: why the content is not searched
+    ("language", "string"),  # ripgrep's type name, else the extension, else ""
+)
+BLOCKS = (
+    ("file", "uint32"),  # row in FILES
+    ("offset", "uint64"),  # bytes from the start of the file's text
+    ("length", "uint64"),  # bytes
+    ("first_line", "uint32"),  # 1-based
+    ("flags", "uint8"),  # 1: holds a byte >= 0x80
+)
+DIRECTORIES = (
+    ("path", "binary"),  # "" is the root
+    ("mtime_ns", "int64"),
+    ("ctime_ns", "int64"),
+    ("inode", "int64"),
+)
+WATCHED = (
+    ("path", "binary"),  # absolute
+    ("size", "int64"),  # -1: it was not there
+    ("mtime_ns", "int64"),
+    ("ctime_ns", "int64"),
+    ("inode", "int64"),
+)
+EXCLUDED = (("path", "binary"), ("is_dir", "bool"))
+
+FLAG_TRANSCODED = 1  # the text is not the bytes on disk: it had a byte order mark
+FLAG_ALLOWLISTED = 2  # a hidden place that ripgrep would leave out
+FLAG_UNBLOCKED = 4  # text without blocks: always a candidate, read whole
+
+SKIP_NONE = 0
+SKIP_BINARY = 1
+SKIP_UNREADABLE = 2
+SKIP_REASONS = ("", "binary", "unreadable")

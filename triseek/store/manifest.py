@@ -1,0 +1,104 @@
+"""Which segments are live at which generation. `commit` is the only mutation of an index."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import xxhash
+
+from triseek import errors
+from triseek.store import atomic, layout
+from triseek.store.segment import PARTIAL
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """One live segment."""
+
+    id: str
+    xxh3: str
+    """Checksum of its `segment.json`."""
+    dead: str = ""
+    """Column of its dead files, relative to `segments/`, without `.npy`; "" when none is."""
+    dead_entry: dict[str, Any] | None = None
+    """That column's length, dtype and checksum."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """One generation of an index."""
+
+    generation: int
+    root: str
+    """Canonical root, `os.fsdecode`d."""
+    segments: tuple[Live, ...]
+    """Oldest first."""
+    tree: str
+    """The segment that holds the newest directories, watched and excluded tables."""
+
+
+def read(index_dir: str | os.PathLike[str]) -> Manifest | None:
+    """The current generation, or None when there is no index.
+
+    Raises:
+        IndexCorrupt: `CURRENT` is not what was written.
+        FormatTooNew: a later triseek wrote it.
+        IndexUnavailable: it is there but may not be read.
+    """
+    path = Path(index_dir) / layout.CURRENT
+    try:
+        data = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise errors.IndexUnavailable(
+            f"cannot read {path}: {error.strerror}", next_step="Check who owns the state folder."
+        ) from error
+    return _parse(path, data)
+
+
+def commit(index_dir: str | os.PathLike[str], manifest: Manifest) -> None:
+    """Make `manifest` the current generation; the caller holds the writer lock."""
+    body = json.dumps({"format": layout.FORMAT, **asdict(manifest)}).encode()
+    digest = xxhash.xxh3_64_hexdigest(body).encode()
+    atomic.write(Path(index_dir) / layout.CURRENT, body + b"\n" + digest + b"\n")
+
+
+def sweep(index_dir: str | os.PathLike[str], manifest: Manifest, previous: Manifest | None) -> None:
+    """Remove segments that neither this generation nor the one before it uses.
+
+    A reader that opened the previous generation has mapped its files and keeps them whatever is
+    unlinked here; keeping one generation back spares readers that are just opening it.
+    The caller holds the writer lock, so no `.partial` folder belongs to a living writer.
+    """
+    kept = {live.id for live in manifest.segments} | {manifest.tree}
+    kept |= {live.dead.split("/")[0] for live in manifest.segments if live.dead}
+    if previous is not None:
+        kept |= {live.id for live in previous.segments} | {previous.tree}
+        kept |= {live.dead.split("/")[0] for live in previous.segments if live.dead}
+    segments = Path(index_dir) / layout.SEGMENTS
+    for folder in segments.iterdir() if segments.exists() else ():
+        if folder.name.endswith(PARTIAL) or folder.name not in kept:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _parse(path: Path, data: bytes) -> Manifest:
+    body, _, digest = data.rstrip(b"\n").partition(b"\n")
+    if xxhash.xxh3_64_hexdigest(body).encode() != digest:
+        raise errors.IndexCorrupt(f"checksum mismatch in {path}")
+    try:
+        fields = json.loads(body)
+        written = int(fields.pop("format"))
+        if written > layout.FORMAT:
+            raise errors.FormatTooNew(
+                f"{path} has format {written}; this triseek reads up to {layout.FORMAT}"
+            )
+        segments = tuple(Live(**live) for live in fields.pop("segments"))
+        return Manifest(segments=segments, **fields)
+    except (KeyError, TypeError, ValueError) as error:
+        raise errors.IndexCorrupt(f"{path} does not say what a manifest says: {error}") from error

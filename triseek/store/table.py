@@ -1,0 +1,134 @@
+"""Tables as mapped Arrow IPC files; with `stats.export` the only importer of pyarrow.
+
+A table is verified against its checksum before pyarrow sees a byte of it, and its columns are
+handed out as NumPy arrays over the mapping.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import xxhash
+
+from triseek import errors
+from triseek.store import layout
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+Schema = layout.Schema
+
+
+def write(
+    path: str | os.PathLike[str], schema: Schema, columns: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Write a table durably and return its entry for `segment.json`.
+
+    columns: one sequence per column of `schema`, all of one length: NumPy arrays for numbers,
+    lists of bytes or str otherwise.
+    """
+    fields = pa.schema([pa.field(name, _type(kind), nullable=False) for name, kind in schema])
+    arrays = [pa.array(columns[name], type=_type(kind)) for name, kind in schema]
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_file(sink, fields) as writer:
+        writer.write_batch(pa.record_batch(arrays, schema=fields))
+    data = sink.getvalue()
+    with Path(path).open("wb") as file:
+        file.write(memoryview(data))
+        file.flush()
+        os.fsync(file.fileno())
+    return {
+        "rows": len(arrays[0]),
+        "size": data.size,
+        "xxh3": xxhash.xxh3_64_hexdigest(memoryview(data)),
+    }
+
+
+class Table:
+    """A mapped table."""
+
+    def __init__(self, path: str | os.PathLike[str], entry: dict[str, Any], schema: Schema):
+        self._batch = _load(path, entry, schema)
+        self.rows: int = self._batch.num_rows
+
+    def numbers(self, name: str) -> np.ndarray[Any, Any]:
+        """A column of numbers or booleans, read-only."""
+        return self._batch.column(name).to_numpy(zero_copy_only=False)
+
+    def names(self, name: str) -> Names:
+        """A column of byte strings."""
+        return Names(self._batch.column(name))
+
+    def strings(self, name: str) -> list[str]:
+        """A column of text, copied out."""
+        return self._batch.column(name).to_pylist()
+
+    def arrow(self) -> Any:  # noqa: ANN401 - a pyarrow.RecordBatch, for export
+        """The table as pyarrow has it."""
+        return self._batch
+
+
+class Names:
+    """A mapped column of byte strings: one blob and where each begins."""
+
+    def __init__(self, array: Any):  # noqa: ANN401 - a pyarrow.BinaryArray
+        _, offsets, data = array.buffers()
+        rows = len(array)
+        self.starts = np.frombuffer(offsets, np.int32, rows + 1).astype(np.int64)
+        """int64[n + 1]"""
+        size = int(self.starts[-1])
+        self.blob = np.frombuffer(data, np.uint8, size) if size else np.zeros(1, np.uint8)[:0]
+        """uint8: name i is blob[starts[i] : starts[i + 1]]"""
+        self._bytes = memoryview(self.blob).cast("B")
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __getitem__(self, i: int) -> bytes:
+        return bytes(self._bytes[self.starts[i] : self.starts[i + 1]])
+
+    def take(self, numbers: Sequence[int] | np.ndarray[Any, Any]) -> list[bytes]:
+        """The names with these numbers."""
+        wanted = np.asarray(numbers, np.int64)
+        begins, ends = self.starts[wanted].tolist(), self.starts[wanted + 1].tolist()
+        view = self._bytes
+        return [bytes(view[b:e]) for b, e in zip(begins, ends, strict=True)]
+
+    def all(self) -> list[bytes]:
+        """Every name, in order."""
+        edges, view = self.starts.tolist(), bytes(self._bytes)
+        return [view[b:e] for b, e in zip(edges, edges[1:], strict=False)]
+
+
+def _load(path: str | os.PathLike[str], entry: dict[str, Any], schema: Schema) -> Any:  # noqa: ANN401
+    try:
+        if Path(path).stat().st_size != entry["size"]:
+            raise errors.IndexCorrupt(f"{path} has not the size that was written")
+        mapped = pa.memory_map(os.fspath(path), "r")
+        if xxhash.xxh3_64_hexdigest(memoryview(mapped.read_buffer())) != entry["xxh3"]:
+            raise errors.IndexCorrupt(f"checksum mismatch in {path}")
+        mapped.seek(0)
+        reader = pa.ipc.open_file(mapped)
+        batch = reader.get_batch(0)
+    except (OSError, pa.ArrowInvalid) as error:
+        raise errors.IndexCorrupt(f"cannot read {path}: {error}") from error
+    names = [name for name, _ in schema]
+    if batch.schema.names != names or batch.num_rows != entry["rows"]:
+        raise errors.IndexCorrupt(f"{path} has not the columns that were written")
+    return batch
+
+
+def _type(kind: str) -> pa.DataType:
+    return {
+        "binary": pa.binary(),
+        "string": pa.string(),
+        "bool": pa.bool_(),
+        "int64": pa.int64(),
+        "uint8": pa.uint8(),
+        "uint32": pa.uint32(),
+        "uint64": pa.uint64(),
+    }[kind]
