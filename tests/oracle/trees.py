@@ -110,6 +110,16 @@ PYTHON_LOOKS = {
 }
 
 
+def is_backtrackable(node, *, in_repeat: bool = False) -> bool:
+    """Whether `re` will be done with it this year: no repetition stands within another."""
+    match node:
+        case Concat(parts) | Alternate(parts):
+            return all(is_backtrackable(part, in_repeat=in_repeat) for part in parts)
+        case Repeat(part):
+            return not in_repeat and is_backtrackable(part, in_repeat=True)
+    return True
+
+
 def to_python(node) -> str:
     """The tree as an expression for `re` over bytes; exact on texts of ASCII only."""
     match node:

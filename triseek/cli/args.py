@@ -200,7 +200,9 @@ def _store(low: LowArgs, flag: Flag, spelled: str, value: str) -> None:
 
 def _refused(spelled: str, flag: Flag) -> InvalidRequest:
     name = spelled if spelled == f"--{flag.long}" else f"{spelled} (--{flag.long})"
-    return InvalidRequest(f"triseek does not have ripgrep's flag {name}: {flag.refusal}", next_step="")
+    return InvalidRequest(
+        f"triseek does not have ripgrep's flag {name}: {flag.refusal}", next_step=""
+    )
 
 
 def _unknown_long(name: str) -> InvalidRequest:

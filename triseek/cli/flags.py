@@ -163,7 +163,7 @@ def _tagged(field: str, tag: str) -> Store:
     return store
 
 
-def _ignored(low: LowArgs, on: bool) -> None:
+def _ignored(_low: LowArgs, _on: bool) -> None:
     """Accepted for the sake of habits and scripts; has no meaning here."""
 
 
@@ -186,7 +186,7 @@ def _passthru(low: LowArgs, on: bool) -> None:
 
 
 def _mode(mode: str) -> Turn:
-    def turn(low: LowArgs, on: bool) -> None:
+    def turn(low: LowArgs, _on: bool) -> None:
         low.mode = mode
 
     return turn
@@ -216,7 +216,7 @@ def _unrestricted(low: LowArgs, on: bool) -> None:
         raise Malformed("flag can only be repeated up to 3 times")
 
 
-def _pretty(low: LowArgs, on: bool) -> None:
+def _pretty(low: LowArgs, _on: bool) -> None:
     low.color = "always"
     low.heading = low.line_number = True
 
@@ -240,7 +240,7 @@ def _engine(low: LowArgs, text: str) -> None:
         low.engine = "auto"
 
 
-def _encoding(low: LowArgs, text: str) -> None:
+def _encoding(_low: LowArgs, text: str) -> None:
     if text.lower() != "auto":
         raise Malformed(
             f"triseek searches UTF-8, UTF-16 with a byte-order mark, and raw bytes; it cannot "
@@ -248,26 +248,26 @@ def _encoding(low: LowArgs, text: str) -> None:
         )
 
 
-def _sort(low: LowArgs, text: str) -> None:
+def _sort(_low: LowArgs, text: str) -> None:
     if text not in ("path", "none"):
         raise Malformed(f"triseek always answers in path order; it cannot sort by {text!r}")
 
 
-def _sortr(low: LowArgs, text: str) -> None:
+def _sortr(_low: LowArgs, text: str) -> None:
     if text != "none":
         raise Malformed("triseek always answers in ascending path order; pipe through `sort -r`")
 
 
-def _hyperlink(low: LowArgs, text: str) -> None:
+def _hyperlink(_low: LowArgs, text: str) -> None:
     if text not in ("", "none"):
         raise Malformed("triseek writes no hyperlinks; only `none` is accepted")
 
 
-def _size_limit(low: LowArgs, text: str) -> None:
+def _size_limit(_low: LowArgs, text: str) -> None:
     size(text)
 
 
-def _threads(low: LowArgs, text: str) -> None:
+def _threads(_low: LowArgs, text: str) -> None:
     whole_number(text)
 
 
@@ -275,13 +275,11 @@ def _buffer(low: LowArgs, on: bool) -> None:
     low.line_buffered = on
 
 
-def _silent_logging(low: LowArgs, on: bool) -> None:
+def _silent_logging(low: LowArgs, _on: bool) -> None:
     low.debug = True
 
 
-LINEAR = (
-    "look-around and backreferences are not linear time; rewrite the pattern, or run `rg -P`"
-)
+LINEAR = "look-around and backreferences are not linear time; rewrite the pattern, or run `rg -P`"
 
 _COLORS_HELP = "Colour of an element, {path|line|column|match}:{fg|bg|style}:VALUE or …:none."
 
@@ -338,7 +336,7 @@ FLAGS: tuple[Flag, ...] = (
          help="Accepted; triseek bounds its own memory."),
     Flag(SEARCH, "smart-case", "S", turn=_choose("case", "smart"),
          help="Ignore case unless the pattern has an upper-case letter."),
-    Flag(SEARCH, "stop-on-nonmatch", help="Stop a file at the first line after a match that fails.",
+    Flag(SEARCH, "stop-on-nonmatch", help="Stop at the first line that fails after a match.",
          refusal="use -m NUM to bound the lines per file"),
     Flag(SEARCH, "text", "a", negation="no-text", turn=_choose("binary", "text", "auto"),
          help="Search binary files as if they were text."),
@@ -432,9 +430,9 @@ FLAGS: tuple[Flag, ...] = (
          help="With --count, show files without a match too."),
     Flag(OUTPUT, "line-buffered", negation="no-line-buffered", turn=_buffer,
          help="Write each result as soon as it is found."),
-    Flag(OUTPUT, "line-number", "n", turn=_choose("line_number", True),  # noqa: FBT003
+    Flag(OUTPUT, "line-number", "n", turn=_choose("line_number", True),
          help="Show line numbers."),
-    Flag(OUTPUT, "no-line-number", "N", turn=_choose("line_number", False),  # noqa: FBT003
+    Flag(OUTPUT, "no-line-number", "N", turn=_choose("line_number", False),
          help="Show no line numbers."),
     Flag(OUTPUT, "max-columns", "M", value="NUM", store=_max_columns,
          help="Leave out lines longer than NUM bytes."),
@@ -462,9 +460,9 @@ FLAGS: tuple[Flag, ...] = (
          help="Remove white space at the beginning of lines."),
     Flag(OUTPUT, "vimgrep", turn=_switch("vimgrep"),
          help="Each match on a line of its own, with line and column."),
-    Flag(OUTPUT, "with-filename", "H", turn=_choose("with_filename", True),  # noqa: FBT003
+    Flag(OUTPUT, "with-filename", "H", turn=_choose("with_filename", True),
          help="Show the path with each line."),
-    Flag(OUTPUT, "no-filename", "I", turn=_choose("with_filename", False),  # noqa: FBT003
+    Flag(OUTPUT, "no-filename", "I", turn=_choose("with_filename", False),
          help="Never show the path."),
     # Output modes
     Flag(MODE, "count", "c", turn=_mode("count"), help="Show how many lines match, per file."),
@@ -484,7 +482,7 @@ FLAGS: tuple[Flag, ...] = (
     Flag(OWN, "engine", value="ENGINE", store=_engine,
          help="The road to take: auto, index, scan, rg."),
     Flag(OWN, "kind", value="KIND", store=_one_of("kind", ("auto", "literal", "regex", "path")),
-         help="How to read PATTERN: literal is -F, path is find-files, auto and regex the default."),
+         help="How to read PATTERN: literal is -F, path is find-files, regex (auto) the default."),
     Flag(OWN, "envelope", turn=_mode("envelope"),
          help="Write one JSON document: the result agents get."),
     Flag(OWN, "limit", value="NUM", store=_keep("limit", whole_number),
@@ -500,7 +498,8 @@ FLAGS: tuple[Flag, ...] = (
          turn=_switch("no_ignore_messages"), help="Say nothing about faults in ignore files."),
     Flag(OTHER, "no-messages", negation="messages", turn=_switch("no_messages"),
          help="Say nothing about files that cannot be read."),
-    Flag(OTHER, "pcre2-version", help="Show the version of PCRE2.", refusal="there is no PCRE2 here"),
+    Flag(OTHER, "pcre2-version", help="Show the version of PCRE2.",
+         refusal="there is no PCRE2 here"),
     Flag(OTHER, "help", "h", turn=_mode("help"), help="Show this help."),
     Flag(OTHER, "version", "V", turn=_mode("version"), help="Show triseek's version."),
 )  # fmt: skip

@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import os
 import stat
-import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
+from triseek.cli.patterns import STDIN, read_patterns
 from triseek.cli.render.color import Palette
 from triseek.cli.render.look import Look
-from triseek.errors import InvalidQuery, InvalidRequest
+from triseek.errors import InvalidRequest
 from triseek.model.search import PatternSpec, ScopeSpec, SearchRequest
 
 if TYPE_CHECKING:
     from triseek.cli.args import LowArgs
-    from triseek.model.search import EngineChoice, Mode
+    from triseek.cli.world import World
+    from triseek.model.search import EngineChoice, Mode, TypeChange
 
 Kind: TypeAlias = Literal["tree", "file", "stdin", "missing"]
-STDIN = "-"
 
 
 class Operand(NamedTuple):
@@ -55,29 +55,6 @@ class Plan:
     """End with a line about totals, road and time: on a terminal only."""
 
 
-class World(NamedTuple):
-    """What the decision depends on besides the words; a test can make one up."""
-
-    terminal: bool
-    """Standard output is a terminal."""
-    width: int
-    """Its columns."""
-    plain: bool
-    """The environment asks for no colour."""
-    stdin_readable: bool
-    """Standard input is a file, a pipe or a socket: something to search."""
-
-    @classmethod
-    def here(cls) -> World:
-        """The world this process is in."""
-        return cls(
-            terminal=sys.stdout.isatty(),
-            width=_width(),
-            plain="NO_COLOR" in os.environ or os.environ.get("TERM", "dumb") == "dumb",
-            stdin_readable=_stdin_readable(),
-        )
-
-
 def resolve(low: LowArgs, world: World) -> Plan:
     """Give the words their meaning.
 
@@ -87,7 +64,7 @@ def resolve(low: LowArgs, world: World) -> Plan:
     """
     searches = low.mode != "list"
     positional = list(low.positional)
-    patterns, used_stdin = _patterns(low, positional) if searches else ((), False)
+    patterns, used_stdin = read_patterns(low, positional) if searches else ((), False)
     operands = _operands(positional, world, searches=searches, used_stdin=used_stdin)
     shows = _shows(low)
     look, footer = _look(low, world, operands, shows)
@@ -110,63 +87,6 @@ def as_explicit(request: SearchRequest) -> SearchRequest:
     """The request for a file that was named: no rule hides it, and binary is no obstacle."""
     scope = ScopeSpec(hidden=True, no_ignore=True, text=True)
     return replace(request, scope=scope)
-
-
-# Patterns
-
-
-def _patterns(low: LowArgs, positional: list[str]) -> tuple[tuple[str, ...], bool]:
-    """All patterns, none twice, and whether reading them used up standard input."""
-    if not low.patterns:
-        if not positional:
-            raise InvalidQuery("no pattern given", next_step="Write triseek PATTERN [PATH…].")
-        return (_utf8(positional.pop(0)),), False
-    found: dict[str, None] = {}
-    used_stdin = False
-    for source, value in low.patterns:
-        if source == "text":
-            found[value] = None
-        else:
-            if value == STDIN and used_stdin:
-                raise InvalidRequest("-f -: standard input has already been read")
-            used_stdin = used_stdin or value == STDIN
-            found.update(dict.fromkeys(_read_patterns(value)))
-    return tuple(found), used_stdin
-
-
-def _utf8(pattern: str) -> str:
-    try:
-        pattern.encode()
-    except UnicodeEncodeError:
-        raise InvalidQuery(
-            "the pattern is not valid UTF-8", next_step=r"Write bytes as (?-u:\xFF)."
-        ) from None
-    return pattern
-
-
-def _read_patterns(path: str) -> list[str]:
-    try:
-        if path == STDIN:
-            raw = sys.stdin.buffer.read()
-        else:
-            with open(path, "rb") as file:
-                raw = file.read()
-    except OSError as error:
-        raise InvalidRequest(
-            f"-f {path}: {error.strerror}", next_step="Name a file that can be read."
-        ) from None
-    lines = raw.split(b"\n")
-    if lines[-1] == b"":
-        lines.pop()
-    patterns = []
-    for number, line in enumerate(lines, start=1):
-        try:
-            patterns.append(line.removesuffix(b"\r").decode())
-        except UnicodeDecodeError as error:
-            raise InvalidQuery(
-                f"-f {path}: line {number} is not valid UTF-8 at byte {error.start + 1}"
-            ) from None
-    return patterns
 
 
 # Operands
@@ -200,28 +120,11 @@ def _one_file(operands: tuple[Operand, ...]) -> bool:
     return len(operands) == 1 and operands[0].kind in ("file", "stdin")
 
 
-def _stdin_readable() -> bool:
-    try:
-        mode = os.fstat(0).st_mode
-    except OSError:
-        return False
-    return stat.S_ISREG(mode) or stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
-
-
-def _width() -> int:
-    columns = os.environ.get("COLUMNS", "")
-    if columns.isdigit() and int(columns):
-        return int(columns)
-    try:
-        return os.get_terminal_size(1).columns or 80
-    except OSError:
-        return 80
-
-
 # Output
 
 
 def _shows(low: LowArgs) -> str:
+    """The mode, as ripgrep bends it; `-o -c -v` says 0 for each file with a line to show."""
     if low.mode == "count_matches" and low.invert:
         return "count"
     if low.mode == "count" and low.only_matching:
@@ -254,20 +157,19 @@ def _look(
         path_terminator=b"\0" if low.null else b"",
         path_separator=low.path_separator,
         line_end=b"\r\n" if low.crlf and shows != "list" else b"\n",
-        palette=Palette(low.colors) if _colored(low, world) else _checked(low),
+        palette=_palette(low, world),
         replacement=None if low.replace is None else low.replace.encode(),
         context=context,
         invert=low.invert,
-        multiline=low.multiline,
         stats=low.stats,
         clip=_clip(low, world, view=view),
     ), view and not low.stats
 
 
-def _checked(low: LowArgs) -> None:
-    """Colours nobody will see are still read, so that a mistake in them is found."""
-    if low.colors:
-        Palette(low.colors)
+def _palette(low: LowArgs, world: World) -> Palette | None:
+    """The colours; also read where nobody will see them, so that a mistake in them is found."""
+    palette = Palette(low.colors)
+    return palette if _colored(low, world) else None
 
 
 def _colored(low: LowArgs, world: World) -> bool:
@@ -310,9 +212,7 @@ def _context(low: LowArgs) -> tuple[int, int]:
 # The request
 
 
-def _request(
-    low: LowArgs, patterns: tuple[str, ...], look: Look, shows: str
-) -> SearchRequest:
+def _request(low: LowArgs, patterns: tuple[str, ...], look: Look, shows: str) -> SearchRequest:
     before, after = _context(low)
     rows = shows in ("standard", "json")
     return SearchRequest(
@@ -348,8 +248,10 @@ def _mode(low: LowArgs, shows: str) -> Mode:
     """What the engine must find; statistics need the rows of what is only counted."""
     if low.quiet and not (low.stats or shows == "json"):
         return "files"
-    if low.stats and shows in ("count", "count_matches"):
+    if low.stats and shows in ("count", "count_matches", "files"):
         return "lines"
+    if shows == "count_matches" and low.invert:
+        return "count"
     modes: dict[str, Mode] = {
         "count": "count",
         "count_matches": "count_matches",
@@ -364,14 +266,14 @@ def _engine(low: LowArgs) -> EngineChoice:
 
 
 def _scope(low: LowArgs) -> ScopeSpec:
-    selects, changes = _types(low)
+    types = type_choice(low)
     return ScopeSpec(
         globs=tuple(low.globs),
         iglobs=tuple(low.iglobs),
         glob_case_insensitive=low.glob_case_insensitive,
-        types=tuple(name for name, wanted in selects.items() if wanted),
-        types_not=tuple(name for name, wanted in selects.items() if not wanted),
-        type_changes=changes,
+        types=types.chosen,
+        types_not=types.refused,
+        type_changes=types.changes,
         hidden=low.hidden,
         no_ignore=False,
         no_ignore_vcs=low.no_ignore_vcs,
@@ -390,16 +292,31 @@ def _scope(low: LowArgs) -> ScopeSpec:
     )
 
 
-def _types(low: LowArgs) -> tuple[dict[str, bool], tuple[tuple[Literal["add", "clear"], str], ...]]:
-    """Types wanted and not, the last word on each; and the changes to their definitions."""
-    selects: dict[str, bool] = {}
-    changes: list[tuple[Literal["add", "clear"], str]] = []
+class TypeChoice(NamedTuple):
+    """What the flags about file types come to."""
+
+    chosen: tuple[str, ...]
+    refused: tuple[str, ...]
+    changes: tuple[TypeChange, ...]
+
+
+def type_choice(low: LowArgs) -> TypeChoice:
+    """Types wanted and not wanted, and the changes to their definitions.
+
+    The last word on a file counts, as in ripgrep: `-T py -t py` takes Python files, while
+    `-t py -T py` takes nothing.
+    """
+    chosen: dict[str, None] = {}
+    refused: dict[str, None] = {}
+    changes: list[TypeChange] = []
     for action, value in low.type_changes:
         if action == "add":
             changes.append(("add", value))
         elif action == "clear":
             changes.append(("clear", value))
+        elif action == "select":
+            chosen[value] = None
+            refused.pop(value, None)
         else:
-            selects.pop(value, None)
-            selects[value] = action == "select"
-    return selects, tuple(changes)
+            refused[value] = None
+    return TypeChoice(tuple(chosen), tuple(refused), tuple(changes))

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from triseek.model.search import ScopeSpec
+    from triseek.query.globs import Rule
 
 ALLOWED_DIRS = frozenset(
     b".github .gitlab .circleci .buildkite .azuredevops .ci .devcontainer .vscode .idea .run "
@@ -115,7 +116,7 @@ class _Layer(NamedTuple):
     """For rules above the walk: the only folder they ever see."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Rules:
     """Every rule set that speaks about the entries of one folder."""
 
@@ -144,7 +145,7 @@ class Rules:
         return file_verdicts, dir_verdicts
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Frame:
     """What one folder adds, linked to the folder above."""
 
@@ -190,7 +191,7 @@ class IgnoreFiles:
     def start(self, folder: bytes) -> Rules:
         """The rules of everything above a walk that starts in `folder`, relative to the root."""
         options = self.options
-        frame = _Frame(None, 0, b"", _NO_RULES, _NO_RULES, _NO_RULES, _NO_RULES, False, True)  # noqa: FBT003
+        frame = _Frame(None, 0, b"", _NO_RULES, _NO_RULES, _NO_RULES, _NO_RULES, False, True)
         if not (options.parents or options.vcs or options.exclude or options.global_):
             return self._rules(frame)
         base = os.path.realpath(os.path.join(self.root, folder))  # noqa: PTH118
@@ -273,6 +274,8 @@ class IgnoreFiles:
 
     def _read(self, path: bytes, *, must: bool = False) -> RuleSet:
         """The rules of one ignore file; none if it cannot be read."""
+        if not must and not os.path.isfile(path):  # noqa: PTH113
+            return _NO_RULES
         try:
             with open(path, "rb") as file:  # noqa: PTH123
                 data = file.read()
@@ -303,8 +306,9 @@ def global_excludes_path() -> bytes | None:
     """Git's global excludes file as ripgrep finds it; it need not exist."""
     home = os.environb.get(b"HOME")
     config = os.environb.get(b"XDG_CONFIG_HOME") or (home + b"/.config" if home else b"")
-    for path in (home + b"/.gitconfig" if home else b"", config + b"/git/config" if config else b""):
-        found = _EXCLUDES_FILE.search(_content(path)) if path else None
+    candidates = [(home, b"/.gitconfig"), (config, b"/git/config")]
+    for folder, name in candidates:
+        found = _EXCLUDES_FILE.search(_content(folder + name)) if folder else None
         if found:
             return found[1].replace(b"~", home) if home else found[1]
     return config + b"/git/ignore" if config else None
@@ -335,8 +339,10 @@ def _exists(folder: bytes, name: bytes) -> bool:
 
 
 def _first_line(path: bytes) -> bytes | None:
+    """The first line as ripgrep reads it: a line that is not UTF-8 is none."""
     content = _content(path)
-    return content.split(b"\n", 1)[0].removesuffix(b"\r") if content else None
+    line = content.split(b"\n", 1)[0].removesuffix(b"\r")
+    return line if content and line == line.decode(errors="replace").encode() else None
 
 
 def _content(path: bytes) -> bytes:

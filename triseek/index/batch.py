@@ -8,7 +8,6 @@ full, or the worker's range of files ends, the pairs are inverted, encoded and s
 from __future__ import annotations
 
 import os
-import stat as stat_module
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -130,25 +129,32 @@ class Worker:
             until, lengths[0] = at + 1, fetch.TOO_BIG
         count, row = until - at, at - share.first
         share.stats[row : row + count] = stats.reshape(room, -1)[:count]
-        self._make_room(share, ARENA_BYTES, count)
-        lines, outcome = np.empty(count, np.int64), np.empty(count, np.uint8)
-        blocks.extract_files(
-            self._arena, begins, lengths, count, at,
-            self._state, self._seen, self._pairs, *self._columns, lines, outcome,
-        )  # fmt: skip
-        share.lines[row : row + count] = lines
-        share.text_bytes += int(lengths[:count][outcome == blocks.TAKEN].sum())
-        self._digest(share, row, begins[:count], lengths[:count])
+        begins, lengths = begins[:count], lengths[:count]
+        lines, outcome = np.zeros(count, np.int64), np.zeros(count, np.uint8)
+        taken = 0
+        while taken < count:
+            self._make_room(share, ARENA_BYTES, count)
+            taken = blocks.extract_files(
+                self._arena, begins, lengths, taken, at,
+                self._state, self._seen, self._pairs, *self._columns, lines, outcome,
+            )  # fmt: skip
+            if taken < count:
+                self._take_apart(share, row + taken, int(begins[taken]), int(lengths[taken]))
+                taken += 1
+        simple = outcome != blocks.LEFT
+        share.lines[row : row + count][simple] = lines[simple]
+        share.text_bytes += int(lengths[outcome == blocks.TAKEN].sum())
+        self._digest(share, row, begins, lengths, simple)
         share.skip[row : row + count][outcome == blocks.BINARY] = layout.SKIP_BINARY
-        for k in np.flatnonzero(outcome >= blocks.MARKED).tolist():
-            self._take_apart(share, row + k, int(begins[k]), int(lengths[k]))
         return until
 
-    def _digest(self, share: Share, row: int, begins: Array, lengths: Array) -> None:
+    def _digest(
+        self, share: Share, row: int, begins: Array, lengths: Array, simple: Array
+    ) -> None:
         view, digest = memoryview(self._arena), xxhash.xxh3_64_intdigest
-        edges = zip(begins.tolist(), lengths.tolist(), strict=True)
-        share.digests[row : row + len(begins)] = [
-            digest(view[begin : begin + length]) if length >= 0 else 0 for begin, length in edges
+        edges = zip(begins[simple].tolist(), lengths[simple].tolist(), strict=True)
+        share.digests[row : row + len(begins)][simple] = [
+            digest(view[begin : begin + length]) for begin, length in edges
         ]
 
     def _take_apart(self, share: Share, row: int, begin: int, length: int) -> None:
@@ -168,7 +174,7 @@ class Worker:
 
     def _stream(self, share: Share, row: int, opened: FileIO) -> None:
         """Take in a file chunk by chunk: memory stays bounded whatever its size."""
-        share.stats[row] = stat_row(os.fstat(opened.fileno()))
+        share.stats[row] = fetch.stat_row(os.fstat(opened.fileno()))
         if not share.stats[row, fetch.STAT_OK]:
             return
         chunk = opened.read(CHUNK_BYTES)
@@ -298,10 +304,3 @@ def _park(name: Path, number: int, values: Array) -> Array:
     path = name.with_name(f"{name.name}-{number}.tmp")
     values.tofile(path)
     return np.memmap(path, values.dtype, "r").view(np.ndarray)
-
-
-def stat_row(stat: os.stat_result) -> list[int]:
-    """A Python stat result as `fetch` writes its rows."""
-    kind = stat_module.S_IFMT(stat.st_mode)
-    regular = int(stat_module.S_ISREG(stat.st_mode))
-    return [regular, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino, kind]

@@ -61,7 +61,7 @@ def build(
         live = (manifest.Live(segment.id, digest),)
         new = manifest.Manifest(generation, root, live, segment.id)
         manifest.commit(index_dir, new)
-        manifest.sweep(index_dir, new, previous)
+        manifest.sweep(index_dir, new)
     return BuildReport(
         generation=generation,
         rebuilt_full=True,
@@ -81,16 +81,11 @@ class Survey:
 
     def __init__(self, root: str, scope: ScopeSpec = DEFAULT_SCOPE):
         walked = walk.walk(root, scope)
-        self.paths: list[bytes] = []
-        self.allowlisted: list[bool] = []
-        for entry in walked:
-            self.paths.append(entry.path)
-            self.allowlisted.append(entry.allowlisted)
+        self.paths = walked.paths
+        self.allowlisted = [path in walked.allowlisted for path in walked.paths]
         self.skipped: list[Skipped] = list(walked.skipped)
-        raw = os.fsencode(root)
-        excluded = walk.excluded(root, walked)
-        directories = list(walked.directories)
-        self.tree = tree.Tree(directories, excluded, tree.watched(raw, directories, excluded))
+        watched = tree.watched(os.fsencode(root), walked.directories, walked.excluded)
+        self.tree = tree.Tree(walked.directories, walked.excluded, watched)
 
 
 def survey(root: str, progress: Progress) -> Survey:

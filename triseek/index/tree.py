@@ -10,12 +10,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from triseek.files import walk as walking
 from triseek.store import layout
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from triseek.query.scope import Excluded
     from triseek.store.segment import SegmentBuilder
 
 IGNORE_NAMES = (b".gitignore", b".ignore", b".rgignore")
@@ -25,14 +25,14 @@ class Tree(NamedTuple):
     """The walk's surroundings."""
 
     directories: Sequence[bytes]
-    excluded: Sequence[walking.Excluded]
+    excluded: Sequence[Excluded]
     watched: Sequence[bytes]
     """Absolute paths of ignore files that have, or would have, a say."""
 
 
 def write(segment: SegmentBuilder, root: bytes, tree: Tree) -> None:
     """Write the three tables of `layout`."""
-    folders = [_times(os.path.join(root, path)) for path in tree.directories]
+    folders = [times(os.path.join(root, path)) for path in tree.directories]
     segment.table(
         "directories",
         layout.DIRECTORIES,
@@ -43,7 +43,7 @@ def write(segment: SegmentBuilder, root: bytes, tree: Tree) -> None:
             "inode": [row[3] for row in folders],
         },
     )
-    files = [_times(path) for path in tree.watched]
+    files = [times(path) for path in tree.watched]
     segment.table(
         "watched",
         layout.WATCHED,
@@ -61,12 +61,13 @@ def write(segment: SegmentBuilder, root: bytes, tree: Tree) -> None:
         {
             "path": [entry.path for entry in tree.excluded],
             "is_dir": [entry.is_dir for entry in tree.excluded],
+            "hidden": [entry.hidden for entry in tree.excluded],
         },
     )
 
 
 def watched(
-    root: bytes, directories: Iterable[bytes], excluded: Iterable[walking.Excluded]
+    root: bytes, directories: Iterable[bytes], excluded: Iterable[Excluded]
 ) -> list[bytes]:
     """Ignore files that matter to a walk of `root`: those there, and absent ones above it.
 
@@ -102,8 +103,8 @@ def _global_ignores() -> list[bytes]:
     ]
 
 
-def _times(path: bytes) -> tuple[int, int, int, int]:
-    """(size, mtime_ns, ctime_ns, inode); a size of -1 when there is nothing there."""
+def times(path: bytes) -> tuple[int, int, int, int]:
+    """What a path's stat says: (size, mtime_ns, ctime_ns, inode); a size of -1 when there is nothing there."""
     try:
         stat = os.stat(path)
     except OSError:

@@ -19,6 +19,7 @@ from triseek.kernels.jit import (
     BYTES,
     BYTES_OUT,
     I64,
+    I64S,
     I64S_OUT,
     U32S_OUT,
     U64S_OUT,
@@ -242,8 +243,7 @@ def abandon(
 # What became of a file, in `outcome`.
 TAKEN = 0
 BINARY = 1  # holds a NUL byte
-MARKED = 2  # begins like a byte order mark: to be decoded first, not taken in
-ABSENT = 3  # it has no bytes in the arena
+LEFT = 2  # has no bytes in the arena, or begins like a byte order mark: the caller's business
 
 
 @kernel(
@@ -255,7 +255,7 @@ def extract_files(
     arena: np.ndarray,
     begins: np.ndarray,
     lengths: np.ndarray,
-    files: int,
+    at: int,
     first: int,
     state: np.ndarray,
     seen: np.ndarray,
@@ -269,26 +269,26 @@ def extract_files(
     lines: np.ndarray,
     outcome: np.ndarray,
 ) -> int:
-    """Take in whole files standing in the arena; file k gets the number first + k.
+    """Take in whole files standing in the arena, from file `at`; file k gets the number first + k.
 
     begins, lengths: int64, as `fetch.read_files` fills them. lines: int64, lines of each file.
-    outcome: uint8, what became of it. The rest as for `extract`. Returns the files taken.
+    outcome: uint8, what became of it. The rest as for `extract`. Returns the first file that is
+    LEFT, for blocks must come in file order, or the number of files.
     """
-    taken = 0
-    for k in range(files):
+    for k in range(at, lengths.size):
         lines[k] = 0
         length = lengths[k]
         begin = begins[k]
         if length < 0:
-            outcome[k] = ABSENT
-            continue
+            outcome[k] = LEFT
+            return k
         if length >= 2 and arena[begin] >= 0xEF and (
             (arena[begin] == 0xEF and arena[begin + 1] == 0xBB)
             or (arena[begin] == 0xFE and arena[begin + 1] == 0xFF)
             or (arena[begin] == 0xFF and arena[begin + 1] == 0xFE)
         ):  # fmt: skip
-            outcome[k] = MARKED
-            continue
+            outcome[k] = LEFT
+            return k
         blocks_before = state[BLOCKS]
         pairs_before = state[PAIRS]
         binary = extract(
@@ -304,5 +304,4 @@ def extract_files(
             block_file, block_offset, block_length, block_line, block_flags, block_pairs,
         )  # fmt: skip
         outcome[k] = TAKEN
-        taken += 1
-    return taken
+    return lengths.size

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import stat as stat_module
 import sys
 from typing import TYPE_CHECKING
 
@@ -69,6 +70,21 @@ def is_available() -> bool:
     if not (is_compiled() and sys.platform == "linux"):
         return False
     return hasattr(ctypes.CDLL(None), "statx")
+
+
+def stat_row(stat: os.stat_result) -> list[int]:
+    """A Python stat result as the kernels here write their rows."""
+    kind = stat_module.S_IFMT(stat.st_mode)
+    regular = int(kind == stat_module.S_IFREG)
+    return [regular, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino, kind]
+
+
+def stat_slowly(directory: int, name: bytes) -> list[int]:
+    """The stat row of one name by Python's own call; zeros when there is nothing."""
+    try:
+        return stat_row(os.stat(name or b".", dir_fd=directory, follow_symlinks=False))
+    except OSError:
+        return [0] * STAT_SLOTS
 
 
 @numba.njit(nogil=True)  # type: ignore[untyped-decorator] # inlined: no signature of its own
@@ -152,7 +168,7 @@ def stat_many(
 
 
 @kernel(I64, I64, BYTES, I64S, I64, BYTES_OUT, I64S_OUT, I64)
-def _open_stat(
+def open_stat(
     directory: int,
     names: np.ndarray,
     starts: np.ndarray,
@@ -177,7 +193,7 @@ def _open_stat(
 
 
 @kernel(I64, I64, I64, I64, I64)
-def _read_range(descriptor: int, target: int, room: int, offset: int) -> int:
+def read_range(descriptor: int, target: int, room: int, offset: int) -> int:
     """Read up to `room` bytes at `offset` to address `target`; bytes read, or FAILED."""
     got = 0
     while got < room:
@@ -214,7 +230,7 @@ def read_files(
     for i in range(first, last):
         row = i - first
         begins[row] = used
-        descriptor = _open_stat(directory, names, starts, i, scratch, stats, row * STAT_SLOTS)
+        descriptor = open_stat(directory, names, starts, i, scratch, stats, row * STAT_SLOTS)
         if descriptor < 0:
             lengths[row] = FAILED
             continue
@@ -231,7 +247,7 @@ def read_files(
             lengths[row] = TOO_BIG
             continue
         # All the room is offered, not the size just read: a file that grew meanwhile shows.
-        got = _read_range(descriptor, arena.ctypes.data + used, room, 0)
+        got = read_range(descriptor, arena.ctypes.data + used, room, 0)
         c_close(descriptor)
         if got == room:
             lengths[row] = TOO_BIG
@@ -272,7 +288,7 @@ def read_blocks(
     used = 0
     for k in range(first, last):
         row = (k - first) * STAT_SLOTS
-        descriptor = _open_stat(directory, names, starts, files[k], scratch, stats, row)
+        descriptor = open_stat(directory, names, starts, files[k], scratch, stats, row)
         if descriptor < 0:
             for b in range(edges[k], edges[k + 1]):
                 begins[b - edges[first]] = -1
@@ -286,7 +302,7 @@ def read_blocks(
                 length += numba.int64(sizes[run])
                 run += 1
             target = arena.ctypes.data + used
-            got = _read_range(descriptor, target, length, numba.int64(offsets[b]))
+            got = read_range(descriptor, target, length, numba.int64(offsets[b]))
             at = used
             for j in range(b, run):
                 begins[j - edges[first]] = at if got == length else -1

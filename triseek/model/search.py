@@ -102,6 +102,9 @@ class SearchRequest:
     line_numbers: bool = True
     """Whether rows need their line numbers; without, they may be 0, which is cheaper."""
     engine: EngineChoice = "auto"
+    sweep: bool = True
+    """Compare the tree with the index before answering from it; without, an answer may miss what
+    changed since the index was written, and says so (`unverified`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,9 @@ matches wins. Its oddities are kept, because what is listed must be what ripgrep
 - a glob that ends in a literal `.` matches only if all of it is literal and it says more than
   a file name.
 
-Paths are compared many at a time: a *wrapped* blob holds every path between two NUL bytes
-(`\0a/b\0\0a/c\0`), which no path contains, so that one search finds all that match.
+Paths are compared many at a time: a *wrapped* blob holds every path between a NUL byte, which no
+path contains, and a `/` with a NUL byte, so that one search finds all that match. The `/` keeps
+a glob that matches nothing at all (`{**,b}`) from matching between two paths.
 """
 
 from __future__ import annotations
@@ -419,18 +420,18 @@ class _Wrapped:
     def find(self, folder: bytes, names: Sequence[bytes], blob: bytes) -> Iterator[bytes]:
         if self.names is not None:
             for match in self.names.finditer(blob):
-                yield match.group()[1:-1]
+                yield match.group()[1:-2]
         if self.paths is not None:
             start = 1 + len(folder)
             for match in self.paths.finditer(wrap(names, folder)):
-                yield match.group()[start:-1]
+                yield match.group()[start:-2]
 
 
 def wrap(names: Sequence[bytes], folder: bytes = b"") -> bytes:
     """A wrapped blob of `folder + name` for every name; empty for no names."""
     if not names:
         return b""
-    return b"\0" + folder + (b"\0\0" + folder).join(names) + b"\0"
+    return b"\0" + folder + (b"/\0\0" + folder).join(names) + b"/\0"
 
 
 def compile_wrapped(bodies: Sequence[str]) -> Any:  # noqa: ANN401 - google-re2 has no types
@@ -444,7 +445,7 @@ def _compile_wrapped(bodies: tuple[str, ...]) -> Any:  # noqa: ANN401
     options.encoding = re2.Options.Encoding.LATIN1  # bytes are bytes
     options.log_errors = False
     options.max_mem = 64 << 20
-    expression = rf"\x00(?:{'|'.join(bodies)})\x00"
+    expression = rf"\x00(?:{'|'.join(bodies)})/\x00"
     try:
         return re2.compile(expression.encode("ascii"), options)
     except re2.error as error:

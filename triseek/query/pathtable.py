@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from triseek.query.globs import Token, compile_wrapped, wrap
 
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from triseek.query.globs import Rule, Tokens
+
+Mask: TypeAlias = NDArray[np.bool_]
+Ints: TypeAlias = NDArray[np.int64]
+Bytes: TypeAlias = NDArray[np.uint8]
+Windows: TypeAlias = NDArray[np.uint64]
 
 _SLASH = ord("/")
 _WINDOW = 8  # bytes compared at once
@@ -32,16 +38,16 @@ class Folders(NamedTuple):
 
     table: PathTable
     """Parents before children."""
-    parents: np.ndarray
+    parents: Ints
     """int64, one per folder: its parent's number, -1 for the root."""
-    of_path: np.ndarray
+    of_path: Ints
     """int64, one per path: its folder's number, -1 for the root."""
 
 
 class PathTable:
     """Relative paths, `/`-separated, as slices of one blob with NUL bytes between them."""
 
-    def __init__(self, blob: bytes | np.ndarray, starts: np.ndarray, ends: np.ndarray) -> None:
+    def __init__(self, blob: bytes | Bytes, starts: Ints, ends: Ints) -> None:
         """Wrap columns that exist already, for instance mapped ones.
 
         Args:
@@ -73,10 +79,11 @@ class PathTable:
         return [blob[start:end] for start, end in spans]
 
     @cached_property
-    def depths(self) -> np.ndarray:
+    def depths(self) -> Ints:
         """Components of each path; int64."""
-        slashes = self._slashes
-        return 1 + np.searchsorted(slashes, self._ends) - np.searchsorted(slashes, self._starts)
+        before, after = (np.searchsorted(self._slashes, at) for at in (self._starts, self._ends))
+        depths: Ints = 1 + after - before
+        return depths
 
     @cached_property
     def folders(self) -> Folders:
@@ -97,25 +104,27 @@ class PathTable:
         of_path = [number(path.rpartition(b"/")[0]) for path in self.paths]
         return Folders(PathTable.of(names), np.array(parents, int), np.array(of_path, int))
 
-    def equals(self, literal: bytes) -> np.ndarray:
+    def equals(self, literal: bytes) -> Mask:
         """Which paths are exactly this; bool."""
-        return self.starts_with(literal) & (self._sizes == len(literal))
+        found = self.starts_with(literal)
+        found &= self._sizes == len(literal)
+        return found
 
-    def starts_with(self, literal: bytes) -> np.ndarray:
+    def starts_with(self, literal: bytes) -> Mask:
         """Which paths begin with this; bool."""
         return self._compare(self._starts, self._heads, literal)
 
-    def ends_with(self, literal: bytes) -> np.ndarray:
+    def ends_with(self, literal: bytes) -> Mask:
         """Which paths end with this; bool."""
         head, tail = literal[:-_WINDOW], literal[-_WINDOW:]
         mask, value = _mask_value(tail, at_end=True)
-        found = (self._tails & mask) == value
+        found: Mask = (self._tails & mask) == value
         if head:
             found &= self._sizes >= len(literal)
             self._narrow(found, self._ends - len(literal), head)
         return found
 
-    def matches(self, rules: Iterable[Rule]) -> np.ndarray:
+    def matches(self, rules: Iterable[Rule]) -> Mask:
         """Which paths any of the rules matches; their `only_dir` and `negated` are not asked."""
         found = np.zeros(len(self), bool)
         left: list[Rule] = []
@@ -136,28 +145,28 @@ class PathTable:
         return PathTable(_LOWER[self._data], self._starts, self._ends)
 
     @cached_property
-    def _sizes(self) -> np.ndarray:
+    def _sizes(self) -> Ints:
         return self._ends - self._starts
 
     @cached_property
-    def _slashes(self) -> np.ndarray:
+    def _slashes(self) -> Ints:
         return np.flatnonzero(self._data == _SLASH)
 
     @cached_property
-    def _name_starts(self) -> np.ndarray:
+    def _name_starts(self) -> Ints:
         if not len(self._slashes):
             return self._starts
         last = np.searchsorted(self._slashes, self._ends) - 1
-        return np.maximum(self._slashes[np.maximum(last, 0)] + 1, self._starts) * (last >= 0) + (
-            self._starts * (last < 0)
-        )
+        # A slash before the path is another path's; without any there is none to look up.
+        after_slash = np.where(last >= 0, self._slashes[np.maximum(last, 0)] + 1, 0)
+        return np.maximum(after_slash, self._starts)
 
     @cached_property
-    def _padded(self) -> np.ndarray:
+    def _padded(self) -> Bytes:
         """The blob with a window of NUL bytes on either side."""
         return np.pad(self._data, _WINDOW)
 
-    def _windows(self, begins: np.ndarray) -> np.ndarray:
+    def _windows(self, begins: Ints) -> Windows:
         """The eight bytes from each position on, the first one lowest; uint64."""
         windows = np.zeros(len(begins), np.uint64)
         for byte in range(_WINDOW):
@@ -166,26 +175,26 @@ class PathTable:
         return windows
 
     @cached_property
-    def _heads(self) -> np.ndarray:
+    def _heads(self) -> Windows:
         return self._windows(self._starts)
 
     @cached_property
-    def _name_heads(self) -> np.ndarray:
+    def _name_heads(self) -> Windows:
         return self._windows(self._name_starts)
 
     @cached_property
-    def _tails(self) -> np.ndarray:
+    def _tails(self) -> Windows:
         return self._windows(self._ends - _WINDOW)
 
-    def _compare(self, begins: np.ndarray, heads: np.ndarray, literal: bytes) -> np.ndarray:
+    def _compare(self, begins: Ints, heads: Windows, literal: bytes) -> Mask:
         """Where the bytes from `begins` on are `literal`; `heads` are their first eight."""
         mask, value = _mask_value(literal[:_WINDOW])
-        found = (heads & mask) == value
+        found: Mask = (heads & mask) == value
         if len(literal) > _WINDOW:
             self._narrow(found, begins + _WINDOW, literal[_WINDOW:])
         return found
 
-    def _narrow(self, found: np.ndarray, begins: np.ndarray, literal: bytes) -> None:
+    def _narrow(self, found: Mask, begins: Ints, literal: bytes) -> None:
         """Unset `found` where the bytes from `begins` on are not `literal`."""
         kept = np.flatnonzero(found)
         last = len(self._padded) - 1
@@ -196,7 +205,7 @@ class PathTable:
         found[:] = False
         found[kept] = True
 
-    def _match_shape(self, shape: _Shape) -> np.ndarray:
+    def _match_shape(self, shape: _Shape) -> Mask:
         if shape.name_only:
             found = self._compare(self._name_starts, self._name_heads, shape.begin)
             room = self._ends - self._name_starts
@@ -211,7 +220,7 @@ class PathTable:
             found &= self._name_starts - self._starts <= len(shape.begin)
         return found
 
-    def _search(self, rules: list[Rule]) -> np.ndarray:
+    def _search(self, rules: list[Rule]) -> Mask:
         """RE2 over the names and over the paths, for globs of no simple shape."""
         found = np.zeros(len(self), bool)
         by_name = compile_wrapped([rule.body for rule in rules if rule.name_only and rule.body])
@@ -323,9 +332,9 @@ def _mask_value(literal: bytes, *, at_end: bool = False) -> tuple[np.uint64, np.
     return np.uint64(int.from_bytes(mask, "little")), np.uint64(int.from_bytes(padded, "little"))
 
 
-def _mark(found: np.ndarray, expression: object, texts: list[bytes]) -> None:
+def _mark(found: Mask, expression: Any, texts: list[bytes]) -> None:  # noqa: ANN401
     """Set `found` for the texts the expression matches."""
     sizes = np.fromiter(map(len, texts), np.int64, len(texts))
-    begins = np.cumsum(sizes + 2) - (sizes + 2)
-    hits = [match.start() for match in expression.finditer(wrap(texts))]  # type: ignore[attr-defined]
+    begins = np.cumsum(sizes + 3) - (sizes + 3)  # as `wrap` lays them out
+    hits = [match.start() for match in expression.finditer(wrap(texts))]
     found[np.searchsorted(begins, np.array(hits, np.int64))] = True

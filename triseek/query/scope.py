@@ -7,13 +7,14 @@ among them. ripgrep's order is: the globs decide if they match at all; then the 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from triseek.query.filetypes import Types
 from triseek.query.globs import RuleSet, parse_line
-from triseek.query.pathtable import PathTable
+from triseek.query.pathtable import Mask, PathTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from triseek.model.search import ScopeSpec
     from triseek.query.globs import Rule
 
-Verdicts = np.ndarray
+Verdicts: TypeAlias = NDArray[np.int8]
 """int8, one per path: 1 a rule takes it, -1 a rule leaves it out, 0 no rule matches."""
 
 
@@ -99,9 +100,7 @@ class Scope:
             )
         )  # fmt: skip
 
-    def select(
-        self, paths: PathTable | Sequence[bytes], allowlisted: np.ndarray | None = None
-    ) -> np.ndarray:
+    def select(self, paths: PathTable | Sequence[bytes], allowlisted: Mask | None = None) -> Mask:
         """Choose among files of the default walk, by globs, types and depth.
 
         Args:
@@ -117,7 +116,7 @@ class Scope:
         table = paths if isinstance(paths, PathTable) else PathTable.of(paths)
         named = self._override_verdicts(table)
         typed = self._type_verdicts(table)
-        chosen = np.where(named != 0, named > 0, typed >= 0) & ~self._pruned(table)
+        chosen: Mask = np.where(named != 0, named > 0, typed >= 0) & ~self._pruned(table)
         if self.spec.max_depth is not None:
             chosen &= table.depths <= self.spec.max_depth
         if allowlisted is not None and not self.spec.allowlist:
@@ -158,7 +157,7 @@ class Scope:
             verdicts[verdicts == 0] = -1
         return verdicts
 
-    def _pruned(self, table: PathTable) -> np.ndarray:
+    def _pruned(self, table: PathTable) -> Mask:
         """Which paths lie below a folder a glob leaves out."""
         if not any(rule.negated for rule in self.overrides.rules):
             return np.zeros(len(table), bool)
@@ -167,35 +166,39 @@ class Scope:
         for at, parent in enumerate(folders.parents.tolist()):
             if parent >= 0 and out[parent]:
                 out[at] = True
-        below = np.append(out, False)  # index -1: directly in the root
-        return below[folders.of_path]
+        below: Mask = np.append(out, False)[folders.of_path]  # -1, the root, is the last
+        return below
 
-    def _unhides(self, table: PathTable, named: Verdicts, typed: Verdicts) -> np.ndarray:
+    def _unhides(self, table: PathTable, named: Verdicts, typed: Verdicts) -> Mask:
         """Which allow-listed paths ripgrep lists too, because a glob or type takes them.
 
         Directly in the root that is a matter of the file; deeper, its top folder must have been
         taken by a glob as well.
         """
         top_file = table.depths == 1
-        unhidden = (named > 0) | ((named == 0) & (typed > 0))
+        unhidden: Mask = (named > 0) | ((named == 0) & (typed > 0))
+        unhidden &= top_file
         if not self.overrides.takes or top_file.all():
-            return unhidden & top_file
+            return unhidden
         tops = sorted({path.partition(b"/")[0] for path in table.paths if b"/" in path})
         taken = [top for top, takes in self.overrides.decide(b"", tops, dirs=True).items() if takes]
         below = np.zeros(len(table), bool)
         for top in taken:
             below |= table.starts_with(top + b"/")
-        return (unhidden & top_file) | ((named > 0) & below)
+        unhidden |= (named > 0) & below
+        return unhidden
 
 
-def within(paths: PathTable | Sequence[bytes], folder: str | bytes) -> np.ndarray:
+def within(paths: PathTable | Sequence[bytes], folder: str | bytes) -> Mask:
     """Which paths are `folder` itself or lie below it; bool, one per path."""
     table = paths if isinstance(paths, PathTable) else PathTable.of(paths)
     prefix = folder.encode("utf-8", "surrogateescape") if isinstance(folder, str) else folder
     prefix = prefix.removeprefix(b"./").rstrip(b"/")
     if prefix in (b"", b"."):
         return np.ones(len(table), bool)
-    return table.starts_with(prefix + b"/") | table.equals(prefix)
+    found = table.starts_with(prefix + b"/")
+    found |= table.equals(prefix)
+    return found
 
 
 def _verdicts(table: PathTable, rules: list[Rule]) -> Verdicts:

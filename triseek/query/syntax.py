@@ -17,6 +17,8 @@ Ranges: TypeAlias = tuple[tuple[int, int], ...]
 LookKind: TypeAlias = Literal[
     "line_start",  # (?m:^)
     "line_end",  # (?m:$)
+    "line_start_crlf",  # (?mR:^): CR LF, LF and a CR alone all end lines
+    "line_end_crlf",  # (?mR:$)
     "text_start",  # \A
     "text_end",  # \z
     "word",  # \b

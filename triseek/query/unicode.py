@@ -7,10 +7,10 @@ code point. Case orbits are the sets `(?i)` gives each character (statuses C and
 CaseFolding.txt, closed).
 
 A line is `kind name,alias…<TAB>values`. Names are in normal form (`normal_name`). A set is
-written as distances in base 36: `a-b` skips `a` from the end of the last range and covers `b`
-more; a number without `-` is one character. `age` lines hold what that version added. `fold` holds the
-orbits, members joined by commas. `property` lists the names of properties that take a value,
-`names` those Rust knows of but has no table for.
+written as distances in base 36: `a-b` goes `a` from the end of the last range and covers `b`
+more; a number without `-` is one character. `age` lines hold what that version added. `fold`
+holds the orbits, members joined by commas. `property` lists the names of properties that take a
+value, `names` those Rust knows of but has no table for.
 
 Nothing is read before it is asked for, and ASCII questions never read anything.
 """

@@ -86,7 +86,11 @@ WATCHED = (
     ("ctime_ns", "int64"),
     ("inode", "int64"),
 )
-EXCLUDED = (("path", "binary"), ("is_dir", "bool"))
+EXCLUDED = (
+    ("path", "binary"),
+    ("is_dir", "bool"),
+    ("hidden", "bool"),  # left out for its leading dot alone; no ignore rule speaks of it
+)
 
 FLAG_TRANSCODED = 1  # the text is not the bytes on disk: it had a byte order mark
 FLAG_ALLOWLISTED = 2  # a hidden place that ripgrep would leave out

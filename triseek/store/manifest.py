@@ -13,7 +13,6 @@ import xxhash
 
 from triseek import errors
 from triseek.store import atomic, layout
-from triseek.store.segment import PARTIAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,35 +68,33 @@ def commit(index_dir: str | os.PathLike[str], manifest: Manifest) -> None:
     atomic.write(Path(index_dir) / layout.CURRENT, body + b"\n" + digest + b"\n")
 
 
-def sweep(index_dir: str | os.PathLike[str], manifest: Manifest, previous: Manifest | None) -> None:
-    """Remove segments that neither this generation nor the one before it uses.
+def sweep(index_dir: str | os.PathLike[str], manifest: Manifest) -> None:
+    """Remove segments that this generation does not use.
 
-    A reader that opened the previous generation has mapped its files and keeps them whatever is
-    unlinked here; keeping one generation back spares readers that are just opening it.
+    Readers of an older generation have mapped its files and keep them whatever is unlinked here;
+    one that is just opening it finds a file missing, and opens this generation instead.
     The caller holds the writer lock, so no `.partial` folder belongs to a living writer.
     """
     kept = {live.id for live in manifest.segments} | {manifest.tree}
     kept |= {live.dead.split("/")[0] for live in manifest.segments if live.dead}
-    if previous is not None:
-        kept |= {live.id for live in previous.segments} | {previous.tree}
-        kept |= {live.dead.split("/")[0] for live in previous.segments if live.dead}
     segments = Path(index_dir) / layout.SEGMENTS
     for folder in segments.iterdir() if segments.exists() else ():
-        if folder.name.endswith(PARTIAL) or folder.name not in kept:
+        if folder.name not in kept:
             shutil.rmtree(folder, ignore_errors=True)
 
 
 def _parse(path: Path, data: bytes) -> Manifest:
     body, _, digest = data.rstrip(b"\n").partition(b"\n")
-    if xxhash.xxh3_64_hexdigest(body).encode() != digest:
-        raise errors.IndexCorrupt(f"checksum mismatch in {path}")
     try:
         fields = json.loads(body)
         written = int(fields.pop("format"))
+        # Asked first: a later format may be checked in another way.
         if written > layout.FORMAT:
             raise errors.FormatTooNew(
                 f"{path} has format {written}; this triseek reads up to {layout.FORMAT}"
             )
+        if xxhash.xxh3_64_hexdigest(body).encode() != digest:
+            raise errors.IndexCorrupt(f"checksum mismatch in {path}")
         segments = tuple(Live(**live) for live in fields.pop("segments"))
         return Manifest(segments=segments, **fields)
     except (KeyError, TypeError, ValueError) as error:

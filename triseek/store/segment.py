@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
 PARTIAL = ".partial"
-"""Ending of a segment folder that is still being written; `manifest.sweep` removes old ones."""
+"""Ending of a segment folder that is still being written; `manifest.sweep` removes what is left of one."""
 
 
 class SegmentBuilder:

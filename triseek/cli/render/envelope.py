@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from triseek.cli.render.found import Counts
+from triseek.cli.render.found import Counts, located
 
 if TYPE_CHECKING:
     from triseek.cli.render.found import Found
@@ -28,10 +28,9 @@ PREVIEW_MAX = 200
 class Envelope:
     """Collects results."""
 
-    def __init__(self, *, multiline: bool) -> None:
+    def __init__(self) -> None:
         self.counts = Counts()
         self.results: list[dict[str, Any]] = []
-        self._multiline = multiline
 
     def file(self, found: Found) -> None:
         """Collect the matching lines of one file."""
@@ -48,9 +47,9 @@ class Envelope:
         )
 
     def _match(self, found: Found, number: int, line: bytes) -> dict[str, Any]:
-        spans = found.pattern.spans(line if self._multiline else line.rstrip(b"\r\n"))
+        spans = located(found, line, line_end=b"\n")
         column = spans[0][0] + 1 if spans else 1
-        if self._multiline:  # the row may begin above the match: say where the match begins
+        if found.multiline:  # the row may begin above the match: say where the match begins
             above = line[: column - 1]
             number += above.count(b"\n")
             column -= above.rfind(b"\n") + 1

@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from triseek.query.pattern import Pattern
 
 
+Span = tuple[int, int]
+
+
 class Found(NamedTuple):
     """What was found in one file, ready to be shown."""
 
@@ -19,12 +22,29 @@ class Found(NamedTuple):
     """`ROW`s, see engine/backends/base.py."""
     text: bytes
     """What the rows index."""
-    count: int
+    hits: int
+    """Matching lines, or matches where those were asked for."""
     pattern: Pattern
     binary_at: int | None = None
     """Offset of the NUL because of which the rows may be cut short; `None`: text."""
     size: int = 0
     """Bytes searched in this file; 0 when nobody asked."""
+    multiline: bool = False
+    """A match may span lines, so a row may be several lines."""
+
+
+def located(found: Found, line: bytes, *, line_end: bytes) -> list[Span]:
+    """Where in a row the matches are, as ripgrep's printer finds them again.
+
+    A line is searched without its end, so that `$` and `\\s*` stop before it; what matches
+    nothing at the very end of an unfinished line cannot be shown.
+    """
+    if found.multiline:
+        return [span for span in found.pattern.finditer(line) if span[0] < len(line)]
+    end = len(line)
+    if line.endswith(b"\n"):
+        end -= 2 if line_end == b"\r\n" and line.endswith(b"\r\n") else 1
+    return [span for span in found.pattern.spans(line[:end]) if span[0] < len(line)]
 
 
 class Counts:
@@ -45,3 +65,30 @@ class Renderer(Protocol):
     def file(self, found: Found) -> None:
         """Show what was found in one file."""
         ...
+
+
+def line_spans(text: bytes) -> list[Span]:
+    """Where each line begins and ends, its terminator included."""
+    steps, begin = [], 0
+    while begin < len(text):
+        end = text.find(b"\n", begin) + 1 or len(text)
+        steps.append((begin, end))
+        begin = end
+    return steps
+
+
+def line_count(text: bytes) -> int:
+    """How many lines, the last one with or without its end."""
+    return text.count(b"\n") + (not text.endswith(b"\n"))
+
+
+def row_values(rows: np.ndarray) -> zip[tuple[int, int, int, int, bool]]:
+    """Number, offset, begin, end and context of each row, as plain Python values."""
+    return zip(
+        rows["number"].tolist(),
+        rows["offset"].tolist(),
+        rows["begin"].tolist(),
+        rows["end"].tolist(),
+        rows["context"].tolist(),
+        strict=True,
+    )

@@ -10,7 +10,7 @@ from base64 import b64encode
 from json.encoder import encode_basestring  # type: ignore[attr-defined]
 from typing import TYPE_CHECKING
 
-from triseek.cli.render.found import Counts
+from triseek.cli.render.found import Counts, located
 
 if TYPE_CHECKING:
     from triseek.cli.render.found import Found
@@ -55,7 +55,9 @@ class JsonLines:
             strict=True,
         ):
             line = text[begin:end]
-            spans = self._spans(found, line) if context is self._look.invert else []
+            spans = []
+            if context is self._look.invert:
+                spans = located(found, line, line_end=self._look.line_end)
             if not context:
                 matches += len(spans)
                 lines += line.count(b"\n") + (not line.endswith(b"\n"))
@@ -69,18 +71,11 @@ class JsonLines:
         self._out.write("".join(pieces).encode())
         return matches, lines
 
-    def _spans(self, found: Found, line: bytes) -> list[tuple[int, int]]:
-        bare = line
-        if not self._look.multiline and bare.endswith(b"\n"):
-            crlf = self._look.line_end == b"\r\n" and bare.endswith(b"\r\n")
-            bare = bare[: -2 if crlf else -1]
-        return [span for span in found.pattern.spans(bare) if span[0] < len(line)]
-
     def _end(self, found: Found, path: str, printed: int, matches: int, lines: int) -> str:
         binary = "null" if found.binary_at is None else str(found.binary_at)
         return (
             f'{{"type":"end","data":{{"path":{path},"binary_offset":{binary},"stats":{{'
-            f'"elapsed":{_elapsed(0)},"searches":1,"searches_with_match":{int(found.count > 0)},'
+            f'"elapsed":{_elapsed(0)},"searches":1,"searches_with_match":{int(found.hits > 0)},'
             f'"bytes_searched":{found.size},"bytes_printed":{printed},'
             f'"matched_lines":{lines},"matches":{matches}}}}}}}'
         )

@@ -44,7 +44,7 @@ class Look:
     context: bool = False
     """Lines of context were asked for, so gaps are marked."""
     invert: bool = False
-    multiline: bool = False
+    """Rows are what does not match, so matches are in the context."""
     stats: bool = False
     clip: int = 0
     """In triseek's own terminal view: most characters shown of a line; 0: all."""

@@ -27,7 +27,9 @@ class Replacer:
         self._groups = _needs_groups(self._pieces) and not spec.fixed
         self._regex = _compiled(spec) if self._groups else None
 
-    def replaced(self, line: bytes, spans: list[tuple[int, int]]) -> tuple[bytes, list[tuple[int, int]]]:
+    def replaced(
+        self, line: bytes, spans: list[tuple[int, int]]
+    ) -> tuple[bytes, list[tuple[int, int]]]:
         """The line with each span replaced, and where the replacements are in it."""
         made, places, at = bytearray(), [], 0
         for begin, end in spans:

@@ -15,21 +15,22 @@ if TYPE_CHECKING:
 class CountLines:
     """-c and --count-matches: `path:count`."""
 
-    def __init__(self, look: Look, out: Output) -> None:
+    def __init__(self, look: Look, out: Output, *, zero: bool = False) -> None:
         self.counts = Counts()
         self._look = look
         self._out = out
+        self._zero = zero
+        """Count matches in lines that have none: ripgrep says 0."""
 
     def file(self, found: Found) -> None:
         """Write how often a file matched."""
         look = self._look
-        before = self._out.written
+        count = 0 if self._zero else found.hits
         named = b""
         if look.path:
             named = look.colored_path(found.path) + (look.path_terminator or b":")
-        self._out.write(named + b"%d" % found.count + look.line_end)
-        self.counts.files_matched += found.count > 0
-        self.counts.bytes_printed += self._out.written - before
+        self._out.write(named + b"%d" % count + look.line_end)
+        self.counts.files_matched += found.hits > 0
 
 
 class PathLines:
@@ -42,15 +43,13 @@ class PathLines:
 
     def file(self, found: Found) -> None:
         """Write the path of a file."""
-        self.counts.files_matched += found.count > 0
+        self.counts.files_matched += found.hits > 0
         self.path(found.path)
 
     def path(self, path: bytes) -> None:
         """Write a path."""
         look = self._look
-        line = look.colored_path(path) + (look.path_terminator or look.line_end)
-        self._out.write(line)
-        self.counts.bytes_printed += len(line)
+        self._out.write(look.colored_path(path) + (look.path_terminator or look.line_end))
 
 
 class Silence:
@@ -61,4 +60,4 @@ class Silence:
 
     def file(self, found: Found) -> None:
         """Remember that there was something."""
-        self.counts.files_matched += found.count > 0
+        self.counts.files_matched += found.hits > 0

@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from triseek.engine.backends import lines
 from triseek.engine.backends.base import ROW, FileRows
+from triseek.errors import InvalidRequest
 from triseek.files import text
 from triseek.model.search import Skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import BinaryIO
+    from collections.abc import Iterable, Iterator
+    from io import FileIO
 
-    from triseek.model.search import SearchRequest
+    from triseek.engine.backends.base import Batch
+    from triseek.model.search import SearchRequest, Totals
     from triseek.query.pattern import Pattern
 
 WHOLE_BYTES = 32 << 20
 """Files up to this size are read in one piece."""
 PART_BYTES = 16 << 20
 """Larger ones in parts of about this size, where matches cannot span lines."""
-BINARY_HEAD_BYTES = 1 << 16
-"""How far ripgrep looks for a NUL before it shows lines of a file that was named explicitly."""
 
 
 class Searched(NamedTuple):
@@ -36,6 +35,45 @@ class Searched(NamedTuple):
     skipped: Skipped | None
     size: int
     """Bytes read."""
+
+    def count_in(self, totals: Totals) -> None:
+        """Add this file to what has been searched or skipped."""
+        totals.bytes_searched += self.size
+        if self.skipped:
+            totals.skipped.append(self.skipped)
+        if self.found or not self.skipped:
+            totals.files_searched += 1
+
+
+class Named(NamedTuple):
+    """What a request's paths are, each once and in no order."""
+
+    folders: set[bytes]
+    files: set[bytes]
+    missing: set[bytes]
+
+
+def named_files(root: bytes, paths: Iterable[str]) -> Named:
+    """Sort a request's paths by what they name; the root itself is the empty path.
+
+    Raises:
+        InvalidRequest: A path leads out of the root.
+    """
+    named = Named(set(), set(), set())
+    for path in paths:
+        normal = os.path.normpath(os.fsencode(path))
+        if normal == b".." or normal.startswith((b"../", b"/")):
+            raise InvalidRequest(
+                f"outside of the searched folder: {path}",
+                next_step="Name a path inside it, relative to it.",
+            )
+        relative = b"" if normal == b"." else normal
+        where = os.path.join(root, relative)
+        if os.path.isdir(where):
+            named.folders.add(relative)
+        else:
+            (named.files if os.path.lexists(where) else named.missing).add(relative)
+    return named
 
 
 class FileSearch:
@@ -50,7 +88,8 @@ class FileSearch:
     def __call__(self, path: bytes, *, explicit: bool = False) -> Searched:
         """Search one file; never raises for what is wrong with the file itself.
 
-        `explicit` files were named by the user: binary ones are searched, in ripgrep's manner.
+        `explicit` files were named by the user. Binary ones among them are searched too, and
+        one that matches is found (its lines are not) and skipped, with ripgrep's words for it.
         """
         try:
             with open(os.path.join(self.root, path), "rb", buffering=0) as file:
@@ -64,14 +103,14 @@ class FileSearch:
 
     def search_bytes(self, path: bytes, data: bytes, *, explicit: bool = False) -> Searched:
         """Search what a file holds."""
-        decoded = text.decode(data, keep_binary=self.request.scope.text or explicit)
+        decoded = text.decode(data, binary=self.request.scope.text or explicit)
         if decoded is None:
             return Searched(None, Skipped(path, "binary"), len(data))
         content = decoded.data
         if explicit and not self.request.scope.text:
             nul = content.find(b"\0")
             if nul >= 0 and self.request.mode == "lines":
-                return self._search_explicit_binary(path, content, nul)
+                return self._search_named_binary(path, content, nul)
         rows, count = lines.rows_of(content, self.pattern, self.request)
         return Searched(self._shown(path, rows, content, count), None, len(data))
 
@@ -80,60 +119,121 @@ class FileSearch:
         listed = count == 0 if self.request.mode == "files_without_match" else count > 0
         return FileRows(path, rows, data, count) if listed or len(rows) else None
 
-    def _search_explicit_binary(self, path: bytes, data: bytes, nul: int) -> Searched:
-        """Search a binary file that was named: lines up to the first that holds a NUL.
-
-        ripgrep looks for NULs in the first 64 KiB, then in the lines it shows, and at last in
-        what follows the last of them; where it finds one it says so instead of showing more.
-        """
-        rows, count = lines.rows_of(data, self.pattern, self.request)
+    def _search_named_binary(self, path: bytes, data: bytes, nul: int) -> Searched:
+        """Search a binary file that was named: say that it matches, and show none of it."""
+        _, count = lines.rows_of(data, self.pattern, self.request)
         if not count:
-            return Searched(self._shown(path, rows, data, count), None, len(data))
-        shown = 0 if nul < BINARY_HEAD_BYTES else _rows_without_nul(rows, data)
-        rest = int(rows["end"][-1]) if shown == len(rows) else 0
-        if shown == len(rows) and not (self.in_parts and b"\0" in data[rest:]):
-            return Searched(FileRows(path, rows, data, count), None, len(data))
+            return Searched(None, None, len(data))
         detail = f'binary file matches (found "\\0" byte around offset {nul})'
-        shown_matches = max(1, int(np.count_nonzero(~rows["context"][:shown])))
-        found = FileRows(path, rows[:shown], data, shown_matches)
+        found = FileRows(path, np.empty(0, ROW), b"", count)
         return Searched(found, Skipped(path, "binary", detail), len(data))
 
-    def _search_parts(self, path: bytes, file: BinaryIO) -> Searched:
+    def _search_parts(self, path: bytes, file: FileIO) -> Searched:
         """Search a large file part by part, in memory for one part and what matched."""
-        head = file.read(4)
-        bom = text.bom_of(head)
-        file.seek(0)
-        if bom.transcode:
-            return self.search_bytes(path, file.read())
-        file.seek(bom.size)
-        progress = lines.Progress()
-        found: list[FileRows] = []
-        size = offset = 0
-        number = 1
-        carry = b""
-        for part in _line_parts(file):
+        mark = _mark(head := file.read(4))
+        if mark is None:
+            return self.search_bytes(path, head + file.readall())
+        file.seek(mark)
+        parts = _Parts(self.request, self.pattern)
+        size = file.tell()
+        for part in _whole_lines(file):
             size += len(part)
             if b"\0" in part and not self.request.scope.text:
                 return Searched(None, Skipped(path, "binary"), size)
-            if progress.done:
-                continue
-            data = carry + part
-            rows = lines.extract(data, len(carry), self.pattern, self.request, progress)
-            table = lines.as_array(rows, data, self.request, number, offset)
-            found.append(FileRows(path, table, data, 0))
-            keep = lines.tail(data, rows, self.request)
-            number += data.count(b"\n", 0, keep) if self.request.line_numbers else 0
-            offset += keep
-            carry = data[keep:]
-            found = [_joined(path, found)]
-        rows_, text_ = found[0].rows, found[0].text
-        return Searched(self._shown(path, rows_, text_, progress.count), None, size)
+            parts.add(part)
+        found = parts.finish()
+        return Searched(self._shown(path, found.rows, found.text, parts.count), None, size)
+
+    def holds_nul(self, path: bytes) -> bool:
+        """Return whether a file's text holds a NUL anywhere; False when it cannot be read."""
+        try:
+            with open(os.path.join(self.root, path), "rb", buffering=0) as file:
+                head = file.read(PART_BYTES)
+                if _mark(head) is None:
+                    return text.decode(head + file.readall()) is None
+                return b"\0" in head or any(b"\0" in part for part in _pieces(file))
+        except OSError:
+            return False
+
+    def text_ends_at(self, path: bytes, end: int) -> bool:
+        """Return whether a file's text, decoded and without its BOM, is `end` bytes long."""
+        try:
+            with open(os.path.join(self.root, path), "rb", buffering=0) as file:
+                size = os.fstat(file.fileno()).st_size
+                if end < size // 2 - 4:
+                    return False  # UTF-8 is never shorter than half of UTF-16
+                head = file.read(4)
+                mark = _mark(head)
+                if mark is None:
+                    decoded = text.decode(head + file.readall(), binary=True)
+                    return decoded is not None and len(decoded.data) == end
+        except OSError:
+            return False
+        return size - mark == end
 
 
-def _rows_without_nul(rows: np.ndarray, data: bytes) -> int:
-    """Return how many rows come before the first that holds a NUL."""
-    spans = zip(rows["begin"].tolist(), rows["end"].tolist(), strict=True)
-    for number, (begin, end) in enumerate(spans):
-        if data.find(b"\0", begin, end) >= 0:
-            return number
-    return len(rows)
+def _mark(head: bytes) -> int | None:
+    """Return how many bytes of a file come before its text; None where it must be transcoded."""
+    if not text.has_mark(head):
+        return 0
+    decoded = text.decode(head[:4], binary=True)
+    return None if decoded is None or decoded.encoding.startswith("utf-16") else decoded.offset_base
+
+
+class _Parts:
+    """The rows of a text that arrives in parts of whole lines."""
+
+    def __init__(self, request: SearchRequest, pattern: Pattern) -> None:
+        self.request = request
+        self.pattern = pattern
+        self.progress = lines.Progress()
+        self.found: list[FileRows] = []
+        self.carry = b""
+        self.offset = 0
+        self.line = 1
+
+    @property
+    def count(self) -> int:
+        return self.progress.count
+
+    def add(self, part: bytes) -> None:
+        """Search the next part."""
+        if self.progress.done:
+            return
+        data = self.carry + part
+        rows = lines.extract(data, len(self.carry), self.pattern, self.request, self.progress)
+        if rows.begins:
+            table = lines.as_array(rows, data, self.request, self.line, self.offset)
+            # Gathered at once, so that what did not match is not kept in memory.
+            batch = lines.gather([FileRows(b"", table, data, 0)])
+            self.found.append(FileRows(b"", batch.rows, batch.text, 0))
+        keep = lines.tail(data, rows, self.request)
+        if self.request.line_numbers:
+            self.line += data.count(b"\n", 0, keep)
+        self.offset += keep
+        self.carry = data[keep:]
+
+    def finish(self) -> Batch:
+        """Return all rows as those of one file."""
+        batch = lines.gather(self.found)
+        batch.rows["file"] = 0
+        return batch
+
+
+def _whole_lines(file: FileIO) -> Iterator[bytes]:
+    """Yield a file's bytes in parts that end at line ends."""
+    held: list[bytes] = []
+    for piece in _pieces(file):
+        cut = piece.rfind(b"\n") + 1
+        if cut:
+            yield b"".join([*held, piece[:cut]])
+            held = [piece[cut:]]
+        else:
+            held.append(piece)
+    if rest := b"".join(held):
+        yield rest
+
+
+def _pieces(file: FileIO) -> Iterator[bytes]:
+    while piece := file.read(PART_BYTES):
+        yield piece

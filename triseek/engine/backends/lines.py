@@ -24,11 +24,13 @@ from triseek.query.syntax import Alternate, Bytes, Chars, Concat, Look, Repeat
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from triseek.model.search import SearchRequest
+    from triseek.model.search import SearchRequest, Totals
     from triseek.query.pattern import Pattern
     from triseek.query.syntax import Node
 
 NEWLINE = 10
+BATCH_FILES = 64
+BATCH_ROWS = 10_000
 
 
 class Span(NamedTuple):
@@ -373,6 +375,27 @@ def tail(data: bytes, rows: Rows, request: SearchRequest) -> int:
     if request.passthru:
         return len(data)
     return _start_of_lines_before(data, len(data), request.before, shown)
+
+
+def batches(found: Iterable[FileRows], totals: Totals) -> Iterator[Batch]:
+    """Join files into batches as they come, and count them in `totals`."""
+    waiting: list[FileRows] = []
+    size = 0
+    for file in found:
+        waiting.append(file)
+        size += len(file.rows)
+        if len(waiting) == BATCH_FILES or size > BATCH_ROWS:
+            yield counted(gather(waiting), totals)
+            waiting, size = [], 0
+    if waiting:
+        yield counted(gather(waiting), totals)
+
+
+def counted(batch: Batch, totals: Totals) -> Batch:
+    """Add a batch to the totals and return it."""
+    totals.files_matched += len(batch.paths)
+    totals.lines += int(batch.counts.sum())
+    return batch
 
 
 def gather(files: Iterable[FileRows]) -> Batch:

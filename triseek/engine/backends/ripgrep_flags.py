@@ -33,10 +33,10 @@ _SCOPE_SWITCHES = (
 """Fields of `ScopeSpec` that ripgrep spells the same, with hyphens."""
 
 _MODES = {
-    "count": ("--count",),
-    "count_matches": ("--count-matches",),
-    "files": ("--files-with-matches",),
-    "files_without_match": ("--files-without-match",),
+    "count": "--count",
+    "count_matches": "--count-matches",
+    "files": "--files-with-matches",
+    "files_without_match": "--files-without-match",
 }
 
 
@@ -67,7 +67,9 @@ def _output_flags(request: SearchRequest) -> Iterator[str]:
         yield "--line-number" if request.line_numbers else "--no-line-number"
         yield from _context_flags(request)
     else:
-        yield from _MODES[request.mode]
+        yield _MODES[request.mode]
+    if request.mode not in ("files", "files_without_match"):
+        yield "--stats"  # in those two rg would read on after a file is decided
     if request.invert:
         yield "--invert-match"
     if request.max_count is not None:

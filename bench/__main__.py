@@ -1,0 +1,147 @@
+"""python -m bench: run · report · compare · corpora."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bench import corpora, machine, record
+from bench.model import Faulty
+from bench.profiles import PROFILES
+from bench.progress import Progress
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_DOCS = Path(__file__).parents[1] / "docs" / "benchmarks"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one verb; 0 when all is well, 1 when an answer differed, 2 when it could not be done."""
+    options = _parser().parse_args(arguments)
+    try:
+        return int(options.verb(options))
+    except Faulty as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    verbs = parser.add_subparsers(required=True, metavar="VERB")
+
+    run = verbs.add_parser("run", help="measure, and record what was measured")
+    run.add_argument("--quick", action="store_true", help="small corpus, two minutes at most")
+    run.add_argument("--corpus", action="append", default=[], metavar="NAME")
+    run.add_argument("--corpus-path", action="append", default=[], metavar="NAME=FOLDER")
+    run.add_argument("--corpus-git", action="append", default=[], metavar="NAME=URL[@TAG]")
+    run.add_argument("--engine", action="append", default=[], metavar="NAME")
+    run.add_argument("--group", action="append", default=[], help="only these of queries/*.toml")
+    run.add_argument("--out", type=Path, help="folder for the record (default: bench/record/...)")
+    run.set_defaults(verb=_run)
+
+    report = verbs.add_parser("report", help="write tables and pictures of a record")
+    report.add_argument("record", nargs="?", type=Path, help="default: the newest")
+    report.add_argument("--out", type=Path, default=_DOCS)
+    report.add_argument("--strict", action="store_true", help="fail when a budget is missed")
+    report.set_defaults(verb=_report)
+
+    compare = verbs.add_parser("compare", help="two records side by side")
+    compare.add_argument("before", type=Path)
+    compare.add_argument("after", type=Path)
+    compare.add_argument("--engine", default="triseek")
+    compare.set_defaults(verb=_compare)
+
+    trees = verbs.add_parser("corpora", help="list the corpora, or fetch the named ones")
+    trees.add_argument("names", nargs="*")
+    trees.set_defaults(verb=_corpora)
+    return parser
+
+
+def _run(options: argparse.Namespace) -> int:
+    from bench import report
+    from bench.run import Wanted, run
+
+    profile = PROFILES["quick" if options.quick else "full"]
+    places = {**_paths(options.corpus_path), **_clones(options.corpus_git)}
+    named = tuple(options.corpus) or profile.corpora
+    wanted = Wanted(
+        profile=profile,
+        corpora=named,
+        engines=tuple(options.engine),
+        places=places,
+        groups=tuple(options.group),
+    )
+    described = machine.describe()
+    results = run(wanted, Progress())
+    folder = options.out or record.new_folder(record.FOLDER)
+    folder.mkdir(parents=True, exist_ok=True)
+    record.write(folder, results, described)
+    print(folder)
+    wrong = report.errors(results)
+    for line in wrong:
+        print(f"bench: {line}", file=sys.stderr)
+    return 1 if wrong else 0
+
+
+def _report(options: argparse.Namespace) -> int:
+    from bench import budgets, report
+
+    results, described = record.read(options.record or record.latest())
+    for path in report.write(results, described, options.out):
+        print(path)
+    found = budgets.outcomes(results)
+    for outcome in found:
+        name = f"{outcome.corpus} {outcome.case}".strip()
+        print(f"{outcome.state:>12}  {outcome.what} [{name}]: {outcome.measured or '-'}")
+    return int(options.strict and any(outcome.state == "missed" for outcome in found))
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from bench.compare import compared
+
+    before, _ = record.read(options.before)
+    after, _ = record.read(options.after)
+    print(compared(before, after, options.engine))
+    return 0
+
+
+def _corpora(options: argparse.Namespace) -> int:
+    known = corpora.sources()
+    for name in options.names:
+        if name not in known:
+            raise Faulty(f"no corpus named {name!r}; known: {', '.join(known)}")
+        root, version = corpora.fetch(name, known[name])
+        print(f"{name} {version}: {root}")
+    if not options.names:
+        for name, source in known.items():
+            print(f"{name:14} {source['kind']:14} {source['about']}")
+    return 0
+
+
+def _paths(given: Sequence[str]) -> dict[str, Path]:
+    return {name: Path(folder) for name, folder in map(_pair, given)}
+
+
+def _clones(given: Sequence[str]) -> dict[str, Path]:
+    found = {}
+    for name, address in map(_pair, given):
+        url, _, tag = address.partition("@") if "://" in address else (address, "", "")
+        source = {"kind": "git", "url": url, "version": tag}
+        found[name] = corpora.fetch(name, source)[0]
+    return found
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, found, value = text.partition("=")
+    if not found or not value:
+        raise Faulty(f"{text!r} should read NAME=VALUE")
+    return name, value
+
+
+if __name__ == "__main__":
+    sys.exit(main())

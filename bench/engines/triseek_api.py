@@ -1,0 +1,94 @@
+"""The only place here that knows triseek's Python API; runs in the worker process."""
+
+from __future__ import annotations
+
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from triseek.model.search import PatternSpec, ScopeSpec, SearchRequest
+from triseek.service.service import Service
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from triseek.engine.backends.base import Batch
+
+
+class Api:
+    """One opened root."""
+
+    def __init__(self, root: str) -> None:
+        begun = perf_counter_ns()
+        self.service = Service()
+        self.engine = self.service.engine(root)
+        self.opened_ns = perf_counter_ns() - begun
+
+    def build(self) -> int:
+        """Index from nothing; nanoseconds."""
+        return _timed(self.engine.build)
+
+    def update(self) -> int:
+        """Take in what changed; nanoseconds."""
+        return _timed(self.engine.update)
+
+    def ask(self, case: dict[str, Any]) -> int:
+        """Answer and take everything that is handed over; nanoseconds."""
+        if case["mode"] == "paths":
+            scope = ScopeSpec(globs=tuple(case["globs"]))
+            return _timed(lambda: sum(map(len, self.engine.list_files(scope))))
+        asked = _request(case)
+        return _timed(lambda: sum(map(_taken, self.engine.search(asked))))
+
+    def print(self, case: dict[str, Any], out: BinaryIO) -> None:
+        """Write the answer as ripgrep writes it."""
+        if case["mode"] == "paths":
+            paths = self.engine.list_files(ScopeSpec(globs=tuple(case["globs"])))
+            out.writelines(path + b"\n" for path in paths)
+            return
+        for batch in self.engine.search(_request(case)):
+            out.writelines(_printed(batch, counts=case["mode"] == "count"))
+
+    def road(self, case: dict[str, Any]) -> str:
+        """Which road answers, and why; empty for listings."""
+        if case["mode"] == "paths":
+            return ""
+        search = self.engine.search(_request(case))
+        for _ in search:
+            pass
+        route = getattr(search, "route", None)
+        return f"{route.backend}: {route.reason}" if route else ""
+
+
+def _request(case: dict[str, Any]) -> SearchRequest:
+    return SearchRequest(
+        pattern=PatternSpec(
+            patterns=tuple(case["patterns"]),
+            fixed=case["fixed"],
+            case="insensitive" if case["ignore_case"] else "sensitive",
+            word=case["word"],
+        ),
+        scope=ScopeSpec(globs=tuple(case["globs"])),
+        mode=case["mode"],
+        limit=case["limit"],
+    )
+
+
+def _taken(batch: Batch) -> int:
+    """Touch all of it: rows are columns, text is one buffer."""
+    return int(batch.counts.sum()) + len(batch.text) + int(batch.rows["number"].sum())
+
+
+def _printed(batch: Batch, *, counts: bool) -> Iterable[bytes]:
+    for path, rows, text, count in batch.files():
+        if counts:
+            yield b"%s:%d\n" % (path, count)
+            continue
+        columns = (rows["number"].tolist(), rows["begin"].tolist(), rows["end"].tolist())
+        for number, begin, end in zip(*columns, strict=True):
+            yield b"%s:%d:%s\n" % (path, number, text[begin:end].removesuffix(b"\n"))
+
+
+def _timed(work: Callable[[], object]) -> int:
+    begun = perf_counter_ns()
+    work()
+    return perf_counter_ns() - begun

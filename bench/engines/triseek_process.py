@@ -1,0 +1,82 @@
+"""triseek's command: a new process for each question."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bench import command
+from bench.engines.base import ProcessEngine, size_of
+from bench.engines.ripgrep import flags
+from bench.model import Build, Faulty
+
+if TYPE_CHECKING:
+    from bench.model import Case, Corpus
+
+
+class TriseekProcess(ProcessEngine):
+    """`python -m triseek`, its state in scratch."""
+
+    def missing(self) -> str:
+        """Why it cannot run here; empty when it can."""
+        ended = command.run(self._command("--version"), cwd=_here(), env=self.environment())
+        last = (ended.errors.splitlines() or ["no message"])[-1]
+        return f"python -m triseek --version: {last}" if ended.code else ""
+
+    def version(self) -> str:
+        """As `triseek --version` says."""
+        argv = self._command("--version")
+        ended = command.run(argv, cwd=_here(), env=self.environment(), keep=True)
+        return ended.output.decode().splitlines()[0]
+
+    def refuses(self, case: Case) -> str:
+        """Its flags are ripgrep's, which have no limit over all files, so it has none either."""
+        return "the command has no limit over all files" if case.limit else super().refuses(case)
+
+    def environment(self) -> dict[str, str]:
+        """Its state is in scratch; the package is found wherever this Python finds it."""
+        import triseek
+
+        above = os.path.dirname(os.path.dirname(os.path.abspath(triseek.__file__)))
+        return {"TRISEEK_HOME": str(self.scratch), "PYTHONPATH": above}
+
+    def prepare(self, corpus: Corpus) -> Build:
+        """Compile the kernels, unmeasured, then build from nothing."""
+        super().prepare(corpus)
+        shutil.rmtree(self.scratch / "indexes", ignore_errors=True)
+        self.scratch.mkdir(parents=True, exist_ok=True)
+        self._run("warmup")
+        return self._measured("build")
+
+    def update(self) -> Build:
+        """The command of that name."""
+        return self._measured("update")
+
+    def argv(self, case: Case) -> list[str]:
+        """The same flags as ripgrep."""
+        return self._command(*flags(case))
+
+    def _measured(self, verb: str) -> Build:
+        ended = self._run(verb, str(self.root))
+        return Build(
+            seconds=ended.seconds,
+            peak_rss_bytes=ended.peak_rss_bytes,
+            index_bytes=size_of(self.scratch / "indexes"),
+            note="the whole command, interpreter included",
+        )
+
+    def _run(self, *words: str) -> command.Ended:
+        ended = command.run(self._command(*words), cwd=self.root, env=self.environment())
+        if ended.code:
+            raise Faulty(f"triseek {words[0]} ended with {ended.code}: {ended.errors[-200:]}")
+        return ended
+
+    def _command(self, *words: str) -> list[str]:
+        return [sys.executable, "-m", "triseek", *words]
+
+
+def _here() -> Path:
+    return Path.cwd()

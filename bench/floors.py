@@ -1,0 +1,54 @@
+"""What a process costs before it does anything: subtract it in your head, we do not."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bench import command, figures
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bench.engines.base import Engine
+
+_TIMES = 9
+
+
+def measure(rg: str) -> dict[str, Any]:
+    """Start-up times of ripgrep and of the interpreter."""
+    return {
+        "rg --version": _floor([rg, "--version"]),
+        "python -c pass": _floor([sys.executable, "-c", "pass"]),
+        "python -c 'import numpy'": _floor([sys.executable, "-c", "import numpy"]),
+    }
+
+
+def fresh_install(root: Path, engines: Sequence[Engine]) -> dict[str, Any]:
+    """The first search ever: no index, no compiled kernel, nothing under TRISEEK_HOME."""
+    if not any(engine.name == "triseek-cli" for engine in engines):
+        return {}
+    seconds = []
+    argv = [sys.executable, "-m", "triseek", "-n", "import", "."]
+    for _ in range(3):
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
+            above = str(Path(__file__).parents[1])
+            env = {"TRISEEK_HOME": os.path.join(home, "state"), "PYTHONPATH": above}
+            ended = command.run(argv, cwd=root, env=env)
+            seconds.append(ended.seconds)
+            _settle()
+    return figures.reduced(seconds)
+
+
+def _settle() -> None:
+    """Give a compiler that was started in the background the time to notice we are gone."""
+    time.sleep(0.2)
+
+
+def _floor(argv: list[str]) -> dict[str, Any]:
+    here = Path.cwd()
+    return figures.reduced([command.run(argv, cwd=here).seconds for _ in range(_TIMES)])

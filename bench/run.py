@@ -1,0 +1,206 @@
+"""A whole run: corpora, builds, searches, sessions, one change; in one process, in order."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import tempfile
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bench import (
+    corpora,
+    figures,
+    floors,
+    machine,
+    queries,
+    record,
+    sampling,
+    searches,
+    sessions,
+    updates,
+)
+from bench.engines import registry
+from bench.engines.base import program_path
+from bench.engines.triseek_inprocess import TriseekInprocess
+from bench.model import Faulty
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from bench.engines.base import Engine
+    from bench.model import Case, Corpus
+    from bench.profiles import Profile
+    from bench.progress import Progress
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What was asked for on the command line."""
+
+    profile: Profile
+    corpora: tuple[str, ...]
+    engines: tuple[str, ...]
+    places: Mapping[str, Path]
+    groups: tuple[str, ...]
+
+
+def run(wanted: Wanted, progress: Progress) -> record.Record:
+    """Measure everything; raises `Faulty` when nothing can be measured at all."""
+    rg = program_path("rg")
+    if not rg:
+        raise Faulty("rg is not on PATH; it is the reference of every answer")
+    began = time.perf_counter()
+    results: record.Record = {
+        "format": record.FORMAT,
+        "profile": wanted.profile.name,
+        "begun": dt.datetime.now(tz=dt.UTC).isoformat(timespec="seconds"),
+        "load_before": machine.load(),
+        "floors": floors.measure(rg),
+        "corpora": [],
+    }
+    with tempfile.TemporaryDirectory(prefix="triseek-bench-") as scratch:
+        for name in wanted.corpora:
+            progress.say(f"corpus {name}")
+            corpus = corpora.find(name, wanted.places, rg)
+            results["corpora"].append(_corpus(corpus, wanted, Path(scratch) / name, rg, progress))
+    results["load_after"] = machine.load()
+    results["seconds"] = round(time.perf_counter() - began, 1)
+    return results
+
+
+def _corpus(
+    corpus: Corpus, wanted: Wanted, scratch: Path, rg: str, progress: Progress
+) -> dict[str, Any]:
+    scratch.mkdir()
+    names = _with_reference(wanted.engines)
+    with _engines(names, corpus, scratch) as (engines, told):
+        listed = corpora.listing(corpus.root, rg)
+        sampled = sampling.sample(corpus.root, listed, corpus.name)
+        cases = queries.cases(corpus, sampled, wanted.groups or wanted.profile.groups)
+        engines, builds = _build(corpus, engines, wanted.profile, progress, told)
+        searched = _search(cases, engines, frozenset(listed), wanted.profile, progress)
+        return {
+            "name": corpus.name,
+            "version": corpus.version,
+            "files": corpus.files,
+            "size_bytes": corpus.size_bytes,
+            "pinned": corpus.pinned,
+            "sampled": sampled,
+            "engines": told,
+            "builds": builds,
+            "opening": _opening(engines),
+            "cases": searched,
+            "sessions": _sessions(cases, engines, wanted.profile, progress),
+            "resident_bytes": {engine.name: engine.resident_bytes() for engine in engines},
+            "fresh_install": floors.fresh_install(corpus.root, engines),
+            "update": _update(corpus, engines, scratch, wanted.profile, progress),
+        }
+
+
+def _with_reference(names: tuple[str, ...]) -> tuple[str, ...]:
+    return names if not names or "rg" in names else (*names, "rg")
+
+
+@contextlib.contextmanager
+def _engines(
+    names: Sequence[str], corpus: Corpus, scratch: Path
+) -> Iterator[tuple[list[Engine], dict[str, Any]]]:
+    """The engines that are here, and what is to be said of all of them."""
+    present: list[Engine] = []
+    told: dict[str, Any] = {}
+    try:
+        for engine in registry.engines(names, corpus.name, scratch):
+            about = engine.settings["about"]
+            missing = engine.missing()
+            if missing:
+                told[engine.name] = {"absent": missing, "about": about}
+            else:
+                told[engine.name] = {"version": engine.version(), "about": about}
+                present.append(engine)
+        yield present, told
+    finally:
+        for engine in present:
+            engine.close()
+
+
+def _build(
+    corpus: Corpus,
+    engines: Sequence[Engine],
+    profile: Profile,
+    progress: Progress,
+    told: dict[str, Any],
+) -> tuple[list[Engine], dict[str, list[dict[str, Any]]]]:
+    """Build all indexes, engine after engine, as often as the profile says."""
+    builds: dict[str, list[dict[str, Any]]] = {}
+    able = list(engines)
+    for turn in range(profile.builds):
+        for engine in list(able):
+            if turn and sum(build["seconds"] for build in builds.get(engine.name, [])) > 60:
+                continue
+            progress.say(f"{corpus.name}: build {turn + 1}/{profile.builds} by {engine.name}")
+            try:
+                cost = engine.prepare(corpus)
+            except Faulty as error:
+                told[engine.name]["absent"] = f"its build failed: {error}"
+                able.remove(engine)
+                continue
+            if cost:
+                builds.setdefault(engine.name, []).append(asdict(cost))
+    return able, builds
+
+
+def _search(
+    cases: Sequence[Case],
+    engines: Sequence[Engine],
+    listed: frozenset[bytes],
+    profile: Profile,
+    progress: Progress,
+) -> list[dict[str, Any]]:
+    searched = []
+    for case in progress.each(cases, "searches"):
+        told = searches.measure(case, engines, listed, profile)
+        for engine in engines:
+            entry = told["engines"][engine.name]
+            if isinstance(engine, TriseekInprocess) and "median_ms" in entry:
+                entry["road"] = engine.road(case)
+        searched.append(told)
+    return searched
+
+
+def _sessions(
+    cases: Sequence[Case], engines: Sequence[Engine], profile: Profile, progress: Progress
+) -> list[dict[str, Any]]:
+    if not any(case.name in sessions.CYCLE for case in cases):
+        return []
+    told = []
+    for length, named in profile.sessions.items():
+        progress.say(f"session of {length}")
+        told.append(sessions.measure(length, cases, engines, named))
+    return told
+
+
+def _opening(engines: Sequence[Engine]) -> dict[str, Any]:
+    """Opening the index once more in the warm worker."""
+    return {
+        engine.name: figures.reduced([engine.open_seconds() for _ in range(9)])
+        for engine in engines
+        if isinstance(engine, TriseekInprocess)
+    }
+
+
+def _update(
+    corpus: Corpus,
+    engines: Sequence[Engine],
+    scratch: Path,
+    profile: Profile,
+    progress: Progress,
+) -> dict[str, Any]:
+    if not profile.updates:
+        return {}
+    progress.say(f"{corpus.name}: one changed file")
+    for engine in engines:
+        engine.close()
+    return updates.measure(corpus, engines, scratch)

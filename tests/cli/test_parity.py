@@ -1,0 +1,62 @@
+"""What is piped is byte for byte what `rg --sort path` prints for the same words."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import rg, triseek
+
+pytestmark = [pytest.mark.rg, pytest.mark.usefixtures("needs_rg")]
+
+PATTERNS = ["-e needle -e foo", "-F 'foo('", r"'\bfoo\b'", "-w needle", "-i NEEDLE"]
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "cli"
+
+
+def words_of(name: str) -> list[str]:
+    return (GOLDEN / f"{name}.txt").read_text().splitlines()
+
+
+SHOWN, SCOPES, TOGETHER = map(words_of, ("shown", "scopes", "together"))
+"""Ways to show, things to search, and whole commands."""
+
+MATRIX = [
+    *(f"{shown} needle" for shown in SHOWN),
+    *(
+        f"{shown} {pattern}"
+        for shown, pattern in zip(SHOWN, itertools.cycle(PATTERNS), strict=False)
+    ),
+    *(f"needle {scope}" for scope in SCOPES),
+    *(f"-n -C1 foo {scope}" for scope in SCOPES[::2]),
+    *(f"-c needle {scope}" for scope in SCOPES[1::2]),
+    *TOGETHER,
+]
+
+
+@pytest.mark.parametrize("words", list(dict.fromkeys(MATRIX)))
+def test_output_and_status_are_ripgreps(words: str, tree: Path) -> None:
+    (tree / "pats.txt").write_text("needle\nfoo.\n")
+    given = shlex.split(words)
+
+    mine, its = triseek(given, tree), rg(given, tree)
+
+    if "--json" in given and "--no-json" not in given:
+        assert without_times(mine.out) == without_times(its.out)
+    else:
+        assert mine.out == its.out
+    assert mine.status == its.status
+    assert bool(mine.err) == bool(its.err) or its.status != 2
+
+
+def without_times(messages: bytes) -> bytes:
+    """JSON Lines with what differs from run to run, or road to road, taken out."""
+    timeless = re.sub(rb'"elapsed(_total)?":\{[^}]*\}', b'"elapsed":{}', messages)
+    head, _, last = timeless.rstrip(b"\n").rpartition(b"\n")
+    for name in (b"searches", b"bytes_searched"):  # what a road had to open
+        last = re.sub(rb'"%b":\d+' % name, b"", last)
+    return head + b"\n" + last

@@ -1,0 +1,120 @@
+"""The Typer app: every verb, its help, and completion. `cli.main` keeps searches out of here."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from triseek.cli import status
+from triseek.cli.commands import find_files as finding
+from triseek.cli.commands import index, stats
+from triseek.cli.flags import FLAGS
+from triseek.errors import InvalidRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+app = typer.Typer(
+    name="triseek",
+    help="Code search: ripgrep's flags and answers, from an index when there is one.\n\n"
+    "`triseek PATTERN [PATH…]` searches; no verb is needed.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+# Typer has carried click inside itself since 0.2x; what it raises is found by way of what it
+# exports, so that both kinds work: BadParameter < UsageError < ClickException.
+USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[2]  # type: ignore[assignment]
+
+
+class SearchCommand(TyperCommand):
+    """The search verb in help and completion; its words are read by `cli.args`."""
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:  # noqa: ANN401, ARG002 - click's
+        """Complete flags from the flag table, and values as files."""
+        item = _completion_item()
+        if not incomplete.startswith("-"):
+            return [item(incomplete, type="file")]
+        return [
+            item(f"--{flag.long}", help=flag.help)
+            for flag in FLAGS
+            if not flag.refusal and f"--{flag.long}".startswith(incomplete)
+        ]
+
+
+@app.command(
+    cls=SearchCommand,
+    add_help_option=False,
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+)
+def search(context: typer.Context) -> int:
+    """Search file contents: triseek [search] [FLAGS] PATTERN [PATH…]."""
+    from triseek.cli import main
+
+    return main.run(["search", *context.args])
+
+
+@app.command("find-files")
+def find_files(
+    query: Annotated[str, typer.Argument(help="Words the path contains, or a glob.")],
+    path: Annotated[str, typer.Argument(metavar="PATH", help="The folder; here if none.")] = "",
+    limit: Annotated[int | None, typer.Option("--limit", min=0, help="At most so many.")] = None,
+    json: index.Json = False,
+    null: Annotated[bool, typer.Option("--null", "-0", help="NUL after each path.")] = False,
+) -> int:
+    """Find files by their path: all words must be in it, in any order; or a glob.
+
+    Examples: triseek find-files 'router auth' · triseek find-files '*.proto' src
+    """
+    return finding.find_files(
+        query, path, limit=limit, as_json=json, terminator=b"\0" if null else b"\n"
+    )
+
+
+app.command()(index.build)
+app.command()(index.update)
+app.command()(index.reindex)
+app.command("index-status")(index.index_status)
+app.command()(index.measure)
+app.command()(index.check)
+app.command()(index.warmup)
+app.add_typer(stats.app, name="stats")
+
+
+def run_app(words: Sequence[str]) -> int:
+    """Run a verb and return its exit status.
+
+    Raises:
+        InvalidRequest: the words make no sense, said in Typer's words.
+    """
+    command = typer.main.get_command(app)
+    try:
+        outcome = command.main(args=list(words), prog_name="triseek", standalone_mode=False)
+    except USAGE_ERROR as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            print(error.format_message(), file=sys.stderr)  # type: ignore[attr-defined]
+            return status.ERROR
+        verb = f"triseek {words[0]} --help" if words else "triseek --help"
+        raise InvalidRequest(_message(error), next_step=f"See `{verb}`.") from None
+    return outcome if isinstance(outcome, int) else status.FOUND
+
+
+def _message(error: Any) -> str:  # noqa: ANN401 - click's
+    """What click says of a mistake, without its markup."""
+    formatted: str = error.format_message()
+    return formatted[:1].lower() + formatted[1:].rstrip(".")
+
+
+def _completion_item() -> Any:  # noqa: ANN401 - click's, wherever it lives
+    try:
+        return typer.core.CompletionItem  # type: ignore[attr-defined]
+    except AttributeError:
+        from click.shell_completion import CompletionItem
+
+        return CompletionItem

@@ -1,0 +1,117 @@
+"""`triseek find-files`: paths by words they contain, or by a glob."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from triseek.cli import status
+from triseek.cli.operands import Naming, Places, anchored
+from triseek.cli.render.envelope import shown
+from triseek.cli.render.output import Output
+from triseek.errors import InvalidQuery, RepoNotDetected
+from triseek.model.search import ScopeSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from triseek.cli.args import LowArgs
+
+GLOB_SIGNS = frozenset("*?[{")
+
+
+def find_files(
+    query: str,
+    path: str = "",
+    *,
+    limit: int | None = None,
+    as_json: bool = False,
+    terminator: bytes = b"\n",
+    scope: ScopeSpec | None = None,
+) -> int:
+    """Print the files whose path has every word of the query in it, or matches its glob.
+
+    Raises:
+        InvalidQuery: the query is empty.
+        RepoNotDetected: `path` is no folder.
+    """
+    if not query.strip():
+        raise InvalidQuery("the query is empty", next_step="Give a part of the file's path.")
+    if path and not os.path.isdir(path):
+        raise RepoNotDetected(f"{path}: no such folder")
+    from triseek.service.service import Service
+
+    out = Output()
+    with Service() as service:
+        places = Places(service)
+        root = os.fsencode(places.tree(path, ScopeSpec()).engine.root)
+        found = list(_found(places, query, path, scope or ScopeSpec(allowlist=True)))
+    kept = found if limit is None else found[:limit]
+    if as_json:
+        out.write(_document(root, kept, total=len(found)))
+    else:
+        out.write(b"".join(each + terminator for each in kept))
+    out.flush()
+    return status.FOUND if found else status.NOTHING
+
+
+def find_from_search(low: LowArgs) -> int:
+    """`triseek --kind path QUERY [PATH]`."""
+    from triseek.cli.resolve import resolve
+    from triseek.cli.world import World
+
+    if low.patterns or not low.positional:
+        raise InvalidQuery("--kind path: give the query as the first word")
+    query, *paths = low.positional
+    if len(paths) > 1:
+        raise InvalidQuery("--kind path: give one folder at most")
+    plan = resolve(low, World.here())
+    return find_files(
+        query,
+        paths[0] if paths else "",
+        limit=low.limit,
+        as_json=low.mode in ("json", "envelope"),
+        terminator=b"\0" if low.null else b"\n",
+        scope=replace(plan.request.scope, allowlist=True),
+    )
+
+
+def _found(places: Places, query: str, path: str, scope: ScopeSpec) -> Iterator[bytes]:
+    accepts = _accepts(query)
+    if accepts is None:
+        scope = replace(scope, globs=(*scope.globs, query))
+    place = places.tree(path, scope)
+    naming = Naming(place.inside, path)
+    scope = anchored(scope, place.engine)
+    inside = (os.fsdecode(place.inside),) if place.inside else ()
+    for each in place.engine.list_files(scope, inside):
+        name = naming.shown(each)
+        if accepts is None or accepts(name):
+            yield name
+
+
+def _accepts(query: str) -> Callable[[bytes], bool] | None:
+    """A test for paths; `None` for a query that is a glob. Smart case, as -S."""
+    if GLOB_SIGNS & set(query):
+        return None
+    exact = any(char.isupper() for char in query)
+    words = [os.fsencode(word if exact else word.lower()) for word in query.split()]
+
+    def accepts(path: bytes) -> bool:
+        text = path if exact else os.fsencode(os.fsdecode(path).lower())
+        return all(word in text for word in words)
+
+    return accepts
+
+
+def _document(root: bytes, paths: list[bytes], *, total: int) -> bytes:
+    document = {
+        "version": "1",
+        "repo_root": shown(root),
+        "results": [{"path": shown(path), "reason": "path_match"} for path in paths],
+        "truncated": total > len(paths),
+        "totals": {"files": total},
+    }
+    return (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()

@@ -1,0 +1,190 @@
+"""build, update, reindex, index-status, measure, check and warmup."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from triseek.cli import report_text, status
+from triseek.cli.progress import progress_bars
+from triseek.errors import RepoNotDetected
+
+if TYPE_CHECKING:
+    from triseek.model.index import BuildReport
+
+Folder = Annotated[str, typer.Argument(metavar="PATH", help="The folder; here if not given.")]
+Json = Annotated[bool, typer.Option("--json", help="Write a JSON document.")]
+
+
+def build(path: Folder = ".", json: Json = False) -> int:
+    """Build the index of a folder anew.
+
+    Examples: triseek build · triseek build ~/src/linux --json
+    """
+    from triseek.service.service import Service
+
+    with Service() as service, progress_bars() as progress:
+        engine = service.engine(existing_folder(path))
+        report = engine.build(progress=progress)
+    return _tell_build(report, engine.root, as_json=json)
+
+
+def update(path: Folder = ".", json: Json = False) -> int:
+    """Bring the index up to date: read only what has changed.
+
+    Example: triseek update
+    """
+    from triseek.service.service import Service
+
+    with Service() as service, progress_bars() as progress:
+        engine = service.engine(existing_folder(path))
+        report = engine.update(progress=progress)
+    return _tell_build(report, engine.root, as_json=json)
+
+
+def reindex(
+    path: Folder = ".",
+    mode: Annotated[
+        str, typer.Option("--mode", help="full: read everything; incremental: what changed.")
+    ] = "full",
+    json: Json = False,
+) -> int:
+    """Build the index again, whatever state it is in.
+
+    Examples: triseek reindex · triseek reindex --mode incremental
+    """
+    if mode == "incremental":
+        return update(path, json)
+    if mode != "full":
+        raise typer.BadParameter("give full or incremental", param_hint="--mode")
+    return build(path, json)
+
+
+def index_status(path: Folder = ".", json: Json = False) -> int:
+    """Show what the index holds and whether it is up to date.
+
+    Exit status 1: there is no index.
+    """
+    from dataclasses import asdict
+
+    from triseek.service.service import Service
+
+    with Service() as service:
+        found = service.engine(existing_folder(path)).status()
+    print(report_text.as_json(asdict(found)) if json else report_text.status_text(found))
+    return status.FOUND if found.present else status.NOTHING
+
+
+def measure(path: Folder = ".", json: Json = False) -> int:
+    """Show how large a tree is: files and bytes, by extension. Reads no file.
+
+    Example: triseek measure ~/src/linux
+    """
+    from triseek.model.index import category_of
+    from triseek.model.search import ScopeSpec
+    from triseek.service.service import Service
+
+    with Service() as service:
+        root = existing_folder(path)
+        engine = service.engine(root)
+        inside = os.path.relpath(root, engine.root)
+        files = engine.list_files(ScopeSpec(allowlist=True), () if inside == "." else (inside,))
+        sizes = _sizes(os.fsencode(engine.root), list(files))
+    count, size = sum(sizes.files.values()), sum(sizes.bytes.values())
+    document: dict[str, Any] = {
+        "root": root,
+        "files": count,
+        "bytes": size,
+        "category": category_of(count, size),
+        "extensions": [
+            {"extension": name, "files": files, "bytes": sizes.bytes[name]}
+            for name, files in sizes.files.most_common(20)
+        ],
+    }
+    print(report_text.as_json(document) if json else _measured_text(document))
+    return status.FOUND
+
+
+def check(path: Folder = ".", json: Json = False) -> int:
+    """Walk every byte of the index and name the first that is not what was written.
+
+    Exit status 2: the index is damaged; `triseek reindex` mends it.
+    """
+    from triseek.service.service import Service
+
+    with Service() as service, progress_bars() as progress:
+        engine = service.engine(existing_folder(path))
+        engine.check(progress=progress)
+    document = {"root": engine.root, "sound": True}
+    print(report_text.as_json(document) if json else f"{engine.root}: the index is sound")
+    return status.FOUND
+
+
+def warmup(json: Json = False) -> int:
+    """Compile the kernels now, so that no search has to take another road meanwhile."""
+    import time
+
+    from triseek.kernels.warm import warm
+
+    started = time.perf_counter()
+    with progress_bars() as progress:
+        count = warm(progress=progress)
+    seconds = time.perf_counter() - started
+    document = {"kernels": count, "seconds": round(seconds, 3)}
+    print(report_text.as_json(document) if json else f"{count} kernels ready, {seconds:.1f} s")
+    return status.FOUND
+
+
+def existing_folder(path: str) -> str:
+    """The canonical path of a folder.
+
+    Raises:
+        RepoNotDetected: there is none.
+    """
+    if not os.path.isdir(path):
+        raise RepoNotDetected(f"{path}: no such folder")
+    return os.path.realpath(path)
+
+
+def _tell_build(report: BuildReport, root: str, *, as_json: bool) -> int:
+    if as_json:
+        print(report_text.as_json(report_text.build_document(report)))
+    else:
+        print(report_text.build_text(report, root))
+    return status.FOUND
+
+
+class _Sizes:
+    def __init__(self) -> None:
+        from collections import Counter
+
+        self.files: Counter[str] = Counter()
+        self.bytes: Counter[str] = Counter()
+
+
+def _sizes(root: bytes, paths: list[bytes]) -> _Sizes:
+    """Files and bytes by extension."""
+    sizes = _Sizes()
+    for path in paths:
+        name = os.path.splitext(path)[1].decode(errors="replace") or "(none)"
+        try:
+            size = os.lstat(os.path.join(root, path)).st_size
+        except OSError:
+            continue  # gone since it was listed
+        sizes.files[name] += 1
+        sizes.bytes[name] += size
+    return sizes
+
+
+def _measured_text(document: dict[str, Any]) -> str:
+    lines = [
+        f"{document['root']}: {document['files']:,} files, "
+        f"{report_text.human_size(document['bytes'])}, {document['category']}"
+    ]
+    lines += [
+        f"  {row['extension']:12} {row['files']:>9,} files {report_text.human_size(row['bytes']):>10}"
+        for row in document["extensions"]
+    ]
+    return "\n".join(lines)

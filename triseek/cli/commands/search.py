@@ -1,0 +1,395 @@
+"""`triseek search`, the verb nobody has to type."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from triseek.cli import status
+from triseek.cli.binary import MAPPED_MAX, noticed_buffered, noticed_mapped
+from triseek.cli.operands import Naming, Places, anchored, runs
+from triseek.cli.render.found import Found
+from triseek.cli.render.output import Output
+from triseek.cli.report import Report
+from triseek.cli.resolve import as_explicit
+from triseek.engine.backends.lines import spans_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from triseek.cli.operands import Place
+    from triseek.cli.render.found import Renderer
+    from triseek.cli.resolve import Operand, Plan
+    from triseek.engine.backends.base import FileRows
+    from triseek.engine.engine import Engine
+    from triseek.engine.search import Search
+    from triseek.model.search import SearchRequest, Skipped
+
+FAULTS = ("unreadable", "loop", "not_found", "other")
+"""Reasons for skipping a file that are worth a message and an exit status of 2."""
+
+
+def run(plan: Plan) -> int:
+    """Search, show, and return the exit status."""
+    from triseek.service.service import Service
+
+    started = time.perf_counter()
+    with Service() as service:
+        job = _Job(plan, Places(service))
+        try:
+            if plan.shows == "list":
+                job.list_files()
+            elif _possible(plan.request):
+                job.search()
+            job.close(time.perf_counter() - started)
+        finally:
+            job.out.flush()
+    report = job.report
+    if report.matched and (plan.quiet or not report.faulty):
+        return status.FOUND
+    return status.ERROR if report.faulty else status.NOTHING
+
+
+def _possible(request: SearchRequest) -> bool:
+    return bool(request.pattern.patterns) and request.max_count != 0
+
+
+class _Job:
+    """One command: all operands in turn, shown by one renderer."""
+
+    def __init__(self, plan: Plan, places: Places) -> None:
+        self.plan = plan
+        self.places = places
+        self.out = Output(eager=plan.eager)
+        self.report = Report()
+        self.renderer = _renderer(plan, self.out)
+        self._stops_early = plan.quiet and not plan.stats
+        # ripgrep maps files when it is given only a few, and nothing but files.
+        self._mapped = len(plan.operands) <= MAPPED_MAX and all(
+            operand.kind == "file" for operand in plan.operands
+        )
+
+    # Searching
+
+    def search(self) -> None:
+        """Search operand by operand."""
+        for group in runs(self.plan.operands):
+            operand = group[0]
+            if operand.kind == "missing":
+                self._complain(operand.typed, operand.fault)
+            elif operand.kind == "stdin":
+                self._search_stdin()
+            elif operand.kind == "file":
+                self._search_files(group)
+            else:
+                self._search_tree(operand)
+            if self._stops_early and self.report.matched:
+                return
+
+    def _search_tree(self, operand: Operand) -> None:
+        place = self.places.tree(operand.typed, self.plan.request.scope)
+        naming = Naming(place.inside, operand.typed)
+        scope = anchored(self.plan.request.scope, place.engine)
+        request = replace(self.plan.request, scope=scope, paths=_paths(place))
+        if self.plan.include_zero and self.plan.shows in ("count", "count_matches"):
+            self._count_all(place, request, naming)
+            return
+        checked = self.plan.binary == "suppress"
+        for found in self._found(place.engine, request, naming.shown):
+            self._show(self._cut(found, place.engine, mapped=False) if checked else found)
+        if not operand.typed and not self.report.totals.files_searched:
+            self._check_scope(place, request)
+
+    def _check_scope(self, place: Place, request: SearchRequest) -> None:
+        """To ripgrep it is an error when its filters leave nothing of the working folder."""
+        if next(iter(place.engine.list_files(request.scope, request.paths)), None) is None:
+            self.report.faulty = True
+            self._say(
+                "no files were searched: an ignore file or a filter leaves none; "
+                "triseek --files shows what is left, -uu filters less"
+            )
+
+    def _count_all(self, place: Place, request: SearchRequest, naming: Naming) -> None:
+        """--include-zero: the counts of all files that were searched, zeros too."""
+        found = {file.path: file for file in self._found(place.engine, request, naming.shown)}
+        skipped = {naming.shown(each.path) for each in self.report.totals.skipped}
+        pattern = next(iter(found.values())).pattern if found else None
+        for path in place.engine.list_files(request.scope, request.paths):
+            shown = naming.shown(path)
+            if shown in found:
+                self._show(found[shown])
+            elif shown not in skipped:
+                self.renderer.file(_nothing_in(shown, pattern))
+
+    def _search_files(self, operands: tuple[Operand, ...]) -> None:
+        """Search files that were named, in the order they were named."""
+        placed = [(operand, self.places.file(operand.typed)) for operand in operands]
+        answers: dict[tuple[int, bytes], Found] = {}
+        for engine in {id(place.engine): place.engine for _, place in placed}.values():
+            paths = {place.inside: None for _, place in placed if place.engine is engine}
+            request = replace(
+                as_explicit(self.plan.request), paths=tuple(os.fsdecode(path) for path in paths)
+            )
+            for found in self._found(engine, request, bytes):
+                answers[id(engine), found.path] = self._cut(found, engine, mapped=self._mapped)
+        for operand, place in placed:
+            answer = answers.get((id(place.engine), place.inside))
+            shown = os.fsencode(operand.typed)
+            if answer is not None:
+                self._show(answer._replace(path=shown))
+            elif self.plan.include_zero and self.plan.shows in ("count", "count_matches"):
+                self.renderer.file(_nothing_in(shown, None))
+
+    def _search_stdin(self) -> None:
+        """Search standard input by way of a file: roads read files."""
+        from tempfile import TemporaryDirectory
+
+        with TemporaryDirectory(prefix="triseek-stdin-") as folder:
+            path = os.path.join(folder, "stdin")
+            with open(path, "wb") as file:
+                file.write(sys.stdin.buffer.read())
+            place = self.places.file(path)
+            choice = self.plan.request.engine
+            request = replace(
+                as_explicit(self.plan.request),
+                paths=(os.fsdecode(place.inside),),
+                engine=choice if choice in ("scan", "rg") else "auto",
+            )
+            answered = False
+            for found in self._found(place.engine, request, lambda _: b"<stdin>"):
+                answered = True
+                self._show(self._cut(found, place.engine, mapped=False, inside=place.inside))
+            if not answered and self.plan.include_zero:
+                self.renderer.file(_nothing_in(b"<stdin>", None))
+
+    def _found(
+        self, engine: Engine, request: SearchRequest, shown: Callable[[bytes], bytes]
+    ) -> Iterator[Found]:
+        """Search, and give what is found file by file."""
+        if request.limit is not None:
+            request = replace(request, limit=max(0, request.limit - self.report.totals.lines))
+        search = engine.search(request)
+        sized = self.plan.shows == "json"
+        spanning = spans_lines(search.pattern, request)
+        try:
+            for batch in search:
+                for rows in batch.files():
+                    yield self._named(rows, search, engine, shown, sized=sized, spanning=spanning)
+                if self.plan.eager:
+                    self.out.flush()
+        finally:
+            search.close()
+            self.report.add(search, os.fsencode(engine.root))
+            self._complain_about(search.totals.skipped, shown)
+
+    def _named(
+        self,
+        rows: FileRows,
+        search: Search,
+        engine: Engine,
+        shown: Callable[[bytes], bytes],
+        *,
+        sized: bool,
+        spanning: bool,
+    ) -> Found:
+        size = 0
+        if sized:
+            try:
+                size = os.stat(os.path.join(os.fsencode(engine.root), rows.path)).st_size
+            except OSError:
+                size = 0  # gone since: a statistic is not worth an error
+        return Found(
+            shown(rows.path),
+            rows.rows,
+            rows.text,
+            rows.count,
+            search.pattern,
+            size=size,
+            multiline=spanning,
+        )
+
+    def _cut(
+        self, found: Found, engine: Engine, *, mapped: bool, inside: bytes | None = None
+    ) -> Found:
+        """Leave out the rows ripgrep would not show of a binary file."""
+        if self.plan.binary == "text" or not len(found.rows):
+            return found
+        path = os.path.join(os.fsencode(engine.root), inside or found.path)
+        if mapped or found.multiline:
+            shown, at = noticed_mapped(found.rows, found.text, lambda size: _head(path, size))
+        else:
+            shown, at = noticed_buffered(found.rows, _head(path, -1))
+        rows = found.rows if self.plan.shows in ("json", "envelope") else found.rows[:shown]
+        return found._replace(rows=rows, binary_at=at)
+
+    def _show(self, found: Found) -> None:
+        self.report.matched = self.report.matched or self._counts(found)
+        self.renderer.file(found)
+
+    def _counts(self, found: Found) -> bool:
+        return found.hits > 0 or self.plan.shows == "files_without_match"
+
+    # Listing
+
+    def list_files(self) -> None:
+        """--files."""
+        from triseek.cli.render.summary import PathLines
+
+        printer = PathLines(self.plan.look, self.out)
+        for path in self._listed():
+            self.report.matched = True
+            if self.plan.quiet:
+                return
+            printer.path(path)
+
+    def _listed(self) -> Iterable[bytes]:
+        for operand in self.plan.operands:
+            if operand.kind == "missing":
+                self._complain(operand.typed, operand.fault)
+            elif operand.kind == "file":
+                yield os.fsencode(operand.typed)
+            else:
+                place = self.places.tree(operand.typed, self.plan.request.scope)
+                naming = Naming(place.inside, operand.typed)
+                scope = anchored(self.plan.request.scope, place.engine)
+                for path in place.engine.list_files(scope, _paths(place)):
+                    yield naming.shown(path)
+
+    # Closing words
+
+    def close(self, seconds: float) -> None:
+        """Write what comes after the last file."""
+        plan, report, counts = self.plan, self.report, self.renderer.counts
+        totals = report.totals
+        if plan.shows == "envelope":
+            self._write_envelope(seconds)
+        elif plan.shows == "json":
+            from triseek.cli.render.json_lines import summary
+
+            self.out.write(
+                summary(
+                    counts,
+                    searches=totals.files_searched,
+                    bytes_searched=totals.bytes_searched,
+                    nanos=round(seconds * 1e9),
+                )
+            )
+        elif plan.stats and plan.shows != "list":
+            from triseek.cli.render.stats import statistics
+
+            self.out.write(
+                statistics(
+                    counts,
+                    searches=totals.files_searched,
+                    bytes_searched=totals.bytes_searched,
+                    seconds=seconds,
+                )
+            )
+        elif plan.footer:
+            from triseek.cli.render.footer import footer
+
+            self.out.write(footer(report, seconds, colored=plan.look.palette is not None))
+        if not plan.quiet:
+            for note in report.notes:
+                self._say(f"note: {note}")
+            if totals.incomplete:
+                self._say(f"incomplete: {totals.incomplete}")
+
+    def _write_envelope(self, seconds: float) -> None:
+        from triseek.cli.render.envelope import Envelope
+
+        if not isinstance(self.renderer, Envelope):
+            return  # -q: only the exit status
+        report = self.report
+        report.totals.elapsed_ms = report.totals.elapsed_ms or seconds * 1e3
+        self.out.write(
+            self.renderer.document(
+                root=report.root,
+                route=report.route,
+                totals=report.totals,
+                freshness=report.freshness,
+                generation=report.generation,
+                notes=report.notes,
+            )
+        )
+
+    def _complain_about(self, skipped: Iterable[Skipped], shown: Callable[[bytes], bytes]) -> None:
+        for each in skipped:
+            if each.reason in FAULTS:
+                self._complain(
+                    shown(each.path).decode(errors="replace"), each.detail or each.reason
+                )
+
+    def _complain(self, path: str, fault: str) -> None:
+        self.report.faulty = True
+        shown = path.encode(errors="surrogateescape").decode(errors="replace")
+        self._say(f"{shown}: {fault}")
+
+    def _say(self, message: str) -> None:
+        if self.plan.messages:
+            print(f"triseek: {message}", file=sys.stderr)
+
+
+def _renderer(plan: Plan, out: Output) -> Renderer:
+    """The renderer for what the plan shows; only its module is imported."""
+    if plan.quiet and plan.shows != "list":
+        from triseek.cli.render.summary import Silence
+
+        return _tallied(Silence(), plan) if plan.stats else Silence()
+    if plan.shows == "envelope":
+        from triseek.cli.render.envelope import Envelope
+
+        return Envelope()
+    if plan.shows == "json":
+        from triseek.cli.render.json_lines import JsonLines
+
+        return JsonLines(plan.look, out)
+    if plan.shows == "standard":
+        return _standard(plan, out)
+    from triseek.cli.render.summary import CountLines, PathLines
+
+    lines: Renderer = PathLines(plan.look, out)
+    if "count" in plan.shows:
+        lines = CountLines(
+            plan.look, out, zero=plan.shows == "count_matches" and plan.request.invert
+        )
+    return _tallied(lines, plan) if plan.request.mode == "lines" else lines
+
+
+def _tallied(renderer: Renderer, plan: Plan) -> Renderer:
+    from triseek.cli.render.tally import Tallied
+
+    return Tallied(renderer, plan.look, matches=plan.shows == "count_matches")
+
+
+def _standard(plan: Plan, out: Output) -> Renderer:
+    from triseek.cli.render.standard import Standard
+
+    if plan.look.replacement is None:
+        return Standard(plan.look, out)
+    from triseek.cli.render.replace import Replacer
+
+    return Standard(plan.look, out, Replacer(plan.look.replacement, plan.request.pattern))
+
+
+def _paths(place: Place) -> tuple[str, ...]:
+    return (os.fsdecode(place.inside),) if place.inside else ()
+
+
+def _nothing_in(path: bytes, pattern: object) -> Found:
+    import numpy as np
+
+    from triseek.engine.backends.base import ROW
+
+    return Found(path, np.empty(0, ROW), b"", 0, pattern)  # type: ignore[arg-type]
+
+
+def _head(path: bytes, size: int) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read(size)
+    except OSError:
+        return b""  # it was there a moment ago; what was found in it stands

@@ -1,0 +1,69 @@
+"""The patterns of a command: the first word, -e, and the lines of -f."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from triseek.errors import InvalidQuery, InvalidRequest
+
+if TYPE_CHECKING:
+    from triseek.cli.args import LowArgs
+
+STDIN = "-"
+"""The name of standard input, as a path."""
+
+
+def read_patterns(low: LowArgs, positional: list[str]) -> tuple[tuple[str, ...], bool]:
+    """All patterns, none twice, and whether reading them used up standard input."""
+    if not low.patterns:
+        if not positional:
+            raise InvalidQuery("no pattern given", next_step="Write triseek PATTERN [PATH…].")
+        return (_utf8(positional.pop(0)),), False
+    found: dict[str, None] = {}
+    used_stdin = False
+    for source, value in low.patterns:
+        if source == "text":
+            found[value] = None
+        else:
+            if value == STDIN and used_stdin:
+                raise InvalidRequest("-f -: standard input has already been read")
+            used_stdin = used_stdin or value == STDIN
+            found.update(dict.fromkeys(_lines_of(value)))
+    return tuple(found), used_stdin
+
+
+def _utf8(pattern: str) -> str:
+    try:
+        pattern.encode()
+    except UnicodeEncodeError:
+        raise InvalidQuery(
+            "the pattern is not valid UTF-8", next_step=r"Write bytes as (?-u:\xFF)."
+        ) from None
+    return pattern
+
+
+def _lines_of(path: str) -> list[str]:
+    try:
+        if path == STDIN:
+            raw = sys.stdin.buffer.read()
+        else:
+            with open(path, "rb") as file:
+                raw = file.read()
+    except OSError as error:
+        raise InvalidRequest(
+            f"-f {path}: {error.strerror}",
+            next_step="Name a file that can be read; text that begins with a dash needs -e.",
+        ) from None
+    lines = raw.split(b"\n")
+    if lines[-1] == b"":
+        lines.pop()
+    patterns = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            patterns.append(line.removesuffix(b"\r").decode())
+        except UnicodeDecodeError as error:
+            raise InvalidQuery(
+                f"-f {path}: line {number} is not valid UTF-8 at byte {error.start + 1}"
+            ) from None
+    return patterns

@@ -1,0 +1,42 @@
+"""Statistics for renderers that show less than lines: -c, -l and -q with --stats or --json."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from triseek.cli.render.found import located
+
+if TYPE_CHECKING:
+    from triseek.cli.render.found import Found, Renderer
+    from triseek.cli.render.look import Look
+
+
+class Tallied:
+    """Counts what is in the rows, then passes the file on with the count it is to show."""
+
+    def __init__(self, renderer: Renderer, look: Look, *, matches: bool) -> None:
+        self.counts = renderer.counts
+        self._renderer = renderer
+        self._look = look
+        self._matches = matches
+        """Show matches, not lines."""
+
+    def file(self, found: Found) -> None:
+        """Count, and pass on."""
+        matches = lines = 0
+        for begin, end, context in zip(
+            found.rows["begin"].tolist(),
+            found.rows["end"].tolist(),
+            found.rows["context"].tolist(),
+            strict=True,
+        ):
+            if context:
+                continue
+            line = found.text[begin:end]
+            lines += line.count(b"\n") + (not line.endswith(b"\n"))
+            if not self._look.invert:
+                matches += len(located(found, line, line_end=self._look.line_end))
+        self.counts.matches += matches
+        self.counts.matched_lines += lines
+        shown = matches if self._matches or found.multiline else found.hits
+        self._renderer.file(found._replace(hits=shown))

@@ -1,0 +1,79 @@
+"""Reports of the other verbs, for people and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from triseek.model.index import BuildReport, IndexStatus
+    from triseek.model.search import Skipped
+
+
+def as_json(document: object) -> str:
+    """A document, indented by two; paths that are not UTF-8 keep their readable part."""
+    return json.dumps(document, indent=2, ensure_ascii=False, default=_plain)
+
+
+def build_document(report: BuildReport) -> dict[str, Any]:
+    """A build report as JSON says it."""
+    return asdict(report)
+
+
+def build_text(report: BuildReport, root: str) -> str:
+    """What a build or update did, in a few lines."""
+    verb = "Indexed" if report.rebuilt_full else "Updated"
+    lines = [
+        f"{verb} {root}: generation {report.generation}, {report.elapsed_ms / 1e3:.2f} s",
+        f"  {report.files_indexed:,} of {report.files_seen:,} files, "
+        f"{human_size(report.text_bytes)} of text",
+        f"  {report.files_changed:,} read, {report.files_removed:,} gone, "
+        f"{report.postings:,} postings",
+    ]
+    if report.skipped:
+        lines.append(f"  skipped: {skipped_text(report.skipped)}")
+    return "\n".join(lines)
+
+
+def status_text(status: IndexStatus) -> str:
+    """The state of an index, in a few lines."""
+    lines = [f"{status.root}"]
+    if status.problem:
+        lines.append(f"  cannot be used: {status.problem}")
+    if not status.present:
+        return "\n".join([*lines, "  no index; run `triseek build`"])
+    freshness = "up to date" if status.fresh else f"{status.dirty:,} files changed since"
+    lines += [
+        f"  generation {status.generation}, {freshness}",
+        f"  {status.files:,} files, {human_size(status.text_bytes)} of text"
+        + (f", {status.category}" if status.category else ""),
+        f"  {status.files_binary:,} binary, {status.files_unreadable:,} unreadable",
+        f"  {status.blocks:,} blocks, {status.trigrams:,} trigrams, {status.segments} segments, "
+        f"{human_size(status.index_bytes)}",
+        f"  {status.index_dir}",
+    ]
+    return "\n".join(lines)
+
+
+def skipped_text(skipped: list[Skipped]) -> str:
+    """`3 unreadable, 1 loop`."""
+    counts = Counter(each.reason for each in skipped)
+    return ", ".join(f"{count:,} {reason}" for reason, count in sorted(counts.items()))
+
+
+def human_size(size: int) -> str:
+    """`1.3 GB`."""
+    value = float(size)
+    for unit in ("B", "kB", "MB", "GB"):
+        if value < 1000 or unit == "GB":
+            break
+        value /= 1000
+    return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    raise TypeError(f"no JSON for {type(value).__name__}")

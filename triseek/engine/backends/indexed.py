@@ -1,0 +1,411 @@
+"""The road through the index: candidate blocks, verified; what the index does not know, scanned.
+
+The files of an answer come from three places: the oldest segment, which holds almost all of them
+and is in path order; later segments, which hold what was updated since; and the tree itself, for
+whatever changed after that. They are merged into one path order before anything is read.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from bisect import bisect_left
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from triseek import errors
+from triseek.engine import verify
+from triseek.engine.backends import lines
+from triseek.engine.backends.file import FileSearch, named_files
+from triseek.engine.freshness import Dirt, Sweeper
+from triseek.files import walk
+from triseek.index.reader import Reader
+from triseek.query import grams
+from triseek.query.scope import Excluded, Scope
+from triseek.store import layout, manifest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from concurrent.futures import Future
+
+    from triseek.engine.backends.base import Batch
+    from triseek.index.reader import View
+    from triseek.model.search import BackendName, Freshness, ScopeSpec, SearchRequest, Skipped, Totals
+    from triseek.query.pattern import Pattern
+    from triseek.store.table import Names
+
+Array: TypeAlias = np.ndarray[Any, Any]
+
+THREADS = min(8, os.cpu_count() or 1)
+PART_BYTES = (1 << 18, 1 << 20, 4 << 20, 8 << 20)
+"""Candidate bytes of the first parts: small, so that the first results come at once."""
+SCAN_FILES = 32
+"""Files scanned directly, per part."""
+
+
+class Indexed:
+    """Search one root by its index; shared by all searches of the root, from any thread."""
+
+    name: BackendName = "indexed"
+
+    def __init__(self, root: str, index_dir: str):
+        self.root = root
+        self.index_dir = index_dir
+        self.freshness: Freshness = "unverified"
+        self.generation: int | None = None
+        self._lock = threading.Lock()
+        self._state: _State | None = None
+
+    def covers(self, scope: ScopeSpec, paths: Sequence[str] = ()) -> bool:
+        """Whether the index can answer for these files, if need be with a partial walk.
+
+        It cannot for files the default walk leaves out, nor below a folder it did not enter.
+        """
+        if Scope.compile(scope).widens_walk or scope.text or scope.one_file_system:
+            return False
+        if scope.ignore_files or scope.no_ignore_files or (paths and scope.max_depth is not None):
+            return False
+        named = named_files(os.fsencode(self.root), paths)
+        if named.files or named.missing:
+            return False
+        hidden = any(
+            part.startswith(b".") for path in named.folders for part in path.split(b"/") if part
+        )
+        return not hidden and all(path in self._current().folders for path in named.folders)
+
+    def search(self, request: SearchRequest, pattern: Pattern, totals: Totals) -> Iterator[Batch]:
+        """Yield what matches in path order.
+
+        Raises:
+            IndexUnavailable: there is no index.
+            IndexCorrupt, FormatTooNew: the index cannot be used.
+            BackendFailure: the request is not one the index can answer.
+        """
+        state = self._current()
+        if not self.covers(request.scope, request.paths):
+            raise errors.BackendFailure("the index does not hold the files this search asks for")
+        if request.invert or request.passthru or request.mode == "files_without_match":
+            raise errors.BackendFailure("the index cannot tell what does not match")
+        if request.max_count == 0:
+            return
+        dirt = state.sweep(verified=request.sweep)
+        self.freshness, self.generation = dirt.freshness, state.reader.generation
+        answer = _Answer(state, request, pattern, dirt, totals)
+        yield from answer.batches()
+
+    def list_files(self, scope: ScopeSpec, paths: Sequence[str] = (), *, sweep: bool = True) -> list[bytes]:
+        """Every file `rg --files` would list, in path order.
+
+        Raises:
+            BackendFailure: the scope asks for files the index does not hold.
+        """
+        state = self._current()
+        if not self.covers(scope, paths):
+            raise errors.BackendFailure("the index does not hold the files this asks for")
+        dirt = state.sweep(verified=sweep)
+        self.freshness, self.generation = dirt.freshness, state.reader.generation
+        return state.listed(scope, paths, dirt)
+
+    @property
+    def reader(self) -> Reader:
+        """The current generation."""
+        return self._current().reader
+
+    def dirt(self) -> Dirt:
+        """What the tree holds that the index does not know."""
+        return self._current().sweep(verified=True)
+
+    def _current(self) -> _State:
+        """The state of the current generation, opened anew when a writer has moved on."""
+        with self._lock:
+            current = manifest.read(self.index_dir)
+            if current is None:
+                raise errors.IndexUnavailable(f"there is no index for {self.root}")
+            if self._state is None or self._state.reader.manifest != current:
+                reader = Reader.open(self.index_dir)
+                if reader is None:
+                    raise errors.IndexUnavailable(f"there is no index for {self.root}")
+                self._state = _State(self.root, reader)
+            return self._state
+
+
+class _State:
+    """One generation, and what is worked out from it once."""
+
+    def __init__(self, root: str, reader: Reader):
+        self.root = root
+        self.reader = reader
+        self._sweeper = Sweeper(root, reader)
+        self._lock = threading.Lock()
+        self._folders: set[bytes] | None = None
+        self._excluded: list[Excluded] | None = None
+
+    @property
+    def folders(self) -> set[bytes]:
+        """Every folder the walk entered."""
+        if self._folders is None:
+            table = self.reader.directories
+            self._folders = set(table.names("path").all())
+        return self._folders
+
+    @property
+    def excluded(self) -> list[Excluded]:
+        """What the walk left out."""
+        if self._excluded is None:
+            table = self.reader.excluded
+            columns = (table.names("path").all(), table.numbers("is_dir"), table.numbers("hidden"))
+            self._excluded = [
+                Excluded(path, bool(is_dir), bool(hidden))
+                for path, is_dir, hidden in zip(*columns, strict=True)
+            ]
+        return self._excluded
+
+    def sweep(self, *, verified: bool) -> Dirt:
+        """What changed since the generation was written; unverified: assume nothing did."""
+        if not verified:
+            masks = [np.zeros(len(view.names), np.bool_) for view in self.reader.views]
+            return Dirt("unverified", masks)
+        with self._lock:
+            return self._sweeper.sweep()
+
+    def chosen(self, view: View, scope: Scope, paths: Sequence[bytes], mask: Array) -> Array:
+        """bool[files]: indexed files of a view that the scope takes and that have not changed."""
+        chosen: Array = view.alive & ~mask
+        if not scope.selects_all:
+            chosen &= scope.select(view.paths, view.allowlisted)
+        elif not scope.spec.allowlist:
+            chosen &= ~view.allowlisted
+        if scope.spec.max_filesize is not None:
+            chosen &= view.segment.files.numbers("size") <= scope.spec.max_filesize
+        if paths and b"" not in paths:
+            inside = np.zeros(len(chosen), np.bool_)
+            for path in paths:
+                inside |= view.paths.starts_with(path + b"/")
+            chosen &= inside
+        return chosen
+
+    def extras(self, scope: Scope, paths: Sequence[bytes], dirt: Dirt) -> list[bytes]:
+        """Files to look at directly: what changed, and what a glob brings back."""
+        if scope.may_whitelist(self.excluded):
+            within = tuple(os.fsdecode(path) for path in paths)
+            listed = walk.walk(self.root, scope.spec, within=within).paths
+            known: set[bytes] = set()
+            for view, mask in zip(self.reader.views, dirt.masks, strict=True):
+                known.update(view.names.take(np.flatnonzero(view.alive & ~mask)))
+            return [path for path in listed if path not in known]
+        scan = dirt.scan
+        if not scan:
+            return []
+        allowlisted = np.array([path in dirt.allowlisted for path in scan], np.bool_)
+        taken = scope.select(scan, allowlisted)
+        return [
+            path
+            for path, take in zip(scan, taken.tolist(), strict=True)
+            if take and _is_within(path, paths) and self._small_enough(path, scope.spec)
+        ]
+
+    def _small_enough(self, path: bytes, spec: ScopeSpec) -> bool:
+        if spec.max_filesize is None:
+            return True
+        try:
+            return os.stat(os.path.join(os.fsencode(self.root), path)).st_size <= spec.max_filesize
+        except OSError:
+            return True
+
+    def listed(self, spec: ScopeSpec, named: Sequence[str], dirt: Dirt) -> list[bytes]:
+        """Every file of a scope, in path order."""
+        scope = Scope.compile(spec)
+        paths = sorted(named_files(os.fsencode(self.root), named).folders)
+        found: list[bytes] = []
+        views = self.reader.views
+        for view, mask in zip(views, dirt.masks, strict=True):
+            found += view.names.take(np.flatnonzero(self.chosen(view, scope, paths, mask)))
+        extras = self.extras(scope, paths, dirt)
+        if extras or len(views) > 1:
+            found = sorted({*found, *extras}, key=walk.path_order)
+        return found
+
+
+class _Work(NamedTuple):
+    """One part of an answer; parts are in path order."""
+
+    view: View | None
+    candidates: verify.Candidates | None
+    scan: list[bytes]
+
+
+class _Done(NamedTuple):
+    """What came of one part."""
+
+    batches: list[Batch]
+    bytes_read: int
+    skipped: list[Skipped]
+
+
+class _Answer:
+    """One search against one state."""
+
+    def __init__(
+        self, state: _State, request: SearchRequest, pattern: Pattern, dirt: Dirt, totals: Totals
+    ):
+        self._state = state
+        self._request = request
+        self._pattern = pattern
+        self._dirt = dirt
+        self._totals = totals
+        self._scope = Scope.compile(request.scope)
+        named = named_files(os.fsencode(state.root), request.paths)
+        self._paths = sorted(named.folders)
+        self._scan_file = FileSearch(state.root, request, pattern)
+        self._spanning = lines.spans_lines(pattern, request)
+        program = None if self._spanning else verify.Program.of(pattern, request)
+        self._verifier = verify.Verifier(request, pattern, program) if program else None
+
+    def batches(self) -> Iterator[Batch]:
+        """Run the parts on a few threads and yield what they find, in order."""
+        directory = os.open(self._state.root, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            for done in _in_order(self._work(directory)):
+                self._totals.bytes_searched += done.bytes_read
+                self._totals.skipped += done.skipped
+                for batch in done.batches:
+                    yield lines.counted(batch, self._totals)
+        finally:
+            os.close(directory)
+
+    def _work(self, directory: int) -> Iterator[Callable[[], _Done]]:
+        for part in self._parts():
+            if part.view is None or part.candidates is None:
+                yield lambda part=part: self._scan(part.scan)
+            else:
+                yield lambda part=part: self._verify(directory, part.view, part.candidates)
+
+    def _parts(self) -> Iterator[_Work]:
+        """Cut the answer into parts, in path order across all sources."""
+        first, *later = [self._candidates(i) for i in range(len(self._state.reader.views))]
+        loose: list[tuple[bytes, int, int, bytes]] = []  # order, view or -1, index in it, path
+        for number, (view, candidates) in enumerate(later, 1):
+            for k, path in enumerate(view.names.take(candidates.files)):
+                loose.append((walk.path_order(path), number, k, path))
+        for path in self._state.extras(self._scope, self._paths, self._dirt):
+            loose.append((walk.path_order(path), -1, 0, path))
+        self._totals.files_searched += sum(1 for item in loose if item[1] < 0)
+        loose.sort()
+        view, candidates = first
+        at = 0
+        for order, number, k, path in loose:
+            until = _insertion(view.names, candidates.files, order)
+            if until > at:
+                yield from self._cut(view, candidates.part(at, until))
+                at = until
+            if number < 0:
+                yield _Work(None, None, [path])
+            else:
+                other, theirs = later[number - 1]
+                yield _Work(other, theirs.part(k, k + 1), [])
+        if at < len(candidates):
+            yield from self._cut(view, candidates.part(at, len(candidates)))
+
+    def _cut(self, view: View, candidates: verify.Candidates) -> Iterator[_Work]:
+        for part in verify.split(view, candidates, PART_BYTES):
+            yield _Work(view, part, [])
+
+    def _candidates(self, number: int) -> tuple[View, verify.Candidates]:
+        """The candidate blocks of a view, and the view's share of the totals."""
+        view = self._state.reader.views[number]
+        mask = self._dirt.masks[number]
+        chosen = self._state.chosen(view, self._scope, self._paths, mask)
+        searchable = chosen & (view.skip == layout.SKIP_NONE)
+        self._totals.files_searched += int(searchable.sum())
+        self._totals.skipped += view.skipped(chosen)
+        formula = grams.formula(self._pattern.tree)
+        if self._spanning:
+            files = np.flatnonzero(searchable & view.candidate_files(formula))
+            return view, verify.whole_files(view, files)
+        return view, verify.group(view, view.candidates(formula), searchable)
+
+    def _verify(self, directory: int, view: View, candidates: verify.Candidates) -> _Done:
+        odd = (view.flags[candidates.files] & layout.FLAG_TRANSCODED) != 0
+        if self._verifier is None or self._spanning:
+            return self._scan(view.names.take(candidates.files))
+        if self._request.before or self._request.after:
+            return self._with_context(directory, view, candidates, odd)
+        if not odd.any():
+            done = self._verifier.verify(directory, view, candidates)
+            whole = done.changed
+        else:
+            # Their bytes on disk are not their text: those files are read whole.
+            plain = candidates.take(np.flatnonzero(~odd))
+            done = self._verifier.verify(directory, view, plain)
+            whole = view.names.take(candidates.files[odd]) + done.changed
+        if not whole:
+            return _Done(done.batches, done.bytes_read, [])
+        rest = self._scan(sorted(whole, key=walk.path_order))
+        batches = _merged(done.batches, rest.batches)
+        return _Done(batches, done.bytes_read + rest.bytes_read, rest.skipped)
+
+    def _with_context(
+        self, directory: int, view: View, candidates: verify.Candidates, odd: Array
+    ) -> _Done:
+        """Lines around a match may lie in any block: files that match are read whole."""
+        assert self._verifier is not None
+        done = self._verifier.for_files().verify(directory, view, candidates)
+        keep = {path for batch in done.batches for path in batch.paths}
+        keep.update(done.changed)
+        keep.update(view.names.take(candidates.files[odd]))
+        return self._scan([path for path in view.names.take(candidates.files) if path in keep])
+
+    def _scan(self, paths: Sequence[bytes]) -> _Done:
+        """Search files by reading them whole."""
+        searched = [self._scan_file(path) for path in paths]
+        found = [file.found for file in searched if file.found]
+        return _Done(
+            [lines.gather(found)] if found else [],
+            sum(file.size for file in searched),
+            [file.skipped for file in searched if file.skipped],
+        )
+
+
+def _merged(left: list[Batch], right: list[Batch]) -> list[Batch]:
+    """Two lists of batches as one batch, in path order."""
+    if not right:
+        return left
+    files = [file for batch in (*left, *right) for file in batch.files()]
+    return [lines.gather(sorted(files, key=lambda file: walk.path_order(file.path)))]
+
+
+def _is_within(path: bytes, folders: Sequence[bytes]) -> bool:
+    return not folders or any(
+        folder == b"" or path.startswith(folder + b"/") for folder in folders
+    )
+
+
+def _insertion(names: Names, files: Array, order: bytes) -> int:
+    """How many of `files` (rising numbers of names in path order) stand before `order`."""
+    return bisect_left(range(len(files)), order, key=lambda i: walk.path_order(names[files[i]]))
+
+
+def _in_order(work: Iterator[Callable[[], _Done]]) -> Iterator[_Done]:
+    """Run work on a few threads, a little ahead of the reader, and give results in order."""
+    first = next(work, None)
+    if first is None:
+        return
+    second = next(work, None)
+    if second is None:
+        yield first()
+        return
+    under_way: deque[Future[_Done]] = deque()
+    pool = ThreadPoolExecutor(THREADS, "triseek-verify")
+    try:
+        under_way.extend((pool.submit(first), pool.submit(second)))
+        for task in work:
+            under_way.append(pool.submit(task))
+            if len(under_way) > 2 * THREADS:
+                yield under_way.popleft().result()
+        while under_way:
+            yield under_way.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)

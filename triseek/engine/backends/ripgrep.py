@@ -1,0 +1,301 @@
+"""The road through ripgrep: ask the rg found on PATH, and say what it said as rows.
+
+rg searches in parallel and prints in no order, so its answer is held and sorted before the
+first batch; one too large to hold is asked for again in order, which costs rg its threads.
+What rg and triseek define differently is put right here: a file with a NUL anywhere is binary
+whatever rg had shown by then, and files named one by one are searched by `FileSearch`.
+"""
+
+from __future__ import annotations
+
+import errno
+import heapq
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from triseek.engine.backends import lines, ripgrep_output
+from triseek.engine.backends.base import ROW, FileRows
+from triseek.engine.backends.file import FileSearch, named_files
+from triseek.engine.backends.ripgrep_flags import arguments
+from triseek.engine.backends.ripgrep_output import Stats
+from triseek.errors import BackendFailure
+from triseek.files.walk import path_order, walk
+from triseek.model.search import Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from types import TracebackType
+    from typing import IO
+
+    from triseek.engine.backends.base import Batch
+    from triseek.engine.backends.ripgrep_output import Group
+    from triseek.model.search import BackendName, SearchRequest, Totals
+    from triseek.query.pattern import Pattern
+
+OLDEST_MAJOR = 12
+"""rg 12 (2020) is the first whose flags and ignore rules are the ones used here."""
+HELD_BYTES = 256 << 20
+"""How much of an answer is held to be sorted."""
+
+
+class Ripgrep:
+    """Search a tree by asking rg."""
+
+    name: BackendName = "ripgrep"
+
+    def __init__(self, root: str, *, held_bytes: int = HELD_BYTES) -> None:
+        self.root = root
+        self.held_bytes = held_bytes
+
+    def search(self, request: SearchRequest, pattern: Pattern, totals: Totals) -> Iterator[Batch]:
+        """Yield what rg finds, in path order.
+
+        Raises:
+            BackendFailure: There is no usable rg, or it failed; with the first line it said.
+        """
+        program = find_rg()
+        if program is None:
+            raise BackendFailure("ripgrep (rg) 12 or later is not on PATH")
+        if request.max_count == 0:
+            return
+        question = _Question(program, FileSearch(self.root, request, pattern), totals)
+        found = question.answer(self.held_bytes)
+        try:
+            yield from lines.batches(found, totals)
+        finally:
+            found.close()
+
+
+def find_rg() -> str | None:
+    """Return the absolute path of a usable rg, or None."""
+    found = shutil.which("rg")
+    return found if found and _is_recent(os.path.realpath(found)) else None
+
+
+@lru_cache(maxsize=8)
+def _is_recent(program: str) -> bool:
+    try:
+        answer = subprocess.run(
+            [program, "--version"], capture_output=True, timeout=10, check=False, text=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return False
+    version = re.match(r"ripgrep (\d+)\.", answer.stdout)
+    return version is not None and int(version[1]) >= OLDEST_MAJOR
+
+
+class _TooMuchToSort(Exception):  # noqa: N818 - a turn of the road, not an error
+    """The answer has outgrown what may be held."""
+
+
+class _Question:
+    """One request on its way through rg."""
+
+    def __init__(self, program: str, search: FileSearch, totals: Totals) -> None:
+        self.program = program
+        self.search = search
+        self.totals = totals
+        self.request = search.request
+        self.text = search.request.scope.text
+        self.spanning = not search.in_parts
+        self.checks_nul = not self.text and (
+            self.spanning or self.request.max_count is not None or self.request.mode == "files"
+        )
+        """Whether rg may answer for a file without having read all of it."""
+
+    def answer(self, held_bytes: int) -> Iterator[FileRows]:
+        """Yield every file with something to show, in path order."""
+        folders, files = self._sort_out()
+        with ThreadPoolExecutor(1) as pool:
+            # Walking takes time rg can use: it runs at once, in its own process.
+            shown = pool.submit(self._allowlisted) if self.request.scope.allowlist else None
+            try:
+                held = self._held(folders, held_bytes)
+            except _TooMuchToSort:
+                extra = self._search_each(files, shown.result() if shown else ())
+                yield from heapq.merge(
+                    self._run(folders, ordered=True),
+                    [extra[path] for path in sorted(extra, key=path_order)],
+                    key=lambda found: path_order(found.path),
+                )
+            else:
+                held |= self._search_each(files, shown.result() if shown else ())
+                yield from (held.pop(path) for path in sorted(held, key=path_order))
+
+    def _sort_out(self) -> tuple[list[bytes], list[bytes]]:
+        """Return the folders rg is to search, and the files that were named one by one."""
+        named = named_files(self.search.root, self.request.paths)
+        for path in named.missing:
+            self.totals.skipped.append(Skipped(path, "not_found"))
+        folders = sorted(named.folders, key=path_order) if self.request.paths else [b""]
+        return folders, sorted(named.files, key=path_order)
+
+    def _allowlisted(self) -> set[bytes]:
+        walked = walk(self.search.root, self.request.scope, within=self.request.paths)
+        return walked.allowlisted
+
+    def _search_each(self, files: Iterable[bytes], shown: Iterable[bytes]) -> dict[bytes, FileRows]:
+        """Search the files rg was not asked about ourselves."""
+        found: dict[bytes, FileRows] = {}
+        explicit = set(files)
+        for path in [*files, *(path for path in shown if path not in explicit)]:
+            searched = self.search(path, explicit=path in explicit)
+            searched.count_in(self.totals)
+            if searched.found:
+                found[path] = searched.found
+        return found
+
+    def _held(self, folders: list[bytes], limit: int) -> dict[bytes, FileRows]:
+        """Return all of rg's answer, each file once.
+
+        Raises:
+            _TooMuchToSort: It is larger than `limit` bytes and could be asked for in order.
+        """
+        if _overlap(folders):
+            limit = 1 << 62  # in order of the folders would not be in order of the paths
+        held: dict[bytes, FileRows] = {}
+        size = 0
+        for found in self._run(folders, ordered=False):
+            held[found.path] = found
+            size += len(found.text) + found.rows.nbytes + 500
+            if size > limit:
+                raise _TooMuchToSort
+        return held
+
+    def _run(self, folders: list[bytes], *, ordered: bool) -> Iterator[FileRows]:
+        """Run rg once and yield what it finds as it says it."""
+        if not folders:
+            return
+        patterns = self.search.pattern.rg_patterns
+        asked = arguments(self.request, patterns, map(os.fsdecode, folders), ordered=ordered)
+        skipped: list[Skipped] = []
+        with _Process([self.program, *asked], os.fsdecode(self.search.root)) as process:
+            for said in self._read(process.stdout):
+                if isinstance(said, Stats):
+                    self.totals.files_searched += said.files
+                    self.totals.bytes_searched += said.bytes
+                elif self._is_binary(said):
+                    skipped.append(Skipped(said.path, "binary"))
+                elif (found := self._file_rows(said)) is not None:
+                    yield found
+            skipped += process.finish()
+        self.totals.skipped += skipped
+
+    def _read(self, stream: IO[bytes]) -> Iterator[Group | Stats]:
+        if self.request.mode == "lines":
+            return ripgrep_output.groups(stream)
+        if self.request.mode in ("count", "count_matches"):
+            return ripgrep_output.counts(stream)
+        return ripgrep_output.names(stream)
+
+    def _is_binary(self, group: Group) -> bool:
+        """Return whether this file must not be shown, by what rg said or by reading it."""
+        if self.text:
+            return False
+        if self.checks_nul or (self.spanning and self.request.mode == "files_without_match"):
+            return self.search.holds_nul(group.path)
+        return self.request.mode == "lines" and ripgrep_output.stopped_at_nul(group) is not None
+
+    def _file_rows(self, group: Group) -> FileRows | None:
+        if self.request.mode in ("files", "files_without_match"):
+            return FileRows(group.path, _NO_ROWS, b"", int(self.request.mode == "files"))
+        if self.request.mode != "lines":
+            return FileRows(group.path, _NO_ROWS, b"", int(group.body))
+        found = ripgrep_output.rows_of(group, numbered=self.request.line_numbers)
+        if not len(found.rows):
+            return None
+        self._take_back_newline(found)
+        if self.spanning and not self.request.invert:
+            found = ripgrep_output.runs_of(found)
+        limit = self.request.max_count
+        return found if limit is None else found._replace(count=min(found.count, limit))
+
+    def _take_back_newline(self, found: FileRows) -> None:
+        """Shorten the last row by the newline that rg printed and its file does not have."""
+        last = found.rows[-1]
+        printed_end = int(last["offset"] + last["end"] - last["begin"])
+        if self.search.text_ends_at(found.path, printed_end - 1):
+            found.rows["end"][-1] -= 1
+
+
+_NO_ROWS = np.empty(0, ROW)
+
+
+def _overlap(folders: list[bytes]) -> bool:
+    """Return whether one of these folders (in path order) lies in another."""
+    slashed = [folder + b"/" if folder else b"" for folder in folders]
+    return any(below.startswith(above) for above, below in zip(slashed, slashed[1:], strict=False))
+
+
+class _Process:
+    """A running rg that ends when it is left."""
+
+    def __init__(self, command: list[str], folder: str) -> None:
+        environment = {**os.environ}
+        environment.pop("RIPGREP_CONFIG_PATH", None)
+        self.errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed in __exit__
+        try:
+            self.process = subprocess.Popen(
+                command,
+                cwd=folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=self.errors,
+            )
+        except OSError as error:
+            self.errors.close()
+            raise BackendFailure(f"rg could not be started: {error.strerror}") from error
+
+    @property
+    def stdout(self) -> IO[bytes]:
+        assert self.process.stdout is not None  # noqa: S101 - it was asked for above
+        return self.process.stdout
+
+    def __enter__(self) -> _Process:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.process.kill()  # does nothing to a process that has ended and been waited for
+        self.process.wait()
+        self.stdout.close()
+        self.errors.close()
+
+    def finish(self) -> list[Skipped]:
+        """Wait for the end and return what could not be searched.
+
+        Raises:
+            BackendFailure: rg says that something other than single files went wrong.
+        """
+        status = self.process.wait()
+        self.errors.seek(0)
+        said = self.errors.read().decode("utf-8", "surrogateescape").splitlines()
+        problems = [ripgrep_output.problem(line) for line in said]
+        if status in (0, 1):
+            return []
+        if status < 0:
+            raise BackendFailure(f"rg was ended by signal {-status}")
+        if None in problems or not said:
+            first = next((line for line, known in zip(said, problems, strict=True) if not known), "")
+            raise BackendFailure(first or f"rg ended with status {status} and said nothing")
+        return [_skipped(problem) for problem in problems if problem]
+
+
+def _skipped(problem: ripgrep_output.Problem) -> Skipped:
+    if problem.loop:
+        return Skipped(problem.path, "loop", "the link leads to a folder above it")
+    gone = problem.errno == errno.ENOENT
+    return Skipped(problem.path, "not_found" if gone else "unreadable", os.strerror(problem.errno))

@@ -1,0 +1,81 @@
+"""The road that needs nothing: walk the tree, read every file, search it.
+
+No index, no kernel, no other program. Files are read by a few threads in chunks that are handed
+back in path order; only so many chunks are under way at a time, so memory is bounded by them and
+by what matches, and closing the iterator ends the work within one file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+from typing import TYPE_CHECKING
+
+from triseek.engine.backends import lines
+from triseek.engine.backends.file import FileSearch, Searched, named_files
+from triseek.files.walk import walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from concurrent.futures import Future
+
+    from triseek.engine.backends.base import Batch
+    from triseek.model.search import BackendName, SearchRequest, Totals
+    from triseek.query.pattern import Pattern
+
+THREADS_MAX = 8
+CHUNK_FILES = 64
+
+
+class Scan:
+    """Search a tree by reading it."""
+
+    name: BackendName = "direct_scan"
+
+    def __init__(self, root: str, *, threads: int | None = None) -> None:
+        self.root = root
+        self.threads = threads or min(THREADS_MAX, os.cpu_count() or 1)
+
+    def search(self, request: SearchRequest, pattern: Pattern, totals: Totals) -> Iterator[Batch]:
+        """Yield what matches, in path order.
+
+        Raises:
+            RepoNotDetected: The root is not there.
+            InvalidQuery: A glob or a type of the scope is invalid.
+            InvalidRequest: A path leads out of the root.
+        """
+        if request.max_count == 0:
+            return
+        walked = walk(self.root, request.scope, within=request.paths)
+        totals.skipped += walked.skipped
+        search = FileSearch(self.root, request, pattern)
+        explicit = named_files(search.root, request.paths).files
+        for chunk in self._each_chunk(walked.paths, search, explicit):
+            for searched in chunk:
+                searched.count_in(totals)
+            found = [searched.found for searched in chunk if searched.found]
+            yield from lines.batches(found, totals)
+
+    def _each_chunk(
+        self, paths: list[bytes], search: FileSearch, explicit: set[bytes]
+    ) -> Iterator[list[Searched]]:
+        """Yield what became of the files, chunk by chunk in order, a few chunks read ahead."""
+        stop = Event()
+
+        def search_some(some: list[bytes]) -> list[Searched]:
+            return [search(path, explicit=path in explicit) for path in some if not stop.is_set()]
+
+        under_way: deque[Future[list[Searched]]] = deque()
+        pool = ThreadPoolExecutor(self.threads, "triseek-scan")
+        try:
+            for begin in range(0, len(paths), CHUNK_FILES):
+                under_way.append(pool.submit(search_some, paths[begin : begin + CHUNK_FILES]))
+                if len(under_way) > 2 * self.threads:
+                    yield under_way.popleft().result()
+            while under_way:
+                yield under_way.popleft().result()
+        finally:
+            stop.set()
+            pool.shutdown(cancel_futures=True)

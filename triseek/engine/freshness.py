@@ -1,0 +1,342 @@
+"""What of the working tree the index does not know yet, found without a walk.
+
+A sweep stats every indexed file and every directory the index's walk entered: a file whose size,
+times or inode differ has changed; a directory whose times differ may have gained names, and is
+listed. Only an ignore file that changed costs a whole walk. Changed and new files are scanned by
+the search itself, and their indexed blocks are masked, so an answer is as fresh as its sweep.
+
+Racy times: what was modified within two seconds of being read may have been modified after it,
+within the same tick of the file system's clock (git calls this racy). Such files count as dirty
+until their content has been compared once, later; `checked.json` remembers when that was.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import xxhash
+
+from triseek.files import walk
+from triseek.index.build import DEFAULT_SCOPE
+from triseek.index.names import open_below
+from triseek.index.tree import IGNORE_NAMES, times
+from triseek.index.update import RACY_NS
+from triseek.kernels import fetch
+from triseek.store import atomic, layout
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from triseek.index.reader import Reader, View
+    from triseek.model.search import Freshness
+    from triseek.store.table import Names
+
+Array: TypeAlias = np.ndarray[Any, Any]
+
+BUDGET_S = 5.0
+"""A sweep that takes longer than this is given up, and the answer says so."""
+_SLICE = 8_192
+"""Files stat'ed between looks at the clock."""
+_SPECIAL = {*IGNORE_NAMES, b".git"}
+_CHECKED = "checked.json"
+
+
+@dataclass(slots=True)
+class Dirt:
+    """The difference between the tree and the index."""
+
+    freshness: Freshness
+    masks: list[Array]
+    """Per view, bool[files]: indexed files to leave out, because they changed or are gone."""
+    scan: list[bytes] = field(default_factory=list)
+    """Files to look at directly, new and changed ones, in path order."""
+    allowlisted: set[bytes] = field(default_factory=set)
+    """Those of `scan` that are hidden places ripgrep would leave out."""
+    removed: int = 0
+    """Indexed files that are gone."""
+    directories: list[bytes] = field(default_factory=list)
+    """Every directory of the tree as it is now, when a walk was needed to tell; else empty."""
+
+    @property
+    def count(self) -> int:
+        """How many files differ."""
+        return len(self.scan) + self.removed
+
+
+class Sweeper:
+    """Sweep one root against one generation, again and again."""
+
+    def __init__(self, root: str, reader: Reader):
+        self.root = root
+        self._raw = os.fsencode(root)
+        self._reader = reader
+        self._directories = reader.directories
+        self._folders = self._directories.names("path")
+        self._checked_ns = _read_checked(reader)
+
+    def sweep(self, budget_s: float = BUDGET_S) -> Dirt:
+        """Compare the tree with the index now."""
+        deadline = time.monotonic() + budget_s
+        try:
+            descriptor = os.open(self._raw, os.O_RDONLY | os.O_DIRECTORY)
+        except OSError:
+            return self._everything_gone()
+        try:
+            return self._sweep(descriptor, deadline)
+        finally:
+            os.close(descriptor)
+
+    def _sweep(self, descriptor: int, deadline: float) -> Dirt:
+        started_ns = time.time_ns()
+        compared = [self._compare(view, descriptor, deadline) for view in self._reader.views]
+        if any(part is None for part in compared):
+            masks = [np.zeros(len(view.names), np.bool_) for view in self._reader.views]
+            return Dirt("unverified", masks)
+        changes = [part for part in compared if part is not None]
+        racy_left = self._settle_racy(changes, descriptor, started_ns)
+        dirt = Dirt("swept", [change.changed for change in changes])
+        for view, change in zip(self._reader.views, changes, strict=True):
+            there = np.flatnonzero(change.changed & change.there)
+            dirt.scan += view.names.take(there)
+            dirt.allowlisted.update(
+                view.names.take(there[(view.flags[there] & layout.FLAG_ALLOWLISTED) != 0])
+            )
+            dirt.removed += int((change.changed & ~change.there).sum())
+        folders, moving = self._changed_folders(descriptor)
+        news = False
+        if self._ignore_rules_changed(folders):
+            self._walk_all(dirt)
+            news = True
+        elif folders:
+            news = self._look_into(folders, dirt)
+        dirt.scan = sorted(set(dirt.scan), key=walk.path_order)
+        racy_seen = bool(folders) or any(bool(change.racy.any()) for change in changes)
+        if racy_seen and not (racy_left or moving or news):
+            self._remember_checked(started_ns)
+        return dirt
+
+    def _everything_gone(self) -> Dirt:
+        masks = [view.alive.copy() for view in self._reader.views]
+        return Dirt("swept", masks, removed=sum(int(mask.sum()) for mask in masks))
+
+    def _compare(self, view: View, descriptor: int, deadline: float) -> _Change | None:
+        """Stat a view's files; None when time runs out."""
+        now = _stat_all(descriptor, view.names, deadline)
+        if now is None:
+            return None
+        told = view.stats
+        there = now[:, fetch.STAT_OK] == 1
+        slots = (fetch.STAT_SIZE, fetch.STAT_MTIME, fetch.STAT_CTIME, fetch.STAT_INODE)
+        same = there.copy()
+        for slot in slots:
+            same &= now[:, slot] == told[:, slot]
+        # A file that could not be read, then or now, stays as it is: unreadable.
+        newest = np.maximum(told[:, fetch.STAT_MTIME], told[:, fetch.STAT_CTIME])
+        horizon = max(int(view.segment.facts["scanned_ns"]), self._checked_ns) - RACY_NS
+        racy = view.alive & same & (newest > horizon)
+        return _Change(view.alive & ~same, there, racy, newest)
+
+    def _settle_racy(self, changes: Sequence[_Change], descriptor: int, now_ns: int) -> bool:
+        """Compare the content of racy files that have come to rest; whether some have not."""
+        left = False
+        for view, change in zip(self._reader.views, changes, strict=True):
+            settled = change.racy & (change.newest < now_ns - RACY_NS)
+            unsettled = change.racy & ~settled
+            change.changed |= unsettled
+            left = left or bool(unsettled.any())
+            numbers = np.flatnonzero(settled)
+            if len(numbers):
+                digests = view.segment.files.numbers("xxh3")[numbers]
+                names = view.names.take(numbers)
+                with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as threads:
+                    found = list(threads.map(lambda name: digest_of(descriptor, name), names))
+                readable = view.skip[numbers] != layout.SKIP_UNREADABLE
+                differs = np.array(
+                    [d is None or d != int(e) for d, e in zip(found, digests, strict=True)]
+                )
+                change.changed[numbers[differs & readable]] = True
+                left = left or bool((differs & readable).any())
+        return left
+
+    def _changed_folders(self, descriptor: int) -> tuple[list[bytes], bool]:
+        """Directories that differ or are racy; whether any differs or has not come to rest."""
+        now = _stat_all(descriptor, self._folders, None)
+        assert now is not None
+        # The root's own name is empty, which no call can look up below itself.
+        now[np.diff(self._folders.starts) == 0] = fetch.stat_row(os.fstat(descriptor))
+        table = self._directories
+        told_mtime = table.numbers("mtime_ns")
+        same = (
+            (now[:, fetch.STAT_MTIME] == told_mtime)
+            & (now[:, fetch.STAT_INODE] == table.numbers("inode"))
+            & (now[:, fetch.STAT_KIND] != 0)
+        )
+        horizon = max(self._reader.tree_scanned_ns, self._checked_ns) - RACY_NS
+        racy = same & (told_mtime > horizon)
+        restless = racy & (told_mtime > time.time_ns() - RACY_NS)
+        there = now[:, fetch.STAT_KIND] != 0
+        changed = np.flatnonzero((~same | racy) & there)
+        return self._folders.take(changed), bool(restless.any() or (~same).any())
+
+    def _ignore_rules_changed(self, folders: Sequence[bytes]) -> bool:
+        """Whether any ignore file that has a say differs from what the walk read."""
+        table = self._reader.watched
+        paths = table.names("path").all()
+        sizes = table.numbers("size").tolist()
+        told = zip(
+            table.numbers("mtime_ns").tolist(),
+            table.numbers("ctime_ns").tolist(),
+            table.numbers("inode").tolist(),
+            strict=True,
+        )
+        for path, size, (mtime, ctime, inode) in zip(paths, sizes, told, strict=True):
+            now = times(path)
+            if path.endswith(b"/.git"):
+                # Git touches its folder with every command; only its being there matters.
+                if (now[0] >= 0) != (size >= 0):
+                    return True
+            elif now != (size, mtime, ctime, inode):
+                return True
+        return any(self._special_names_changed(folder) for folder in folders)
+
+    def _special_names_changed(self, folder: bytes) -> bool:
+        prefix = folder + b"/" if folder else b""
+        known = {name for name in _SPECIAL if prefix + name in self._excluded}
+        known |= {name for name in _SPECIAL if prefix + name in self._known}
+        try:
+            there = set(os.listdir(os.path.join(self._raw, folder)))
+        except OSError:
+            return False
+        return known != (there & _SPECIAL)
+
+    @property
+    def _excluded(self) -> set[bytes]:
+        if not hasattr(self, "_excluded_set"):
+            table = self._reader.excluded
+            self._excluded_set = set(table.names("path").all())
+        return self._excluded_set
+
+    @property
+    def _known(self) -> set[bytes]:
+        """Every live indexed path."""
+        if not hasattr(self, "_known_set"):
+            self._known_set: set[bytes] = set()
+            for view in self._reader.views:
+                self._known_set.update(view.names.take(np.flatnonzero(view.alive)))
+        return self._known_set
+
+    def _look_into(self, folders: Sequence[bytes], dirt: Dirt) -> bool:
+        """Find names that were not there before, and what of them is to be searched."""
+        known_folders = set(self._folders.all())
+        fresh: list[str] = []
+        for folder in folders:
+            prefix = folder + b"/" if folder else b""
+            try:
+                names = os.listdir(os.path.join(self._raw, folder))
+            except OSError:
+                continue
+            news = (prefix + name for name in names)
+            if any(
+                path not in self._known
+                and path not in known_folders
+                and path not in self._excluded
+                for path in news
+            ):
+                fresh.append(os.fsdecode(folder))
+        if fresh:
+            found = walk.walk(self.root, DEFAULT_SCOPE, within=tuple(fresh))
+            self._add_new(found, dirt)
+        return bool(fresh)
+
+    def _walk_all(self, dirt: Dirt) -> None:
+        """The rules changed: list everything, and leave out what is no longer listed."""
+        found = walk.walk(self.root, DEFAULT_SCOPE)
+        listed = set(found.paths)
+        for view, mask in zip(self._reader.views, dirt.masks, strict=True):
+            gone = [
+                number
+                for number in np.flatnonzero(view.alive & ~mask).tolist()
+                if view.names[number] not in listed
+            ]
+            mask[gone] = True
+            dirt.removed += len(gone)
+        dirt.scan = [path for path in dirt.scan if path in listed]
+        dirt.directories = found.directories
+        self._add_new(found, dirt)
+
+    def _add_new(self, found: walk.Walk, dirt: Dirt) -> None:
+        news = [path for path in found.paths if path not in self._known]
+        dirt.scan += news
+        dirt.allowlisted.update(path for path in news if path in found.allowlisted)
+
+    def _remember_checked(self, now_ns: int) -> None:
+        """Nothing racy is left as of `now_ns`; say so to later processes if that is possible."""
+        self._checked_ns = now_ns
+        body = {"generation": self._reader.generation, "checked_ns": now_ns}
+        try:
+            atomic.write(Path(self._reader.index_dir) / _CHECKED, json.dumps(body).encode())
+        except OSError:
+            return
+
+
+@dataclass(slots=True)
+class _Change:
+    changed: Array
+    there: Array
+    racy: Array
+    newest: Array
+
+
+def digest_of(directory: int, path: bytes) -> int | None:
+    """xxh3_64 of a file's content; None when it cannot be read."""
+    state = xxhash.xxh3_64()
+    try:
+        with open(open_below(directory, path), "rb", buffering=0) as file:  # noqa: PTH123
+            while chunk := file.read(1 << 20):
+                state.update(chunk)
+    except OSError:
+        return None
+    return state.intdigest()
+
+
+def _stat_all(directory: int, names: Names, deadline: float | None) -> Array | None:
+    """int64[n, STAT_SLOTS] of every name, two threads; None when the deadline passes."""
+    n = len(names)
+    out = np.zeros((n, fetch.STAT_SLOTS), np.int64)
+    blob, starts = names.blob, names.starts
+
+    def stat_slice(first: int) -> bool:
+        if deadline is not None and time.monotonic() > deadline:
+            return False
+        last = min(first + _SLICE, n)
+        if fetch.is_available():
+            scratch = np.zeros(fetch.SCRATCH_BYTES, np.uint8)
+            flat = out[first:last].reshape(-1)
+            fetch.stat_many(directory, blob, starts, first, last, scratch, flat)
+            out[first:last] = flat.reshape(-1, fetch.STAT_SLOTS)
+        else:
+            for i in range(first, last):
+                out[i] = fetch.stat_slowly(directory, names[i])
+        return True
+
+    with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as threads:
+        done = list(threads.map(stat_slice, range(0, n, _SLICE)))
+    return out if all(done) else None
+
+
+def _read_checked(reader: Reader) -> int:
+    """When nothing racy was left at this generation; 0 when that was never so."""
+    try:
+        body = json.loads((Path(reader.index_dir) / _CHECKED).read_bytes())
+        if body["generation"] == reader.generation:
+            return int(body["checked_ns"])
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    return 0

@@ -1,0 +1,129 @@
+"""Which road answers a request, and why. Pure: what is known of the repository is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from triseek.model.search import Route
+
+if TYPE_CHECKING:
+    from triseek.model.search import BackendName, EngineChoice, ScopeSpec, SearchRequest
+    from triseek.query.plan import Plan
+
+Reason: TypeAlias = Literal[
+    "explicit_engine_override",
+    "filter_scan",
+    "no_index",
+    "index_syncing",
+    "index_corrupt",
+    "index_too_new",
+    "state_unreadable",
+    "kernels_cold",
+    "small_repo",
+    "short_pattern",
+    "weak_regex",
+    "low_selectivity",
+    "indexed_default",
+]
+
+Problem: TypeAlias = Literal[
+    "", "index_syncing", "index_corrupt", "index_too_new", "state_unreadable"
+]
+"""Why an index that should be there cannot be used; empty when nothing is wrong."""
+
+REASONS: dict[Reason, str] = {
+    "explicit_engine_override": "The caller named the road (`--engine`); no other is tried.",
+    "filter_scan": "Only single files were named, or the scope asks for files an index does not "
+    "hold (hidden, ignored, binary, linked).",
+    "no_index": "This root has no index yet; ripgrep answers, or a scan where there is no rg.",
+    "index_syncing": "The index is being built; the answer does not wait for it.",
+    "index_corrupt": "A byte of the index is not what was written; `triseek reindex` mends it.",
+    "index_too_new": "A later triseek wrote the index; this one does not read it.",
+    "state_unreadable": "The state folder cannot be read, so it is not known if there is an index.",
+    "kernels_cold": "The kernels are not compiled yet; `triseek warmup` compiles them.",
+    "small_repo": "The pattern has no trigrams, but reading all of so small a tree costs less than "
+    "starting ripgrep.",
+    "short_pattern": "A literal of under three bytes has no trigrams, so everything must be read.",
+    "weak_regex": "No trigram is common to all matches of this regex, so everything must be read.",
+    "low_selectivity": "The regex leaves most of the tree to be read, which ripgrep does faster.",
+    "indexed_default": "The index says where to look.",
+}
+"""Every reason a route can have, in one sentence; the documentation is made from this table."""
+
+SMALL_BYTES = 64 << 20
+"""Up to so much text is read sooner than rg starts and walks (about 20 ms here)."""
+MOST = 0.5
+"""Share of an index's blocks above which a regex is better read in one go."""
+
+_CHOICES: dict[EngineChoice, BackendName] = {
+    "index": "indexed",
+    "scan": "direct_scan",
+    "rg": "ripgrep",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepoState:
+    """What is known of a repository before a search."""
+
+    has_index: bool = False
+    """Whether there is an index that can be opened."""
+    problem: Problem = ""
+    kernels_ready: bool = False
+    """Whether the index can be searched without waiting for a compiler."""
+    rg_available: bool = False
+    bytes: int | None = None
+    """Text the index covers; None when unknown."""
+    only_files_named: bool = False
+    """Whether the request's paths name single files and nothing else."""
+    candidate_share: float | None = None
+    """Share of the index's blocks the formula leaves; None when it was not asked."""
+
+
+def choose(request: SearchRequest, plan: Plan, state: RepoState) -> Route:
+    """Return the road for a request. The first reason that applies decides."""
+    if request.engine != "auto":
+        return Route(backend=_CHOICES[request.engine], reason="explicit_engine_override")
+    if state.only_files_named:
+        return Route(backend="direct_scan", reason="filter_scan")
+    unindexed: BackendName = "ripgrep" if state.rg_available else "direct_scan"
+    reason = _why_not_indexed(request, state)
+    if reason is not None:
+        return Route(backend=unindexed, reason=reason)
+    return _among_all(plan, state)
+
+
+def _why_not_indexed(request: SearchRequest, state: RepoState) -> Reason | None:
+    if state.problem:
+        return state.problem
+    if not state.has_index:
+        return "no_index"
+    if not state.kernels_ready:
+        return "kernels_cold"
+    return "filter_scan" if asks_beyond_index(request.scope) else None
+
+
+def asks_beyond_index(scope: ScopeSpec) -> bool:
+    """Return whether a scope may list files that the walk for an index leaves out."""
+    flags = (
+        scope.hidden, scope.no_ignore, scope.no_ignore_vcs, scope.no_ignore_parent,
+        scope.no_ignore_dot, scope.no_ignore_exclude, scope.no_ignore_global,
+        scope.no_ignore_files, scope.no_require_git, scope.follow, scope.text,
+    )  # fmt: skip
+    return any(flags)
+
+
+def _among_all(plan: Plan, state: RepoState) -> Route:
+    """Choose where index and kernels are ready: the index, unless it has nothing to say."""
+    reads_all: dict[str, Reason] = {"short_literal": "short_pattern", "regex_weak": "weak_regex"}
+    if plan.shape in reads_all:
+        if state.bytes is not None and state.bytes <= SMALL_BYTES:
+            return Route(backend="indexed", reason="small_repo")
+        backend: BackendName = "ripgrep" if state.rg_available else "indexed"
+        return Route(backend=backend, reason=reads_all[plan.shape])
+    share = state.candidate_share
+    dense = plan.shape == "regex_anchored" and share is not None and share > MOST
+    if dense and state.rg_available:
+        return Route(backend="ripgrep", reason="low_selectivity")
+    return Route(backend="indexed", reason="indexed_default")

@@ -1,0 +1,309 @@
+"""Candidate blocks to matching lines: a pattern made ready for the kernels, and their buffers.
+
+The kernel decides almost every line. What it calls uncertain (Unicode next to a word boundary,
+patterns no automaton can hold) is decided here, by the pattern itself, line by line.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from triseek.engine.backends.base import ROW, Batch
+from triseek.kernels import fetch, verify
+from triseek.query import automaton, literals
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from triseek.index.reader import View
+    from triseek.model.search import SearchRequest
+    from triseek.query.pattern import Pattern
+
+Array: TypeAlias = np.ndarray[Any, Any]
+
+ROWS = 1 << 15
+TEXT_BYTES = 4 << 20
+ARENA_BYTES = 256 << 10
+"""Small enough to stay in a core's cache while its lines are looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What the kernel needs to know of a pattern."""
+
+    options: Array
+    needles: Array
+    needle_starts: Array
+    rare: Array
+    dfa: automaton.Dfa
+
+    @classmethod
+    def of(cls, pattern: Pattern, request: SearchRequest) -> Program | None:
+        """Make a pattern ready; None when neither needles nor an automaton can find its lines."""
+        needles, confirm = _needles(pattern)
+        dfa = _NO_DFA
+        if confirm == verify.CONFIRM_AUTOMATON:
+            built = automaton.build(pattern.tree)
+            if built is not None:
+                dfa = built
+            elif needles:
+                confirm = verify.CONFIRM_LATER
+            else:
+                return None
+        options = np.zeros(verify.OPTION_SLOTS, np.int64)
+        options[verify.CONFIRM] = confirm
+        options[verify.WANT_ROWS] = request.mode in ("lines", "count_matches")
+        options[verify.WANT_NUMBERS] = request.mode == "lines" and request.line_numbers
+        options[verify.MOST] = 1 if request.mode == "files" else request.max_count or 0
+        starts = np.zeros(len(needles) + 1, np.int64)
+        np.cumsum([len(needle) for needle in needles], out=starts[1:])
+        blob = np.frombuffer(b"".join(needles) or b"\0", np.uint8)
+        rare = np.array([literals.rarest(needle) for needle in needles], np.int64)
+        return cls(options, blob, starts, rare, dfa)
+
+
+def _needles(pattern: Pattern) -> tuple[tuple[bytes, ...], int]:
+    """Strings to jump to, and what makes a line that holds one a match."""
+    for known, confirm in (
+        (pattern.literals, verify.CONFIRM_NONE),
+        (pattern.word_literals, verify.CONFIRM_WORD),
+    ):
+        if known and all(known) and len(known) <= literals.ALTERNATIVES_MAX:
+            return known, confirm
+    needles = literals.required(pattern.tree)
+    if needles and literals.cost(needles) > AUTOMATON_NS:
+        needles = ()
+    return needles, verify.CONFIRM_AUTOMATON
+
+
+AUTOMATON_NS = 2.0
+"""What the automaton takes per byte: needles that cost more are not worth jumping to."""
+
+_NO_DFA = automaton.Dfa(
+    classes=np.zeros(256, np.uint8),
+    table=np.zeros(1, np.uint16),
+    n_classes=1,
+    start=0,
+    eol_accept=np.zeros(1, np.uint8),
+)
+
+
+class Buffers(threading.local):
+    """One thread's outputs and arena, kept between calls so that their pages stay warm."""
+
+    def __init__(self) -> None:
+        self.arena = np.empty(ARENA_BYTES, np.uint8)
+        self.scratch = np.zeros(fetch.SCRATCH_BYTES, np.uint8)
+        self.stats = np.zeros(fetch.STAT_SLOTS, np.int64)
+        self.room = np.zeros(verify.ROOM_SLOTS, np.int64)
+        self.make_rows(ROWS, TEXT_BYTES)
+
+    def make_rows(self, rows: int, text_bytes: int) -> None:
+        """Replace the output buffers."""
+        self.row_file = np.empty(rows, np.uint32)
+        self.numbers = np.empty((4, rows), np.uint64)  # number, offset, begin, end
+        self.row_flag = np.empty(rows, np.uint8)
+        self.text = np.empty(text_bytes, np.uint8)
+
+    def hold(self, block_bytes: int) -> None:
+        """Make the arena large enough for the largest block."""
+        if len(self.arena) < block_bytes:
+            self.arena = np.empty(block_bytes, np.uint8)
+
+
+@dataclass(slots=True)
+class Candidates:
+    """Candidate blocks of some files of one view, in file order."""
+
+    files: Array
+    """int64: numbers in the view."""
+    edges: Array
+    """int64[files + 1] into the block columns below."""
+    blocks: Array
+    """int64 or uint32: block numbers in the view."""
+
+    def __len__(self) -> int:
+        return len(self.files)
+
+    def part(self, first: int, last: int) -> Candidates:
+        """Files first..last-1 alone."""
+        begin, end = int(self.edges[first]), int(self.edges[last])
+        return Candidates(
+            self.files[first:last], self.edges[first : last + 1] - begin, self.blocks[begin:end]
+        )
+
+    def take(self, which: Array) -> Candidates:
+        """Only these of the files, rising."""
+        begins, ends = self.edges[which], self.edges[which + 1]
+        blocks = [self.blocks[b:e] for b, e in zip(begins.tolist(), ends.tolist(), strict=True)]
+        edges = np.concatenate(([0], np.cumsum(ends - begins)))
+        return Candidates(
+            self.files[which], edges, np.concatenate(blocks) if blocks else self.blocks[:0]
+        )
+
+
+@dataclass(slots=True)
+class Verified:
+    """What came of some candidates."""
+
+    batches: list[Batch]
+    changed: list[bytes]
+    """Files whose bytes are not those indexed; nothing of them is in the batches."""
+    bytes_read: int
+
+
+class Verifier:
+    """One request, ready to verify candidates of any view from any thread."""
+
+    def __init__(self, request: SearchRequest, pattern: Pattern, program: Program):
+        self.request = request
+        self.pattern = pattern
+        self._program = program
+        self._buffers = Buffers()
+
+    def for_files(self) -> Verifier:
+        """The same question, asked only for the files that match."""
+        options = self._program.options.copy()
+        options[verify.WANT_ROWS] = options[verify.WANT_NUMBERS] = 0
+        options[verify.MOST] = 1
+        request = replace(self.request, mode="files", before=0, after=0, max_count=None)
+        return Verifier(request, self.pattern, replace(self._program, options=options))
+
+    def verify(self, directory: int, view: View, candidates: Candidates) -> Verified:
+        """Read and search the candidates; batches are in file order.
+
+        directory: descriptor of the root.
+        """
+        n, result = len(candidates), Verified([], [], 0)
+        offsets = view.block_offset[candidates.blocks]
+        sizes = view.block_length[candidates.blocks]
+        lines = view.block_line[candidates.blocks]
+        expected = view.stats[candidates.files].reshape(-1)
+        counts, outcome = np.zeros(n, np.int64), np.zeros(n, np.uint8)
+        buffers, p = self._buffers, self._program
+        buffers.hold(int(sizes.max()) if len(sizes) else 0)
+        found = np.empty(2 + len(p.rare), np.int64)
+        first = 0
+        while first < n:
+            buffers.room[:] = 0
+            done = verify.verify_files(
+                directory, view.names.blob, view.names.starts, candidates.files,
+                candidates.edges, offsets, sizes, lines, expected, first, n,
+                p.options, p.needles, p.needle_starts, p.rare,
+                p.dfa.classes, p.dfa.table, p.dfa.n_classes, p.dfa.start, p.dfa.eol_accept,
+                buffers.scratch, buffers.arena, buffers.stats, found,
+                buffers.row_file, *buffers.numbers, buffers.row_flag, buffers.text,
+                counts, outcome, buffers.room,
+            )  # fmt: skip
+            result.bytes_read += int(buffers.room[verify.BYTES_READ])
+            if done == first:
+                buffers.make_rows(2 * len(buffers.row_file), 2 * len(buffers.text))
+                continue
+            self._collect(view, candidates.files, first, done, counts, result)
+            changed = first + np.flatnonzero(outcome[first:done] == verify.CHANGED)
+            result.changed += view.names.take(candidates.files[changed])
+            first = done
+        return result
+
+    def _collect(
+        self, view: View, files: Array, first: int, last: int, counts: Array, result: Verified
+    ) -> None:
+        """Turn the kernel's outputs for files first..last-1 into a batch."""
+        buffers = self._buffers
+        used = int(buffers.room[verify.ROWS_USED])
+        kept = np.arange(used)
+        text = buffers.text[: int(buffers.room[verify.TEXT_USED])].tobytes()
+        begin, end = buffers.numbers[2, :used], buffers.numbers[3, :used]
+        file = buffers.row_file[:used]
+        uncertain = np.flatnonzero(buffers.row_flag[:used] == 2)
+        if len(uncertain):
+            kept = self._decide(uncertain, file, begin, end, text, counts, used)
+        if self.request.mode == "count_matches":
+            self._count_matches(kept, file, begin, end, text, counts)
+        listed = np.flatnonzero(counts[first:last] > 0)
+        if not len(listed):
+            return
+        rows = np.empty(0, ROW)
+        if self.request.mode == "lines":
+            rows = np.zeros(len(kept), ROW)
+            rows["file"] = np.searchsorted(listed, file[kept].astype(np.int64) - first)
+            for slot, name in enumerate(("number", "offset", "begin", "end")):
+                rows[name] = buffers.numbers[slot, :used][kept]
+        else:
+            text = b""
+        paths = view.names.take(files[first + listed])
+        result.batches.append(Batch(paths, counts[first:last][listed], rows, text))
+
+    def _decide(
+        self,
+        uncertain: Array,
+        file: Array,
+        begin: Array,
+        end: Array,
+        text: bytes,
+        counts: Array,
+        used: int,
+    ) -> Array:
+        """Settle uncertain rows exactly; the rows that remain, and `counts` with them in."""
+        keep, matches = np.ones(used, np.bool_), self.pattern.matches
+        edges = zip(uncertain.tolist(), begin[uncertain].tolist(), end[uncertain].tolist(), strict=True)
+        keep[uncertain] = [matches(_line(text, b, e)) for _, b, e in edges]
+        won = uncertain[keep[uncertain]]
+        np.add.at(counts, file[won], 1)
+        most = int(self._program.options[verify.MOST])
+        if most:
+            # The kernel counted only certain rows towards the bound.
+            np.minimum(counts, most, out=counts)
+            kept = np.flatnonzero(keep)
+            _, firsts = np.unique(file[kept], return_index=True)
+            rank = np.arange(len(kept)) - np.repeat(firsts, np.diff([*firsts, len(kept)]))
+            return kept[rank < most]
+        return np.flatnonzero(keep)
+
+    def _count_matches(
+        self, kept: Array, file: Array, begin: Array, end: Array, text: bytes, counts: Array
+    ) -> None:
+        """Make counts count matches where the kernel counted lines."""
+        touched = np.unique(file[kept])
+        counts[touched] = 0
+        spans = self.pattern.spans
+        edges = zip(begin[kept].tolist(), end[kept].tolist(), strict=True)
+        np.add.at(counts, file[kept], [len(spans(_line(text, b, e))) for b, e in edges])
+
+
+def _line(text: bytes, begin: int, end: int) -> bytes:
+    """A row without its terminator."""
+    return text[begin : end - 1] if text[end - 1 : end] == b"\n" else text[begin:end]
+
+
+def group(view: View, blocks: Array, chosen: Array) -> Candidates:
+    """Candidate blocks by file, of the files that are `chosen` (bool[files])."""
+    kept = blocks[chosen[view.block_file[blocks]]].astype(np.int64)
+    owner = view.block_file[kept].astype(np.int64)
+    starts = np.flatnonzero(np.concatenate(([True], owner[1:] != owner[:-1]))[: len(owner)])
+    return Candidates(owner[starts], np.concatenate((starts, [len(kept)])), kept)
+
+
+def whole_files(view: View, files: Array) -> Candidates:
+    """All blocks of some files."""
+    begins, ends = view.edges[files], view.edges[files + 1]
+    blocks = [np.arange(b, e) for b, e in zip(begins.tolist(), ends.tolist(), strict=True)]
+    edges = np.concatenate(([0], np.cumsum(ends - begins)))
+    return Candidates(files, edges, np.concatenate(blocks) if blocks else np.empty(0, np.int64))
+
+
+def split(view: View, candidates: Candidates, sizes: Sequence[int]) -> list[Candidates]:
+    """Cut candidates into parts of about `sizes` bytes each; the last size repeats."""
+    lengths = view.block_length[candidates.blocks].astype(np.int64)
+    total = np.concatenate(([0], np.cumsum(lengths)))[candidates.edges]
+    parts, first, n, i = [], 0, len(candidates), 0
+    while first < n:
+        target = total[first] + sizes[min(i, len(sizes) - 1)]
+        last = max(first + 1, int(np.searchsorted(total, target, "right")) - 1)
+        parts.append(candidates.part(first, min(last, n)))
+        first, i = min(last, n), i + 1
+    return parts

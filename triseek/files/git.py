@@ -1,0 +1,73 @@
+"""What git knows about a tree. Everything here may be `None`: no git, no repository, no commit.
+
+Git is asked, never told: no lock is taken, and nothing the repository's own configuration names
+(hooks, monitors, external diffs) is run.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from typing import NamedTuple
+
+_TIMEOUT_S = 10
+_QUIET = ("--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
+_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+
+
+class Head(NamedTuple):
+    """What is checked out."""
+
+    commit: str
+    """Its full hash; empty before the first commit."""
+    branch: str
+    """Empty when no branch is checked out."""
+
+
+def head(root: str | bytes | os.PathLike[str]) -> Head | None:
+    """What is checked out at `root`; `None` if that cannot be told."""
+    commit = _ask(root, "rev-parse", "--verify", "--quiet", "HEAD")
+    branch = _ask(root, "symbolic-ref", "--quiet", "--short", "HEAD")
+    if commit is None and branch is None:
+        return None
+    return Head(_text(commit), _text(branch))
+
+
+def changed_since(root: str | bytes | os.PathLike[str], commit: str) -> list[bytes] | None:
+    """Paths below `root` that differ from `commit`, untracked ones included; sorted.
+
+    Relative to `root`, raw bytes; deleted files are among them. Files git ignores are not.
+    `None` if it cannot be told, for instance because the commit is gone.
+    """
+    if not _COMMIT.fullmatch(commit):
+        return None
+    tracked = _ask(
+        root, "diff", "--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff",
+        "--ignore-submodules=all", commit, "--",
+    )  # fmt: skip
+    untracked = _ask(root, "ls-files", "-z", "--others", "--exclude-standard")
+    if tracked is None or untracked is None:
+        return None
+    return sorted({path for path in (tracked + untracked).split(b"\0") if path})
+
+
+def _ask(root: str | bytes | os.PathLike[str], *arguments: str) -> bytes | None:
+    environment = {name: value for name, value in os.environ.items() if name[:4] != "GIT_"}
+    try:
+        done = subprocess.run(
+            ["git", *_QUIET, *arguments],
+            cwd=os.fsencode(root),
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_TIMEOUT_S,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout if done.returncode == 0 else None
+
+
+def _text(output: bytes | None) -> str:
+    return (output or b"").decode("utf-8", "replace").strip()

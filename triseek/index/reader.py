@@ -1,0 +1,298 @@
+"""A snapshot of the index at one generation: from a formula to candidate blocks.
+
+Everything is mapped and read-only, so a reader is shared by threads and undisturbed by writers.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from triseek import errors
+from triseek.kernels import fetch, postings
+from triseek.model.search import Skipped
+from triseek.query.grams import All, And, Gram, Never, Or
+from triseek.query.pathtable import PathTable
+from triseek.store import column, layout, manifest
+from triseek.store.segment import Segment
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from triseek.query.grams import Formula
+    from triseek.store.table import Table
+
+Array: TypeAlias = np.ndarray[Any, Any]
+
+_REASONS: dict[int, Literal["binary", "unreadable"]] = {
+    layout.SKIP_BINARY: "binary",
+    layout.SKIP_UNREADABLE: "unreadable",
+}
+
+_WORTH = 500
+"""A list is worth decoding while it is shorter than this many times the blocks still in question:
+decoding an entry takes about 3 ns, reading and searching a block about 5 µs, and a further
+trigram was seen to rule out a third of the blocks or more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """How many blocks a formula can leave, at most, by document frequencies alone."""
+
+    blocks: int
+    of: int
+
+
+class View:
+    """One segment with the arrays a search needs."""
+
+    def __init__(self, segment: Segment, dead: Array):
+        self.segment = segment
+        files, blocks = segment.files, segment.blocks
+        self.names = files.names("path")
+        self.flags = files.numbers("flags")
+        self.skip = files.numbers("skip")
+        self.alive: Array = np.ones(files.rows, np.bool_)
+        """bool[files]: still the newest version of a file that the walk found."""
+        self.alive[dead] = False
+        self.block_file = blocks.numbers("file")
+        self.block_offset = blocks.numbers("offset")
+        self.block_length = blocks.numbers("length")
+        self.block_line = blocks.numbers("first_line")
+
+    @cached_property
+    def paths(self) -> PathTable:
+        """The files' paths, ready for globs."""
+        return PathTable.of(self.names.all())
+
+    @cached_property
+    def allowlisted(self) -> Array:
+        """bool[files]: hidden places that ripgrep would leave out."""
+        return (self.flags & layout.FLAG_ALLOWLISTED) != 0
+
+    @cached_property
+    def _skipped(self) -> tuple[Array, list[Skipped]]:
+        """Files without searchable text: their numbers, and what a report says of each."""
+        numbers = np.flatnonzero(self.skip != layout.SKIP_NONE)
+        reasons = self.skip[numbers].tolist()
+        told = [
+            Skipped(path, _REASONS[reason])
+            for path, reason in zip(self.names.take(numbers), reasons, strict=True)
+        ]
+        return numbers, told
+
+    def skipped(self, chosen: Array) -> list[Skipped]:
+        """Those of the chosen files (bool[files]) that have no searchable text, and why."""
+        numbers, told = self._skipped
+        kept = chosen[numbers]
+        if kept.all():
+            return told
+        return [told[i] for i in np.flatnonzero(kept).tolist()]
+
+    @cached_property
+    def edges(self) -> Array:
+        """int64[files + 1]: the blocks of file f are edges[f]..edges[f + 1] - 1."""
+        return np.searchsorted(self.block_file, np.arange(len(self.names) + 1))
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks there are."""
+        return len(self.block_file)
+
+    @cached_property
+    def searchable(self) -> Array:
+        """bool[files]: alive, and text."""
+        return self.alive & (self.skip == layout.SKIP_NONE)
+
+    @cached_property
+    def stats(self) -> Array:
+        """int64[files, STAT_SLOTS]: what each file's stat was, as `kernels.fetch` writes rows."""
+        files = self.segment.files
+        rows = np.ones((files.rows, fetch.STAT_SLOTS), np.int64)
+        rows[:, fetch.STAT_SIZE] = files.numbers("size")
+        rows[:, fetch.STAT_MTIME] = files.numbers("mtime_ns")
+        rows[:, fetch.STAT_CTIME] = files.numbers("ctime_ns")
+        rows[:, fetch.STAT_INODE] = files.numbers("inode")
+        return rows
+
+    def candidates(self, formula: Formula) -> Array:
+        """uint32: the blocks that may hold a match inside one line, rising.
+
+        Raises:
+            IndexCorrupt: a posting list is damaged.
+        """
+        found = self._blocks(formula)
+        return np.arange(self.blocks, dtype=np.uint32) if found is None else found
+
+    def candidate_files(self, formula: Formula) -> Array:
+        """bool[files]: files that may hold a match across lines."""
+        chosen = self._files(formula)
+        return np.ones(len(self.names), np.bool_) if chosen is None else chosen
+
+    def _blocks(self, formula: Formula) -> Array | None:
+        """Blocks that satisfy the formula; None for all of them."""
+        match formula:
+            case All():
+                return None
+            case Never():
+                return np.empty(0, np.uint32)
+            case Gram():
+                return self._decode(formula.key)
+            case Or():
+                return self._any(formula)
+            case And():
+                return self._every(formula)
+
+    def _any(self, formula: Or) -> Array | None:
+        parts = [self._blocks(part) for part in formula.parts]
+        there = np.zeros(self.blocks, np.bool_)
+        for part in parts:
+            if part is None:
+                return None
+            there[part] = True
+        return np.flatnonzero(there).astype(np.uint32)
+
+    def _every(self, formula: And) -> Array | None:
+        """Intersect, rarest first, and stop where a list costs more than it can save."""
+        ordered = sorted((self._at_most(part), i) for i, part in enumerate(formula.parts))
+        kept: Array | None = None
+        for most, i in ordered:
+            part = formula.parts[i]
+            if kept is None:
+                kept = self._blocks(part)
+                continue
+            if len(kept) == 0 or most > _WORTH * len(kept):
+                break
+            if isinstance(part, Gram):
+                kept = self._narrow(kept, part.key)
+            else:
+                other = self._blocks(part)
+                if other is not None:
+                    out = np.empty(min(len(kept), len(other)), np.uint32)
+                    size = postings.intersect(kept, len(kept), other, len(other), out)
+                    kept = out[:size]
+        return kept
+
+    def _decode(self, gram: int) -> Array:
+        begin, end, frequency = self.segment.postings_of(gram)
+        out = np.empty(frequency, np.uint32)
+        values = self.segment.postings.values
+        size = postings.decode(values, begin, end, self.blocks, out)
+        if size != frequency:
+            raise errors.IndexCorrupt(f"posting list {gram:#08x} of {self.segment.id} is damaged")
+        return out
+
+    def _narrow(self, kept: Array, gram: int) -> Array:
+        begin, end, _ = self.segment.postings_of(gram)
+        values = self.segment.postings.values
+        size = postings.intersect_encoded(values, begin, end, self.blocks, kept, len(kept))
+        if size < 0:
+            raise errors.IndexCorrupt(f"posting list {gram:#08x} of {self.segment.id} is damaged")
+        return kept[:size]
+
+    def _files(self, formula: Formula) -> Array | None:
+        """The same by file: a match across lines may have its trigrams in different blocks."""
+        match formula:
+            case All():
+                return None
+            case Never():
+                return np.zeros(len(self.names), np.bool_)
+            case Gram():
+                chosen = np.zeros(len(self.names), np.bool_)
+                chosen[self.block_file[self._decode(formula.key)]] = True
+                return chosen
+            case Or() | And():
+                parts = [self._files(part) for part in formula.parts]
+                known = [part for part in parts if part is not None]
+                if isinstance(formula, Or):
+                    return None if len(known) < len(parts) else np.logical_or.reduce(known)
+                return np.logical_and.reduce(known) if known else None
+
+    def _at_most(self, formula: Formula) -> int:
+        """Upper bound of the blocks that satisfy the formula, from document frequencies."""
+        match formula:
+            case All():
+                return self.blocks
+            case Never():
+                return 0
+            case Gram():
+                at = int(np.searchsorted(self.segment.trigrams, np.uint32(formula.key)))
+                there = at < len(self.segment.trigrams)
+                if not there or self.segment.trigrams[at] != formula.key:
+                    return 0
+                return int(self.segment.frequency[at])
+            case And():
+                return min(self._at_most(part) for part in formula.parts)
+            case Or():
+                return min(self.blocks, sum(self._at_most(part) for part in formula.parts))
+
+    def estimate(self, formula: Formula) -> Estimate:
+        """How selective a formula is, without decoding a list."""
+        return Estimate(self._at_most(formula), self.blocks)
+
+
+class Reader:
+    """All live segments of one generation."""
+
+    def __init__(self, index_dir: str | os.PathLike[str], current: manifest.Manifest):
+        self.index_dir = index_dir
+        self.manifest = current
+        segments = {live.id: Segment(index_dir, live.id, live.xxh3) for live in current.segments}
+        self.views = [
+            View(segments[live.id], _dead(segments, live)) for live in current.segments
+        ]
+        tree = segments[current.tree]
+        # Opened now, because a writer may unlink the files while this reader lives.
+        self.directories = tree.table("directories", layout.DIRECTORIES)
+        self.watched = tree.table("watched", layout.WATCHED)
+        self.excluded = tree.table("excluded", layout.EXCLUDED)
+        self.tree_scanned_ns = int(tree.facts["scanned_ns"])
+        """When the walk behind those tables began."""
+
+    @classmethod
+    def open(cls, index_dir: str | os.PathLike[str]) -> Reader | None:
+        """The current generation, or None when there is no index.
+
+        A writer may replace the generation, and remove its files, between reading the manifest
+        and mapping the segments; the newer one is then opened instead.
+
+        Raises:
+            IndexCorrupt, FormatTooNew, IndexUnavailable: as `manifest.read`.
+        """
+        current = manifest.read(index_dir)
+        while current is not None:
+            try:
+                return cls(index_dir, current)
+            except errors.IndexCorrupt:
+                newer = manifest.read(index_dir)
+                if newer is None or newer.generation == current.generation:
+                    raise
+                current = newer
+        return None
+
+    @property
+    def generation(self) -> int:
+        """The generation this reader sees, whatever writers do."""
+        return self.manifest.generation
+
+    @property
+    def scanned_ns(self) -> list[int]:
+        """When the walk behind each segment began, nanoseconds since the epoch."""
+        return [int(view.segment.facts["scanned_ns"]) for view in self.views]
+
+
+def _dead(segments: dict[str, Segment], live: manifest.Live) -> Array:
+    """Numbers of the files of a segment that a newer one replaced or removed."""
+    if not live.dead:
+        return np.empty(0, np.int64)
+    segment = segments[live.id]
+    path: Path = segment.folder.parent / f"{live.dead}.npy"
+    assert live.dead_entry is not None
+    dead = column.load(path, live.dead_entry)
+    if len(dead) and int(dead.max()) >= segment.files.rows:
+        raise errors.IndexCorrupt(f"{path} names files that are not there")
+    return dead.astype(np.int64)

@@ -1,0 +1,327 @@
+"""From candidate blocks to matching lines, in one pass without the GIL.
+
+For each file its candidate blocks are read through a small arena (never mapped), its stat is
+compared with what was indexed, and the lines that match are copied out. One call answers for
+thousands of files, so Python's share of a search is a few calls whatever is found.
+
+How a line comes to match:
+
+- a needle occurs in it (one of several; `memchr`-driven), then
+- nothing more (plain literals), or no word character stands on either side of the needle, or
+  the automaton accepts the line;
+- without needles the automaton looks at every line.
+
+What ASCII alone cannot decide (a byte >= 0x80 next to a word, or met by the automaton) is given
+out as uncertain and not counted: the caller decides it exactly.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numba
+
+from triseek.kernels.automaton import line_matches
+from triseek.kernels.fetch import (
+    STAT_CTIME,
+    STAT_INODE,
+    STAT_MTIME,
+    STAT_OK,
+    STAT_SIZE,
+    STAT_SLOTS,
+    open_stat,
+    read_range,
+)
+from triseek.kernels.jit import (
+    BYTES,
+    BYTES_OUT,
+    I64,
+    I64S,
+    I64S_OUT,
+    U16S,
+    U32S,
+    U32S_OUT,
+    U64S,
+    U64S_OUT,
+    kernel,
+)
+from triseek.kernels.libc import c_close, memchr_index
+from triseek.kernels.lines import count_newlines, line_begin
+from triseek.kernels.literal import find
+
+if TYPE_CHECKING:
+    import numpy as np
+
+# Slots of `options`.
+CONFIRM = 0  # CONFIRM_*
+WANT_ROWS = 1  # copy matching lines out
+WANT_NUMBERS = 2  # and find their line numbers
+MOST = 3  # stop after this many certain lines of a file; 0: no bound
+OPTION_SLOTS = 4
+
+CONFIRM_NONE = 0
+CONFIRM_WORD = 1
+CONFIRM_AUTOMATON = 2
+CONFIRM_LATER = 3  # every line with a needle is uncertain
+
+# Outcome of a file.
+SEARCHED = 0
+CHANGED = 1  # its stat is not what was indexed, or it could not be read: look at all of it
+UNDONE = 2  # not reached; call again from here
+
+# Slots of `room`: in, capacity and what is used of it; the caller sets `used` to zero.
+ROWS_USED = 0
+TEXT_USED = 1
+BYTES_READ = 2
+ROOM_SLOTS = 3
+
+
+@kernel(I64, BYTES, I64, I64, I64)
+def _beside_word(text: np.ndarray, at: int, begin: int, end: int) -> int:
+    """0 when text[at] is no word character, 1 when it is, 2 when ASCII cannot say."""
+    if at < begin or at >= end:
+        return 0
+    byte = text[at]
+    if byte >= 128:
+        return 2
+    if (
+        (byte >= 97 and byte <= 122)
+        or (byte >= 65 and byte <= 90)
+        or (byte >= 48 and byte <= 57)
+        or byte == 95
+    ):
+        return 1
+    return 0
+
+
+@kernel(
+    I64, BYTES, I64, I64, I64, BYTES, I64S, I64S,
+    BYTES, U16S, I64, I64, BYTES, I64S_OUT,
+)  # fmt: skip
+def next_line(
+    text: np.ndarray,
+    at: int,
+    end: int,
+    confirm: int,
+    needles: np.ndarray,
+    needle_starts: np.ndarray,
+    rare: np.ndarray,
+    classes: np.ndarray,
+    table: np.ndarray,
+    n_classes: int,
+    start: int,
+    eol_accept: np.ndarray,
+    found: np.ndarray,
+) -> int:
+    """The next line of text[at:end] that matches or may; `at` is a line start.
+
+    needles: uint8; needle k is needles[needle_starts[k] : needle_starts[k + 1]], its rarest byte
+    at rare[k]. classes, table, n_classes, start, eol_accept: the automaton
+    (`kernels.automaton`). found: int64[2 + needles], found[0] and found[1] become the line's
+    begin and end (its newline included); the rest keeps each needle's next occurrence and must
+    be -1 when a new text begins. Returns 0 when there is no such line, 1 for a match, 2 when
+    only an exact look can tell.
+    """
+    count = rare.size
+    if count == 0:
+        while at < end:
+            until = memchr_index(text, numba.uint8(10), at, end)
+            verdict = line_matches(
+                text, at, until, classes, table, n_classes, start, eol_accept
+            )
+            if verdict != 0:
+                found[0] = at
+                found[1] = min(until + 1, end)
+                return numba.int64(verdict)
+            at = until + 1
+        return 0
+    while at < end:
+        hit = end
+        which = 0
+        for k in range(count):
+            if found[2 + k] < at:
+                found[2 + k] = find(
+                    text, at, end, needles, needle_starts[k],
+                    needle_starts[k + 1] - needle_starts[k], rare[k],
+                )  # fmt: skip
+            if found[2 + k] < hit:
+                hit = found[2 + k]
+                which = k
+        if hit >= end:
+            return 0
+        begin = line_begin(text, hit, at if confirm != CONFIRM_WORD else 0)
+        size = needle_starts[which + 1] - needle_starts[which]
+        verdict = numba.int64(1)
+        if confirm == CONFIRM_WORD:
+            before = _beside_word(text, hit - 1, begin, end)
+            after = _beside_word(text, hit + size, begin, end)
+            if before == 1 or after == 1:
+                # Here it is part of a longer word; another occurrence in the line may not be.
+                at = hit + 1
+                continue
+            if before == 2 or after == 2:
+                verdict = 2
+        elif confirm == CONFIRM_LATER:
+            verdict = 2
+        until = memchr_index(text, numba.uint8(10), hit, end)
+        if confirm == CONFIRM_AUTOMATON:
+            verdict = numba.int64(
+                line_matches(text, begin, until, classes, table, n_classes, start, eol_accept)
+            )
+            if verdict == 0:
+                at = until + 1
+                continue
+        found[0] = begin
+        found[1] = min(until + 1, end)
+        return verdict
+    return 0
+
+
+@kernel(
+    I64, I64, BYTES, I64S, I64S, I64S, U64S, U64S, U32S, I64S, I64, I64,
+    I64S, BYTES, I64S, I64S, BYTES, U16S, I64, I64, BYTES,
+    BYTES_OUT, BYTES_OUT, I64S_OUT, I64S_OUT,
+    U32S_OUT, U64S_OUT, U64S_OUT, U64S_OUT, U64S_OUT, BYTES_OUT, BYTES_OUT, I64S_OUT, BYTES_OUT,
+    I64S_OUT,
+)  # fmt: skip
+def verify_files(
+    directory: int,
+    names: np.ndarray,
+    starts: np.ndarray,
+    files: np.ndarray,
+    edges: np.ndarray,
+    offsets: np.ndarray,
+    sizes: np.ndarray,
+    numbers: np.ndarray,
+    expected: np.ndarray,
+    first: int,
+    last: int,
+    options: np.ndarray,
+    needles: np.ndarray,
+    needle_starts: np.ndarray,
+    rare: np.ndarray,
+    classes: np.ndarray,
+    table: np.ndarray,
+    n_classes: int,
+    start: int,
+    eol_accept: np.ndarray,
+    scratch: np.ndarray,
+    arena: np.ndarray,
+    stats: np.ndarray,
+    found: np.ndarray,
+    row_file: np.ndarray,
+    row_number: np.ndarray,
+    row_offset: np.ndarray,
+    row_begin: np.ndarray,
+    row_end: np.ndarray,
+    row_flag: np.ndarray,
+    text_out: np.ndarray,
+    counts: np.ndarray,
+    outcome: np.ndarray,
+    room: np.ndarray,
+) -> int:
+    """Search the candidate blocks of files[first:last] and copy out what matches.
+
+    names, starts, files: as for `fetch`. Blocks edges[k]..edges[k + 1] - 1 belong to files[k]:
+    offsets, sizes (uint64, bytes), numbers (uint32, first line). expected: int64, the indexed
+    stat row of each of files[k]. The arena must hold the largest block. Rows: row_file (uint32,
+    index k), row_number (0 unless
+    wanted), row_offset (bytes from the start of the file), row_begin and row_end into text_out,
+    row_flag (uint8, 1 match, 2 uncertain). counts: int64 per k, certain lines. outcome: uint8 per
+    k. Returns the first k not done, because rows or text would not fit: the rows of that file
+    are taken back, and a caller whose buffers were empty must make them larger.
+    """
+    want_rows = options[WANT_ROWS] != 0
+    want_numbers = options[WANT_NUMBERS] != 0
+    most = options[MOST]
+    confirm = options[CONFIRM]
+    for k in range(first, last):
+        counts[k] = 0
+        outcome[k] = SEARCHED
+        descriptor = open_stat(directory, names, starts, files[k], scratch, stats, 0)
+        at = k * STAT_SLOTS
+        if (
+            descriptor < 0
+            or stats[STAT_OK] != 1
+            or stats[STAT_SIZE] != expected[at + STAT_SIZE]
+            or stats[STAT_MTIME] != expected[at + STAT_MTIME]
+            or stats[STAT_CTIME] != expected[at + STAT_CTIME]
+            or stats[STAT_INODE] != expected[at + STAT_INODE]
+        ):
+            outcome[k] = CHANGED
+            if descriptor >= 0:
+                c_close(descriptor)
+            continue
+        rows_before = room[ROWS_USED]
+        text_before = room[TEXT_USED]
+        block = edges[k]
+        full = False
+        done = False
+        while block < edges[k + 1] and not full and not done and outcome[k] == SEARCHED:
+            # As many adjacent blocks as the arena holds are one read and one text.
+            run = block + 1
+            length = numba.int64(sizes[block])
+            while (
+                run < edges[k + 1]
+                and offsets[run] == offsets[run - 1] + sizes[run - 1]
+                and length + numba.int64(sizes[run]) <= arena.size
+            ):
+                length += numba.int64(sizes[run])
+                run += 1
+            origin = numba.int64(offsets[block])
+            if read_range(descriptor, arena.ctypes.data, length, origin) != length:
+                outcome[k] = CHANGED
+                break
+            room[BYTES_READ] += length
+            line = numba.int64(numbers[block])
+            counted = 0
+            position = 0
+            for j in range(found.size):
+                found[j] = -1
+            while True:
+                verdict = next_line(
+                    arena, position, length, confirm, needles, needle_starts, rare,
+                    classes, table, n_classes, start, eol_accept, found,
+                )  # fmt: skip
+                if verdict == 0:
+                    break
+                begin = found[0]
+                end = found[1]
+                position = end
+                if verdict == 1:
+                    counts[k] += 1
+                if want_rows or verdict == 2:
+                    row = room[ROWS_USED]
+                    target = room[TEXT_USED]
+                    size = end - begin
+                    if row >= row_file.size or target + size > text_out.size:
+                        full = True
+                        break
+                    if want_numbers:
+                        line += count_newlines(arena, counted, begin)
+                        counted = begin
+                        row_number[row] = line
+                    else:
+                        row_number[row] = 0
+                    row_file[row] = k
+                    row_offset[row] = origin + begin
+                    row_begin[row] = target
+                    row_end[row] = target + size
+                    row_flag[row] = verdict
+                    for i in range(size):
+                        text_out[target + i] = arena[begin + i]
+                    room[ROWS_USED] = row + 1
+                    room[TEXT_USED] = target + size
+                if most > 0 and counts[k] >= most:
+                    done = True
+                    break
+            block = run
+        c_close(descriptor)
+        if full or outcome[k] == CHANGED:
+            room[ROWS_USED] = rows_before
+            room[TEXT_USED] = text_before
+            counts[k] = 0
+            if full:
+                outcome[k] = UNDONE
+                return k
+    return last

@@ -1,0 +1,213 @@
+"""The exact matcher: what RE2 cannot say, in linear time, in plain Python.
+
+A pattern becomes two automata over bytes, built lazily: forwards from anywhere, whose states are
+lists of instructions in order of priority, finds where the leftmost match ends; backwards from
+there, the furthest it gets is where that match starts. (Russ Cox, "Regular Expression Matching in
+the Wild"; Rust's `hybrid` engine.) A symbol is a byte together with the assertions that hold in
+front of it, which `looks` finds beforehand; so Unicode's word boundaries cost no more than others.
+
+Each step is one dictionary look-up once its state is known (about 0.1 µs); building a state costs
+at most the size of the pattern, and when too many are kept, all are dropped. Nothing a pattern or
+text holds can make it slower than size × length. Shared by threads without a lock: two that build
+the same state build equal ones, and either may be kept.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from triseek.query.looks import satisfied
+from triseek.query.program import (
+    Assert,
+    Instruction,
+    Jump,
+    Program,
+    Spell,
+    Split,
+    compile_program,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from triseek.query.charset import ByteSequence
+    from triseek.query.syntax import Look, Node
+
+_END_OF_TEXT = 256
+_SYMBOL_BITS = 9
+_STATES_MAX = 4000
+
+
+class _Rest:
+    """What is left to read of a character: one of these byte sequences."""
+
+    __slots__ = ("next", "sequences")
+
+    def __init__(self, sequences: tuple[ByteSequence, ...]) -> None:
+        self.sequences = sequences
+        self.next: dict[int, _Rest | None] = {}
+        """By byte: what is left behind it, `None` if it does not fit."""
+
+    def read(self, byte: int) -> _Rest | None:
+        """Return what is left behind `byte`, which is in no sequence's way if `None`."""
+        if byte not in self.next:
+            fitting = [one[1:] for one in self.sequences if one[0][0] <= byte <= one[0][1]]
+            # UTF-8 is prefix-free and suffix-free: when one sequence ends, no other goes on.
+            self.next[byte] = None if not fitting else _Rest(tuple(filter(None, fitting)))
+        return self.next[byte]
+
+
+Thread: TypeAlias = tuple[int, _Rest | None]
+"""An instruction, and what is left to read of the character it has begun, if it has."""
+
+
+class ExactMatcher:
+    """Finds the leftmost-first matches of a tree in bytes."""
+
+    def __init__(self, tree: Node) -> None:
+        forwards = compile_program(tree, anywhere=True)
+        self.looks: tuple[Look, ...] = tuple(forwards.looks)
+        """The assertions in the pattern, in the order of the bits that stand for them."""
+        backwards = compile_program(tree, backwards=True)
+        backwards.code = [_renumbered(one, backwards, forwards) for one in backwards.code]
+        self._forwards = _Automaton(forwards, stop_at_match=True)
+        self._backwards = _Automaton(backwards, stop_at_match=False)
+
+    def find(self, text: bytes, at: int = 0, masks: Sequence[int] = ()) -> tuple[int, int] | None:
+        """Return the leftmost match that starts at `at` or later; what precedes `at` is seen.
+
+        Args:
+            text: Where to search.
+            at: Byte offset, at most `len(text)`.
+            masks: `satisfied(self.looks, text)`, for callers that search one text repeatedly.
+        """
+        if self.looks and not masks:
+            masks = satisfied(self.looks, text)
+        end = self._forwards.last_match(text, masks, at)
+        if end < 0:
+            return None
+        return self._backwards.first_match(text, masks, at, end), end
+
+
+def _renumbered(instruction: Instruction, program: Program, like: Program) -> Instruction:
+    """Number the assertion as the other program does."""
+    if not isinstance(instruction, Assert):
+        return instruction
+    look = next(look for look, bit in program.looks.items() if bit == instruction.bit)
+    return Assert(like.looks[look])
+
+
+class _State:
+    """A set of places in the program, in order of priority, and where symbols lead from it."""
+
+    __slots__ = ("next", "threads")
+
+    def __init__(self, threads: tuple[Thread, ...]) -> None:
+        self.threads = threads
+        self.next: dict[int, tuple[_State | None, bool]] = {}
+        """By symbol: the state behind it (`None`: no way on), and whether a match ends before."""
+
+
+class _Automaton:
+    """The states of one program, as far as they were needed."""
+
+    def __init__(self, program: Program, *, stop_at_match: bool) -> None:
+        self._code = program.code
+        self._stop_at_match = stop_at_match
+        self._states: dict[tuple[Thread, ...], _State] = {}
+        self._start = _State(((0, None),))
+        self._spellings: dict[tuple[ByteSequence, ...], _Rest] = {}
+        self._rests = [self._rest(one) for one in program.code]
+
+    def _rest(self, instruction: Instruction) -> _Rest | None:
+        """Return what an instruction reads; the same object for the same characters."""
+        if not isinstance(instruction, Spell):
+            return None
+        sequences = instruction.sequences
+        return self._spellings.setdefault(sequences, _Rest(sequences))
+
+    def last_match(self, text: bytes, masks: Sequence[int], at: int) -> int:
+        """Return where the preferred match ends, going forwards from `at`; -1 if there is none."""
+        state = self._start
+        found = -1
+        for position in range(at, len(text) + 1):
+            symbol = text[position] if position < len(text) else _END_OF_TEXT
+            if masks:
+                symbol |= masks[position] << _SYMBOL_BITS
+            following, matched = state.next.get(symbol) or self._step(state, symbol)
+            if matched:
+                found = position
+            if following is None:
+                break
+            state = following
+        return found
+
+    def first_match(self, text: bytes, masks: Sequence[int], at: int, end: int) -> int:
+        """Return the furthest place a match gets to, going backwards from `end`, not past `at`."""
+        state = self._start
+        found = end
+        for position in range(end, at - 1, -1):
+            symbol = text[position - 1] if position > 0 else _END_OF_TEXT
+            if masks:
+                symbol |= masks[position] << _SYMBOL_BITS
+            following, matched = state.next.get(symbol) or self._step(state, symbol)
+            if matched:
+                found = position
+            if following is None:
+                break
+            state = following
+        return found
+
+    def _step(self, state: _State, symbol: int) -> tuple[_State | None, bool]:
+        """Find out, and remember, what a symbol does in a state."""
+        ready, matched = self._closure(state.threads, symbol >> _SYMBOL_BITS)
+        byte = symbol & ((1 << _SYMBOL_BITS) - 1)
+        threads: dict[Thread, None] = {}
+        if byte != _END_OF_TEXT:
+            for place, left in ready:
+                rest = left.read(byte)
+                if rest is not None:
+                    threads[(place, rest) if rest.sequences else (place + 1, None)] = None
+        following = self._state(tuple(threads)) if threads else None
+        state.next[symbol] = following, matched
+        return following, matched
+
+    def _state(self, threads: tuple[Thread, ...]) -> _State:
+        state = self._states.get(threads)
+        if state is None:
+            if len(self._states) >= _STATES_MAX:
+                self._states = {}
+                self._start = _State(self._start.threads)
+            state = self._states[threads] = _State(threads)
+        return state
+
+    def _closure(
+        self, threads: tuple[Thread, ...], mask: int
+    ) -> tuple[list[tuple[int, _Rest]], bool]:
+        """Follow everything that reads nothing; return what reads, and whether a match ends."""
+        seen: set[Thread] = set()
+        ready: list[tuple[int, _Rest]] = []
+        waiting = list(reversed(threads))
+        matched = False
+        while waiting:
+            thread = waiting.pop()
+            if thread in seen:
+                continue
+            seen.add(thread)
+            place, left = thread
+            instruction = self._code[place]
+            rest = left or self._rests[place]
+            if rest is not None:
+                ready.append((place, rest))
+            elif isinstance(instruction, Split):
+                waiting += [(instruction.second, None), (instruction.first, None)]
+            elif isinstance(instruction, Jump):
+                waiting.append((instruction.to, None))
+            elif isinstance(instruction, Assert):
+                if mask >> instruction.bit & 1:
+                    waiting.append((place + 1, None))
+            else:
+                matched = True
+                if self._stop_at_match:
+                    break
+        return ready, matched

@@ -1,0 +1,290 @@
+r"""The parser's own form of a pattern, which decides what is refused.
+
+ripgrep refuses a pattern in which a line end stands *as a literal*, and merely takes line ends
+out of classes. Which of the two `a|\n` holds depends on how regex-syntax simplifies: it joins
+neighbouring literals, makes a class of single-character alternatives and lifts common prefixes.
+So the same simplifications are made here, before line ends are looked for; capturing groups
+still stand in their way, as they do there. `lower` then makes the tree of `syntax`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from triseek.query.charset import contains, difference, is_ascii, size, union
+from triseek.query.syntax import (
+    Alternate,
+    Bytes,
+    Chars,
+    Concat,
+    Empty,
+    Look,
+    Node,
+    Ranges,
+    Repeat,
+)
+
+
+class NotAllowedError(Exception):
+    """A byte that may not be matched stands in the pattern as a literal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """These bytes, one after the other."""
+
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Class:
+    """One member of a set: a character, or any one byte."""
+
+    ranges: Ranges
+    of_bytes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A capturing group: means nothing here, but stops simplifications."""
+
+    body: Hir
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """`body`, `low` to `high` times."""
+
+    body: Hir
+    low: int
+    high: int | None
+    greedy: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """All parts in a row: two or more, none of them a sequence, no two literals side by side."""
+
+    parts: tuple[Hir, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of two or more parts, none of them a choice."""
+
+    parts: tuple[Hir, ...]
+
+
+Hir: TypeAlias = Empty | Look | Literal | Class | Group | Loop | Sequence | Choice
+
+NOTHING = Empty()
+
+
+def class_of(ranges: Ranges, *, of_bytes: bool = False) -> Hir:
+    """Return the set as a class; a set of one is a literal."""
+    if size(ranges) == 1:
+        value = ranges[0][0]
+        return Literal(bytes((value,)) if of_bytes else chr(value).encode())
+    return Class(ranges, of_bytes)
+
+
+def loop(body: Hir, low: int, high: int | None, *, greedy: bool) -> Hir:
+    """Return the repetition, simplified."""
+    if _only_empty(body):
+        low, high = min(low, 1), 1 if high is None else min(high, 1)
+    if high == 0:
+        return NOTHING
+    if low == high == 1:
+        return body
+    return Loop(body, low, high, greedy)
+
+
+def sequence(parts: list[Hir]) -> Hir:
+    """Return the parts in a row, simplified."""
+    out: list[Hir] = []
+    for part in parts:
+        for piece in part.parts if isinstance(part, Sequence) else (part,):
+            if isinstance(piece, Literal) and out and isinstance(out[-1], Literal):
+                out[-1] = Literal(out[-1].data + piece.data)
+            elif not isinstance(piece, Empty):
+                out.append(piece)
+    if len(out) > 1:
+        return Sequence(tuple(out))
+    return out[0] if out else NOTHING
+
+
+def choice(parts: list[Hir]) -> Hir:
+    """Return one of the parts, simplified."""
+    flat: list[Hir] = []
+    for part in parts:
+        flat.extend(part.parts if isinstance(part, Choice) else (part,))
+    if not flat:
+        return Class(())
+    if len(flat) == 1:
+        return flat[0]
+    return _single_characters(flat) or _joined_classes(flat) or _prefixed(flat)
+
+
+def _single_characters(parts: list[Hir]) -> Hir | None:
+    """Return the class of all parts when each is a literal of one character, or of one byte."""
+    data: list[bytes] = []
+    for part in parts:
+        if not isinstance(part, Literal) or len(part.data) > 4:
+            return None
+        data.append(part.data)
+    ranges: Ranges = ()
+    try:
+        for one in data:
+            character = ord(one.decode())
+            ranges = union(ranges, ((character, character),))
+    except (UnicodeDecodeError, TypeError):
+        if max(map(len, data)) > 1:
+            return None
+        return class_of(_byte_set(data), of_bytes=True)
+    return class_of(ranges)
+
+
+def _byte_set(data: list[bytes]) -> Ranges:
+    ranges: Ranges = ()
+    for one in data:
+        ranges = union(ranges, ((one[0], one[0]),))
+    return ranges
+
+
+def _joined_classes(parts: list[Hir]) -> Hir | None:
+    """Return the union of all parts when each is a class and they are of one kind."""
+    ranges: Ranges = ()
+    kinds: set[bool] = set()
+    for part in parts:
+        if not isinstance(part, Class):
+            return None
+        ranges = union(ranges, part.ranges)
+        if not is_ascii(part.ranges):
+            kinds.add(part.of_bytes)
+    return None if len(kinds) > 1 else class_of(ranges, of_bytes=True in kinds)
+
+
+def _prefixed(parts: list[Hir]) -> Hir:
+    """Return the choice with what all sequences begin with put before it."""
+    shared: tuple[Hir, ...] | None = None
+    for part in parts:
+        if not isinstance(part, Sequence):
+            return Choice(tuple(parts))
+        shared = part.parts if shared is None else _common(shared, part.parts)
+    if not shared:
+        return Choice(tuple(parts))
+    tails = [
+        sequence(list(part.parts[len(shared) :])) for part in parts if isinstance(part, Sequence)
+    ]
+    return sequence([*shared, choice(tails)])
+
+
+def _common(first: tuple[Hir, ...], second: tuple[Hir, ...]) -> tuple[Hir, ...]:
+    count = 0
+    while count < min(len(first), len(second)) and first[count] == second[count]:
+        count += 1
+    return first[:count]
+
+
+def _only_empty(hir: Hir) -> bool:
+    """Return whether nothing but the empty string can match."""
+    match hir:
+        case Empty() | Look():
+            return True
+        case Group(body) | Loop(body):
+            return _only_empty(body)
+        case Sequence(parts) | Choice(parts):
+            return all(_only_empty(part) for part in parts)
+        case _:
+            return False
+
+
+def without(hir: Hir, byte: int) -> Hir:
+    """Return the pattern with an ASCII byte taken out of every class.
+
+    Raises:
+        NotAllowedError: the byte stands as a literal.
+    """
+    match hir:
+        case Literal(data):
+            if byte in data:
+                raise NotAllowedError
+            return hir
+        case Class(ranges, of_bytes):
+            left = difference(ranges, ((byte, byte),))
+            if ranges and not left:
+                raise NotAllowedError
+            return hir if left == ranges else class_of(left, of_bytes=of_bytes)
+        case Group(body):
+            return Group(without(body, byte))
+        case Loop(body, low, high, greedy):
+            return loop(without(body, byte), low, high, greedy=greedy)
+        case Sequence(parts) | Choice(parts):
+            rebuilt = [without(part, byte) for part in parts]
+            return sequence(rebuilt) if isinstance(hir, Sequence) else choice(rebuilt)
+        case _:
+            return hir
+
+
+def has_literal(hir: Hir, byte: int) -> bool:
+    """Return whether the byte stands in the pattern as a literal, anywhere."""
+    match hir:
+        case Literal(data):
+            return byte in data
+        case Class(ranges):
+            return size(ranges) == 1 and contains(ranges, byte)
+        case Group(body) | Loop(body):
+            return has_literal(body, byte)
+        case Sequence(parts) | Choice(parts):
+            return any(has_literal(part, byte) for part in parts)
+        case _:
+            return False
+
+
+def lower(hir: Hir) -> Node:
+    """Return the pattern as the tree everybody else reads."""
+    match hir:
+        case Literal(data):
+            return _characters(data)
+        case Class(ranges, of_bytes):
+            return Bytes(ranges) if of_bytes and not is_ascii(ranges) else Chars(ranges)
+        case Group(body):
+            return lower(body)
+        case Loop(body, low, high, greedy):
+            return Repeat(lower(body), low, high, greedy)
+        case Sequence(parts):
+            return _row(parts)
+        case Choice(parts):
+            branches: list[Node] = []
+            for part in parts:
+                branch = lower(part)
+                branches.extend(branch.parts if isinstance(branch, Alternate) else (branch,))
+            return Alternate(tuple(branches))
+        case _:
+            return hir
+
+
+def _row(parts: tuple[Hir, ...]) -> Node:
+    out: list[Node] = []
+    for part in parts:
+        node = lower(part)
+        if isinstance(node, Concat):
+            out.extend(node.parts)
+        elif not isinstance(node, Empty):
+            out.append(node)
+    if len(out) > 1:
+        return Concat(tuple(out))
+    return out[0] if out else NOTHING
+
+
+def _characters(data: bytes) -> Node:
+    """Return a literal as one node per character, and per byte where it is not UTF-8."""
+    out: list[Node] = []
+    for character in data.decode(errors="surrogateescape"):
+        code = ord(character)
+        if 0xDC80 <= code <= 0xDCFF:  # how the codec writes a byte that it cannot decode
+            out.append(Bytes(((code - 0xDC00, code - 0xDC00),)))
+        else:
+            out.append(Chars(((code, code),)))
+    return out[0] if len(out) == 1 else Concat(tuple(out))

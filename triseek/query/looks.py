@@ -1,0 +1,166 @@
+r"""Assertions, exactly: what holds between two bytes of a text.
+
+Rust's rules (crate regex-automata, module `look`), which decode the character on either side as
+UTF-8. Where that fails, `\b` takes the neighbour for no word character; `\B` and the two half
+boundaries do not hold at all, so that no match splits the spelling of a character.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from triseek.query.unicode import is_word
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from triseek.query.syntax import Look, LookKind
+
+_EDGE, _WORD, _OTHER, _BROKEN = range(4)
+"""What stands on one side: nothing, a word character, another one, no UTF-8."""
+
+_SIDES = 4
+_ASCII_SIDES = bytes(
+    (_WORD if chr(b).isalnum() or b == 0x5F else _OTHER) if b < 0x80 else _BROKEN
+    for b in range(256)
+)
+_LF, _CR = 0x0A, 0x0D
+
+WORD_LOOKS: dict[LookKind, Callable[[int, int], bool]] = {
+    "word": lambda before, after: (before == _WORD) != (after == _WORD),
+    "not_word": lambda before, after: (
+        _BROKEN not in (before, after) and (before == _WORD) == (after == _WORD)
+    ),
+    "word_start": lambda before, after: before != _WORD and after == _WORD,
+    "word_end": lambda before, after: before == _WORD and after != _WORD,
+    "word_start_half": lambda before, _: before not in (_WORD, _BROKEN),
+    "word_end_half": lambda _, after: after not in (_WORD, _BROKEN),
+}
+"""Whether an assertion about words holds, given what stands before and after."""
+
+
+def holds(look: Look, text: bytes, at: int) -> bool:
+    """Return whether `look` holds before byte `at` of `text`."""
+    rule = WORD_LOOKS.get(look.kind)
+    if rule is None:
+        return _ANCHORS[look.kind](text, at)
+    if look.unicode:
+        return rule(_before(text, at), _after(text, at))
+    before = _as_ascii(text[at - 1]) if at else _EDGE
+    return rule(before, _as_ascii(text[at]) if at < len(text) else _EDGE)
+
+
+def satisfied(looks: tuple[Look, ...], text: bytes) -> Sequence[int]:
+    """Return, for every position of `text` up to its end, which of `looks` hold there, as bits."""
+    masks = [0] * (len(text) + 1)
+    for bit, look in enumerate(looks):
+        if look.kind in WORD_LOOKS:
+            table = _table(look.kind, 1 << bit)
+            sides = _sides(text, unicode=look.unicode)
+            masks = [mask | table[pair] for mask, pair in zip(masks, sides, strict=True)]
+        else:
+            rule = _ANCHORS[look.kind]
+            for at in _candidates(text):
+                if rule(text, at):
+                    masks[at] |= 1 << bit
+    return masks
+
+
+@lru_cache(maxsize=256)
+def _table(kind: LookKind, bit: int) -> tuple[int, ...]:
+    rule = WORD_LOOKS[kind]
+    return tuple(
+        bit if rule(before, after) else 0 for before in range(_SIDES) for after in range(_SIDES)
+    )
+
+
+def _sides(text: bytes, *, unicode: bool) -> list[int]:
+    """Return `before * 4 + after` for every position."""
+    single = bytearray(text.translate(_ASCII_SIDES))
+    if not unicode:
+        single = single.replace(bytes((_BROKEN,)), bytes((_OTHER,)))
+    before, after = bytearray((_EDGE,)) + single, single + bytearray((_EDGE,))
+    if unicode and not text.isascii():
+        for at, byte in enumerate(text):
+            if byte >= 0x80:
+                after[at] = _after(text, at)
+                before[at + 1] = _before(text, at + 1)
+    return [_SIDES * first + second for first, second in zip(before, after, strict=True)]
+
+
+def _after(text: bytes, at: int) -> int:
+    """Return what kind of character starts at `at`."""
+    if at >= len(text):
+        return _EDGE
+    if text[at] < 0x80:
+        return _ASCII_SIDES[text[at]]
+    return _decoded(text[at : at + _length(text[at])])
+
+
+def _before(text: bytes, at: int) -> int:
+    """Return what kind of character ends at `at`.
+
+    Like Rust's `decode_last`, this steps back over continuation bytes and decodes from there; that
+    the character found may end before `at` is its rule, too.
+    """
+    if at == 0:
+        return _EDGE
+    start = at - 1
+    while start > max(at - 4, 0) and text[start] & 0xC0 == 0x80:
+        start -= 1
+    if text[start] < 0x80:
+        return _ASCII_SIDES[text[start]]
+    length = _length(text[start])
+    return _decoded(text[start : start + length]) if start + length <= at else _BROKEN
+
+
+def _length(lead: int) -> int:
+    """Return how many bytes a character that starts with this one takes; 1 if none does."""
+    return 2 if 0xC0 <= lead < 0xE0 else 3 if 0xE0 <= lead < 0xF0 else 4 if lead >= 0xF0 else 1
+
+
+@lru_cache(maxsize=4096)
+def _decoded(spelling: bytes) -> int:
+    try:
+        return _WORD if is_word(spelling.decode()) else _OTHER
+    except UnicodeDecodeError:
+        return _BROKEN
+
+
+def _as_ascii(byte: int) -> int:
+    side = _ASCII_SIDES[byte]
+    return _OTHER if side == _BROKEN else side
+
+
+def _candidates(text: bytes) -> list[int]:
+    """Return the positions where an anchor may hold: both ends and around line ends."""
+    found = {0, len(text)}
+    for end in (b"\n", b"\r"):
+        at = text.find(end)
+        while at >= 0:
+            found.update((at, at + 1))
+            at = text.find(end, at + 1)
+    return sorted(found)
+
+
+def _line_start_crlf(text: bytes, at: int) -> bool:
+    if at == 0 or text[at - 1] == _LF:
+        return True
+    return text[at - 1] == _CR and (at == len(text) or text[at] != _LF)
+
+
+def _line_end_crlf(text: bytes, at: int) -> bool:
+    if at == len(text) or text[at] == _CR:
+        return True
+    return text[at] == _LF and (at == 0 or text[at - 1] != _CR)
+
+
+_ANCHORS: dict[LookKind, Callable[[bytes, int], bool]] = {
+    "line_start": lambda text, at: at == 0 or text[at - 1] == _LF,
+    "line_end": lambda text, at: at == len(text) or text[at] == _LF,
+    "line_start_crlf": _line_start_crlf,
+    "line_end_crlf": _line_end_crlf,
+    "text_start": lambda _, at: at == 0,
+    "text_end": lambda text, at: at == len(text),
+}
