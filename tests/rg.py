@@ -15,7 +15,7 @@ VERSION = b"ripgrep 14.1.0"
 
 @functools.cache
 def program() -> str:
-    """Path of rg 14.1.0: the one beside this interpreter, else on PATH; else the test is skipped."""
+    """Path of rg 14.1.0, beside this interpreter or on PATH; without one the test is skipped."""
     beside = os.path.join(os.path.dirname(sys.executable), "rg")
     for path in (beside, shutil.which("rg")):
         if path and os.access(path, os.X_OK):

@@ -79,7 +79,7 @@ def _fill(random: Random, folder: bytes, depth: int) -> None:
     names |= set(random.sample(RAW, random.choice([0, 0, 1])))
     for name in sorted(names):
         path = folder + b"/" + name
-        if depth < 4 and random.random() < 0.4:
+        if depth < 3 and random.random() < 0.35:
             os.mkdir(path)
             _fill(random, path, depth + 1)
         elif random.random() < 0.06:

@@ -38,8 +38,8 @@ class Rgx(ProcessEngine):
 
     def prepare(self, corpus: Corpus) -> Build:
         """Start the daemon on an empty cache and wait until it says it is ready."""
-        super().prepare(corpus)
         self.close()
+        super().prepare(corpus)
         for stale in (self.scratch / "cache").rglob("index.bin"):
             stale.unlink()
         self.scratch.mkdir(parents=True, exist_ok=True)
@@ -69,8 +69,9 @@ class Rgx(ProcessEngine):
 
     def close(self) -> None:
         """Stop the daemon of this corpus."""
-        if self.root != Path() and self.scratch.exists():
+        if self.root != Path():
             self._server("stop")
+        self.root = Path()
 
     def _server(self, verb: str) -> str:
         argv = [self.program, "--server", verb]

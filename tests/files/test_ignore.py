@@ -1,5 +1,7 @@
 """Which ignore file wins, and where each of them counts."""
 
+import os
+
 import pytest
 
 from tests.files.test_walk import grow
@@ -9,9 +11,8 @@ from triseek.model.search import ScopeSpec
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path, monkeypatch):
-    home = tmp_path / "scratch-home"
-    home.mkdir()
+def home(tmp_path_factory, monkeypatch):
+    home = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     return home
@@ -117,8 +118,6 @@ def test_nothing_is_read_after_a_line_that_is_not_utf8(repo):
 
 
 def test_a_pipe_that_is_called_like_an_ignore_file_does_not_hang_the_walk(repo):
-    import os
-
     os.mkfifo(repo / ".gitignore")
     grow(repo, {"a": ""})
     assert listed(repo) == ["a"]

@@ -19,9 +19,8 @@ TREES_A_TEST = 20
 
 
 @pytest.fixture(autouse=True)
-def _scratch_home(tmp_path, monkeypatch):
-    (tmp_path / "scratch-home").mkdir()
-    monkeypatch.setenv("HOME", str(tmp_path / "scratch-home"))
+def _scratch_home(tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
     monkeypatch.setenv("XDG_CONFIG_HOME", "")
 
 
@@ -51,7 +50,7 @@ def test_generated_trees_are_listed_as_rg_lists_them(batch, tmp_path, monkeypatc
         tree = make_tree(random, tmp_path / str(seed))
         monkeypatch.setenv("HOME", tree.home)
         monkeypatch.setenv("XDG_CONFIG_HOME", tree.config)
-        for scope in (DEFAULT, make_flags(random), make_flags(random)):
+        for scope in (DEFAULT, make_flags(random)):
             arguments = rg_arguments(scope)
             expected = rg.files(tree.root, *arguments, environment=tree.environment())
             assert walk(tree.root, scope).paths == expected, (seed, arguments)
@@ -59,7 +58,7 @@ def test_generated_trees_are_listed_as_rg_lists_them(batch, tmp_path, monkeypatc
 
 @pytest.mark.rg
 @pytest.mark.slow
-@pytest.mark.parametrize("batch", range(20))
+@pytest.mark.parametrize("batch", range(10))
 def test_many_more_generated_trees_are_listed_as_rg_lists_them(batch, tmp_path, monkeypatch):
     for seed in range(10_000 + batch * 50, 10_000 + (batch + 1) * 50):
         random = Random(seed)
@@ -135,7 +134,7 @@ def test_paths_come_component_by_component(tmp_path):
     grow(tmp_path, {"a/z": "", "a.c": "", "a b": "", "a-": "", "a/b/c": "", "B": ""})
     paths = [b"B", b"a/b/c", b"a/z", b"a b", b"a-", b"a.c"]
     assert listed(tmp_path) == paths
-    assert sorted(paths[::-1], key=path_order) == paths
+    assert sorted({*paths}, key=path_order) == paths
 
 
 def test_links_pipes_and_sockets_are_not_files(tmp_path):
@@ -177,7 +176,7 @@ def test_the_allow_list_shows_well_known_places_at_the_top_only(tmp_path):
     shown = {b".editorconfig", b".github/w.yml", b".prettierrc.json"}
     assert found.paths == [*sorted(shown), b"a"]
     assert found.allowlisted == shown
-    assert list(found)[0] == Entry(b".editorconfig", allowlisted=True)
+    assert next(iter(found)) == Entry(b".editorconfig", allowlisted=True)
     assert list(found)[-1] == Entry(b"a", allowlisted=False)
 
 

@@ -30,7 +30,7 @@ app = typer.Typer(
 
 # Typer has carried click inside itself since 0.2x; what it raises is found by way of what it
 # exports, so that both kinds work: BadParameter < UsageError < ClickException.
-USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[2]  # type: ignore[assignment]
+USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[2]
 
 
 class SearchCommand(TyperCommand):

@@ -8,21 +8,20 @@ first 64 KiB at once and the rest match by match; anything else comes in buffers
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
+    from triseek.cli.render.found import Rows
 
 BUFFER = 1 << 16
 MAPPED_MAX = 10
 """ripgrep maps files when at most so many are named, and nothing else."""
 
 
-def noticed_mapped(
-    rows: np.ndarray, text: bytes, head: Callable[[int], bytes]
-) -> tuple[int, int | None]:
+def noticed_mapped(rows: Rows, text: bytes, head: Callable[[int], bytes]) -> tuple[int, int | None]:
     """How many rows are shown, and the offset of the NUL that stops them.
 
     `head(n)` gives the first n bytes of the file.
@@ -32,21 +31,20 @@ def noticed_mapped(
         return 0, early
     if b"\0" not in text:
         return len(rows), None
-    columns = (rows["begin"].tolist(), rows["end"].tolist(), rows["offset"].tolist())
-    for place, (begin, end, offset) in enumerate(zip(*columns, strict=True)):
+    for place, (_, offset, begin, end, _) in enumerate(rows):
         at = text.find(b"\0", begin, end)
         if at >= 0:
             return place, offset + at - begin
     return len(rows), None
 
 
-def noticed_buffered(rows: np.ndarray, data: bytes) -> tuple[int, int | None]:
+def noticed_buffered(rows: Rows, data: bytes) -> tuple[int, int | None]:
     """The same for a file read buffer by buffer; `data` is all of it."""
     at = data.find(b"\0")
     if at < 0:
         return len(rows), None
     shown_end = _last_whole_line(data, at)
-    return int((rows["offset"] < shown_end).sum()), at
+    return bisect_left(rows.offsets, shown_end), at
 
 
 def _last_whole_line(data: bytes, nul: int) -> int:

@@ -114,7 +114,7 @@ def _say(message: str) -> None:
     try:
         print(message.encode(errors="replace").decode(), file=sys.stderr)
     except OSError:
-        pass  # nobody listens; the status still speaks
+        return  # nobody listens; the status still speaks
 
 
 def _forget_stdout() -> None:
@@ -122,7 +122,7 @@ def _forget_stdout() -> None:
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError):
-        pass  # standard output was no file to begin with
+        return  # standard output was no file to begin with
 
 
 def _bug() -> int:

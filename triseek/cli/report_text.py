@@ -25,12 +25,12 @@ def build_document(report: BuildReport) -> dict[str, Any]:
 def build_text(report: BuildReport, root: str) -> str:
     """What a build or update did, in a few lines."""
     verb = "Indexed" if report.rebuilt_full else "Updated"
+    files = f"{report.files_indexed:,} of {report.files_seen:,} files"
+    changes = f"{report.files_changed:,} read, {report.files_removed:,} gone"
     lines = [
         f"{verb} {root}: generation {report.generation}, {report.elapsed_ms / 1e3:.2f} s",
-        f"  {report.files_indexed:,} of {report.files_seen:,} files, "
-        f"{human_size(report.text_bytes)} of text",
-        f"  {report.files_changed:,} read, {report.files_removed:,} gone, "
-        f"{report.postings:,} postings",
+        f"  {files}, {human_size(report.text_bytes)} of text",
+        f"  {changes}, {report.postings:,} postings",
     ]
     if report.skipped:
         lines.append(f"  skipped: {skipped_text(report.skipped)}")
@@ -44,14 +44,14 @@ def status_text(status: IndexStatus) -> str:
         lines.append(f"  cannot be used: {status.problem}")
     if not status.present:
         return "\n".join([*lines, "  no index; run `triseek build`"])
+    parts = f"{status.blocks:,} blocks, {status.trigrams:,} trigrams, {status.segments} segments"
     freshness = "up to date" if status.fresh else f"{status.dirty:,} files changed since"
     lines += [
         f"  generation {status.generation}, {freshness}",
         f"  {status.files:,} files, {human_size(status.text_bytes)} of text"
         + (f", {status.category}" if status.category else ""),
         f"  {status.files_binary:,} binary, {status.files_unreadable:,} unreadable",
-        f"  {status.blocks:,} blocks, {status.trigrams:,} trigrams, {status.segments} segments, "
-        f"{human_size(status.index_bytes)}",
+        f"  {parts}, {human_size(status.index_bytes)}",
         f"  {status.index_dir}",
     ]
     return "\n".join(lines)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from triseek.engine.backends.file import named_files
@@ -10,7 +12,13 @@ from triseek.engine.backends.ripgrep import Ripgrep, find_rg
 from triseek.engine.backends.scan import Scan
 from triseek.engine.router import RepoState
 from triseek.engine.search import Search
-from triseek.errors import FormatTooNew, IndexCorrupt, IndexUnavailable, RepoNotDetected
+from triseek.errors import (
+    FormatTooNew,
+    IndexCorrupt,
+    IndexUnavailable,
+    RepoNotDetected,
+    TriseekError,
+)
 from triseek.files.walk import walk
 from triseek.kernels import cache
 from triseek.store import manifest
@@ -19,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from triseek.engine.backends.base import Backend
+    from triseek.engine.backends.indexed import Indexed
     from triseek.engine.router import Problem
     from triseek.model.search import BackendName, ScopeSpec, SearchRequest
 
@@ -33,6 +42,8 @@ class Engine:
             raise RepoNotDetected(f"not a folder: {root}")
         self.index_dir = index_dir
         """Where this root's index is, or would be; None to search without one."""
+        self._lock = Lock()
+        self._indexed: Indexed | None = None
 
     def search(self, request: SearchRequest) -> Search:
         """Search file contents. See `Search` for what is raised, and when."""
@@ -49,27 +60,36 @@ class Engine:
             InvalidRequest: A path of the request leads out of the root.
         """
         named = named_files(os.fsencode(self.root), request.paths)
-        has_index, problem = self._look_at_index()
-        return RepoState(
-            has_index=has_index,
-            problem=problem,
+        state = RepoState(
             kernels_ready=cache.is_ready(),
             rg_available=find_rg() is not None,
             only_files_named=bool(named.files) and not named.folders,
         )
-
-    def _look_at_index(self) -> tuple[bool, Problem]:
-        """Return whether there is an index, and what is wrong with it if something is."""
-        if self.index_dir is None:
-            return False, ""
+        # What the index says of itself takes numpy and pyarrow: not before it is needed.
+        if request.engine != "auto" or state.only_files_named or self.index_dir is None:
+            return state
         try:
-            return manifest.read(self.index_dir) is not None, ""
-        except IndexCorrupt:
-            return False, "index_corrupt"
-        except FormatTooNew:
-            return False, "index_too_new"
-        except IndexUnavailable:
-            return False, "state_unreadable"
+            if manifest.read(self.index_dir) is None:
+                return state
+            covers = state.kernels_ready and self.indexed().covers(request.scope, request.paths)
+        except (IndexCorrupt, FormatTooNew, IndexUnavailable) as error:
+            return replace(state, problem=_PROBLEMS[type(error)])
+        return replace(state, has_index=True, index_covers=covers)
+
+    def indexed(self) -> Indexed:
+        """Return the road through the index, opened once.
+
+        Raises:
+            IndexUnavailable: There is no index.
+        """
+        if self.index_dir is None:
+            raise IndexUnavailable(f"no index for {self.root}")
+        from triseek.engine.backends.indexed import Indexed
+
+        with self._lock:
+            if self._indexed is None:
+                self._indexed = Indexed(self.root, self.index_dir)
+            return self._indexed
 
     def backend(self, name: BackendName) -> Backend:
         """Return a road.
@@ -81,8 +101,11 @@ class Engine:
             return Scan(self.root)
         if name == "ripgrep":
             return Ripgrep(self.root)
-        if self.index_dir is None or not self._look_at_index()[0]:
-            raise IndexUnavailable(f"no index for {self.root}")
-        from triseek.engine.backends.indexed import Indexed
+        return self.indexed()
 
-        return Indexed(self.root, self.index_dir)
+
+_PROBLEMS: dict[type[TriseekError], Problem] = {
+    IndexCorrupt: "index_corrupt",
+    FormatTooNew: "index_too_new",
+    IndexUnavailable: "state_unreadable",
+}

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from triseek.model.search import Route
 
 if TYPE_CHECKING:
-    from triseek.model.search import BackendName, EngineChoice, ScopeSpec, SearchRequest
+    from triseek.model.search import BackendName, EngineChoice, SearchRequest
     from triseek.query.plan import Plan
 
 Reason: TypeAlias = Literal[
     "explicit_engine_override",
     "filter_scan",
+    "reads_everything",
     "no_index",
     "index_syncing",
     "index_corrupt",
@@ -36,6 +37,8 @@ REASONS: dict[Reason, str] = {
     "explicit_engine_override": "The caller named the road (`--engine`); no other is tried.",
     "filter_scan": "Only single files were named, or the scope asks for files an index does not "
     "hold (hidden, ignored, binary, linked).",
+    "reads_everything": "What does not match was asked for (`-v`, `--passthru`, "
+    "`--files-without-match`), so every file must be read.",
     "no_index": "This root has no index yet; ripgrep answers, or a scan where there is no rg.",
     "index_syncing": "The index is being built; the answer does not wait for it.",
     "index_corrupt": "A byte of the index is not what was written; `triseek reindex` mends it.",
@@ -75,6 +78,8 @@ class RepoState:
     rg_available: bool = False
     bytes: int | None = None
     """Text the index covers; None when unknown."""
+    index_covers: bool = True
+    """Whether the index holds the files the request's scope asks for."""
     only_files_named: bool = False
     """Whether the request's paths name single files and nothing else."""
     candidate_share: float | None = None
@@ -101,17 +106,10 @@ def _why_not_indexed(request: SearchRequest, state: RepoState) -> Reason | None:
         return "no_index"
     if not state.kernels_ready:
         return "kernels_cold"
-    return "filter_scan" if asks_beyond_index(request.scope) else None
-
-
-def asks_beyond_index(scope: ScopeSpec) -> bool:
-    """Return whether a scope may list files that the walk for an index leaves out."""
-    flags = (
-        scope.hidden, scope.no_ignore, scope.no_ignore_vcs, scope.no_ignore_parent,
-        scope.no_ignore_dot, scope.no_ignore_exclude, scope.no_ignore_global,
-        scope.no_ignore_files, scope.no_require_git, scope.follow, scope.text,
-    )  # fmt: skip
-    return any(flags)
+    if not state.index_covers:
+        return "filter_scan"
+    lists_misses = request.invert or request.passthru or request.mode == "files_without_match"
+    return "reads_everything" if lists_misses else None
 
 
 def _among_all(plan: Plan, state: RepoState) -> Route:

@@ -17,6 +17,7 @@ from triseek.errors import (
     FormatTooNew,
     IndexCorrupt,
     IndexUnavailable,
+    InvalidQuery,
     TriseekError,
 )
 from triseek.model.search import Totals
@@ -58,6 +59,11 @@ class Search:
     def __init__(self, engine: Engine, request: SearchRequest) -> None:
         self.request = request
         self.pattern: Pattern = compile_pattern(request.pattern)
+        if self.pattern.needs_nul and not request.scope.text:
+            raise InvalidQuery(
+                "the pattern asks for a NUL byte, and a file that holds one is not searched",
+                next_step="Add -a (--text) to search binary files as well.",
+            )
         Scope.compile(request.scope)  # a bad glob is the user's mistake on every road
         self.plan = plan(self.pattern)
         self.route = choose(request, self.plan, engine.state(request))

@@ -27,6 +27,8 @@ Array: TypeAlias = np.ndarray[Any, Any]
 
 ROWS = 1 << 15
 TEXT_BYTES = 4 << 20
+HITS = 4096
+"""Lines the automaton finds before they are looked at."""
 ARENA_BYTES = 256 << 10
 """Small enough to stay in a core's cache while its lines are looked for."""
 
@@ -84,11 +86,12 @@ AUTOMATON_NS = 2.0
 """What the automaton takes per byte: needles that cost more are not worth jumping to."""
 
 _NO_DFA = automaton.Dfa(
-    classes=np.zeros(256, np.uint8),
+    offsets=np.zeros(256, np.uint32),
     table=np.zeros(1, np.uint16),
-    n_classes=1,
     start=0,
     eol_accept=np.zeros(1, np.uint8),
+    n_classes=1,
+    n_states=1,
 )
 
 
@@ -100,6 +103,9 @@ class Buffers(threading.local):
         self.scratch = np.zeros(fetch.SCRATCH_BYTES, np.uint8)
         self.stats = np.zeros(fetch.STAT_SLOTS, np.int64)
         self.room = np.zeros(verify.ROOM_SLOTS, np.int64)
+        self.hits = np.empty((2, HITS), np.uint64)
+        self.hit_verdict = np.empty(HITS, np.uint8)
+        self.cursor = np.zeros(1, np.uint64)
         self.make_rows(ROWS, TEXT_BYTES)
 
     def make_rows(self, rows: int, text_bytes: int) -> None:
@@ -187,6 +193,7 @@ class Verifier:
         buffers, p = self._buffers, self._program
         buffers.hold(int(sizes.max()) if len(sizes) else 0)
         found = np.empty(2 + len(p.rare), np.int64)
+        hits = 64 if p.options[verify.MOST] else HITS
         first = 0
         while first < n:
             buffers.room[:] = 0
@@ -194,8 +201,9 @@ class Verifier:
                 directory, view.names.blob, view.names.starts, candidates.files,
                 candidates.edges, offsets, sizes, lines, expected, first, n,
                 p.options, p.needles, p.needle_starts, p.rare,
-                p.dfa.classes, p.dfa.table, p.dfa.n_classes, p.dfa.start, p.dfa.eol_accept,
+                p.dfa.offsets, p.dfa.table, p.dfa.start, p.dfa.eol_accept,
                 buffers.scratch, buffers.arena, buffers.stats, found,
+                *buffers.hits[:, :hits], buffers.hit_verdict[:hits], buffers.cursor,
                 buffers.row_file, *buffers.numbers, buffers.row_flag, buffers.text,
                 counts, outcome, buffers.room,
             )  # fmt: skip

@@ -12,7 +12,7 @@ being negative at every byte.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -20,8 +20,6 @@ from triseek.kernels.jit import (
     BYTES,
     BYTES_OUT,
     I64,
-    I64S_OUT,
-    U8,
     U16S,
     U32S,
     U32S_OUT,
@@ -32,32 +30,39 @@ from triseek.kernels.jit import (
 from triseek.kernels.libc import memchr_index
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     Bytes = np.ndarray
     Column = np.ndarray
+
+# Numba needs to be told that an integer is unsigned; to readers and mypy it is an integer.
+i64 = cast("Callable[[int], int]", np.int64)
+u32 = cast("Callable[[int], int]", np.uint32)
+u64 = cast("Callable[[int], int]", np.uint64)
 
 MATCHED = 1
 """Verdict on a line: it matches."""
 UNCERTAIN = 2
 """Verdict on a line: it holds bytes beyond ASCII and nothing before them matches."""
 
-LANE_MIN = np.uint64(256)
+LANE_MIN = u64(256)
 """Bytes in a lane below which four lanes are not worth setting up."""
-LANE_MAX = np.uint64(8192)
+LANE_MAX = u64(8192)
 """Bytes in a lane; four of them and their hits stay in the first-level cache."""
 
-_MATCH = np.uint64(0)
-_VERDICTS = np.uint64(2)  # states below are verdicts
-_SKIP = np.uint64(2)
-_ZERO = np.uint64(0)
-_ONE = np.uint64(1)
-_LANES = np.uint64(4)
-_NEWLINE = np.uint8(10)
+_MATCH = u64(0)
+_VERDICTS = u64(2)  # states below are verdicts
+_SKIP = u64(2)
+_ZERO = u64(0)
+_ONE = u64(1)
+_LANES = u64(4)
+_NEWLINE = u64(10)
 
 
 @kernel(U64, BYTES, U64, U64)
 def _line_after(text: Bytes, at: int, end: int) -> int:
     """Return where the line begins that follows the one text[at] is in, or `end`."""
-    newline = np.uint64(memchr_index(text, _NEWLINE, np.int64(at), np.int64(end)))
+    newline = u64(memchr_index(text, _NEWLINE, i64(at), i64(end)))
     return min(newline + _ONE, end)
 
 
@@ -92,7 +97,7 @@ def _every_line(
 ) -> int:
     """Write every line of text[begin:end], as many as there is room for."""
     count = 0
-    at = np.uint64(begin)
+    at = u64(begin)
     while at < end and count < out_begin.size:
         after = _line_after(text, at, end)
         out_begin[count], out_end[count], out_verdict[count] = at, after, MATCHED
@@ -109,15 +114,15 @@ def _plan(text: Bytes, at: int, end: int, room: int, bounds: Column) -> int:
     Few rows left in the output make short lanes, for what does not fit is walked again.
     """
     bounds[0] = at
-    size = min(min(LANE_MAX, (end - at) // _LANES), np.uint64(room) * LANE_MIN)
+    size = min(LANE_MAX, (end - at) // _LANES, u64(room) * LANE_MIN)
     if size < LANE_MIN:
         bounds[1] = end
         return 1
     even = True
     for lane in range(1, 5):
-        bounds[lane] = _line_after(text, at + np.uint64(lane) * size - _ONE, end)
-        even = even and bounds[lane] - bounds[lane - 1] > size // np.uint64(2)
-        even = even and bounds[lane] - bounds[lane - 1] < size + size // np.uint64(2)
+        bounds[lane] = _line_after(text, at + u64(lane) * size - _ONE, end)
+        even = even and bounds[lane] - bounds[lane - 1] > size // u64(2)
+        even = even and bounds[lane] - bounds[lane - 1] < size + size // u64(2)
     if even:
         return 4
     bounds[1] = bounds[4]
@@ -144,32 +149,32 @@ def _walk_lanes(
     it is uncertain.
     """
     a, b, c, d = bounds[0], bounds[1], bounds[2], bounds[3]
-    s = t = u = v = np.uint64(start)
+    s = t = u = v = u64(start)
     n_a, n_b, n_c, n_d = _ZERO, length, length + length, length + length + length
     at = _ZERO
     while at < length:
-        s = np.uint64(table[np.uint64(offsets[text[a + at]]) + s])
-        t = np.uint64(table[np.uint64(offsets[text[b + at]]) + t])
-        u = np.uint64(table[np.uint64(offsets[text[c + at]]) + u])
-        v = np.uint64(table[np.uint64(offsets[text[d + at]]) + v])
+        s = u64(table[u64(offsets[text[a + at]]) + s])
+        t = u64(table[u64(offsets[text[b + at]]) + t])
+        u = u64(table[u64(offsets[text[c + at]]) + u])
+        v = u64(table[u64(offsets[text[d + at]]) + v])
         at += _ONE
-        if min(min(s, t), min(u, v)) < _VERDICTS:
+        if min(s, t, u, v) < _VERDICTS:
             if s < _VERDICTS:
-                hits[n_a] = np.uint32(((a + at - a) << _ONE) | s)
+                hits[n_a] = u32(((a + at - a) << _ONE) | s)
                 n_a += _ONE
-                s = np.uint64(start) if text[a + at - _ONE] == _NEWLINE else _SKIP
+                s = u64(start) if text[a + at - _ONE] == _NEWLINE else _SKIP
             if t < _VERDICTS:
-                hits[n_b] = np.uint32(((b + at - a) << _ONE) | t)
+                hits[n_b] = u32(((b + at - a) << _ONE) | t)
                 n_b += _ONE
-                t = np.uint64(start) if text[b + at - _ONE] == _NEWLINE else _SKIP
+                t = u64(start) if text[b + at - _ONE] == _NEWLINE else _SKIP
             if u < _VERDICTS:
-                hits[n_c] = np.uint32(((c + at - a) << _ONE) | u)
+                hits[n_c] = u32(((c + at - a) << _ONE) | u)
                 n_c += _ONE
-                u = np.uint64(start) if text[c + at - _ONE] == _NEWLINE else _SKIP
+                u = u64(start) if text[c + at - _ONE] == _NEWLINE else _SKIP
             if v < _VERDICTS:
-                hits[n_d] = np.uint32(((d + at - a) << _ONE) | v)
+                hits[n_d] = u32(((d + at - a) << _ONE) | v)
                 n_d += _ONE
-                v = np.uint64(start) if text[d + at - _ONE] == _NEWLINE else _SKIP
+                v = u64(start) if text[d + at - _ONE] == _NEWLINE else _SKIP
     states[0], states[1], states[2], states[3] = s, t, u, v
     counts[0], counts[1] = n_a, n_b - length
     counts[2], counts[3] = n_c - length - length, n_d - length - length - length
@@ -193,11 +198,11 @@ def _write_hits(
     count: int,
 ) -> int:
     """Write the lines of a lane's hits after the `count` there are; return how many there are."""
-    floor = np.uint64(floor)
+    floor = u64(floor)
     for index in range(first, first + number):
         if count == out_begin.size:
             break
-        hit = np.uint64(hits[np.uint64(index)])
+        hit = u64(hits[u64(index)])
         at = origin + (hit >> _ONE)
         floor = _write_line(
             text, floor, at, end, hit & _ONE, out_begin, out_end, out_verdict, count
@@ -225,15 +230,15 @@ def _walk_on(
     count: int,
 ) -> int:
     """Walk one lane to its end, writing lines; return how many there are."""
-    at = np.uint64(begin)
-    now = np.uint64(state)
+    at = u64(begin)
+    now = u64(state)
     while at < end and count < out_begin.size:
-        now = np.uint64(table[np.uint64(offsets[text[at]]) + now])
+        now = u64(table[u64(offsets[text[at]]) + now])
         at += _ONE
         if now < _VERDICTS:
             at = _write_line(text, floor, at, end, now, out_begin, out_end, out_verdict, count)
             count += 1
-            now = np.uint64(start)
+            now = u64(start)
     if count < out_begin.size and at > floor and text[at - _ONE] != _NEWLINE and eol_accept[now]:
         _write_line(text, floor, at, end, _MATCH, out_begin, out_end, out_verdict, count)
         count += 1
@@ -262,9 +267,9 @@ def match_lines(
     cursor: uint64[1], out: `end`, or where to begin the next call because the room is used up.
     """
     room = out_begin.size
-    stop = np.uint64(end)
-    at = np.uint64(begin)
-    first = np.uint64(start)
+    stop = u64(end)
+    at = u64(begin)
+    first = u64(start)
     if first == _MATCH:
         count = _every_line(text, at, stop, out_begin, out_end, out_verdict)
         at = stop
@@ -280,13 +285,13 @@ def match_lines(
         states[0] = first
         counts[0] = _ZERO
         if lanes == _LANES:
-            length = np.uint64(hits.size) // _LANES
+            length = u64(hits.size) // _LANES
             for lane in range(4):
                 length = min(length, bounds[lane + 1] - bounds[lane])
             _walk_lanes(text, bounds, length, offsets, table, first, states, counts, hits)
         for lane in range(lanes):
             count = _write_hits(
-                text, at, bounds[lane], bounds[lane + 1], hits, np.uint64(lane) * length,
+                text, at, bounds[lane], bounds[lane + 1], hits, u64(lane) * length,
                 counts[lane], out_begin, out_end, out_verdict, count,
             )  # fmt: skip
             count = _walk_on(
@@ -313,14 +318,14 @@ def line_matches(
     text: uint8; the range is one line, its newline included or not. The rest: the fields of a
     `Dfa`.
     """
-    stop = np.uint64(end)
+    stop = u64(end)
     if end > begin and text[stop - _ONE] == _NEWLINE:
         stop -= _ONE
-    at = np.uint64(begin)
-    state = np.uint64(start)
+    at = u64(begin)
+    state = u64(start)
     while at < stop and state >= _VERDICTS:
-        state = np.uint64(table[np.uint64(offsets[text[at]]) + state])
+        state = u64(table[u64(offsets[text[at]]) + state])
         at += _ONE
     if state < _VERDICTS:
         return MATCHED if state == _MATCH else UNCERTAIN
-    return np.int64(eol_accept[state])
+    return i64(eol_accept[state])

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import numba
 
-from triseek.kernels.automaton import line_matches
+from triseek.kernels.automaton import line_matches, match_lines
 from triseek.kernels.fetch import (
     STAT_CTIME,
     STAT_INODE,
@@ -95,8 +95,7 @@ def _beside_word(text: np.ndarray, at: int, begin: int, end: int) -> int:
 
 
 @kernel(
-    I64, BYTES, I64, I64, I64, BYTES, I64S, I64S,
-    BYTES, U16S, I64, I64, BYTES, I64S_OUT,
+    I64, BYTES, I64, I64, I64, BYTES, I64S, I64S, U32S, U16S, I64, BYTES, I64S_OUT,
 )  # fmt: skip
 def next_line(
     text: np.ndarray,
@@ -106,35 +105,21 @@ def next_line(
     needles: np.ndarray,
     needle_starts: np.ndarray,
     rare: np.ndarray,
-    classes: np.ndarray,
+    class_offsets: np.ndarray,
     table: np.ndarray,
-    n_classes: int,
     start: int,
     eol_accept: np.ndarray,
     found: np.ndarray,
 ) -> int:
-    """The next line of text[at:end] that matches or may; `at` is a line start.
+    """The next line of text[at:end] with a needle that matches or may; `at` is a line start.
 
     needles: uint8; needle k is needles[needle_starts[k] : needle_starts[k + 1]], its rarest byte
-    at rare[k]. classes, table, n_classes, start, eol_accept: the automaton
-    (`kernels.automaton`). found: int64[2 + needles], found[0] and found[1] become the line's
+    at rare[k]. class_offsets, table, start, eol_accept: the automaton (`query.automaton.Dfa`). found: int64[2 + needles], found[0] and found[1] become the line's
     begin and end (its newline included); the rest keeps each needle's next occurrence and must
     be -1 when a new text begins. Returns 0 when there is no such line, 1 for a match, 2 when
     only an exact look can tell.
     """
     count = rare.size
-    if count == 0:
-        while at < end:
-            until = memchr_index(text, numba.uint8(10), at, end)
-            verdict = line_matches(
-                text, at, until, classes, table, n_classes, start, eol_accept
-            )
-            if verdict != 0:
-                found[0] = at
-                found[1] = min(until + 1, end)
-                return numba.int64(verdict)
-            at = until + 1
-        return 0
     while at < end:
         hit = end
         which = 0
@@ -166,7 +151,7 @@ def next_line(
         until = memchr_index(text, numba.uint8(10), hit, end)
         if confirm == CONFIRM_AUTOMATON:
             verdict = numba.int64(
-                line_matches(text, begin, until, classes, table, n_classes, start, eol_accept)
+                line_matches(text, begin, until, class_offsets, table, start, eol_accept)
             )
             if verdict == 0:
                 at = until + 1
@@ -179,8 +164,8 @@ def next_line(
 
 @kernel(
     I64, I64, BYTES, I64S, I64S, I64S, U64S, U64S, U32S, I64S, I64, I64,
-    I64S, BYTES, I64S, I64S, BYTES, U16S, I64, I64, BYTES,
-    BYTES_OUT, BYTES_OUT, I64S_OUT, I64S_OUT,
+    I64S, BYTES, I64S, I64S, U32S, U16S, I64, BYTES,
+    BYTES_OUT, BYTES_OUT, I64S_OUT, I64S_OUT, U64S_OUT, U64S_OUT, BYTES_OUT, U64S_OUT,
     U32S_OUT, U64S_OUT, U64S_OUT, U64S_OUT, U64S_OUT, BYTES_OUT, BYTES_OUT, I64S_OUT, BYTES_OUT,
     I64S_OUT,
 )  # fmt: skip
@@ -200,15 +185,18 @@ def verify_files(
     needles: np.ndarray,
     needle_starts: np.ndarray,
     rare: np.ndarray,
-    classes: np.ndarray,
+    class_offsets: np.ndarray,
     table: np.ndarray,
-    n_classes: int,
     start: int,
     eol_accept: np.ndarray,
     scratch: np.ndarray,
     arena: np.ndarray,
     stats: np.ndarray,
     found: np.ndarray,
+    hit_begin: np.ndarray,
+    hit_end: np.ndarray,
+    hit_verdict: np.ndarray,
+    cursor: np.ndarray,
     row_file: np.ndarray,
     row_number: np.ndarray,
     row_offset: np.ndarray,
@@ -224,7 +212,8 @@ def verify_files(
 
     names, starts, files: as for `fetch`. Blocks edges[k]..edges[k + 1] - 1 belong to files[k]:
     offsets, sizes (uint64, bytes), numbers (uint32, first line). expected: int64, the indexed
-    stat row of each of files[k]. The arena must hold the largest block. Rows: row_file (uint32,
+    stat row of each of files[k]. The arena must hold the largest block. hit_*, cursor: room
+    for what the automaton finds at a time, as `automaton.match_lines` wants it. Rows: row_file (uint32,
     index k), row_number (0 unless
     wanted), row_offset (bytes from the start of the file), row_begin and row_end into text_out,
     row_flag (uint8, 1 match, 2 uncertain). counts: int64 per k, certain lines. outcome: uint8 per
@@ -278,16 +267,35 @@ def verify_files(
             position = 0
             for j in range(found.size):
                 found[j] = -1
+            hits = 0
+            hit = 0
             while True:
-                verdict = next_line(
-                    arena, position, length, confirm, needles, needle_starts, rare,
-                    classes, table, n_classes, start, eol_accept, found,
-                )  # fmt: skip
-                if verdict == 0:
-                    break
-                begin = found[0]
-                end = found[1]
-                position = end
+                if rare.size != 0:
+                    verdict = next_line(
+                        arena, position, length, confirm, needles, needle_starts, rare,
+                        class_offsets, table, start, eol_accept, found,
+                    )  # fmt: skip
+                    if verdict == 0:
+                        break
+                    begin = found[0]
+                    end = found[1]
+                    position = end
+                else:
+                    if hit == hits:
+                        if position >= length:
+                            break
+                        hits = match_lines(
+                            arena, position, length, class_offsets, table, start, eol_accept,
+                            hit_begin, hit_end, hit_verdict, cursor,
+                        )  # fmt: skip
+                        hit = 0
+                        position = numba.int64(cursor[0])
+                        if hits == 0:
+                            break
+                    begin = numba.int64(hit_begin[hit])
+                    end = numba.int64(hit_end[hit])
+                    verdict = numba.int64(hit_verdict[hit])
+                    hit += 1
                 if verdict == 1:
                     counts[k] += 1
                 if want_rows or verdict == 2:

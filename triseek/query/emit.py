@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import re2
 
 from triseek.query.charset import ASCII, BYTES, difference, intersection, union, utf8_sequences
+from triseek.query.fold import fold
 from triseek.query.program import can_be_empty
 from triseek.query.syntax import Alternate, Bytes, Chars, Concat, Empty, Look, Node, Repeat
 from triseek.query.unicode import ASCII_WORD
@@ -38,7 +39,6 @@ _MEMORY_BYTES = 64 << 20
 """What one RE2 program may take, its cached states included; its own default is 8 MiB."""
 _COUNT_MAX = 1000
 """RE2's limit to counted repetition, nested ones multiplied."""
-_UNBOUNDED = 1
 _PROGRAM_MAX = 2_000_000
 """Bytes of pattern text beyond which RE2 is not asked; it would refuse after seconds."""
 
@@ -145,20 +145,20 @@ class _Emitter:
                 written = self.text(part, count)
             if written is None:
                 return None
-            out += b"(?:" + written + b")" if isinstance(part, Alternate) else written
+            out += written
         return bytes(out)
 
     def repeat(self, node: Repeat, count: int) -> bytes | None:
-        low, high = node.low, node.high
-        times = count * max(low, high or _UNBOUNDED)
-        if times > _COUNT_MAX * count or (count > 1 and times > _COUNT_MAX):
+        times = max(node.low, node.high or 1)
+        if times > 1 and times * count > _COUNT_MAX and count > 1:
             raise UnsayableError
-        if high is None and can_be_empty(node.node):
-            raise UnsayableError  # RE2 simplifies some of these, and ranks empty rounds otherwise
-        body = self.text(node.node, times)
+        if node.high is None and can_be_empty(node.node) and _loops(node.node):
+            raise UnsayableError  # `(?:(?:|b)*)+?` and its kin: RE2 ranks empty rounds otherwise
+        body = self.text(node.node, count * min(times, _COUNT_MAX))
         if body is None:
-            return b"(?:)" if low == 0 else None
-        return b"(?:" + body + b")" + _quantifier(low, high) + (b"" if node.greedy else b"?")
+            return b"(?:)" if node.low == 0 else None
+        lazy = b"" if node.greedy else b"?"
+        return b"".join(b"(?:" + body + b")" + one + lazy for one in _quantifiers(node))
 
     def look(self, look: Look, beside: _Neighbours) -> bytes | None:
         """Return an assertion; `None` where the pattern itself contradicts it."""
@@ -253,6 +253,15 @@ def _sort(edge: Ranges | None) -> str:
     return "word" if words == edge else "either"
 
 
+def _loops(tree: Node) -> bool:
+    """Return whether a repetition without a bound is anywhere in the tree."""
+    return fold(tree, _loops_here)
+
+
+def _loops_here(node: Node, below: list[bool]) -> bool:
+    return any(below) or (isinstance(node, Repeat) and node.high is None)
+
+
 def _choice(parts: Iterable[bytes | None]) -> bytes | None:
     possible = [part for part in parts if part is not None]
     if not possible:
@@ -272,7 +281,22 @@ def _byte_class(ranges: Ranges) -> bytes | None:
     return b"[" + b"".join(b"\\x%02x-\\x%02x" % pair for pair in ranges) + b"]"
 
 
-def _quantifier(low: int, high: int | None) -> bytes:
+def _quantifiers(node: Repeat) -> list[bytes]:
+    """Return the quantifiers that, one after the other, repeat as `node` does.
+
+    `x{0,1500}` may become `x{0,1000}x{0,500}`: the ways to match come in another order, but each
+    comes first in the same place.
+    """
+    low, high = node.low, node.high
     if high is None:
-        return {0: b"*", 1: b"+"}.get(low) or b"{%d,}" % low
-    return b"?" if (low, high) == (0, 1) else b"{%d,%d}" % (low, high)
+        if low <= _COUNT_MAX:
+            return [{0: b"*", 1: b"+"}.get(low) or b"{%d,}" % low]
+        return [*_thousands(low, b"{%d}"), b"*"]
+    if high <= _COUNT_MAX:
+        return [b"?" if (low, high) == (0, 1) else b"{%d,%d}" % (low, high)]
+    return [*_thousands(low, b"{%d}"), *_thousands(high - low, b"{0,%d}")]
+
+
+def _thousands(count: int, form: bytes) -> list[bytes]:
+    full, rest = divmod(count, _COUNT_MAX)
+    return [form % _COUNT_MAX] * full + ([form % rest] if rest else [])

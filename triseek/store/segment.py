@@ -141,7 +141,8 @@ class Segment:
 
     def postings_of(self, trigram: int) -> tuple[int, int, int]:
         """(begin, end, blocks) of a trigram's list in `postings`, verified; (0, 0, 0) if absent."""
-        at = int(np.searchsorted(self.trigrams, trigram))
+        # A plain int would make NumPy convert the whole column first.
+        at = int(np.searchsorted(self.trigrams, np.uint32(trigram)))
         if at == len(self.trigrams) or self.trigrams[at] != trigram:
             return 0, 0, 0
         begin, end = int(self.offsets[at]), int(self.offsets[at + 1])

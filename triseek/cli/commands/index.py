@@ -180,11 +180,14 @@ def _sizes(root: bytes, paths: list[bytes]) -> _Sizes:
 
 def _measured_text(document: dict[str, Any]) -> str:
     lines = [
-        f"{document['root']}: {document['files']:,} files, "
-        f"{report_text.human_size(document['bytes'])}, {document['category']}"
+        "{root}: {files:,} files, {size}, {category}".format(
+            **document, size=report_text.human_size(document["bytes"])
+        )
     ]
     lines += [
-        f"  {row['extension']:12} {row['files']:>9,} files {report_text.human_size(row['bytes']):>10}"
+        "  {extension:12} {files:>9,} files {size:>10}".format(
+            **row, size=report_text.human_size(row["bytes"])
+        )
         for row in document["extensions"]
     ]
     return "\n".join(lines)

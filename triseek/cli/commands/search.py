@@ -8,10 +8,12 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from triseek.cli import status
 from triseek.cli.binary import MAPPED_MAX, noticed_buffered, noticed_mapped
 from triseek.cli.operands import Naming, Places, anchored, runs
-from triseek.cli.render.found import Found
+from triseek.cli.render.found import Found, Rows
 from triseek.cli.render.output import Output
 from triseek.cli.report import Report
 from triseek.cli.resolve import as_explicit
@@ -23,9 +25,8 @@ if TYPE_CHECKING:
     from triseek.cli.operands import Place
     from triseek.cli.render.found import Renderer
     from triseek.cli.resolve import Operand, Plan
-    from triseek.engine.backends.base import FileRows
+    from triseek.engine.backends.base import Batch
     from triseek.engine.engine import Engine
-    from triseek.engine.search import Search
     from triseek.model.search import SearchRequest, Skipped
 
 FAULTS = ("unreadable", "loop", "not_found", "other")
@@ -116,13 +117,12 @@ class _Job:
         """--include-zero: the counts of all files that were searched, zeros too."""
         found = {file.path: file for file in self._found(place.engine, request, naming.shown)}
         skipped = {naming.shown(each.path) for each in self.report.totals.skipped}
-        pattern = next(iter(found.values())).pattern if found else None
         for path in place.engine.list_files(request.scope, request.paths):
             shown = naming.shown(path)
             if shown in found:
                 self._show(found[shown])
             elif shown not in skipped:
-                self.renderer.file(_nothing_in(shown, pattern))
+                self.renderer.file(_nothing_in(shown))
 
     def _search_files(self, operands: tuple[Operand, ...]) -> None:
         """Search files that were named, in the order they were named."""
@@ -141,7 +141,7 @@ class _Job:
             if answer is not None:
                 self._show(answer._replace(path=shown))
             elif self.plan.include_zero and self.plan.shows in ("count", "count_matches"):
-                self.renderer.file(_nothing_in(shown, None))
+                self.renderer.file(_nothing_in(shown))
 
     def _search_stdin(self) -> None:
         """Search standard input by way of a file: roads read files."""
@@ -163,53 +163,43 @@ class _Job:
                 answered = True
                 self._show(self._cut(found, place.engine, mapped=False, inside=place.inside))
             if not answered and self.plan.include_zero:
-                self.renderer.file(_nothing_in(b"<stdin>", None))
+                self.renderer.file(_nothing_in(b"<stdin>"))
 
     def _found(
         self, engine: Engine, request: SearchRequest, shown: Callable[[bytes], bytes]
     ) -> Iterator[Found]:
         """Search, and give what is found file by file."""
-        if request.limit is not None:
-            request = replace(request, limit=max(0, request.limit - self.report.totals.lines))
+        request = self._within_limit(request)
         search = engine.search(request)
-        sized = self.plan.shows == "json"
         spanning = spans_lines(search.pattern, request)
+        root = os.fsencode(engine.root)
         try:
             for batch in search:
-                for rows in batch.files():
-                    yield self._named(rows, search, engine, shown, sized=sized, spanning=spanning)
+                for path, rows, count in _files(batch):
+                    size = _size(os.path.join(root, path)) if self.plan.shows == "json" else 0
+                    yield Found(
+                        path=shown(path),
+                        rows=rows,
+                        text=batch.text,
+                        hits=count,
+                        pattern=search.pattern,
+                        size=size,
+                        multiline=spanning,
+                    )
                 if self.plan.eager:
                     self.out.flush()
         finally:
             search.close()
-            self.report.add(search, os.fsencode(engine.root))
+            self.report.add(search, root)
             self._complain_about(search.totals.skipped, shown)
 
-    def _named(
-        self,
-        rows: FileRows,
-        search: Search,
-        engine: Engine,
-        shown: Callable[[bytes], bytes],
-        *,
-        sized: bool,
-        spanning: bool,
-    ) -> Found:
-        size = 0
-        if sized:
-            try:
-                size = os.stat(os.path.join(os.fsencode(engine.root), rows.path)).st_size
-            except OSError:
-                size = 0  # gone since: a statistic is not worth an error
-        return Found(
-            shown(rows.path),
-            rows.rows,
-            rows.text,
-            rows.count,
-            search.pattern,
-            size=size,
-            multiline=spanning,
-        )
+    def _within_limit(self, request: SearchRequest) -> SearchRequest:
+        """The request with what earlier operands have left of --limit."""
+        if request.limit is None:
+            return request
+        totals = self.report.totals
+        used = totals.lines if request.mode == "lines" else totals.files_matched
+        return replace(request, limit=max(0, request.limit - used))
 
     def _cut(
         self, found: Found, engine: Engine, *, mapped: bool, inside: bytes | None = None
@@ -222,7 +212,9 @@ class _Job:
             shown, at = noticed_mapped(found.rows, found.text, lambda size: _head(path, size))
         else:
             shown, at = noticed_buffered(found.rows, _head(path, -1))
-        rows = found.rows if self.plan.shows in ("json", "envelope") else found.rows[:shown]
+        rows = found.rows
+        if self.plan.shows not in ("json", "envelope"):
+            rows = rows.part(0, shown)
         return found._replace(rows=rows, binary_at=at)
 
     def _show(self, found: Found) -> None:
@@ -379,12 +371,24 @@ def _paths(place: Place) -> tuple[str, ...]:
     return (os.fsdecode(place.inside),) if place.inside else ()
 
 
-def _nothing_in(path: bytes, pattern: object) -> Found:
-    import numpy as np
+def _files(batch: Batch) -> Iterator[tuple[bytes, Rows, int]]:
+    """Path, rows and count of each file of a batch."""
+    rows = Rows.of(batch.rows)
+    bounds = np.searchsorted(batch.rows["file"], np.arange(len(batch.paths) + 1)).tolist()
+    counts = batch.counts.tolist()
+    for number, (path, count) in enumerate(zip(batch.paths, counts, strict=True)):
+        yield path, rows.part(bounds[number], bounds[number + 1]), count
 
-    from triseek.engine.backends.base import ROW
 
-    return Found(path, np.empty(0, ROW), b"", 0, pattern)  # type: ignore[arg-type]
+def _nothing_in(path: bytes) -> Found:
+    return Found(path=path, rows=Rows.none(), text=b"", hits=0, pattern=None)
+
+
+def _size(path: bytes) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0  # gone since: a statistic is not worth an error
 
 
 def _head(path: bytes, size: int) -> bytes:

@@ -34,12 +34,10 @@ class Envelope:
 
     def file(self, found: Found) -> None:
         """Collect the matching lines of one file."""
-        rows = found.rows[~found.rows["context"]]
         matches = [
             self._match(found, number, found.text[begin:end])
-            for number, begin, end in zip(
-                rows["number"].tolist(), rows["begin"].tolist(), rows["end"].tolist(), strict=True
-            )
+            for number, _, begin, end, context in found.rows
+            if not context
         ]
         self.counts.files_matched += 1
         self.results.append(

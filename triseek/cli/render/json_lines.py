@@ -7,7 +7,7 @@ differ from run to run; everything else is ripgrep's to the byte.
 from __future__ import annotations
 
 from base64 import b64encode
-from json.encoder import encode_basestring  # type: ignore[attr-defined]
+from json.encoder import encode_basestring
 from typing import TYPE_CHECKING
 
 from triseek.cli.render.found import Counts, located
@@ -46,14 +46,7 @@ class JsonLines:
         """Write the rows; return how many matches and how many matching lines there were."""
         rows, text, pieces = found.rows, found.text, []
         matches = lines = 0
-        for number, offset, begin, end, context in zip(
-            rows["number"].tolist(),
-            rows["offset"].tolist(),
-            rows["begin"].tolist(),
-            rows["end"].tolist(),
-            rows["context"].tolist(),
-            strict=True,
-        ):
+        for number, offset, begin, end, context in rows:
             line = text[begin:end]
             spans = []
             if context is self._look.invert:

@@ -7,45 +7,60 @@ from typing import TYPE_CHECKING
 from triseek.cli.render.color import RESET
 
 if TYPE_CHECKING:
+    from triseek.cli.render.found import Rows
     from triseek.cli.render.look import Look
 
 
-class Prelude:
-    """The preludes of one file: for matches, and for lines of context."""
+class PreludeStyle:
+    """What the preludes of all files have in common. Pairs: for matches, for context."""
 
-    def __init__(self, look: Look, path: bytes) -> None:
+    def __init__(self, look: Look) -> None:
         self.look = look
-        shown = look.colored_path(path) if look.path and not look.heading else b""
-        self.paths = [
-            shown + (look.path_terminator or separator) if shown else b""
-            for separator in (look.match_separator, look.field_context_separator)
-        ]
-        self.separators = [look.match_separator, look.field_context_separator]
+        self.separators = (look.match_separator, look.field_context_separator)
         line_on = look.palette.line_on if look.palette else b""
         column_on = look.palette.column_on if look.palette else b""
         reset = RESET if look.palette else b""
-        self._numbers = [line_on + b"%d" + reset + _escaped(each) for each in self.separators]
-        self._columns = [column_on + b"%d" + reset + _escaped(each) for each in self.separators]
+        self.numbers = [line_on + b"%d" + reset + _escaped(each) for each in self.separators]
+        self.columns = [column_on + b"%d" + reset + _escaped(each) for each in self.separators]
+        """For `%`: a line number, and a column or offset, each with its separator."""
+
+
+class Prelude:
+    """The preludes of one file."""
+
+    def __init__(self, style: PreludeStyle, path: bytes) -> None:
+        self._style = style
+        self._look = look = style.look
+        self.paths = (b"", b"")
+        if look.path and not look.heading:
+            shown = look.colored_path(path)
+            first, second = (look.path_terminator or each for each in style.separators)
+            self.paths = (shown + first, shown + second)
+
+    def figures(self, rows: Rows) -> list[list[int]]:
+        """The columns of numbers that are shown."""
+        shown = [rows.numbers] if self._look.line_number else []
+        return [*shown, rows.offsets] if self._look.byte_offset else shown
 
     def formats(self) -> list[bytes]:
-        """For `%` with number, offset and text, as far as they are shown: match, context."""
+        """For `%` with what `figures` gave and the text."""
+        look, style = self._look, self._style
         made = []
-        for kind in (0, 1):
-            number = self._numbers[kind] if self.look.line_number else b""
-            offset = self._columns[kind] if self.look.byte_offset else b""
-            made.append(_escaped(self.paths[kind]) + number + offset + b"%b")
+        for path, number, offset in zip(self.paths, style.numbers, style.columns, strict=True):
+            figures = number * look.line_number + offset * look.byte_offset
+            made.append(_escaped(path) + figures + b"%b")
         return made
 
     def written(self, number: int, column: int | None, offset: int, *, context: bool) -> bytes:
         """The prelude of one line."""
-        look, kind = self.look, int(context)
+        look, style, kind = self._look, self._style, int(context)
         made = self.paths[kind]
         if look.line_number:
-            made += self._numbers[kind] % number
+            made += style.numbers[kind] % number
         if look.column and column is not None:
-            made += self._columns[kind] % column
+            made += style.columns[kind] % column
         if look.byte_offset:
-            made += self._columns[kind] % offset
+            made += style.columns[kind] % offset
         return made
 
 

@@ -49,7 +49,8 @@ class Replacer:
         )
 
     def _match(self, line: bytes, begin: int, end: int) -> Any:  # noqa: ANN401 - re2 has no types
-        match = self._regex.match(line, begin)
+        regex = self._regex
+        match = regex.match(line, begin) if regex else None
         if match is None or match.end() != end:
             raise InvalidRequest(
                 "-r (--replace): the groups of this pattern cannot be told exactly here",

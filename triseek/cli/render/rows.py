@@ -13,7 +13,7 @@ from triseek.cli.render.clip import clipped
 from triseek.cli.render.color import RESET
 from triseek.cli.render.found import line_count, line_spans, located
 from triseek.cli.render.graphemes import prefix_length
-from triseek.cli.render.prelude import Prelude
+from triseek.cli.render.prelude import Prelude, PreludeStyle
 
 if TYPE_CHECKING:
     from triseek.cli.render.found import Found, Span
@@ -29,6 +29,7 @@ class Painter:
 
     def __init__(self, look: Look, replacer: Replacer | None) -> None:
         self.look = look
+        self.style = PreludeStyle(look)
         self.replacer = replacer
         self.colors = look.palette if look.palette and look.palette.marks else None
         self.locates = bool(
@@ -55,7 +56,7 @@ class RowWriter:
         self._replacer = painter.replacer
         self._found = found
         self._multiline = found.multiline
-        self._prelude = Prelude(self._look, found.path)
+        self._prelude = Prelude(painter.style, found.path)
         # The row at hand, as ripgrep's printer has it.
         self._spans: list[Span] = []
         self._original: list[Span] = []

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from triseek.cli.render.found import Counts, line_spans, row_values
+from triseek.cli.render.found import Counts, Rows, line_spans
 from triseek.cli.render.prelude import Prelude
 from triseek.cli.render.rows import Painter, RowWriter
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from triseek.cli.render.found import Found
     from triseek.cli.render.look import Look
     from triseek.cli.render.output import Output
@@ -43,8 +41,8 @@ class Standard:
                 self._out.write(self._formatted(found))
             else:
                 self._out.write(self._taken_apart(found))
-        if found.binary_at is not None:
-            self._out.write(self._binary_note(found))
+        if found.binary_at is not None and found.hits:
+            self._out.write(self._binary_note(found.path, found.binary_at))
         self.counts.files_matched += found.hits > 0
         self.counts.bytes_printed += self._out.written - before
 
@@ -56,45 +54,35 @@ class Standard:
             opening += look.colored_path(path) + (look.path_terminator or look.line_end)
         return opening
 
-    def _binary_note(self, found: Found) -> bytes:
-        if not found.hits:
-            return b""
-        named = self._look.colored_path(found.path) + b": " if self._look.path else b""
-        return named + b'binary file matches (found "\\0" byte around offset %d)\n' % (
-            found.binary_at
-        )
+    def _binary_note(self, path: bytes, at: int) -> bytes:
+        named = self._look.colored_path(path) + b": " if self._look.path else b""
+        return named + b'binary file matches (found "\\0" byte around offset %d)\n' % at
 
     # In bulk
 
     def _formatted(self, found: Found) -> bytes:
         rows, text = found.rows, found.text
-        prelude = Prelude(self._look, found.path)
-        numbers, offsets = rows["number"].tolist(), rows["offset"].tolist()
-        begins, ends = rows["begin"].tolist(), rows["end"].tolist()
-        contexts = rows["context"].tolist()
         if found.multiline:
-            numbers, offsets, begins, ends, contexts = _single_lines(rows, text)
-        if not numbers:
-            return b""
-        lines = _fill(prelude, text, numbers, offsets, begins, ends, contexts)
-        self._mark_gaps(lines, offsets, begins, ends)
-        if text[ends[-1] - 1 : ends[-1]] != b"\n":  # only a file's last line can lack its end
+            rows = _single_lines(rows, text)
+        lines = _filled(Prelude(self._painter.style, found.path), text, rows)
+        self._mark_gaps(lines, rows)
+        last = rows.ends[-1]
+        if text[last - 1 : last] != b"\n":  # only a file's last line can lack its end
             lines.append(self._look.line_end)
         return b"".join(lines)
 
-    def _mark_gaps(
-        self, lines: list[bytes], offsets: list[int], begins: list[int], ends: list[int]
-    ) -> None:
+    def _mark_gaps(self, lines: list[bytes], rows: Rows) -> None:
         """Put the separator before each line that does not touch the one before."""
         look = self._look
         if not look.context or look.context_separator is None:
             return
         separator = look.context_separator + look.line_end
-        expected = offsets[0]
-        for place, offset in enumerate(offsets):
+        expected = rows.offsets[0]
+        columns = zip(rows.offsets, rows.begins, rows.ends, strict=True)
+        for place, (offset, begin, end) in enumerate(columns):
             if offset != expected:
                 lines[place] = separator + lines[place]
-            expected = offset + ends[place] - begins[place]
+            expected = offset + end - begin
 
     # Row by row
 
@@ -105,7 +93,7 @@ class Standard:
         if look.context and look.context_separator is not None:
             separator = look.context_separator + look.line_end
         expected = -1
-        for number, offset, begin, end, context in row_values(found.rows):
+        for number, offset, begin, end, context in found.rows:
             if separator is not None and expected not in (-1, offset):
                 writer.pieces.append(separator)
             writer.row(found.text[begin:end], number, offset, context=context)
@@ -115,52 +103,32 @@ class Standard:
         return b"".join(writer.pieces)
 
 
-def _fill(
-    prelude: Prelude,
-    text: bytes,
-    numbers: list[int],
-    offsets: list[int],
-    begins: list[int],
-    ends: list[int],
-    contexts: list[bool],
-) -> list[bytes]:
-    """Format all lines of a file: the loops under every plain search, one per combination."""
-    look, formats = prelude.look, prelude.formats()
-    spans = zip(begins, ends, strict=True)
-    if True in contexts:
-        chosen = [formats[context] for context in contexts]
-    else:
-        chosen = [formats[0]] * len(contexts)
-    if look.line_number and look.byte_offset:
+def _filled(prelude: Prelude, text: bytes, rows: Rows) -> list[bytes]:
+    """Format all lines of a file: the loops under every plain search."""
+    spans = zip(rows.begins, rows.ends, strict=True)
+    texts = [text[begin:end] for begin, end in spans]
+    figures = prelude.figures(rows)
+    if True in rows.contexts:
+        forms = prelude.formats()
+        values = zip(*figures, texts, strict=True)
         return [
-            form % (number, offset, text[begin:end])
-            for form, number, offset, (begin, end) in zip(
-                chosen, numbers, offsets, spans, strict=True
-            )
+            forms[context] % value for context, value in zip(rows.contexts, values, strict=True)
         ]
-    if look.line_number or look.byte_offset:
-        figures = numbers if look.line_number else offsets
-        return [
-            form % (figure, text[begin:end])
-            for form, figure, (begin, end) in zip(chosen, figures, spans, strict=True)
-        ]
-    if True in contexts:
-        return [
-            prelude.paths[context] + text[begin:end]
-            for context, (begin, end) in zip(contexts, spans, strict=True)
-        ]
-    prefix = prelude.paths[0]
-    return [prefix + text[begin:end] for begin, end in spans]
+    if not figures:
+        prefix = prelude.paths[0]
+        return [prefix + line for line in texts]
+    form = prelude.formats()[0]
+    return [form % value for value in zip(*figures, texts, strict=True)]
 
 
-def _single_lines(
-    rows: np.ndarray, text: bytes
-) -> tuple[list[int], list[int], list[int], list[int], list[bool]]:
+def _single_lines(rows: Rows, text: bytes) -> Rows:
     """The rows of a multi-line search, each line by itself."""
-    columns: tuple[list[int], list[int], list[int], list[int], list[bool]] = ([], [], [], [], [])
-    for number, offset, begin, end, context in row_values(rows):
+    lines = Rows.none()
+    for number, offset, begin, end, context in rows:
         for place, (first, last) in enumerate(line_spans(text[begin:end])):
-            line = (number + place, offset + first, begin + first, begin + last, context)
-            for column, value in zip(columns, line, strict=True):
-                column.append(value)  # type: ignore[arg-type]
-    return columns
+            lines.numbers.append(number + place)
+            lines.offsets.append(offset + first)
+            lines.begins.append(begin + first)
+            lines.ends.append(begin + last)
+            lines.contexts.append(context)
+    return lines

@@ -24,12 +24,7 @@ class Tallied:
     def file(self, found: Found) -> None:
         """Count, and pass on."""
         matches = lines = 0
-        for begin, end, context in zip(
-            found.rows["begin"].tolist(),
-            found.rows["end"].tolist(),
-            found.rows["context"].tolist(),
-            strict=True,
-        ):
+        for _, _, begin, end, context in found.rows:
             if context:
                 continue
             line = found.text[begin:end]

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from triseek.engine.backends import lines
-from triseek.engine.backends.base import ROW, FileRows
+from triseek.engine.backends.base import FileRows
 from triseek.errors import InvalidRequest
 from triseek.files import text
 from triseek.model.search import Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from io import FileIO
 
     from triseek.engine.backends.base import Batch
     from triseek.model.search import SearchRequest, Totals
@@ -91,14 +90,20 @@ class FileSearch:
         `explicit` files were named by the user. Binary ones among them are searched too, and
         one that matches is found (its lines are not) and skipped, with ripgrep's words for it.
         """
+        # Plain descriptors: half the time of a file object, for tens of thousands of files.
         try:
-            with open(os.path.join(self.root, path), "rb", buffering=0) as file:
-                size = os.fstat(file.fileno()).st_size
-                if size > WHOLE_BYTES and self.in_parts and not explicit:
-                    return self._search_parts(path, file)
-                data = file.read()
+            file = os.open(os.path.join(self.root, path), os.O_RDONLY | os.O_CLOEXEC)
         except OSError as error:
-            return Searched(None, Skipped(path, "unreadable", error.strerror or str(error)), 0)
+            return _unreadable(path, error)
+        try:
+            size = os.fstat(file).st_size
+            if size > WHOLE_BYTES and self.in_parts and not explicit:
+                return self._search_parts(path, file)
+            data = _read_all(file, size)
+        except OSError as error:
+            return _unreadable(path, error)
+        finally:
+            os.close(file)
         return self.search_bytes(path, data, explicit=explicit)
 
     def search_bytes(self, path: bytes, data: bytes, *, explicit: bool = False) -> Searched:
@@ -125,17 +130,17 @@ class FileSearch:
         if not count:
             return Searched(None, None, len(data))
         detail = f'binary file matches (found "\\0" byte around offset {nul})'
-        found = FileRows(path, np.empty(0, ROW), b"", count)
+        found = FileRows(path, lines.NO_ROWS, b"", count)
         return Searched(found, Skipped(path, "binary", detail), len(data))
 
-    def _search_parts(self, path: bytes, file: FileIO) -> Searched:
+    def _search_parts(self, path: bytes, file: int) -> Searched:
         """Search a large file part by part, in memory for one part and what matched."""
-        mark = _mark(head := file.read(4))
+        mark = _mark(os.pread(file, 4, 0))
         if mark is None:
-            return self.search_bytes(path, head + file.readall())
-        file.seek(mark)
+            return self.search_bytes(path, _read_all(file, os.fstat(file).st_size))
+        os.lseek(file, mark, os.SEEK_SET)
         parts = _Parts(self.request, self.pattern)
-        size = file.tell()
+        size = mark
         for part in _whole_lines(file):
             size += len(part)
             if b"\0" in part and not self.request.scope.text:
@@ -147,29 +152,50 @@ class FileSearch:
     def holds_nul(self, path: bytes) -> bool:
         """Return whether a file's text holds a NUL anywhere; False when it cannot be read."""
         try:
-            with open(os.path.join(self.root, path), "rb", buffering=0) as file:
-                head = file.read(PART_BYTES)
-                if _mark(head) is None:
-                    return text.decode(head + file.readall()) is None
-                return b"\0" in head or any(b"\0" in part for part in _pieces(file))
+            file = os.open(os.path.join(self.root, path), os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
             return False
+        try:
+            if _mark(os.pread(file, 4, 0)) is None:
+                return text.decode(_read_all(file, os.fstat(file).st_size)) is None
+            return any(b"\0" in piece for piece in _pieces(file))
+        except OSError:
+            return False
+        finally:
+            os.close(file)
 
     def text_ends_at(self, path: bytes, end: int) -> bool:
         """Return whether a file's text, decoded and without its BOM, is `end` bytes long."""
         try:
-            with open(os.path.join(self.root, path), "rb", buffering=0) as file:
-                size = os.fstat(file.fileno()).st_size
-                if end < size // 2 - 4:
-                    return False  # UTF-8 is never shorter than half of UTF-16
-                head = file.read(4)
-                mark = _mark(head)
-                if mark is None:
-                    decoded = text.decode(head + file.readall(), binary=True)
-                    return decoded is not None and len(decoded.data) == end
+            file = os.open(os.path.join(self.root, path), os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
             return False
+        try:
+            size = os.fstat(file).st_size
+            mark = _mark(os.pread(file, 4, 0))
+            if mark is None:
+                decoded = text.decode(_read_all(file, size), binary=True)
+                return decoded is not None and len(decoded.data) == end
+        except OSError:
+            return False
+        finally:
+            os.close(file)
         return size - mark == end
+
+
+def _unreadable(path: bytes, error: OSError) -> Searched:
+    return Searched(None, Skipped(path, "unreadable", error.strerror or str(error)), 0)
+
+
+def _read_all(file: int, size: int) -> bytes:
+    """Read a file to its end, which may have moved since its size was asked."""
+    data = os.read(file, size + 1)
+    if len(data) == size:
+        return data
+    pieces = [data]
+    while piece := os.read(file, PART_BYTES):
+        pieces.append(piece)
+    return b"".join(pieces)
 
 
 def _mark(head: bytes) -> int | None:
@@ -220,7 +246,7 @@ class _Parts:
         return batch
 
 
-def _whole_lines(file: FileIO) -> Iterator[bytes]:
+def _whole_lines(file: int) -> Iterator[bytes]:
     """Yield a file's bytes in parts that end at line ends."""
     held: list[bytes] = []
     for piece in _pieces(file):
@@ -234,6 +260,6 @@ def _whole_lines(file: FileIO) -> Iterator[bytes]:
         yield rest
 
 
-def _pieces(file: FileIO) -> Iterator[bytes]:
-    while piece := file.read(PART_BYTES):
+def _pieces(file: int) -> Iterator[bytes]:
+    while piece := os.read(file, PART_BYTES):
         yield piece

@@ -7,11 +7,12 @@ whatever changed after that. They are merged into one path order before anything
 
 from __future__ import annotations
 
+import functools
 import os
 import threading
 from bisect import bisect_left
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -398,14 +399,22 @@ def _in_order(work: Iterator[Callable[[], _Done]]) -> Iterator[_Done]:
         yield first()
         return
     under_way: deque[Future[_Done]] = deque()
-    pool = ThreadPoolExecutor(THREADS, "triseek-verify")
+    submit = _pool().submit
     try:
-        under_way.extend((pool.submit(first), pool.submit(second)))
+        under_way.extend((submit(first), submit(second)))
         for task in work:
-            under_way.append(pool.submit(task))
+            under_way.append(submit(task))
             if len(under_way) > 2 * THREADS:
                 yield under_way.popleft().result()
         while under_way:
             yield under_way.popleft().result()
     finally:
-        pool.shutdown(cancel_futures=True)
+        for future in under_way:
+            future.cancel()
+        wait(under_way)
+
+
+@functools.cache
+def _pool() -> ThreadPoolExecutor:
+    """Threads shared by all searches of the process: starting some takes longer than a search."""
+    return ThreadPoolExecutor(THREADS, "triseek-verify")

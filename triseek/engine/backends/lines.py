@@ -13,13 +13,15 @@ checked against its output (14.1.0):
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from triseek.engine.backends.base import ROW, Batch, FileRows
-from triseek.query.syntax import Alternate, Bytes, Chars, Concat, Look, Repeat
+from triseek.query.fold import fold
+from triseek.query.syntax import Bytes, Chars, Look
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from triseek.query.syntax import Node
 
 NEWLINE = 10
+NO_ROWS = np.empty(0, ROW)
 BATCH_FILES = 64
 BATCH_ROWS = 10_000
 
@@ -84,6 +87,8 @@ def rows_of(
     """
     progress = Progress()
     rows = extract(data, 0, pattern, request, progress)
+    if not rows.begins:
+        return NO_ROWS, progress.count
     return as_array(rows, data, request, first_line, offset), progress.count
 
 
@@ -124,27 +129,39 @@ def spans_lines(pattern: Pattern, request: SearchRequest) -> bool:
     As in ripgrep, `-U` alone does not make it so: a pattern that can neither match a newline nor
     look at one is searched for line by line.
     """
-    return request.pattern.multiline and _sees_newline(pattern.tree)
+    return request.pattern.multiline and _traits(pattern).sees_newline
 
 
-def _sees_newline(node: Node) -> bool:
-    match node:
-        case Chars(ranges) | Bytes(ranges):
-            return any(low <= NEWLINE <= high for low, high in ranges)
-        case Look(kind):
-            return kind in ("line_start", "line_end")
-        case Concat(parts) | Alternate(parts):
-            return any(map(_sees_newline, parts))
-        case Repeat(inner):
-            return _sees_newline(inner)
-        case _:
-            return False
+class _Traits(NamedTuple):
+    """What a pattern's tree says about lines."""
+
+    sees_newline: bool
+    """Whether it can match a newline, or look at the ends of lines."""
+    tells_lines_apart: bool
+    """Whether a line by itself is another thing to it than the same line within a text."""
+
+
+@lru_cache(maxsize=256)
+def _traits(pattern: Pattern) -> _Traits:
+    return fold(pattern.tree, _traits_of)
+
+
+def _traits_of(node: Node, below: list[_Traits]) -> _Traits:
+    newline = any(part.sees_newline for part in below)
+    alone = any(part.tells_lines_apart for part in below)
+    if isinstance(node, Chars | Bytes):
+        newline = any(low <= NEWLINE <= high for low, high in node.ranges)
+    elif isinstance(node, Look):
+        newline = node.kind.startswith("line_")
+        alone = node.kind.startswith("text_") or node.kind.endswith("_crlf")
+    return _Traits(newline, alone)
 
 
 def matching_lines(data: bytes, pattern: Pattern, start: int = 0) -> Iterator[Span]:
     """Yield every matching line of `data[start:]`, in order."""
     if not pattern.literals:
-        return _lines_by_pattern(data, pattern, start)
+        alone = pattern.spec.crlf or _traits(pattern).tells_lines_apart
+        return (_lines_by_pattern if alone else _lines_with_matches)(data, pattern, start)
     if len(pattern.literals) == 1:
         return _lines_with(data, pattern.literals[0], start)
     return _lines_with_any(data, pattern.literals, start)
@@ -178,11 +195,39 @@ def _lines_with_any(data: bytes, needles: Sequence[bytes], at: int) -> Iterator[
 
 
 def _lines_by_pattern(data: bytes, pattern: Pattern, at: int) -> Iterator[Span]:
+    """Yield the lines a pattern matches in, each of them by itself."""
     size, find, matches = len(data), data.find, pattern.matches
+    crlf = pattern.spec.crlf
     while at < size:
         begin, at = at, find(b"\n", at) + 1 or size
-        if matches(data[begin:at]):
+        if matches(body(data[begin:at], crlf=crlf)):
             yield Span(begin, at)
+
+
+def _lines_with_matches(data: bytes, pattern: Pattern, start: int) -> Iterator[Span]:
+    """Yield the lines that hold a match of the whole text, where that is the same thing.
+
+    It is for patterns that match no newline and see nothing but its ends of a line.
+    """
+    size, find, rfind = len(data), data.find, data.rfind
+    text = data[start:] if start else data
+    at = start
+    for first, _ in pattern.finditer(text):
+        first += start
+        if first < at:
+            continue  # another match in a line that is already known
+        if first == size and (not size or data[-1] == NEWLINE):
+            return  # behind the last line
+        begin = rfind(b"\n", at, first) + 1 or at
+        at = find(b"\n", first) + 1 or size
+        yield Span(begin, at)
+
+
+def body(line: bytes, *, crlf: bool) -> bytes:
+    """Return a line without its terminator."""
+    if not line.endswith(b"\n"):
+        return line
+    return line[:-2] if crlf and line.endswith(b"\r\n") else line[:-1]
 
 
 def runs(data: bytes, pattern: Pattern) -> Iterator[Span]:
@@ -250,8 +295,16 @@ def _counts(data: bytes, start: int, pattern: Pattern, request: SearchRequest) -
             return (count for _, count in _counted_runs(data, pattern))
         if request.mode == "count_matches":
             found = matching_lines(data, pattern, start)
-            return (len(pattern.spans(data[begin:end])) for begin, end in found)
+            return (_matches_in(data[begin:end], pattern) for begin, end in found)
     return (1 for _ in hits(data, pattern, request, start))
+
+
+def _matches_in(line: bytes, pattern: Pattern) -> int:
+    """Count the matches in a line; ripgrep leaves out an empty one at the very end of a text."""
+    text = body(line, crlf=pattern.spec.crlf)
+    spans = pattern.spans(text)
+    ends_text = not line.endswith(b"\n")
+    return len(spans) - int(ends_text and spans[-1:] == [(len(text), len(text))])
 
 
 def _show_matches(
@@ -400,22 +453,24 @@ def counted(batch: Batch, totals: Totals) -> Batch:
 
 def gather(files: Iterable[FileRows]) -> Batch:
     """Join the rows of several files into one batch that holds no more text than they need."""
-    paths: list[bytes] = []
-    counts: list[int] = []
-    tables: list[np.ndarray] = []
+    kept = list(files)
+    sizes = [len(file.rows) for file in kept]
+    rows = np.empty(sum(sizes), ROW)
     texts: list[bytes] = []
-    size = 0
-    for number, (path, rows, text, count) in enumerate(files):
-        paths.append(path)
-        counts.append(count)
-        if len(rows):
-            first, last = int(rows["begin"][0]), int(rows["end"][-1])
-            moved = rows.copy()
-            moved["file"] = number
-            moved["begin"] = rows["begin"] - np.uint64(first) + np.uint64(size)
-            moved["end"] = rows["end"] - np.uint64(first) + np.uint64(size)
-            tables.append(moved)
+    shifts: list[int] = []
+    at = size = 0
+    for (_, mine, text, _), count in zip(kept, sizes, strict=True):
+        first = last = 0
+        if count:
+            rows[at : at + count] = mine
+            first, last = int(mine["begin"][0]), int(mine["end"][-1])
             texts.append(text[first:last])
-            size += last - first
-    joined = np.concatenate(tables) if tables else np.empty(0, ROW)
-    return Batch(paths, np.array(counts, np.int64), joined, b"".join(texts))
+        shifts.append(size - first)
+        at += count
+        size += last - first
+    shift = np.repeat(np.array(shifts, np.int64), sizes).view(np.uint64)
+    rows["begin"] += shift  # modulo 2^64: shifts may be negative
+    rows["end"] += shift
+    rows["file"] = np.repeat(np.arange(len(kept)), sizes)
+    counts = np.array([file.count for file in kept], np.int64)
+    return Batch([file.path for file in kept], counts, rows, b"".join(texts))

@@ -19,10 +19,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from triseek.engine.backends import lines, ripgrep_output
-from triseek.engine.backends.base import ROW, FileRows
+from triseek.engine.backends.base import FileRows
 from triseek.engine.backends.file import FileSearch, named_files
 from triseek.engine.backends.ripgrep_flags import arguments
 from triseek.engine.backends.ripgrep_output import Stats
@@ -36,7 +34,7 @@ if TYPE_CHECKING:
     from typing import IO
 
     from triseek.engine.backends.base import Batch
-    from triseek.engine.backends.ripgrep_output import Group
+    from triseek.engine.backends.ripgrep_output import Answer
     from triseek.model.search import BackendName, SearchRequest, Totals
     from triseek.query.pattern import Pattern
 
@@ -44,6 +42,8 @@ OLDEST_MAJOR = 12
 """rg 12 (2020) is the first whose flags and ignore rules are the ones used here."""
 HELD_BYTES = 256 << 20
 """How much of an answer is held to be sorted."""
+FILE_BYTES = 500
+"""What holding one file's answer costs beside its rows and text."""
 
 
 class Ripgrep:
@@ -165,7 +165,7 @@ class _Question:
         size = 0
         for found in self._run(folders, ordered=False):
             held[found.path] = found
-            size += len(found.text) + found.rows.nbytes + 500
+            size += found.rows.nbytes + _text_bytes(found) + FILE_BYTES
             if size > limit:
                 raise _TooMuchToSort
         return held
@@ -174,8 +174,7 @@ class _Question:
         """Run rg once and yield what it finds as it says it."""
         if not folders:
             return
-        patterns = self.search.pattern.rg_patterns
-        asked = arguments(self.request, patterns, map(os.fsdecode, folders), ordered=ordered)
+        asked = arguments(self.request, map(os.fsdecode, folders), ordered=ordered)
         skipped: list[Skipped] = []
         with _Process([self.program, *asked], os.fsdecode(self.search.root)) as process:
             for said in self._read(process.stdout):
@@ -184,34 +183,32 @@ class _Question:
                     self.totals.bytes_searched += said.bytes
                 elif self._is_binary(said):
                     skipped.append(Skipped(said.path, "binary"))
-                elif (found := self._file_rows(said)) is not None:
-                    yield found
+                else:
+                    yield self._file_rows(said)
             skipped += process.finish()
         self.totals.skipped += skipped
 
-    def _read(self, stream: IO[bytes]) -> Iterator[Group | Stats]:
+    def _read(self, stream: IO[bytes]) -> Iterator[Answer | Stats]:
         if self.request.mode == "lines":
-            return ripgrep_output.groups(stream)
+            return ripgrep_output.groups(stream, numbered=self.request.line_numbers)
         if self.request.mode in ("count", "count_matches"):
             return ripgrep_output.counts(stream)
         return ripgrep_output.names(stream)
 
-    def _is_binary(self, group: Group) -> bool:
+    def _is_binary(self, answer: Answer) -> bool:
         """Return whether this file must not be shown, by what rg said or by reading it."""
         if self.text:
             return False
         if self.checks_nul or (self.spanning and self.request.mode == "files_without_match"):
-            return self.search.holds_nul(group.path)
-        return self.request.mode == "lines" and ripgrep_output.stopped_at_nul(group) is not None
+            return self.search.holds_nul(answer.path)
+        return answer.stopped
 
-    def _file_rows(self, group: Group) -> FileRows | None:
-        if self.request.mode in ("files", "files_without_match"):
-            return FileRows(group.path, _NO_ROWS, b"", int(self.request.mode == "files"))
-        if self.request.mode != "lines":
-            return FileRows(group.path, _NO_ROWS, b"", int(group.body))
-        found = ripgrep_output.rows_of(group, numbered=self.request.line_numbers)
+    def _file_rows(self, answer: Answer) -> FileRows:
+        found = FileRows(answer.path, answer.rows, answer.text, answer.count)
+        if self.request.mode == "files_without_match":
+            return found._replace(count=0)
         if not len(found.rows):
-            return None
+            return found
         self._take_back_newline(found)
         if self.spanning and not self.request.invert:
             found = ripgrep_output.runs_of(found)
@@ -220,13 +217,14 @@ class _Question:
 
     def _take_back_newline(self, found: FileRows) -> None:
         """Shorten the last row by the newline that rg printed and its file does not have."""
-        last = found.rows[-1]
-        printed_end = int(last["offset"] + last["end"] - last["begin"])
-        if self.search.text_ends_at(found.path, printed_end - 1):
+        _, _, offset, begin, end, _ = found.rows[-1].item()
+        if self.search.text_ends_at(found.path, offset + end - begin - 1):
             found.rows["end"][-1] -= 1
 
 
-_NO_ROWS = np.empty(0, ROW)
+def _text_bytes(found: FileRows) -> int:
+    """Return how much of a text shared by several files is this one's."""
+    return int(found.rows["end"][-1] - found.rows["begin"][0]) if len(found.rows) else 0
 
 
 def _overlap(folders: list[bytes]) -> bool:

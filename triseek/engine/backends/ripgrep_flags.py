@@ -6,10 +6,11 @@ behind `--` and `./`: no value is ever read as an option, whatever it begins wit
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from triseek.model.search import PatternSpec, ScopeSpec, SearchRequest
 
@@ -40,20 +41,20 @@ _MODES = {
 }
 
 
-def arguments(
-    request: SearchRequest, patterns: Sequence[str], paths: Iterable[str], *, ordered: bool
-) -> list[str]:
+def arguments(request: SearchRequest, paths: Iterable[str], *, ordered: bool) -> list[str]:
     """Return what to pass to rg, without its own name.
 
-    `patterns` are the request's, spelled as rg reads them. `paths` are relative to rg's working
-    folder. `ordered` lets rg sort, which costs it its threads.
+    `paths` are relative to rg's working folder. `ordered` lets rg sort, which costs it its
+    threads.
     """
+    spec = request.pattern
+    patterns = spec.patterns if spec.fixed else map(escape_braces, spec.patterns)
     return [
         *("--no-config", "--color=never", "--no-mmap", "--no-ignore-messages"),
         *("--with-filename", "--null", "--no-context-separator"),
         *(["--sort=path"] if ordered else []),
         *_output_flags(request),
-        *_pattern_flags(request.pattern),
+        *_pattern_flags(spec),
         *_scope_flags(request.scope),
         *(f"--regexp={pattern}" for pattern in patterns),
         "--",
@@ -116,3 +117,18 @@ def _scope_flags(scope: ScopeSpec) -> Iterator[str]:
         yield f"--max-depth={scope.max_depth}"
     if scope.max_filesize is not None:
         yield f"--max-filesize={scope.max_filesize}"
+
+
+_PIECE = re.compile(
+    r"(?P<keep>\\[pPxuUbB]\{[^}]*\}|\\.|\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]"
+    r"|(?<![(|])(?<!^)\{\s*\d+\s*(?:,\s*\d*\s*)?\}|[^{}\\\[]+)|(?P<brace>[{}])|(?P<other>.)",
+    re.DOTALL,
+)
+
+
+def escape_braces(pattern: str) -> str:
+    """Spell a brace that begins or ends no repetition as rg wants it.
+
+    triseek reads such a brace as itself and says so in a note; rg refuses the pattern.
+    """
+    return _PIECE.sub(lambda found: "\\" * bool(found["brace"]) + found[0], pattern)

@@ -19,20 +19,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from triseek.engine.backends.base import ROW, FileRows
+from triseek.engine.backends.lines import NEWLINE, NO_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import IO
 
-READ_BYTES = 1 << 18
+READ_BYTES = 1 << 20
+HYPHEN = 45
 
-_NUMBERED = re.compile(rb"(\d+)([:-])(\d+)[:-]([^\n]*\n?)")
-_UNNUMBERED = re.compile(rb"()(?=\d+([:-]))(\d+)[:-]([^\n]*\n?)")
-_STOPPED = re.compile(
-    rb"^\./[^\0]*: (?:WARNING: stopped searching binary file after match"
-    rb'|binary file matches) \(found "\\0" byte around offset (\d+)\)\n\Z',
-    re.MULTILINE,
-)
 _STATS = re.compile(
     rb"\n\d+ match(?:es)?\n\d+ matched lines?\n\d+ files? contained match(?:es)?\n"
     rb"(\d+) files? searched\n\d+ bytes? printed\n(\d+) bytes? searched\n.*",
@@ -45,13 +40,19 @@ _PROBLEM = re.compile(
 )
 
 
-class Group(NamedTuple):
+class Answer(NamedTuple):
     """What rg printed for one file."""
 
     path: bytes
     """Without the leading `./`."""
-    body: bytes
-    """Its rows, or its count in the count modes; empty in the file modes."""
+    rows: np.ndarray
+    """`ROW`, one per line; empty in the modes without."""
+    text: bytes
+    """What the rows index: shared between files."""
+    count: int
+    """Matching rows, or what the count modes say."""
+    stopped: bool = False
+    """Whether rg met a NUL byte after it had shown lines, and said so."""
 
 
 class Stats(NamedTuple):
@@ -70,29 +71,87 @@ class Problem(NamedTuple):
     errno: int
 
 
-def groups(stream: IO[bytes]) -> Iterator[Group | Stats]:
-    """Yield the groups of `--heading --stats` output as they arrive. Takes memory for one group."""
+def groups(stream: IO[bytes], *, numbered: bool) -> Iterator[Answer | Stats]:
+    """Yield the groups of `--heading --stats` output as they arrive.
+
+    Takes memory for what was read at once, or for one group if that is larger.
+    """
     held = b""
     searched = 0
     while chunk := stream.read(READ_BYTES):
         held += chunk
+        bounds: list[tuple[int, int, int]] = []
         begin = 0
-        while (stop := _group_end(held, begin, searched)) >= 0:
-            path, _, body = held[begin : stop + 1].partition(b"\0")
-            yield Group(path[2:], body)
-            begin = searched = stop + 2
+        while (found := _next_group(held, begin, searched)) is not None:
+            bounds.append((begin, *found))
+            begin = searched = found[1] + 2
+        if bounds:
+            yield from _answers(held, np.array(bounds), numbered=numbered)
         held = held[begin:]
         searched = max(0, len(held) - 1)
     yield from _stats(held)
 
 
-def _group_end(held: bytes, begin: int, searched: int) -> int:
-    """Return where the group's last newline is, once the empty line after it has arrived."""
+def _next_group(held: bytes, begin: int, searched: int) -> tuple[int, int] | None:
+    """Return where a group's NUL and last newline are, once the empty line after it is there."""
     head = held.find(b"\0", begin)
-    return -1 if head < 0 else held.find(b"\n\n", max(head, searched))
+    end = -1 if head < 0 else held.find(b"\n\n", max(head, searched))
+    return None if end < 0 else (head, end)
 
 
-def counts(stream: IO[bytes]) -> Iterator[Group | Stats]:
+def _answers(printed: bytes, bounds: np.ndarray, *, numbered: bool) -> Iterator[Answer]:
+    """Yield the groups of a piece of output; `bounds` are their begins, NULs and last newlines."""
+    heads, ends = bounds[:, 1], bounds[:, 2]
+    data = np.frombuffer(printed, np.uint8)
+    newlines = np.flatnonzero(data[: ends[-1] + 1] == NEWLINE)
+    group = np.searchsorted(heads, newlines) - 1
+    in_rows = (group >= 0) & (newlines <= ends[group])  # paths may hold newlines, too
+    stops, group = newlines[in_rows] + 1, group[in_rows]
+    edges = np.searchsorted(group, np.arange(len(bounds) + 1))
+    starts = np.empty_like(stops)
+    starts[1:] = stops[:-1]
+    starts[edges[:-1]] = heads + 1
+    rows = np.zeros(len(stops), ROW)
+    # What rg says of a binary file is the one line of a group that begins with no digit.
+    notice = ~_is_digit(data[starts])
+    at = starts
+    if numbered:
+        rows["number"], at = _number(data, at)
+    rows["offset"], at = _number(data, at)
+    rows["context"] = data[at - 1] == HYPHEN
+    rows["begin"], rows["end"] = at, stops
+    matching = np.append(0, np.cumsum(~rows["context"]))
+    counts = (matching[edges[1:]] - matching[edges[:-1]]).tolist()
+    stopped = notice[edges[1:] - 1].tolist()
+    edge = edges.tolist()
+    for number, (begin, head, _) in enumerate(bounds.tolist()):
+        mine = rows[edge[number] : edge[number + 1]]
+        path = printed[begin + 2 : head]
+        yield Answer(path, mine, printed, counts[number], stopped[number])
+
+
+def _is_digit(data: np.ndarray) -> np.ndarray:
+    return (data >= ord("0")) & (data <= ord("9"))
+
+
+def _number(data: np.ndarray, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Read the decimal numbers that begin at these places; return them and what follows the mark.
+
+    One digit of all numbers at a time: as many steps as the longest has digits.
+    """
+    last = len(data) - 1
+    value = np.zeros(len(at), np.uint64)
+    at = at.copy()
+    more = _is_digit(data[at])
+    while more.any():
+        digit = (data[at] - np.uint8(ord("0"))).astype(np.uint64)
+        value = np.where(more, value * np.uint64(10) + digit, value)
+        at += more
+        more &= _is_digit(data[np.minimum(at, last)])
+    return value, np.minimum(at + 1, last)
+
+
+def counts(stream: IO[bytes]) -> Iterator[Answer | Stats]:
     """Yield path and count of `--count --null --stats` output."""
     held = b""
     while chunk := stream.read(READ_BYTES):
@@ -100,51 +159,23 @@ def counts(stream: IO[bytes]) -> Iterator[Group | Stats]:
         end = 0
         for found in _COUNT.finditer(held):
             end = found.end()
-            yield Group(found[1], found[2])
+            yield Answer(found[1], NO_ROWS, b"", int(found[2]))
         held = held[end:]
     yield from _stats(held)
 
 
-def names(stream: IO[bytes]) -> Iterator[Group | Stats]:
+def names(stream: IO[bytes]) -> Iterator[Answer | Stats]:
     """Yield the paths of `--files-with-matches --null` output."""
     held = b""
     while chunk := stream.read(READ_BYTES):
         *whole, held = (held + chunk).split(b"\0")
-        yield from (Group(path[2:], b"") for path in whole)
+        yield from (Answer(path[2:], NO_ROWS, b"", 1) for path in whole)
 
 
 def _stats(printed: bytes) -> Iterator[Stats]:
     found = _STATS.fullmatch(printed)
     if found:
         yield Stats(int(found[1]), int(found[2]))
-
-
-def stopped_at_nul(group: Group) -> int | None:
-    """Return where rg met a NUL byte after it had shown lines of a binary file, if it did."""
-    found = _STOPPED.search(group.body[-5000 - len(group.path) :])
-    return int(found[1]) if found else None
-
-
-def rows_of(group: Group, *, numbered: bool) -> FileRows:
-    """Return a group's rows, one per line."""
-    begins: list[int] = []
-    ends: list[int] = []
-    numbers: list[bytes] = []
-    offsets: list[bytes] = []
-    context: list[bool] = []
-    for found in (_NUMBERED if numbered else _UNNUMBERED).finditer(group.body):
-        number, mark, offset = found.group(1, 2, 3)
-        numbers.append(number)
-        offsets.append(offset)
-        context.append(mark == b"-")
-        begins.append(found.start(4))
-        ends.append(found.end(4))
-    rows = np.zeros(len(begins), ROW)
-    rows["begin"], rows["end"], rows["context"] = begins, ends, context
-    rows["offset"] = list(map(int, offsets))
-    if numbered:
-        rows["number"] = list(map(int, numbers))
-    return FileRows(group.path, rows, group.body, len(begins) - sum(context))
 
 
 def runs_of(lines: FileRows) -> FileRows:

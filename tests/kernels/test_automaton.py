@@ -1,0 +1,119 @@
+import random
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.oracle import automaton as oracle
+from tests.oracle import trees
+from triseek.kernels import automaton
+from triseek.query.automaton import build
+
+WORD = trees.Chars(((48, 57), (65, 90), (95, 95), (97, 122)))
+PATTERNS = {
+    "word": (trees.Concat((trees.Look("word"), trees.literal("ab"), trees.Look("word"))), rb"\bab\b"),
+    "run": (trees.Repeat(WORD, 5, None), rb"[0-9A-Z_a-z]{5,}"),
+    "ends": (trees.Concat((trees.literal("b"), trees.Look("line_end"))), rb"b\Z"),
+    "begins": (trees.Concat((trees.Look("line_start"), trees.literal("a"))), rb"\Aa"),
+    "empty line": (trees.Concat((trees.Look("line_start"), trees.Look("line_end"))), rb"\A\Z"),
+    "every line": (trees.Repeat(trees.literal("a"), 0, None), rb"a*"),
+    "never": (trees.Chars(()), rb"(?!)"),
+}  # fmt: skip
+
+
+def scanned(dfa, text: bytes, *, begin=0, room=None):
+    """All rows of `match_lines`, in calls of `room` rows."""
+    room = room or len(text) + 1
+    column = np.frombuffer(text, np.uint8)
+    begins, ends = np.empty(room, np.uint64), np.empty(room, np.uint64)
+    verdicts, cursor = np.empty(room, np.uint8), np.array([begin], np.uint64)
+    rows = []
+    while True:
+        count = automaton.match_lines(
+            column, int(cursor[0]), len(text), dfa.offsets, dfa.table, dfa.start, dfa.eol_accept,
+            begins, ends, verdicts, cursor,
+        )  # fmt: skip
+        found = zip(begins[:count], ends[:count], verdicts[:count], strict=True)
+        rows += [tuple(map(int, row)) for row in found]
+        if int(cursor[0]) == len(text):
+            return rows
+        assert count == room
+
+
+def random_text(rng, size: int, *, line: int, alphabet: bytes) -> bytes:
+    """Lines of up to `line` bytes, at least `size` in all, the last one now and then unended."""
+    lines = []
+    while sum(map(len, lines)) + len(lines) < size:
+        lines.append(bytes(rng.choices(alphabet, k=rng.randrange(line))))
+    return b"\n".join(lines) + b"\n" * rng.randrange(2)
+
+
+SIZES = st.sampled_from([0, 1, 20, 300, 1030, 2100, 5000])
+ALPHABETS = st.sampled_from([b"ab_ ", b"ab    -", b"ab\xc3 ", b"aaaaaaaab ", b" -.;"])
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+@given(st.randoms(use_true_random=False), SIZES, st.sampled_from([2, 9, 40, 700]), ALPHABETS)
+@settings(deadline=None, max_examples=25)
+def test_lines_are_found_as_the_oracle_and_re_find_them(name, rng, size, line, alphabet):
+    tree, pattern = PATTERNS[name]
+    dfa = build(tree)
+    text = random_text(rng, size, line=line, alphabet=alphabet)
+
+    rows = scanned(dfa, text)
+
+    assert rows == oracle.match_lines(dfa, text)
+    if text.isascii():
+        found = re.compile(pattern, re.ASCII)
+        lines = (match.span() for match in re.finditer(rb"[^\n]*\n|[^\n]+", text))
+        wanted = [(a, b, 1) for a, b in lines if found.search(text[a:b].removesuffix(b"\n"))]
+        assert rows == wanted
+
+
+@given(st.randoms(use_true_random=False), st.integers(1, 4), st.integers(1, 40), ALPHABETS)
+@settings(deadline=None, max_examples=60)
+def test_a_full_output_goes_on_where_it_stopped(rng, depth, room, alphabet):
+    dfa = build(trees.tree(rng, depth))
+    text = random_text(rng, 1500, line=30, alphabet=alphabet)
+    if dfa is not None:
+        assert scanned(dfa, text, room=room) == oracle.match_lines(dfa, text)
+
+
+@given(st.randoms(use_true_random=False), st.integers(1, 3))
+@settings(deadline=None, max_examples=60)
+def test_a_line_alone_gets_the_same_verdict(rng, depth):
+    tree = trees.tree(rng, depth, wide=True)
+    dfa = build(tree)
+    if dfa is None:
+        return
+    line = trees.text(rng, tree).replace(b"\n", b" ")
+    text = np.frombuffer(b"ab\n" + line + b"\nab", np.uint8)
+    fields = dfa.offsets, dfa.table, dfa.start, dfa.eol_accept
+    wanted = oracle.verdict(dfa, line)
+    assert automaton.line_matches(text, 3, 3 + len(line), *fields) == wanted
+    assert automaton.line_matches(text, 3, 4 + len(line), *fields) == wanted
+
+
+def test_scanning_begins_where_it_is_told_to():
+    dfa = build(PATTERNS["run"][0])
+    text = b"first_line\nsecond_line\nno\n"
+    assert scanned(dfa, text, begin=11) == [(11, 23, 1)]
+
+
+def test_lanes_of_uneven_lines_lose_nothing():
+    """One very long line among short ones makes lanes of very different lengths."""
+    rng = random.Random(5)
+    dfa = build(PATTERNS["word"][0])
+    for _ in range(20):
+        parts = [random_text(rng, rng.randrange(3000), line=30, alphabet=b"ab  ") for _ in range(3)]
+        parts.insert(rng.randrange(3), b"-" * rng.randrange(6000) + b" ab\n")
+        text = b"".join(parts)
+        assert scanned(dfa, text) == oracle.match_lines(dfa, text)
+
+
+def test_read_only_text_is_taken():
+    text = np.frombuffer(b"abcde\n", np.uint8)
+    assert not text.flags.writeable
+    assert scanned(build(PATTERNS["run"][0]), text.tobytes()) == [(0, 6, 1)]

@@ -1,0 +1,42 @@
+"""Columns of paths say what the paths say one by one."""
+
+import numpy as np
+
+from triseek.query.globs import parse_line
+from triseek.query.pathtable import PathTable
+
+PATHS = [
+    b"a",
+    b"src/lib.rs",
+    b"src/deep/er/lib.rs",
+    b"srcs/x",
+    b"a-name-longer-than-a-window.c",
+    b"x/",
+]
+
+
+def test_depths_folders_and_prefixes_are_those_of_the_paths():
+    table = PathTable.of(PATHS[:5])
+    assert table.depths.tolist() == [1, 2, 4, 2, 1]
+    assert table.folders.table.paths == [b"src", b"src/deep", b"src/deep/er", b"srcs"]
+    assert table.folders.parents.tolist() == [-1, 0, 1, -1]
+    assert table.folders.of_path.tolist() == [-1, 0, 2, 3, -1]
+    assert table.starts_with(b"src/").tolist() == [False, True, True, False, False]
+    assert table.starts_with(b"src/deep/er/lib").tolist() == [False, False, True, False, False]
+    assert table.ends_with(b"longer-than-a-window.c").tolist() == [False] * 4 + [True]
+    assert table.equals(b"a").tolist() == [True] + [False] * 4
+
+
+def test_a_table_can_be_made_of_columns_that_exist_already():
+    blob = np.frombuffer(b"\0\0a/b.c\0\0\0c.c\0d", np.uint8)
+    table = PathTable(blob, np.array([2, 10, 14]), np.array([7, 13, 15]))
+    assert table.paths == [b"a/b.c", b"c.c", b"d"]
+    assert table.matches([parse_line("*.c")]).tolist() == [True, True, False]
+    assert table.matches([parse_line("/c.c")]).tolist() == [False, True, False]
+
+
+def test_an_empty_table_is_no_special_case():
+    table = PathTable.of([])
+    assert table.matches([parse_line("*.c"), parse_line("[!a]x")]).tolist() == []
+    assert table.depths.tolist() == []
+    assert len(table.folders.table) == 0

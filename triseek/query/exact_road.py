@@ -1,0 +1,110 @@
+"""The exact matcher made quick where it can be: only lines that may match are looked at.
+
+A superset of the pattern that RE2 can say (assertions dropped) finds candidates; where no match
+can cross a line end, the exact matcher then sees one line at a time, so that what it keeps about
+a text stays small.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from triseek.query.charset import contains
+from triseek.query.emit import re2_find
+from triseek.query.exact import ExactMatcher
+from triseek.query.fold import fold
+from triseek.query.looks import satisfied
+from triseek.query.syntax import Bytes, Chars, Look
+
+if TYPE_CHECKING:
+    from triseek.query.emit import Find
+    from triseek.query.syntax import Node
+
+_LF = 0x0A
+_SEE_LINE_ENDS = ("text_start", "text_end", "line_start_crlf", "line_end_crlf")
+"""Assertions to which a line's end is not the same as the end of a text."""
+
+
+class ExactRoad:
+    """Searches by the exact matcher; built when first used."""
+
+    def __init__(self, tree: Node) -> None:
+        self._tree = tree
+        self._by_line = not sees_line_ends(tree)
+
+    @cached_property
+    def _matcher(self) -> ExactMatcher:
+        return ExactMatcher(self._tree)
+
+    @cached_property
+    def _candidate(self) -> Find:
+        """Where a match may start; at the earliest there, and if nowhere, there is none."""
+        return re2_find(self._tree, "superset") or (lambda _, at: (at, at))
+
+    def finder(self, text: bytes) -> Find:
+        """Return a search in this text, for as many calls as needed."""
+        return _LineByLine(self).find if self._by_line else self._whole(text)
+
+    def _whole(self, text: bytes) -> Find:
+        masks = satisfied(self._matcher.looks, text) if self._candidate(text, 0) else ()
+
+        def find(text: bytes, at: int) -> tuple[int, int] | None:
+            candidate = self._candidate(text, at)
+            return candidate and self._matcher.find(text, candidate[0], masks)
+
+        return find
+
+    def candidate(self, text: bytes, at: int) -> tuple[int, int] | None:
+        """Return where the next match may start at the earliest; `None` if there is none."""
+        return self._candidate(text, at)
+
+    @property
+    def matcher(self) -> ExactMatcher:
+        """The exact matcher."""
+        return self._matcher
+
+
+class _LineByLine:
+    """One text, and what is known about the line that was looked at last."""
+
+    def __init__(self, road: ExactRoad) -> None:
+        self._road = road
+        self._start = self._end = -1
+        self._line = b""
+        self._masks: list[int] = []
+
+    def find(self, text: bytes, at: int) -> tuple[int, int] | None:
+        """Return the leftmost match at or after `at`."""
+        while at <= len(text):
+            candidate = self._road.candidate(text, at)
+            if candidate is None:
+                return None
+            at = candidate[0]
+            if not self._start <= at <= self._end:
+                self._look_at_line(text, at)
+            found = self._road.matcher.find(self._line, at - self._start, self._masks)
+            if found is not None:
+                return found[0] + self._start, found[1] + self._start
+            at = self._end + 1
+        return None
+
+    def _look_at_line(self, text: bytes, at: int) -> None:
+        # The line end before it belongs to it: stray continuation bytes at its start are decoded
+        # together with what stands before them (see `looks`).
+        self._start = max(text.rfind(b"\n", 0, at), 0)
+        end = text.find(b"\n", at)
+        self._end = len(text) if end < 0 else end
+        self._line = text[self._start : self._end]
+        self._masks = list(satisfied(self._road.matcher.looks, self._line))
+
+
+def sees_line_ends(tree: Node) -> bool:
+    """Return whether cutting a text into lines could change what the tree matches."""
+    return fold(tree, _sees_line_ends)
+
+
+def _sees_line_ends(node: Node, below: list[bool]) -> bool:
+    if isinstance(node, Chars | Bytes):
+        return contains(node.ranges, _LF)
+    return any(below) or (isinstance(node, Look) and node.kind in _SEE_LINE_ENDS)

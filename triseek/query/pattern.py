@@ -1,0 +1,173 @@
+"""A pattern, ready to search with: what it means, and every match of it in a text.
+
+Three roads lead to the same answer, and the quickest that can is taken: a plain text is looked
+for with `bytes.find`; RE2 (`emit`) answers what it can say, on ASCII texts by a smaller program;
+and the exact matcher (`exact_road`) does the rest, mostly Unicode word boundaries beside
+characters beyond ASCII. Nothing here locks; every road is built when first used, and building one
+twice in two threads gives two equal ones.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
+
+from triseek.query.emit import re2_find
+from triseek.query.exact_road import ExactRoad
+from triseek.query.fold import fold
+from triseek.query.parse import parse
+from triseek.query.plain_text import (
+    Bounded,
+    bounded_texts_of,
+    bounds_words,
+    find_bounded,
+    folded_text_of,
+    texts_of,
+)
+from triseek.query.syntax import Alternate, Concat, Look, Repeat
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from triseek.model.search import PatternSpec
+    from triseek.query.emit import Find
+    from triseek.query.syntax import LookKind, Node
+
+_LONG_BYTES = 4096
+"""From this length on RE2 beats looking at each occurrence of a word in Python."""
+
+
+@lru_cache(maxsize=256)
+def compile(spec: PatternSpec) -> Pattern:  # noqa: A001 (the verb everybody knows, as in `re`)
+    """Return the pattern for `spec`; the same object for equal ones.
+
+    Raises:
+        InvalidQuery: see `parse`.
+    """
+    return Pattern(spec)
+
+
+class Pattern:
+    """What to find, understood. Immutable, and safe to share between threads."""
+
+    def __init__(self, spec: PatternSpec) -> None:
+        parsed = parse(spec)
+        self.spec = spec
+        """What was asked for."""
+        self.tree: Node = parsed.tree
+        """What it means."""
+        self.notes: tuple[str, ...] = parsed.notes
+        """What was understood in another way than ripgrep does, one sentence each."""
+        self.needs_nul = parsed.needs_nul
+        """Whether a literal NUL must be found, which only `--text` can; ripgrep refuses it else."""
+        self.literals: tuple[bytes, ...] = texts_of(self.tree)
+        """Not empty if a text matches exactly when one of these byte strings occurs in it."""
+        bounded = bounded_texts_of(self.tree)
+        self.word_literals: tuple[bytes, ...] = (
+            bounded.texts if bounded and bounds_words(bounded) else ()
+        )
+        """Not empty if a text matches exactly when one of these occurs in it with no word
+        character on either side. Beside invalid UTF-8 `matches` has the last word."""
+        self.folded_literal: bytes | None = folded_text_of(self.tree)
+        """Lower-case ASCII if the pattern is this text in any case. With `spec.unicode`, k and s
+        have a third case beyond ASCII (U+212A and U+017F)."""
+        self._bounded = bounded if bounded and len(bounded.texts) == 1 else None
+        self._crlf_looks = _has_look(self.tree, _CRLF)
+        self._exact = ExactRoad(self.tree)
+
+    def spans(self, line: bytes) -> list[tuple[int, int]]:
+        r"""Return every match in a line, as byte offsets.
+
+        Args:
+            line: Without its terminator (`\n`; under `spec.crlf` also `\r\n`).
+
+        Note:
+            On a last line that no `\n` ends, ripgrep leaves out an empty match at the very end.
+        """
+        return list(self.finditer(line))
+
+    def finditer(self, text: bytes) -> Iterator[tuple[int, int]]:
+        """Yield successive matches in a text: a line, or under `spec.multiline` a whole file.
+
+        Leftmost first; an empty match is skipped right behind another match, and may stand
+        between any two bytes, as in ripgrep (which asks for matches in bytes, not in characters).
+        """
+        find = self._finder(text)
+        at, last_end = 0, -1
+        while at <= len(text):
+            found = find(text, at)
+            if found is None:
+                return
+            start, end = found
+            at = end + (start == end)
+            if start == end == last_end:
+                continue
+            last_end = end
+            yield start, end
+
+    def matches(self, line: bytes) -> bool:
+        """Return whether there is a match in a line (without its terminator)."""
+        return self._finder(line)(line, 0) is not None
+
+    def is_match_anywhere(self, text: bytes) -> bool:
+        """Return whether there is a match anywhere in a text, as `finditer` reads it."""
+        return self._finder(text)(text, 0) is not None
+
+    def _finder(self, text: bytes) -> Find:
+        """Choose the road for a text."""
+        if len(self.literals) == 1:
+            return self._find_literal
+        ascii_only = text.isascii()
+        if self._bounded and not (ascii_only and len(text) >= _LONG_BYTES):
+            return self._find_bounded
+        if self._crlf_looks and b"\r" in text:
+            return self._exact.finder(text)
+        find = self._re2_ascii if ascii_only else self._re2_any
+        return find or self._exact.finder(text)
+
+    def _find_literal(self, text: bytes, at: int) -> tuple[int, int] | None:
+        literal = self.literals[0]
+        start = text.find(literal, at)
+        return None if start < 0 else (start, start + len(literal))
+
+    def _find_bounded(self, text: bytes, at: int) -> tuple[int, int] | None:
+        bounded = self._bounded
+        assert isinstance(bounded, Bounded)  # noqa: S101 (what `_finder` has seen to)
+        return find_bounded(bounded, text, at)
+
+    @cached_property
+    def _re2_ascii(self) -> Find | None:
+        """RE2's program for texts of ASCII only."""
+        return re2_find(self._without_cr, "ascii")
+
+    @cached_property
+    def _re2_any(self) -> Find | None:
+        """RE2's program for all texts."""
+        return re2_find(self._without_cr, "exact")
+
+    @cached_property
+    def _without_cr(self) -> Node:
+        """The tree as it may be read on texts without a CR."""
+        return fold(self.tree, _plain_line_ends) if self._crlf_looks else self.tree
+
+
+_CRLF: dict[LookKind, LookKind] = {"line_start_crlf": "line_start", "line_end_crlf": "line_end"}
+
+
+def _has_look(tree: Node, kinds: dict[LookKind, LookKind]) -> bool:
+    def has(node: Node, below: list[bool]) -> bool:
+        return any(below) or (isinstance(node, Look) and node.kind in kinds)
+
+    return fold(tree, has)
+
+
+def _plain_line_ends(node: Node, below: list[Node]) -> Node:
+    if isinstance(node, Look):
+        return Look(_CRLF.get(node.kind, node.kind), node.unicode)
+    if isinstance(node, Concat):
+        return Concat(tuple(below))
+    if isinstance(node, Alternate):
+        return Alternate(tuple(below))
+    if isinstance(node, Repeat):
+        return Repeat(below[0], node.low, node.high, node.greedy)
+    return node
