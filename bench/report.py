@@ -111,9 +111,13 @@ def _corpus(corpus: dict[str, Any], pictures: list[str]) -> str:
 
 def _engines(corpus: dict[str, Any]) -> str:
     return "\n".join(
-        f"- `{name}`: {told.get('version') or 'absent (' + told['absent'] + ')'}; {told['about']}"
+        f"- `{name}`: {_presence(told)}; {told['about']}"
         for name, told in corpus["engines"].items()
     )
+
+
+def _presence(told: dict[str, Any]) -> str:
+    return f"absent ({told['absent']})" if "absent" in told else str(told["version"])
 
 
 def _present(corpus: dict[str, Any]) -> list[str]:

@@ -6,12 +6,14 @@ import re
 import shutil
 from typing import TYPE_CHECKING
 
-from bench import command
+from bench import answer, command
 from bench.engines.base import ProcessEngine, either, program_path, size_of
 from bench.model import Build, Faulty
 
 if TYPE_CHECKING:
-    from bench.model import Case, Corpus
+    from bench.model import Case, Corpus, Reply
+
+_PLACE = re.compile(rb"(.*?):(\d+):")
 
 
 class Zoekt(ProcessEngine):
@@ -62,6 +64,14 @@ class Zoekt(ProcessEngine):
             suffixes = "|".join(re.escape(glob.removeprefix("*")) for glob in case.globs)
             query.append(f"file:{_quoted(f'(?:{suffixes})$')}")
         return [self.program, "-index_dir", str(self.scratch), " ".join(query)]
+
+    def read(self, case: Case, reply: Reply) -> answer.Answer:
+        """It prints a file's lines by rank; put them in order first."""
+        found = {
+            match[1, 2]: line for line in reply.output.split(b"\n") if (match := _PLACE.match(line))
+        }
+        ordered = sorted(found, key=lambda place: (place[0], int(place[1])))
+        return answer.read(b"\n".join(found[place] for place in ordered), case.mode)
 
 
 def _quoted(text: str) -> str:

@@ -125,7 +125,7 @@ def check_exact(rng, *, depth: int, wide: bool, with_re: bool = True) -> int:
     return decided
 
 
-@given(st.randoms(use_true_random=False), st.integers(1, 4), st.booleans())
+@given(trees.rngs, st.integers(1, 4), st.booleans())
 @settings(deadline=None, max_examples=400)
 def test_any_line_gets_the_answer_of_the_matcher_and_of_re(rng, depth, wide):
     check_exact(rng, depth=depth, wide=wide)

@@ -97,7 +97,7 @@ def check_sound(rng, *, depth: int, wide: bool) -> int:
     return len(matched)
 
 
-@given(st.randoms(use_true_random=False), st.integers(1, 4), st.booleans())
+@given(trees.rngs, st.integers(1, 4), st.booleans())
 @settings(deadline=None, max_examples=400)
 def test_what_matches_has_a_required_literal_in_it(rng, depth, wide):
     check_sound(rng, depth=depth, wide=wide)

@@ -38,7 +38,7 @@ class Engine:
     def __init__(self, root: str, *, index_dir: str | None = None) -> None:
         self.root = os.path.realpath(root)
         """Canonical and absolute."""
-        if not os.path.isdir(self.root):
+        if not os.path.isdir(self.root):  # noqa: PTH112
             raise RepoNotDetected(f"not a folder: {root}")
         self.index_dir = index_dir
         """Where this root's index is, or would be; None to search without one."""

@@ -158,6 +158,8 @@ class _Frame:
     git: RuleSet
     exclude: RuleSet
     has_git: bool
+    in_git: bool
+    """Whether git's ignore files count here; else they are not even read."""
     above: bool
     """It lies above the folder the walk started in."""
 
@@ -191,7 +193,18 @@ class IgnoreFiles:
     def start(self, folder: bytes) -> Rules:
         """The rules of everything above a walk that starts in `folder`, relative to the root."""
         options = self.options
-        frame = _Frame(None, 0, b"", _NO_RULES, _NO_RULES, _NO_RULES, _NO_RULES, False, True)
+        frame = _Frame(
+            None,
+            0,
+            b"",
+            _NO_RULES,
+            _NO_RULES,
+            _NO_RULES,
+            _NO_RULES,
+            False,
+            not options.require_git,
+            True,
+        )
         if not (options.parents or options.vcs or options.exclude or options.global_):
             return self._rules(frame)
         base = os.path.realpath(os.path.join(self.root, folder))  # noqa: PTH118
@@ -219,6 +232,10 @@ class IgnoreFiles:
         # Git's marker above the walk is not looked for when only info/exclude counts.
         has_git = self.options.require_git and b".git" in present
         has_git = has_git and (not above or self.options.vcs) and _exists(path, b".git")
+        # Above a repository that begins further down git's files do not count either.
+        in_git = parent.in_git or has_git
+        if not in_git:
+            present -= {b".gitignore", b".git"}
 
         def read(name: bytes) -> RuleSet:
             return self._read(path.rstrip(b"/") + b"/" + name) if name in present else _NO_RULES
@@ -229,7 +246,7 @@ class IgnoreFiles:
             exclude = self._read(folder + b"/info/exclude") if folder else _NO_RULES
         return _Frame(
             parent, cut, fixed, read(b".rgignore"), read(b".ignore"), read(b".gitignore"),
-            exclude, has_git, above,
+            exclude, has_git, in_git, above,
         )  # fmt: skip
 
     def _rules(self, frame: _Frame) -> Rules:
@@ -239,9 +256,8 @@ class IgnoreFiles:
         while at is not None:
             chain.append(at)
             at = at.parent
-        in_git = not self.options.require_git or any(link.has_git for link in chain)
         heard = [link for link in chain if self.options.parents or not link.above]
-        inside = _up_to_repository(chain, heard) if in_git else []
+        inside = _up_to_repository(chain, heard) if frame.in_git else []
         kinds = [
             [(link, link.custom) for link in heard],
             [(link, link.dot) for link in heard],
@@ -251,7 +267,7 @@ class IgnoreFiles:
         layers = [
             _Layer(rules, link.cut, link.fixed) for kind in kinds for link, rules in kind if rules
         ]
-        if in_git and self._global:
+        if frame.in_git and self._global:
             layers.append(_Layer(self._global, 0))
         layers.extend(_Layer(rules, 0) for rules in self._explicit if rules)
         return Rules(tuple(layers), frame)

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from triseek.model.search import ScopeSpec
 
 
+_DOT = ord(".")
+
+
 class Entry(NamedTuple):
     """A regular file of the walk."""
 
@@ -127,11 +130,14 @@ class _Walker:
         self.overrides = Overrides.compile(scope)
         self.types = Types.compile(scope)
         self.ignore = IgnoreFiles(self.root, Options.of(scope))
+        self.special = self.ignore.names
         self.walk = Walk(self.root)
         self.device = -1
+        self.starts = 0
 
     def start(self, name: bytes) -> None:
         """Walk one folder, or take one file as it is."""
+        self.starts += 1
         path = self._absolute(name)
         if not os.path.isdir(path):  # noqa: PTH112
             if os.path.lexists(path):
@@ -150,7 +156,9 @@ class _Walker:
     def finish(self) -> Walk:
         """Bring what was found into order."""
         found = self.walk
-        found.paths = sorted(set(found.paths), key=path_order)
+        if self.starts > 1:
+            found.paths = list(set(found.paths))
+        found.paths.sort(key=path_order)
         found.directories = sorted(set(found.directories), key=path_order)
         found.excluded = sorted(set(found.excluded), key=lambda entry: path_order(entry.path))
         found.problems = self.ignore.problems
@@ -225,7 +233,7 @@ class _Walker:
         """Hidden names. To ripgrep a path that ends with a dot has no name, hence is not."""
         if self.scope.hidden:
             return set()
-        return {name for name in names if name[0] == 0x2E and name[-1] != 0x2E}
+        return {name for name in names if name[0] == _DOT and name[-1] != _DOT}
 
     def _allowed(self, folder: _Folder, hidden: set[bytes], *, dirs: bool) -> set[bytes]:
         if not self.scope.allowlist or folder.path:
@@ -285,26 +293,29 @@ class _Walker:
     def _list(self, folder: _Folder) -> _Listing | None:
         """Read a folder; `None` if that cannot be done. Sockets, pipes and devices are left out."""
         listing = _Listing()
-        names = self.ignore.names
+        others: list[bytes] = []
         try:
             with os.scandir(self._absolute(folder.path)) as entries:
                 for entry in entries:
-                    name = entry.name
                     if entry.is_file(follow_symlinks=False):
-                        listing.files.append(name)
+                        listing.files.append(entry.name)
                     elif entry.is_dir(follow_symlinks=False):
-                        listing.dirs.append(name)
-                    elif self.scope.follow and entry.is_symlink():
-                        self._follow(folder, name, listing)
-                    if name in names:
-                        listing.special.append(name)
+                        listing.dirs.append(entry.name)
+                    else:
+                        others.append(entry.name)
         except OSError as error:
             self._skip(folder.path[:-1], error)
-            return listing if listing.files or listing.dirs else None
+            if not (listing.files or listing.dirs or others):
+                return None
+        for part in (listing.files, listing.dirs, others):
+            listing.special += [name for name in part if name[0] == _DOT and name in self.special]
+        if self.scope.follow:
+            for name in others:
+                self._follow(folder, name, listing)
         return listing
 
     def _follow(self, folder: _Folder, name: bytes, listing: _Listing) -> None:
-        """Add what a symbolic link leads to, unless that is nowhere or a folder above it."""
+        """Add what a link leads to (or a pipe is), unless that is nowhere or a folder above."""
         path = folder.path + name
         try:
             status = os.stat(self._absolute(path))  # noqa: PTH116

@@ -10,14 +10,19 @@ road instead.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import importlib.util
 import os
 import platform
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from triseek import paths
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _MARKER = "READY"
 
@@ -73,3 +78,19 @@ def _processor() -> bytes:
         return f"{platform.machine()} {platform.processor()}".encode()
     wanted = (b"model name", b"flags", b"Features", b"CPU part")
     return b"\n".join(line for line in first if line.startswith(wanted))
+
+
+@contextlib.contextmanager
+def exclusive() -> Iterator[None]:
+    """Be the only process that compiles into this folder; others wait for it to be done."""
+    try:
+        import fcntl
+
+        Path(directory()).mkdir(parents=True, exist_ok=True)
+        lock = (Path(directory()) / "lock").open("w")
+    except (ImportError, OSError):  # no locks here, or nothing can be written: compile alone
+        yield
+        return
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

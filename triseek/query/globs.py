@@ -81,6 +81,7 @@ class Rule:
     fold_case: bool = False
 
 
+@lru_cache(maxsize=8192)  # trees repeat their ignore files
 def parse_line(line: str, *, fold_case: bool = False) -> Rule | None:
     """Read one line as gitignore does; `None` for blank lines and comments.
 

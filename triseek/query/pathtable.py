@@ -116,6 +116,8 @@ class PathTable:
 
     def ends_with(self, literal: bytes) -> Mask:
         """Which paths end with this; bool."""
+        if not literal:
+            return np.ones(len(self), bool)
         head, tail = literal[:-_WINDOW], literal[-_WINDOW:]
         mask, value = _mask_value(tail, at_end=True)
         found: Mask = (self._tails & mask) == value
@@ -149,6 +151,10 @@ class PathTable:
         return self._ends - self._starts
 
     @cached_property
+    def _name_sizes(self) -> Ints:
+        return self._ends - self._name_starts
+
+    @cached_property
     def _slashes(self) -> Ints:
         return np.flatnonzero(self._data == _SLASH)
 
@@ -168,10 +174,9 @@ class PathTable:
 
     def _windows(self, begins: Ints) -> Windows:
         """The eight bytes from each position on, the first one lowest; uint64."""
-        windows = np.zeros(len(begins), np.uint64)
-        for byte in range(_WINDOW):
-            column = self._padded[begins + (_WINDOW + byte)].astype(np.uint64)
-            windows |= column << np.uint64(8 * byte)
+        padded = self._padded
+        every = np.ndarray((len(padded) - _WINDOW + 1,), "<u8", padded, strides=(1,))
+        windows: Windows = every[begins + _WINDOW]
         return windows
 
     @cached_property
@@ -206,16 +211,17 @@ class PathTable:
         found[kept] = True
 
     def _match_shape(self, shape: _Shape) -> Mask:
+        found = self.ends_with(shape.end)
+        if not (shape.begin or shape.exact) and (shape.name_only or not shape.same_component):
+            return found  # an end that fits has room enough, in the path as in the name
         if shape.name_only:
-            found = self._compare(self._name_starts, self._name_heads, shape.begin)
-            room = self._ends - self._name_starts
+            found &= self._compare(self._name_starts, self._name_heads, shape.begin)
+            room = self._name_sizes
         else:
-            found = self.starts_with(shape.begin)
+            found &= self.starts_with(shape.begin)
             room = self._sizes
-        if shape.end:
-            found &= self.ends_with(shape.end)
-        least = shape.size_min
-        found &= (room == least) if shape.exact else (room >= least)
+        if shape.exact or shape.end:
+            found &= (room == shape.size_min) if shape.exact else (room >= shape.size_min)
         if shape.same_component and not shape.name_only:
             found &= self._name_starts - self._starts <= len(shape.begin)
         return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triseek.errors import RepoNotDetected
@@ -18,14 +19,11 @@ def root_for(path: str, is_indexed: Callable[[str], bool]) -> str:
         RepoNotDetected: The path is not a folder.
     """
     folder = os.path.realpath(path)
-    if not os.path.isdir(folder):
+    if not os.path.isdir(folder):  # noqa: PTH112
         raise RepoNotDetected(f"not a folder: {path}")
     return next(filter(is_indexed, upwards(folder)), folder)
 
 
 def upwards(folder: str) -> list[str]:
     """Return a folder and those above it, nearest first."""
-    folders = [folder]
-    while (above := os.path.dirname(folders[-1])) != folders[-1]:
-        folders.append(above)
-    return folders
+    return [folder, *map(str, Path(folder).parents)]

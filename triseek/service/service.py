@@ -10,6 +10,7 @@ from triseek.service.roots import root_for
 
 if TYPE_CHECKING:
     from types import TracebackType
+    from typing import Self
 
 
 class Service:
@@ -36,7 +37,7 @@ class Service:
         with self._lock:
             self._engines.clear()
 
-    def __enter__(self) -> Service:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -48,5 +49,5 @@ class Service:
         self.close()
 
     def _is_indexed(self, root: str) -> bool:
-        """Return whether a folder has an index of its own."""
-        return False
+        """Return whether a folder has an index of its own; none has until there are indexes."""
+        return root in self._engines and self._engines[root].index_dir is not None

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from triseek.engine.backends import lines
 from triseek.engine.backends.base import FileRows
 from triseek.errors import InvalidRequest
@@ -15,6 +13,8 @@ from triseek.model.search import Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    import numpy as np
 
     from triseek.engine.backends.base import Batch
     from triseek.model.search import SearchRequest, Totals
@@ -67,8 +67,8 @@ def named_files(root: bytes, paths: Iterable[str]) -> Named:
                 next_step="Name a path inside it, relative to it.",
             )
         relative = b"" if normal == b"." else normal
-        where = os.path.join(root, relative)
-        if os.path.isdir(where):
+        where = root + b"/" + relative
+        if os.path.isdir(where):  # noqa: PTH112
             named.folders.add(relative)
         else:
             (named.files if os.path.lexists(where) else named.missing).add(relative)
@@ -92,7 +92,7 @@ class FileSearch:
         """
         # Plain descriptors: half the time of a file object, for tens of thousands of files.
         try:
-            file = os.open(os.path.join(self.root, path), os.O_RDONLY | os.O_CLOEXEC)
+            file = os.open(self.root + b"/" + path, os.O_RDONLY | os.O_CLOEXEC)
         except OSError as error:
             return _unreadable(path, error)
         try:
@@ -152,7 +152,7 @@ class FileSearch:
     def holds_nul(self, path: bytes) -> bool:
         """Return whether a file's text holds a NUL anywhere; False when it cannot be read."""
         try:
-            file = os.open(os.path.join(self.root, path), os.O_RDONLY | os.O_CLOEXEC)
+            file = os.open(self.root + b"/" + path, os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
             return False
         try:
@@ -167,7 +167,7 @@ class FileSearch:
     def text_ends_at(self, path: bytes, end: int) -> bool:
         """Return whether a file's text, decoded and without its BOM, is `end` bytes long."""
         try:
-            file = os.open(os.path.join(self.root, path), os.O_RDONLY | os.O_CLOEXEC)
+            file = os.open(self.root + b"/" + path, os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
             return False
         try:

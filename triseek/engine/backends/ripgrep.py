@@ -17,6 +17,7 @@ import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from triseek.engine.backends import lines, ripgrep_output
@@ -29,9 +30,9 @@ from triseek.files.walk import path_order, walk
 from triseek.model.search import Skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Generator, Iterable, Iterator
     from types import TracebackType
-    from typing import IO
+    from typing import IO, Self
 
     from triseek.engine.backends.base import Batch
     from triseek.engine.backends.ripgrep_output import Answer
@@ -92,7 +93,7 @@ def _is_recent(program: str) -> bool:
     return version is not None and int(version[1]) >= OLDEST_MAJOR
 
 
-class _TooMuchToSort(Exception):  # noqa: N818 - a turn of the road, not an error
+class _TooMuchToSort(Exception):
     """The answer has outgrown what may be held."""
 
 
@@ -111,7 +112,7 @@ class _Question:
         )
         """Whether rg may answer for a file without having read all of it."""
 
-    def answer(self, held_bytes: int) -> Iterator[FileRows]:
+    def answer(self, held_bytes: int) -> Generator[FileRows, None, None]:
         """Yield every file with something to show, in path order."""
         folders, files = self._sort_out()
         with ThreadPoolExecutor(1) as pool:
@@ -180,7 +181,7 @@ class _Question:
             for said in self._read(process.stdout):
                 if isinstance(said, Stats):
                     self.totals.files_searched += said.files
-                    self.totals.bytes_searched += said.bytes
+                    self.totals.bytes_searched += said.size
                 elif self._is_binary(said):
                     skipped.append(Skipped(said.path, "binary"))
                 else:
@@ -230,7 +231,7 @@ def _text_bytes(found: FileRows) -> int:
 def _overlap(folders: list[bytes]) -> bool:
     """Return whether one of these folders (in path order) lies in another."""
     slashed = [folder + b"/" if folder else b"" for folder in folders]
-    return any(below.startswith(above) for above, below in zip(slashed, slashed[1:], strict=False))
+    return any(below.startswith(above) for above, below in pairwise(slashed))
 
 
 class _Process:
@@ -258,7 +259,7 @@ class _Process:
         assert self.process.stdout is not None  # noqa: S101 - it was asked for above
         return self.process.stdout
 
-    def __enter__(self) -> _Process:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -287,8 +288,9 @@ class _Process:
         if status < 0:
             raise BackendFailure(f"rg was ended by signal {-status}")
         if None in problems or not said:
-            first = next((line for line, known in zip(said, problems, strict=True) if not known), "")
-            raise BackendFailure(first or f"rg ended with status {status} and said nothing")
+            unknown = (line for line, known in zip(said, problems, strict=True) if not known)
+            silence = f"rg ended with status {status} and said nothing"
+            raise BackendFailure(next(unknown, silence))
         return [_skipped(problem) for problem in problems if problem]
 
 

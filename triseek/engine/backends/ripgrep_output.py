@@ -60,7 +60,8 @@ class Stats(NamedTuple):
 
     files: int
     """Files searched, those among them it gave up as binary included."""
-    bytes: int
+    size: int
+    """Bytes searched."""
 
 
 class Problem(NamedTuple):

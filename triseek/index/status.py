@@ -1,0 +1,48 @@
+"""Sizes and counts of an index."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from triseek.index.update import text_bytes
+from triseek.model.index import IndexStatus, category_of
+from triseek.store import layout
+
+if TYPE_CHECKING:
+    from triseek.index.reader import Reader
+
+
+def status_of(root: str, reader: Reader, *, dirty: int, fresh: bool) -> IndexStatus:
+    """What the current generation holds; `dirty` and `fresh` come from whoever compared it."""
+    views = reader.views
+    files = sum(int(view.searchable.sum()) for view in views)
+    size = text_bytes(reader)
+    return IndexStatus(
+        root=root,
+        index_dir=os.fspath(reader.index_dir),
+        present=True,
+        fresh=fresh,
+        generation=reader.generation,
+        files=files,
+        files_binary=sum(
+            int((view.alive & (view.skip == layout.SKIP_BINARY)).sum()) for view in views
+        ),
+        files_unreadable=sum(
+            int((view.alive & (view.skip == layout.SKIP_UNREADABLE)).sum()) for view in views
+        ),
+        blocks=sum(view.blocks for view in views),
+        trigrams=max(len(view.segment.trigrams) for view in views),
+        segments=len(views),
+        text_bytes=size,
+        index_bytes=size_on_disk(reader.index_dir),
+        updated_ns=max(int(view.segment.facts["created_ns"]) for view in views),
+        dirty=dirty,
+        category=category_of(files, size),
+    )
+
+
+def size_on_disk(index_dir: str | os.PathLike[str]) -> int:
+    """Bytes below an index folder."""
+    return sum(path.stat().st_size for path in Path(index_dir).rglob("*") if path.is_file())

@@ -1,0 +1,129 @@
+"""The index as tables anybody can read: one row per file, per trigram, per language.
+
+Arrow IPC, Parquet or JSON; `pyarrow.ipc.open_file`, `pandas.read_feather`, `pandas.read_parquet`
+and DuckDB read what comes out.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from triseek import errors
+from triseek.store import atomic, layout
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from triseek.engine.engine import Engine
+    from triseek.index.reader import Reader
+
+FORMATS = ("arrow", "parquet", "json")
+
+
+def export_tables(engine: Engine, folder: str | Path, fmt: str) -> list[Path]:
+    """Write the three tables of an engine's index to `folder`; the files written.
+
+    fmt: one of FORMATS.
+
+    Raises:
+        IndexUnavailable: there is no index.
+        InvalidRequest: the folder cannot be written.
+    """
+    try:
+        return _export(engine.reader(), Path(folder), fmt)
+    except OSError as error:
+        raise errors.InvalidRequest(
+            f"cannot write to {folder}: {error.strerror}", next_step="Give another --out folder."
+        ) from error
+
+
+def _export(reader: Reader, folder: Path, fmt: str) -> list[Path]:
+    folder.mkdir(parents=True, exist_ok=True)
+    makers: dict[str, Callable[[Reader], pa.Table]] = {
+        "files": files,
+        "trigrams": trigrams,
+        "languages": languages,
+    }
+    written = []
+    for name, make in makers.items():
+        path = folder / f"{name}.{fmt}"
+        atomic.write(path, _encoded(make(reader), fmt))
+        written.append(path)
+    return written
+
+
+def files(reader: Reader) -> pa.Table:
+    """One row per live file: path, size, times, content hash, lines, blocks, language, why skipped.
+
+    `path` is text with invalid bytes replaced; `path_bytes` is exact.
+    """
+    parts = []
+    for view in reader.views:
+        alive = np.flatnonzero(view.alive)
+        table = view.segment.files
+        paths = view.names.take(alive)
+        language = table.strings("language")
+        parts.append(
+            pa.table(
+                {
+                    "path": [path.decode("utf-8", "replace") for path in paths],
+                    "path_bytes": pa.array(paths, pa.binary()),
+                    "size": table.numbers("size")[alive],
+                    "mtime_ns": table.numbers("mtime_ns")[alive],
+                    "inode": table.numbers("inode")[alive],
+                    "xxh3": table.numbers("xxh3")[alive],
+                    "lines": table.numbers("lines")[alive],
+                    "blocks": np.diff(view.edges)[alive],
+                    "language": [language[i] for i in alive.tolist()],
+                    "skipped": [layout.SKIP_REASONS[i] for i in view.skip[alive].tolist()],
+                }
+            )
+        )
+    return pa.concat_tables(parts)
+
+
+def trigrams(reader: Reader) -> pa.Table:
+    """One row per trigram: its three bytes as a number and as text, and how many blocks have it.
+
+    Blocks of files that were replaced since are counted until the segments are merged.
+    """
+    keys = np.concatenate([view.segment.trigrams for view in reader.views])
+    counts = np.concatenate([view.segment.frequency for view in reader.views])
+    distinct, inverse = np.unique(keys, return_inverse=True)
+    total = np.zeros(len(distinct), np.int64)
+    np.add.at(total, inverse, counts)
+    text = [int(key).to_bytes(3, "big").decode("utf-8", "replace") for key in distinct]
+    return pa.table({"trigram": distinct, "text": text, "blocks": total})
+
+
+def languages(reader: Reader) -> pa.Table:
+    """One row per language: files, bytes, lines; most bytes first."""
+    grouped = files(reader).group_by("language")
+    table = grouped.aggregate([("path", "count"), ("size", "sum"), ("lines", "sum")])
+    table = table.rename_columns(["language", "files", "bytes", "lines"])
+    return table.sort_by([("bytes", "descending"), ("language", "ascending")])
+
+
+def _encoded(table: pa.Table, fmt: str) -> bytes:
+    if fmt == "json":
+        return json.dumps(_plain(table)).encode()
+    sink = pa.BufferOutputStream()
+    if fmt == "parquet":
+        pq.write_table(table, sink)
+    else:
+        with pa.ipc.new_file(sink, table.schema) as writer:
+            writer.write_table(table)
+    return bytes(sink.getvalue())
+
+
+def _plain(table: pa.Table) -> list[dict[str, Any]]:
+    """Rows as JSON can hold them: bytes become their exact escaped text."""
+    kept = [name for name in table.column_names if name != "path_bytes"]
+    rows: list[dict[str, Any]] = table.select(kept).to_pylist()
+    return rows

@@ -1,0 +1,95 @@
+"""Walk every byte of an index and name the first broken one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from triseek import errors
+from triseek.kernels import postings
+from triseek.store import column, layout, manifest
+from triseek.store.segment import Segment
+
+if TYPE_CHECKING:
+    import os
+
+    from triseek.model.index import Progress
+
+
+def check(index_dir: str | os.PathLike[str], progress: Progress) -> int:
+    """Verify every file of the current generation; the number of bytes that were looked at.
+
+    Beyond the checksums every posting list is decoded and compared with its frequency, and
+    every block with its file: what was written is also what was meant.
+
+    Raises:
+        IndexUnavailable: there is no index.
+        IndexCorrupt: the first thing found wrong, naming file and place.
+        FormatTooNew: a later triseek wrote the index.
+    """
+    current = manifest.read(index_dir)
+    if current is None:
+        raise errors.IndexUnavailable(f"there is no index in {index_dir}")
+    total = len(current.segments)
+    size = (Path(index_dir) / layout.CURRENT).stat().st_size
+    for number, live in enumerate(current.segments):
+        progress("check", number, total)
+        segment = Segment(index_dir, live.id, live.xxh3)
+        segment.postings.verify_all()
+        _check_lists(segment)
+        _check_blocks(segment)
+        _check_rest(segment)
+        _check_dead(segment, live)
+        size += segment.size_bytes()
+    progress("check", total, total)
+    return size
+
+
+def _check_lists(segment: Segment) -> None:
+    where = np.zeros(1, np.int64)
+    if postings.check(
+        segment.postings.values, segment.offsets, segment.frequency, segment.blocks.rows, where
+    ):
+        trigram = int(segment.trigrams[where[0]])
+        raise errors.IndexCorrupt(
+            f"{segment.folder}: the list of trigram {trigram:#08x} is not in order"
+        )
+
+
+def _check_blocks(segment: Segment) -> None:
+    """Blocks of a file follow each other without a gap, from its first byte and line on."""
+    file = segment.blocks.numbers("file")
+    offset, length = segment.blocks.numbers("offset"), segment.blocks.numbers("length")
+    line = segment.blocks.numbers("first_line")
+    same = file[1:] == file[:-1]
+    follows = offset[1:] == offset[:-1] + length[:-1]
+    # A binary file's early blocks may be all that is left of it; the first begins at zero.
+    first = np.concatenate(([True], ~same)) if len(file) else np.empty(0, np.bool_)
+    if not (
+        bool((follows | ~same).all())
+        and bool((line[1:] >= line[:-1])[same].all())
+        and bool((offset[first] == 0).all() and (line[first] == 1).all())
+    ):
+        raise errors.IndexCorrupt(f"{segment.folder}: the blocks of a file do not follow")
+
+
+def _check_rest(segment: Segment) -> None:
+    """Tables and columns that opening a segment does not touch."""
+    for name, schema in (
+        ("directories", layout.DIRECTORIES),
+        ("watched", layout.WATCHED),
+        ("excluded", layout.EXCLUDED),
+    ):
+        segment.table(name, schema)
+
+
+def _check_dead(segment: Segment, live: manifest.Live) -> None:
+    if not live.dead:
+        return
+    assert live.dead_entry is not None
+    dead = column.load(segment.folder.parent / f"{live.dead}.npy", live.dead_entry)
+    rising = bool((dead[1:] > dead[:-1]).all())
+    if len(dead) and (not rising or int(dead[-1]) >= segment.files.rows):
+        raise errors.IndexCorrupt(f"{segment.folder}: its list of dead files is not in order")
