@@ -7,6 +7,7 @@ programs that notice it, and a file would measure the disk.
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import tempfile
 import time
@@ -77,7 +78,7 @@ def _drain(
             if lines_max is not None:
                 lines += chunk.count(b"\n")
                 if lines >= lines_max:
-                    process.kill()
+                    os.kill(process.pid, signal.SIGKILL)  # Popen.kill() might reap it
                     return _first(b"".join(kept), lines_max), True
     return b"".join(kept), False
 

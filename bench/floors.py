@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from bench.engines.base import Engine
 
-_TIMES = 9
+_TIMES = 7
 
 
 def measure(rg: str) -> dict[str, Any]:
@@ -24,7 +24,6 @@ def measure(rg: str) -> dict[str, Any]:
     return {
         "rg --version": _floor([rg, "--version"]),
         "python -c pass": _floor([sys.executable, "-c", "pass"]),
-        "python -c 'import numpy'": _floor([sys.executable, "-c", "import numpy"]),
     }
 
 

@@ -67,9 +67,11 @@ class Zoekt(ProcessEngine):
 
     def read(self, case: Case, reply: Reply) -> answer.Answer:
         """It prints a file's lines by rank; put them in order first."""
-        found = {
-            match[1, 2]: line for line in reply.output.split(b"\n") if (match := _PLACE.match(line))
-        }
+        found: dict[tuple[bytes, bytes], bytes] = {}
+        for line in reply.output.split(b"\n"):
+            place = _PLACE.match(line)
+            if place:
+                found[place[1], place[2]] = line
         ordered = sorted(found, key=lambda place: (place[0], int(place[1])))
         return answer.read(b"\n".join(found[place] for place in ordered), case.mode)
 

@@ -5,7 +5,7 @@ import pytest
 from bench.engines.base import program_path
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def rg():
     found = program_path("rg")
     if not found:
@@ -13,9 +13,9 @@ def rg():
     return found
 
 
-@pytest.fixture
-def tree(tmp_path):
-    root = tmp_path / "tree"
+@pytest.fixture(scope="session")
+def tree(tmp_path_factory):
+    root = tmp_path_factory.mktemp("corpus") / "tree"
     (root / "kernel").mkdir(parents=True)
     for number in range(300):
         words = f"frequent_token common_{number % 7} rare_symbol_{number}\n"

@@ -15,7 +15,8 @@ from bench.sessions import CYCLE
 
 FOLDER = Path(bench.__file__).parent
 SAMPLED = dict.fromkeys(
-    "selective moderate high top1 top2 top3 slug exact_name path_substring ext name1 name2 name3".split(),
+    ("selective", "moderate", "high", "top1", "top2", "top3", "name1", "name2", "name3")
+    + ("slug", "exact_name", "path_substring", "ext"),
     "x",
 )
 

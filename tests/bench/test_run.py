@@ -1,7 +1,6 @@
 """A whole run on the tiny tree, with the engines that need nothing but rg and git."""
 
 import json
-import shutil
 from dataclasses import replace
 
 import pytest
@@ -19,7 +18,7 @@ PLAN = replace(QUICK, rounds_max=2, rounds_min=1)
 CASE = Case(name="families/literal_high", patterns=("frequent_token",), fixed=True)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def results(tree, rg):
     named = tuple(name for name in ("rg", "git-grep") if program_path(name.split("-")[0]))
     wanted = run.Wanted(
@@ -28,15 +27,16 @@ def results(tree, rg):
     return run.run(wanted, Progress())
 
 
-def test_a_run_records_every_case_with_its_answer_and_times(results):
+def test_a_run_records_every_case_with_its_answer_and_times(results, tmp_path):
     (corpus,) = results["corpora"]
     high = next(case for case in corpus["cases"] if case["name"] == "families/literal_high")
 
     assert corpus["files"] == 302
     assert high["engines"]["rg"]["n"] >= 1
-    assert high["answer"]["lines"] > 600 or high["answer"]["lines"] == 300
+    assert high["request"]["patterns"][0] in {"first", "frequent_token", "line"}
+    assert high["answer"]["lines"] in {300, 601}
     assert report.errors(results) == []
-    assert json.loads(json.dumps(results)) == results
+    assert record.read(_written(results, tmp_path))[0] == json.loads(json.dumps(results))
 
 
 def test_every_question_of_a_session_is_asked(results):
@@ -56,16 +56,19 @@ def test_the_corpus_is_left_as_it_was(results, tree):
 
 def test_a_report_is_written_with_every_figure(results, tmp_path):
     pytest.importorskip("matplotlib")
-    folder = tmp_path / "kept"
-    folder.mkdir()
-    record.write(folder, results, run.machine.describe())
+    folder = _written(results, tmp_path)
 
     assert main(["report", str(folder), "--out", str(tmp_path / "docs")]) == 0
 
     page = (tmp_path / "docs" / "results.md").read_text()
     assert "literal_high `" in page
-    assert "16 not measured" in page or "not measured" in page
+    assert "0 met, 0 missed" in page
     assert compare.compared(results, results, "rg").count("1.00") >= 13
+
+
+def _written(results, tmp_path):
+    record.write(tmp_path, results, run.machine.describe())
+    return tmp_path
 
 
 class Liar:
@@ -136,7 +139,8 @@ def test_an_absent_engine_is_said_to_be_absent(tmp_path):
     (engine,) = engines(("csearch",), "tiny", tmp_path)
     engine.settings = engine.settings | {"program": "no-such-program"}
 
-    assert engine.missing() == "no-such-program not found on PATH" or not shutil.which("cindex")
+    assert "no-such-program" in engine.missing()
+    assert engine.missing().endswith("not found on PATH")
 
 
 def test_an_unknown_corpus_is_one_clear_line(capsys, rg):

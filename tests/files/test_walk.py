@@ -10,7 +10,7 @@ import pytest
 from tests import rg
 from tests.strategies_trees import make_flags, make_tree, rg_arguments
 from triseek.errors import InvalidQuery, InvalidRequest, RepoNotDetected
-from triseek.files.walk import Entry, excluded, path_order, walk
+from triseek.files.walk import Entry, excluded, path_order, walk, walk_below
 from triseek.model.search import ScopeSpec
 from triseek.query.scope import Excluded
 
@@ -227,6 +227,24 @@ def test_named_places_are_walked_even_where_they_are_ignored(tmp_path, environme
     assert [(skip.path, skip.reason) for skip in found.skipped] == [(b"gone", "not_found")]
     theirs = rg.files(tmp_path, "build", "a.o", ".h", environment=environment)
     assert sorted(theirs) == sorted(found.paths)
+
+
+def test_below_folders_a_walk_finds_what_the_whole_walk_finds_there(tmp_path, monkeypatch):
+    for seed in range(40):
+        random = Random(seed)
+        tree = make_tree(random, tmp_path / str(seed))
+        monkeypatch.setenv("HOME", tree.home)
+        monkeypatch.setenv("XDG_CONFIG_HOME", tree.config)
+        scope = ScopeSpec(allowlist=True)
+        whole = walk(tree.root, scope)
+        some = random.sample(whole.directories, min(2, len(whole.directories)))
+        folders = [*some, b"a/nowhere", *(entry.path for entry in whole.excluded[:1])]
+        below = tuple(folder + b"/" if folder else b"" for folder in some)
+        found = walk_below(tree.root, scope, folders)
+        assert found.paths == [path for path in whole.paths if path.startswith(below)]
+        assert found.allowlisted == {path for path in whole.allowlisted if path.startswith(below)}
+        assert found.excluded == [out for out in whole.excluded if out.path.startswith(below)]
+        assert set(some) <= set(found.directories) <= set(whole.directories)
 
 
 def test_a_place_named_twice_is_listed_once(tmp_path):

@@ -12,8 +12,9 @@ from triseek.kernels import automaton
 from triseek.query.automaton import build
 
 WORD = trees.Chars(((48, 57), (65, 90), (95, 95), (97, 122)))
+EDGE = trees.Look("word")
 PATTERNS = {
-    "word": (trees.Concat((trees.Look("word"), trees.literal("ab"), trees.Look("word"))), rb"\bab\b"),
+    "word": (trees.Concat((EDGE, trees.literal("ab"), EDGE)), rb"\bab\b"),
     "run": (trees.Repeat(WORD, 5, None), rb"[0-9A-Z_a-z]{5,}"),
     "ends": (trees.Concat((trees.literal("b"), trees.Look("line_end"))), rb"b\Z"),
     "begins": (trees.Concat((trees.Look("line_start"), trees.literal("a"))), rb"\Aa"),
@@ -112,6 +113,13 @@ def test_lanes_of_uneven_lines_lose_nothing():
         parts.insert(rng.randrange(3), b"-" * rng.randrange(6000) + b" ab\n")
         text = b"".join(parts)
         assert scanned(dfa, text) == oracle.match_lines(dfa, text)
+
+
+def test_a_last_line_without_newline_is_decided_once():
+    """A bug found by Hypothesis: its end was taken for the end of an empty line as well."""
+    dfa = build(PATTERNS["empty line"][0])
+    assert scanned(dfa, b"ab\xc3b") == [(0, 4, 2)]
+    assert scanned(build(PATTERNS["ends"][0]), b"b\nab") == [(0, 2, 1), (2, 4, 1)]
 
 
 def test_read_only_text_is_taken():

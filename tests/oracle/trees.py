@@ -12,9 +12,16 @@ from triseek.query.syntax import Alternate, Bytes, Chars, Concat, Empty, Look, R
 rngs = st.integers(0, 2**63).map(random.Random)
 """Not `st.randoms()`, which shrinks better and draws thirty times as slowly."""
 
-ASCII_LOOKS = (
-    "line_start line_end word not_word word_start word_end word_start_half word_end_half"
-).split()
+ASCII_LOOKS = [
+    "line_start",
+    "line_end",
+    "word",
+    "not_word",
+    "word_start",
+    "word_end",
+    "word_start_half",
+    "word_end_half",
+]
 TEXT_LOOKS = ["text_start", "text_end"]
 CLASSES = [
     ((97, 99),),

@@ -10,17 +10,21 @@ from typing import TYPE_CHECKING
 from triseek.engine.backends.file import named_files
 from triseek.engine.backends.ripgrep import Ripgrep, find_rg
 from triseek.engine.backends.scan import Scan
+from triseek.engine.index_status import index_status
+from triseek.engine.reindex import reindex
 from triseek.engine.router import RepoState
 from triseek.engine.search import Search
 from triseek.errors import (
+    BackendFailure,
     FormatTooNew,
     IndexCorrupt,
     IndexUnavailable,
-    RepoNotDetected,
     TriseekError,
 )
+from triseek.files.root import resolve
 from triseek.files.walk import walk
 from triseek.kernels import cache
+from triseek.model.index import IndexStatus, no_progress
 from triseek.store import manifest
 
 if TYPE_CHECKING:
@@ -29,17 +33,21 @@ if TYPE_CHECKING:
     from triseek.engine.backends.base import Backend
     from triseek.engine.backends.indexed import Indexed
     from triseek.engine.router import Problem
+    from triseek.index.reader import Reader
+    from triseek.model.index import BuildReport, Progress
     from triseek.model.search import BackendName, ScopeSpec, SearchRequest
 
 
 class Engine:
-    """Searches below one root. Shared between threads; holds nothing that must be closed yet."""
+    """Searches below one root; shared between threads.
+
+    Raises on creation:
+        RepoNotDetected: There is no such folder.
+    """
 
     def __init__(self, root: str, *, index_dir: str | None = None) -> None:
-        self.root = os.path.realpath(root)
+        self.root = resolve(root).path
         """Canonical and absolute."""
-        if not os.path.isdir(self.root):  # noqa: PTH112
-            raise RepoNotDetected(f"not a folder: {root}")
         self.index_dir = index_dir
         """Where this root's index is, or would be; None to search without one."""
         self._lock = Lock()
@@ -51,7 +59,46 @@ class Engine:
 
     def list_files(self, scope: ScopeSpec, paths: tuple[str, ...] = ()) -> Iterator[bytes]:
         """Yield the files a search with this scope would look at, in path order."""
-        return iter(walk(self.root, scope, within=paths).paths)
+        return iter(self._listed(scope, paths))
+
+    def _listed(self, scope: ScopeSpec, paths: tuple[str, ...]) -> list[bytes]:
+        """List from the index where it can say, else by a walk."""
+        if self.index_dir is not None and cache.is_ready():
+            try:
+                return self.indexed().list_files(scope, paths)
+            except (BackendFailure, IndexCorrupt, FormatTooNew, IndexUnavailable):
+                pass
+        return walk(self.root, scope, within=paths).paths
+
+    def build(self, *, progress: Progress = no_progress) -> BuildReport:
+        """Index everything anew. See `reindex` for what is raised."""
+        return reindex(self.root, self.index_dir, "full", progress)
+
+    def update(self, *, progress: Progress = no_progress) -> BuildReport:
+        """Index what changed; everything, where there is no usable index."""
+        return reindex(self.root, self.index_dir, "incremental", progress)
+
+    def status(self) -> IndexStatus:
+        """Say what the index holds and whether that is what the tree holds."""
+        if self.index_dir is None:
+            return IndexStatus(root=self.root, index_dir="", present=False, fresh=False)
+        return index_status(self.root, self.index_dir, self.indexed())
+
+    def check(self, *, progress: Progress = no_progress) -> int:
+        """Walk every byte of the index; how many. See `store.check` for what is raised."""
+        from triseek.store.check import check
+
+        if self.index_dir is None:
+            raise IndexUnavailable(f"no index for {self.root}")
+        return check(self.index_dir, progress)
+
+    def reader(self) -> Reader:
+        """The current generation of the index.
+
+        Raises:
+            IndexUnavailable, IndexCorrupt, FormatTooNew: There is none that can be read.
+        """
+        return self.indexed().reader
 
     def state(self, request: SearchRequest) -> RepoState:
         """Return what the router needs to know.

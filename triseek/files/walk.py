@@ -21,7 +21,7 @@ from triseek.query.filetypes import Types
 from triseek.query.scope import Excluded, Overrides
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from triseek.files.ignore import Rules
     from triseek.model.search import ScopeSpec
@@ -87,6 +87,25 @@ def walk(
     return walker.finish()
 
 
+def walk_below(
+    root: str | bytes | os.PathLike[str], scope: ScopeSpec, folders: Iterable[bytes]
+) -> Walk:
+    """List the part of a whole walk that lies in these folders (relative to the root).
+
+    Unlike `walk(…, within=…)`, for which a named folder is a start of its own, a folder the
+    whole walk would not enter gives nothing here, and the rules above it see full paths. So this
+    is the one to learn with what appeared in a folder since the whole walk.
+
+    Raises:
+        RepoNotDetected: There is no such root.
+        InvalidQuery: A glob or a type is invalid.
+    """
+    walker = _Walker(os.fsencode(root), scope)
+    walker.only_below(_relative(folder) for folder in folders)
+    walker.start(b"")
+    return walker.finish()
+
+
 def excluded(walked: Walk) -> list[Excluded]:
     """What the default walk left out of the folders it entered, files and folders."""
     return walked.excluded
@@ -105,6 +124,8 @@ class _Folder(NamedTuple):
     rules: Rules
     depth: int
     allowlisted: bool
+    wanted: bool
+    """Whether what lies in it is asked for, or it is only passed through."""
     above: tuple[tuple[int, int], ...]
     """Device and inode of this folder and those above; kept only when links are followed."""
 
@@ -134,6 +155,16 @@ class _Walker:
         self.walk = Walk(self.root)
         self.device = -1
         self.starts = 0
+        self.wanted: frozenset[bytes] | None = None
+        self.passed: frozenset[bytes] = frozenset()
+
+    def only_below(self, folders: Iterable[bytes]) -> None:
+        """Keep only what lies in these folders."""
+        self.wanted = frozenset(folder + b"/" if folder else b"" for folder in folders)
+        parts = [folder[:-1].split(b"/") for folder in self.wanted]
+        self.passed = frozenset(
+            b"/".join(part[:size]) + b"/" for part in parts for size in range(1, len(part))
+        )
 
     def start(self, name: bytes) -> None:
         """Walk one folder, or take one file as it is."""
@@ -149,7 +180,8 @@ class _Walker:
         self.device = status.st_dev
         above = ((status.st_dev, status.st_ino),) if self.scope.follow else ()
         folder = name + b"/" if name else b""
-        stack = [_Folder(folder, self.ignore.start(name), 0, False, above)]
+        wanted = self.wanted is None or folder in self.wanted
+        stack = [_Folder(folder, self.ignore.start(name), 0, False, wanted, above)]
         while stack:
             stack.extend(self._visit(stack.pop()))
 
@@ -174,27 +206,40 @@ class _Walker:
         listing = self._list(folder)
         if listing is None:
             return []
-        self.walk.directories.append(folder.path[:-1])
         rules = folder.rules
         if listing.special:
             rules = self.ignore.enter(rules, folder.path, listing.special)
         files, dirs, shown = self._choose(folder, rules, listing)
+        if folder.wanted:
+            self.walk.directories.append(folder.path[:-1])
+            self._keep(folder, files, shown)
+        else:
+            dirs = [name for name in dirs if self._is_on_the_way(folder.path + name + b"/")]
+        return [self._child(folder, rules, listing, name, shown) for name in dirs]
+
+    def _keep(self, folder: _Folder, files: list[bytes], shown: set[bytes]) -> None:
         kept = [folder.path + name for name in files]
         self.walk.paths.extend(kept)
         if folder.allowlisted:
             self.walk.allowlisted.update(kept)
         elif shown:
             self.walk.allowlisted.update(folder.path + name for name in files if name in shown)
-        return [
-            _Folder(
-                folder.path + name + b"/",
-                rules,
-                folder.depth + 1,
-                folder.allowlisted or name in shown,
-                self._above(folder, listing, name),
-            )
-            for name in dirs
-        ]
+
+    def _child(
+        self, folder: _Folder, rules: Rules, listing: _Listing, name: bytes, shown: set[bytes]
+    ) -> _Folder:
+        path = folder.path + name + b"/"
+        return _Folder(
+            path,
+            rules,
+            folder.depth + 1,
+            folder.allowlisted or name in shown,
+            folder.wanted or (self.wanted is not None and path in self.wanted),
+            self._above(folder, listing, name),
+        )
+
+    def _is_on_the_way(self, path: bytes) -> bool:
+        return path in self.passed or (self.wanted is not None and path in self.wanted)
 
     def _choose(
         self, folder: _Folder, rules: Rules, listing: _Listing
@@ -249,6 +294,8 @@ class _Walker:
         *,
         dirs: bool,
     ) -> None:
+        if not folder.wanted:
+            return
         named, typed, verdicts = parts
         for name in names:
             if final.get(name, True) or name in named or name in typed:

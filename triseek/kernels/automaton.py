@@ -231,12 +231,14 @@ def _walk_on(
 ) -> int:
     """Walk one lane to its end, writing lines; return how many there are."""
     at = u64(begin)
+    floor = u64(floor)
     now = u64(state)
     while at < end and count < out_begin.size:
         now = u64(table[u64(offsets[text[at]]) + now])
         at += _ONE
         if now < _VERDICTS:
             at = _write_line(text, floor, at, end, now, out_begin, out_end, out_verdict, count)
+            floor = at
             count += 1
             now = u64(start)
     if count < out_begin.size and at > floor and text[at - _ONE] != _NEWLINE and eol_accept[now]:

@@ -15,6 +15,7 @@ them in the pattern is always, or never, a word character: `\<foo` is `\bfoo`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import re2
@@ -134,7 +135,7 @@ class _Emitter:
     def characters(self, ranges: Ranges) -> bytes | None:
         if self.ascii_only or not ranges or ranges[-1][1] <= ASCII[0][1]:
             return _byte_class(intersection(ranges, ASCII))
-        return _choice(map(_sequence, utf8_sequences(ranges)))
+        return _spelled(ranges)
 
     def row(self, parts: tuple[Node, ...], count: int) -> bytes | None:
         out = bytearray()
@@ -267,6 +268,12 @@ def _choice(parts: Iterable[bytes | None]) -> bytes | None:
     if not possible:
         return None
     return possible[0] if len(possible) == 1 else b"(?:" + b"|".join(possible) + b")"
+
+
+@lru_cache(maxsize=64)
+def _spelled(ranges: Ranges) -> bytes | None:
+    """Return the spellings of characters; cached, because word characters have a thousand."""
+    return _choice(map(_sequence, utf8_sequences(ranges)))
 
 
 def _sequence(sequence: ByteSequence) -> bytes | None:

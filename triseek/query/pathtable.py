@@ -30,7 +30,6 @@ _SLASH = ord("/")
 _WINDOW = 8  # bytes compared at once
 _SPELLINGS_MAX = 64  # of one glob, once its classes and alternatives are written out
 _CLASS_MAX = 8
-_LOWER = np.frombuffer(bytes(range(256)).lower(), np.uint8)
 
 
 class Folders(NamedTuple):
@@ -101,7 +100,11 @@ class PathTable:
                 parents.append(parent)
             return known
 
-        of_path = [number(path.rpartition(b"/")[0]) for path in self.paths]
+        of_path: list[int] = []
+        for path in self.paths:
+            folder = path[: max(path.rfind(b"/"), 0)]
+            known = numbers.get(folder)
+            of_path.append(number(folder) if known is None else known)
         return Folders(PathTable.of(names), np.array(parents, int), np.array(of_path, int))
 
     def equals(self, literal: bytes) -> Mask:
@@ -144,7 +147,16 @@ class PathTable:
 
     @cached_property
     def _folded(self) -> PathTable:
-        return PathTable(_LOWER[self._data], self._starts, self._ends)
+        # bytes.lower knows ASCII only, and so does ripgrep about globs.
+        return PathTable(self._data.tobytes().lower(), self._starts, self._ends)
+
+    @cached_property
+    def _wrapped_paths(self) -> bytes:
+        return wrap(self.paths)
+
+    @cached_property
+    def _wrapped_names(self) -> bytes:
+        return wrap([path[path.rfind(b"/") + 1 :] for path in self.paths])
 
     @cached_property
     def _sizes(self) -> Ints:
@@ -232,9 +244,9 @@ class PathTable:
         by_name = compile_wrapped([rule.body for rule in rules if rule.name_only and rule.body])
         by_path = compile_wrapped([rule.body for rule in rules if not rule.name_only and rule.body])
         if by_path is not None:
-            _mark(found, by_path, self.paths)
+            _mark(found, by_path, self._wrapped_paths, self._sizes)
         if by_name is not None:
-            _mark(found, by_name, [path.rpartition(b"/")[2] for path in self.paths])
+            _mark(found, by_name, self._wrapped_names, self._name_sizes)
         return found
 
 
@@ -338,9 +350,8 @@ def _mask_value(literal: bytes, *, at_end: bool = False) -> tuple[np.uint64, np.
     return np.uint64(int.from_bytes(mask, "little")), np.uint64(int.from_bytes(padded, "little"))
 
 
-def _mark(found: Mask, expression: Any, texts: list[bytes]) -> None:  # noqa: ANN401
-    """Set `found` for the texts the expression matches."""
-    sizes = np.fromiter(map(len, texts), np.int64, len(texts))
+def _mark(found: Mask, expression: Any, blob: bytes, sizes: Ints) -> None:  # noqa: ANN401
+    """Set `found` for the texts of a wrapped blob that the expression matches."""
     begins = np.cumsum(sizes + 3) - (sizes + 3)  # as `wrap` lays them out
-    hits = [match.start() for match in expression.finditer(wrap(texts))]
+    hits = [match.start() for match in expression.finditer(blob)]
     found[np.searchsorted(begins, np.array(hits, np.int64))] = True

@@ -11,10 +11,10 @@ from triseek.query.fold import fold
 from triseek.query.looks import WORD_LOOKS, holds
 from triseek.query.syntax import Alternate, Bytes, Chars, Concat, Look
 from triseek.query.unicode import fold as fold_case
-from triseek.query.unicode import is_word
+from triseek.query.unicode import fold_ascii, is_word
 
 if TYPE_CHECKING:
-    from triseek.query.syntax import Node
+    from triseek.query.syntax import Node, Ranges
 
 _ALTERNATIVES_MAX = 256
 
@@ -79,7 +79,7 @@ def folded_text_of(tree: Node) -> bytes | None:
         if not isinstance(part, Chars) or not part.ranges:
             return None
         high = part.ranges[0][0]  # upper case comes first; what has no case stands alone
-        if high > 0x7F or part.ranges not in (fold_case(((high, high),)), _ascii_pair(high)):
+        if not _any_case(part.ranges, high):
             return None
         out += bytes((high,)).lower()
     return bytes(out) if any(97 <= byte <= 122 for byte in out) else None
@@ -97,9 +97,10 @@ def find_bounded(bounded: Bounded, text: bytes, at: int) -> tuple[int, int] | No
     return None
 
 
-def _ascii_pair(code: int) -> tuple[tuple[int, int], ...]:
-    """Return both cases of an ASCII letter: what folding gives without Unicode."""
-    return ((code, code), (code + 32, code + 32)) if 65 <= code <= 90 else ((code, code),)
+def _any_case(ranges: Ranges, first: int) -> bool:
+    """Return whether the set is an ASCII character with all its cases, Unicode's or ASCII's."""
+    single = ((first, first),)
+    return first <= 0x7F and ranges in (fold_case(single), fold_ascii(single))
 
 
 def _word(character: str, look: Look) -> bool:

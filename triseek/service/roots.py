@@ -1,27 +1,33 @@
-"""Which root answers for a path."""
+"""Which root answers for a path, and where its index is."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from triseek.errors import RepoNotDetected
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from triseek import paths
+from triseek.files import root
+from triseek.store import layout
 
 
-def root_for(path: str, is_indexed: Callable[[str], bool]) -> str:
+def root_for(path: str) -> str:
     """Return the canonical root that answers for a folder: the nearest with an index, or itself.
 
     Raises:
         RepoNotDetected: The path is not a folder.
     """
-    folder = os.path.realpath(path)
-    if not os.path.isdir(folder):  # noqa: PTH112
-        raise RepoNotDetected(f"not a folder: {path}")
+    folder = root.resolve(path).path
     return next(filter(is_indexed, upwards(folder)), folder)
+
+
+def index_dir(canonical: str) -> str:
+    """Return where the index of a canonical root is, or would be."""
+    return paths.index_of(root.key(os.fsencode(canonical)))
+
+
+def is_indexed(canonical: str) -> bool:
+    """Return whether a root has an index of its own, be it a broken one."""
+    return (Path(index_dir(canonical)) / layout.CURRENT).exists()
 
 
 def upwards(folder: str) -> list[str]:

@@ -6,7 +6,8 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from triseek.engine.engine import Engine
-from triseek.service.roots import root_for
+from triseek.files.root import resolve
+from triseek.service.roots import index_dir, root_for
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -20,16 +21,18 @@ class Service:
         self._engines: dict[str, Engine] = {}
         self._lock = Lock()
 
-    def engine(self, path: str) -> Engine:
-        """Return the engine that answers for a folder.
+    def engine(self, path: str, *, exact: bool = False) -> Engine:
+        """Return the engine that answers for a folder: of the nearest indexed root above it.
+
+        With `exact` the folder itself is the root, as when it is to be indexed.
 
         Raises:
             RepoNotDetected: The path is not a folder.
         """
-        root = root_for(path, self._is_indexed)
+        root = resolve(path).path if exact else root_for(path)
         with self._lock:
             if root not in self._engines:
-                self._engines[root] = Engine(root)
+                self._engines[root] = Engine(root, index_dir=index_dir(root))
             return self._engines[root]
 
     def close(self) -> None:
@@ -47,7 +50,3 @@ class Service:
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-    def _is_indexed(self, root: str) -> bool:
-        """Return whether a folder has an index of its own; none has until there are indexes."""
-        return root in self._engines and self._engines[root].index_dir is not None

@@ -26,7 +26,7 @@ def build(path: Folder = ".", json: Json = False) -> int:
     from triseek.service.service import Service
 
     with Service() as service, progress_bars() as progress:
-        engine = service.engine(existing_folder(path))
+        engine = service.engine(existing_folder(path), exact=True)
         report = engine.build(progress=progress)
     return _tell_build(report, engine.root, as_json=json)
 

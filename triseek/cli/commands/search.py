@@ -18,6 +18,10 @@ from triseek.cli.render.output import Output
 from triseek.cli.report import Report
 from triseek.cli.resolve import as_explicit
 from triseek.engine.backends.lines import spans_lines
+from triseek.errors import InvalidQuery
+from triseek.files.text import decode
+from triseek.query.pattern import compile as compile_pattern
+from triseek.query.scope import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -77,6 +81,7 @@ class _Job:
 
     def search(self) -> None:
         """Search operand by operand."""
+        self._check_words()
         for group in runs(self.plan.operands):
             operand = group[0]
             if operand.kind == "missing":
@@ -89,6 +94,20 @@ class _Job:
                 self._search_tree(operand)
             if self._stops_early and self.report.matched:
                 return
+
+    def _check_words(self) -> None:
+        """Find mistakes that requests for named files would hide, because those drop the scope.
+
+        Raises:
+            InvalidQuery: as `engine.search.Search` does.
+        """
+        request = self.plan.request
+        Scope.compile(request.scope)
+        if self.plan.binary != "text" and compile_pattern(request.pattern).needs_nul:
+            raise InvalidQuery(
+                "the pattern asks for a NUL byte, and a file that holds one is not searched",
+                next_step="Add -a (--text) to search binary files as well.",
+            )
 
     def _search_tree(self, operand: Operand) -> None:
         place = self.places.tree(operand.typed, self.plan.request.scope)
@@ -116,12 +135,13 @@ class _Job:
     def _count_all(self, place: Place, request: SearchRequest, naming: Naming) -> None:
         """--include-zero: the counts of all files that were searched, zeros too."""
         found = {file.path: file for file in self._found(place.engine, request, naming.shown)}
-        skipped = {naming.shown(each.path) for each in self.report.totals.skipped}
+        root = os.fsencode(place.engine.root)
+        text = request.scope.text
         for path in place.engine.list_files(request.scope, request.paths):
             shown = naming.shown(path)
             if shown in found:
                 self._show(found[shown])
-            elif shown not in skipped:
+            elif text or not _is_binary(os.path.join(root, path)):
                 self.renderer.file(_nothing_in(shown))
 
     def _search_files(self, operands: tuple[Operand, ...]) -> None:
@@ -382,6 +402,15 @@ def _files(batch: Batch) -> Iterator[tuple[bytes, Rows, int]]:
 
 def _nothing_in(path: bytes) -> Found:
     return Found(path=path, rows=Rows.none(), text=b"", hits=0, pattern=None)
+
+
+def _is_binary(path: bytes) -> bool:
+    """Whether a file without a match was left out of the search; what is gone was, too."""
+    try:
+        with open(path, "rb") as file:
+            return decode(file.read()) is None
+    except OSError:
+        return True
 
 
 def _size(path: bytes) -> int:

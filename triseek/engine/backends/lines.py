@@ -335,14 +335,16 @@ def _show(
             return
         rows.add(begin, end, context=False)
         shown = end
-        _count_hit(request, progress)
-        if progress.done:
+        if _count_hit(request, progress):
             return
     _show_after(data, rows, request, progress, shown, len(data))
 
 
-def _count_hit(request: SearchRequest, progress: Progress) -> None:
-    """Count a row that was shown; past the limit it only uses up what is owed."""
+def _count_hit(request: SearchRequest, progress: Progress) -> bool:
+    """Count a row that was shown, and return whether it was the last to show.
+
+    Past the limit it only uses up what is owed.
+    """
     if progress.hits == request.max_count:
         progress.owed -= 1
     else:
@@ -350,6 +352,7 @@ def _count_hit(request: SearchRequest, progress: Progress) -> None:
         progress.count += 1
         progress.owed = 0 if request.passthru else request.after
     progress.done = progress.hits == request.max_count and progress.owed <= 0
+    return progress.done
 
 
 def _show_between(

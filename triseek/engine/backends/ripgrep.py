@@ -205,7 +205,7 @@ class _Question:
         return answer.stopped
 
     def _file_rows(self, answer: Answer) -> FileRows:
-        found = FileRows(answer.path, answer.rows, answer.text, answer.count)
+        found = FileRows(answer.path, answer.rows, answer.text, answer.matched)
         if self.request.mode == "files_without_match":
             return found._replace(count=0)
         if not len(found.rows):

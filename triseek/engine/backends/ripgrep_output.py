@@ -49,7 +49,7 @@ class Answer(NamedTuple):
     """`ROW`, one per line; empty in the modes without."""
     text: bytes
     """What the rows index: shared between files."""
-    count: int
+    matched: int
     """Matching rows, or what the count modes say."""
     stopped: bool = False
     """Whether rg met a NUL byte after it had shown lines, and said so."""

@@ -1,0 +1,51 @@
+"""What every test may ask for: a tree in one line, and a state folder of its own."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from triseek.kernels import cache
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+# A state folder per test would mean a compiler run per test: kernels are kept between runs.
+_KERNELS = Path(__file__).parent.parent / ".pytest_cache" / "kernels" / cache.digest()
+os.environ.setdefault("NUMBA_CACHE_DIR", str(_KERNELS))
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A fresh TRISEEK_HOME, and none of the user's settings for git and rg."""
+    folder = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("TRISEEK_HOME", str(folder))
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    monkeypatch.delenv("RIPGREP_CONFIG_PATH", raising=False)
+    return folder
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Callable[[Mapping[str | bytes, bytes | str]], str]:
+    """Build a tree: `repo({"src/a.c": "int x;\\n"})` returns its root."""
+
+    def build(files: Mapping[str | bytes, bytes | str]) -> str:
+        root = tmp_path / "repo"
+        root.mkdir(exist_ok=True)
+        plant(root, files)
+        return str(root)
+
+    return build
+
+
+def plant(root: Path, files: Mapping[str | bytes, bytes | str]) -> None:
+    """Write files below an existing folder."""
+    for name, content in files.items():
+        path = os.path.join(os.fsencode(root), os.fsencode(name))
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)

@@ -1,0 +1,1 @@
+"""What every implementation of an interface must pass: test classes to subclass."""
