@@ -77,10 +77,9 @@ def _run(options: argparse.Namespace) -> int:
         groups=tuple(options.group),
     )
     described = machine.describe()
-    results = run(wanted, Progress())
     folder = options.out or record.new_folder(record.FOLDER)
     folder.mkdir(parents=True, exist_ok=True)
-    record.write(folder, results, described)
+    results = run(wanted, Progress(), lambda so_far: record.write(folder, so_far, described))
     print(folder)
     wrong = report.errors(results)
     for line in wrong:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench import command, figures
+from bench.engines.triseek_process import command_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +33,7 @@ def fresh_install(root: Path, engines: Sequence[Engine]) -> dict[str, Any]:
     if not any(engine.name == "triseek-cli" for engine in engines):
         return {}
     seconds = []
-    argv = [sys.executable, "-m", "triseek", "-n", "import", "."]
+    argv = command_line("-n", "import", ".")
     for _ in range(3):
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
             above = str(Path(__file__).parents[1])

@@ -28,7 +28,7 @@ from bench.engines.triseek_inprocess import TriseekInprocess
 from bench.model import Faulty
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from bench.engines.base import Engine
     from bench.model import Case, Corpus
@@ -47,8 +47,12 @@ class Wanted:
     groups: tuple[str, ...]
 
 
-def run(wanted: Wanted, progress: Progress) -> record.Record:
-    """Measure everything; raises `Faulty` when nothing can be measured at all."""
+def run(wanted: Wanted, progress: Progress, save: Callable[[record.Record], None]) -> record.Record:
+    """Measure everything, and save after each corpus, as a long run may be interrupted.
+
+    Raises:
+        Faulty: nothing can be measured at all.
+    """
     rg = program_path("rg")
     if not rg:
         raise Faulty("rg is not on PATH; it is the reference of every answer")
@@ -66,8 +70,9 @@ def run(wanted: Wanted, progress: Progress) -> record.Record:
             progress.say(f"corpus {name}")
             corpus = corpora.find(name, wanted.places, rg)
             results["corpora"].append(_corpus(corpus, wanted, Path(scratch) / name, rg, progress))
-    results["load_after"] = machine.load()
-    results["seconds"] = round(time.perf_counter() - began, 1)
+            results["load_after"] = machine.load()
+            results["seconds"] = round(time.perf_counter() - began, 1)
+            save(results)
     return results
 
 

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 
 _TOKEN = re.compile(rb"(?<![A-Za-z0-9_])[A-Za-z_][A-Za-z0-9_]{3,63}(?![A-Za-z0-9_])")
 _FILES = 250
+PLACEHOLDERS = (
+    *("selective", "moderate", "high", "top1", "top2", "top3", "name1", "name2", "name3"),
+    *("slug", "exact_name", "path_substring", "ext"),
+)
+"""What `<...>` in queries/*.toml may name."""
 _GENERIC = frozenset(
     b"src source test tests testing pkg package packages vendor lib libs internal cmd docs doc "
     b"documentation include common third_party node_modules".split()

@@ -22,7 +22,7 @@ ODD = [
     ".hidden", ".env", ".github", ".x.py", "a b", "tail ", "é", "foo.", "..two", "#hash", "!bang",
     "[x]", "{a,b}", "back\\slash", "star*", "new\nline", "Makefile", "x.min.js", "~", "-dash", "a.",
 ]  # fmt: skip
-RAW = [b"\xff.c", b"n\xe9", b".\xfe"]
+RAW = [b".x.", b"\xff.c", b"n\xe9", b".\xfe"]
 IGNORE_NAMES = [".gitignore", ".ignore", ".rgignore"]
 EXPLICIT = ["more-rules", "../more", "nowhere"]
 INVALID = ["[", "{a", "a\\", "{a,{b}}", "[z-a]", "[]", "x[!"]

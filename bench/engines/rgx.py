@@ -14,7 +14,7 @@ from bench.model import Build, Faulty
 if TYPE_CHECKING:
     from bench.model import Case, Corpus
 
-_READY_SECONDS_MAX = 300.0
+_READY_SECONDS_MAX = 600.0
 
 
 class Rgx(ProcessEngine):

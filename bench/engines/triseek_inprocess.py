@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench.engines.base import Engine, size_of
+from bench.engines.triseek_process import command_line
 from bench.model import Build, Faulty, Reply
 
 if TYPE_CHECKING:
@@ -69,8 +70,8 @@ class TriseekInprocess(Engine):
         return Reply(seconds, output)
 
     def open_seconds(self) -> float:
-        """Open the root once more, in the warm worker."""
-        return float(self._call("open", root=str(self.root))["ns"][0]) / 1e9
+        """Open the root's index once more, in the warm worker."""
+        return float(self._call("opening")["ns"][0]) / 1e9
 
     def road(self, case: Case) -> str:
         """Which road it takes."""
@@ -93,7 +94,7 @@ class TriseekInprocess(Engine):
         tiny.mkdir(parents=True, exist_ok=True)
         (tiny / "one.txt").write_text("one line to compile the kernels with\n", encoding="ascii")
         subprocess.run(
-            [sys.executable, "-m", "triseek", "warmup"],
+            command_line("warmup"),
             env=self._environment(),
             capture_output=True,
             check=False,

@@ -75,7 +75,12 @@ class TriseekProcess(ProcessEngine):
         return ended
 
     def _command(self, *words: str) -> list[str]:
-        return [sys.executable, "-m", "triseek", *words]
+        return command_line(*words)
+
+
+def command_line(*words: str) -> list[str]:
+    """Run the command; `-P` because the folder searched may hold a `typing` of its own."""
+    return [sys.executable, "-P", "-m", "triseek", *words]
 
 
 def _here() -> Path:

@@ -38,7 +38,10 @@ class _Worker:
 
     def do_open(self, root: str) -> dict[str, Any]:
         self.api = Api(root)
-        return {"ns": [self.api.opened_ns]}
+        return {}
+
+    def do_opening(self) -> dict[str, Any]:
+        return {"ns": [self._open().opening()]}
 
     def do_build(self) -> dict[str, Any]:
         return {"ns": [self._open().build()], "peak_rss_bytes": _peak()}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import bench
-from bench import queries
+from bench import queries, sampling
 from bench.engines import registry
 from bench.model import Corpus
 from bench.profiles import PROFILES
@@ -15,8 +15,7 @@ from bench.sessions import CYCLE
 
 FOLDER = Path(bench.__file__).parent
 SAMPLED = dict.fromkeys(
-    ("selective", "moderate", "high", "top1", "top2", "top3", "name1", "name2", "name3")
-    + ("slug", "exact_name", "path_substring", "ext"),
+    sampling.PLACEHOLDERS,
     "x",
 )
 

@@ -24,7 +24,9 @@ def results(tree, rg):
     wanted = run.Wanted(
         profile=PLAN, corpora=("tiny",), engines=named, places={"tiny": tree}, groups=()
     )
-    return run.run(wanted, Progress())
+    saved = []
+    assert run.run(wanted, Progress(), saved.append) is saved[-1]
+    return saved[-1]
 
 
 def test_a_run_records_every_case_with_its_answer_and_times(results, tmp_path):

@@ -19,6 +19,7 @@ def test_samples_follow_document_frequency(tree, rg):
     assert sampled["slug"] == "MY_TREE"
     assert sampled["ext"] == "c"
     assert sampled["path_substring"] == "kernel"
+    assert set(sampled) == set(sampling.PLACEHOLDERS)
     assert sampled == sampling.sample(tree, listed, "my tree")
 
 

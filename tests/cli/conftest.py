@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.cli.running import triseek
 from tests.cli.trees import plant
 
 if TYPE_CHECKING:
@@ -16,6 +17,18 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return plant(tmp_path_factory.mktemp("cli") / "tree")
+
+
+@pytest.fixture(scope="session")
+def indexed_tree(tmp_path_factory: pytest.TempPathFactory, state: Path) -> Path:
+    """The same tree with an index. Compiles kernels where that has not been done."""
+    root = plant(tmp_path_factory.mktemp("indexed") / "tree")
+    (root / "pats.txt").write_text("needle\nfoo.\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TRISEEK_HOME", str(state))
+        built = triseek(["build"], root)
+    assert built.status == 0, built.err
+    return root
 
 
 @pytest.fixture(scope="session")

@@ -23,7 +23,9 @@ def transcript_of(words: list[str], tree: Path) -> str:
 
 
 @pytest.mark.parametrize("name", ["errors", "help"])
-def test_what_people_read_is_as_reviewed(name: str, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_people_read_is_as_reviewed(
+    name: str, tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     path = GOLDEN / f"{name}.txt"
     expected = path.read_text()

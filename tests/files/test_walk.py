@@ -281,3 +281,10 @@ def test_a_missing_root_and_bad_globs_and_types_are_named(tmp_path):
         walk(tmp_path, ScopeSpec(globs=("{a",)))
     with pytest.raises(InvalidQuery, match="nosuch"):
         walk(tmp_path, ScopeSpec(types=("nosuch",)))
+
+
+@pytest.mark.rg
+def test_a_hidden_name_that_ends_with_a_dot_is_not_hidden_to_rg(tmp_path, environment):
+    grow(tmp_path, {".x.": "", ".d./y": "", ".z": ""})
+    paths = walk(tmp_path, DEFAULT).paths
+    assert paths == rg.files(tmp_path, environment=environment) == [b".d./y", b".x."]

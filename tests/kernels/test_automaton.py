@@ -115,6 +115,17 @@ def test_lanes_of_uneven_lines_lose_nothing():
         assert scanned(dfa, text) == oracle.match_lines(dfa, text)
 
 
+@pytest.mark.parametrize("name", PATTERNS)
+def test_many_chunks_of_lanes_lose_nothing(name):
+    """Long lines beside empty ones: lanes drift apart, and have a hit at nearly every byte."""
+    rng = random.Random(7)
+    dfa = build(PATTERNS[name][0])
+    for line in (2, 60, 3000):
+        text = random_text(rng, 70_000, line=line, alphabet=b"ab -")
+        text += b"\n" * 9000 + b"a" * 3000 + b"\n" * 30_000
+        assert scanned(dfa, text) == oracle.match_lines(dfa, text)
+
+
 def test_a_last_line_without_newline_is_decided_once():
     """A bug found by Hypothesis: its end was taken for the end of an empty line as well."""
     dfa = build(PATTERNS["empty line"][0])

@@ -4,6 +4,7 @@ Everything draws from a `random.Random`, so the same code serves Hypothesis and 
 """
 
 import random
+from itertools import product
 
 from hypothesis import strategies as st
 
@@ -77,6 +78,24 @@ def leaf(rng, *, wide: bool):
     if kind == 10:
         return Bytes(((97, 98), (0x80, 0xFF)) if wide else ((97, 98), (107, 107)))
     return Empty()
+
+
+def tiny(rng, depth: int, *, looks: bool):
+    """A random tree over a and b, small enough to be held against every short text."""
+    if depth == 0:
+        leaves = [Chars(((97, 97),)), Chars(((98, 98),)), Chars(((97, 98),))]
+        return Look(rng.choice(ASCII_LOOKS)) if looks and rng.random() < 0.2 else rng.choice(leaves)
+    below = [tiny(rng, rng.randrange(depth), looks=looks) for _ in range(rng.randrange(1, 5))]
+    if rng.random() < 0.3:
+        low, more = rng.randrange(4), rng.choice((None, 0, 1, 2))
+        return Repeat(below[0], low, None if more is None else low + more)
+    return Concat(tuple(below)) if rng.random() < 0.7 else Alternate(tuple(below))
+
+
+def every_text(alphabet: bytes, longest: int) -> list[bytes]:
+    """All texts of up to `longest` bytes."""
+    sizes = range(longest + 1)
+    return [bytes(text) for size in sizes for text in product(alphabet, repeat=size)]
 
 
 def text(rng, node) -> bytes:

@@ -21,6 +21,8 @@ def dfa_of(pattern: str):
     return build(parse(PatternSpec(patterns=(pattern,))).tree)
 
 
+SHORT_LINES = [trees.every_text(b"ab", 6), trees.every_text(b"ab ", 4)]
+
 PATTERNS = [
     "foo", "a*", "^$", "^foo", "foo$", "^foo$", r"\bfoo\b", r"\Bfoo", r"foo\B", r"\bo",
     r"\<foo\>", r"\b{start-half}foo\b{end-half}", "(?i)foo", "fo+", "f.o", "foo|bar", "[^a-z]foo",
@@ -31,7 +33,7 @@ PATTERNS = [
 LINES = [
     "", "f", "fo", "foo", " foo", "foo ", "xfoo", "foox", "a foo b", "bar", "xbar", "fo.o", "FOO",
     "127.0.0.1", "1.5", "   ", "\t foo \r", "identifier_1", "1identifier", "short", "foo.bar",
-    "f\x00o", "_foo_", "fooooo",
+    "f\x00o", "_foo_", "fooooo", "ffoo", "fofoo",
 ]  # fmt: skip
 
 
@@ -71,6 +73,15 @@ def test_a_pattern_that_matches_emptily_matches_every_line():
 def test_a_pattern_that_cannot_match_does_not():
     for tree in (Chars(()), Alternate(()), Repeat(Alternate(()), 1, None)):
         assert oracle.verdict(build(tree), b"anything") == 0
+
+
+def test_an_assertion_behind_another_knows_what_stands_before():
+    """A bug the long run found: the state at the line's beginning forgot that it was there."""
+    ends_begins = Concat((Look("line_end"), Look("line_start")))
+    assert oracle.verdict(build(ends_begins), b"") == 1
+    assert oracle.verdict(build(ends_begins), b"a") == 0
+    after_word = Concat((Look("line_end"), Look("word_end")))
+    assert [oracle.verdict(build(after_word), line) for line in (b"", b"a", b"-")] == [0, 1, 0]
 
 
 def test_automata_keep_within_bounds():
@@ -129,6 +140,15 @@ def check_exact(rng, *, depth: int, wide: bool, with_re: bool = True) -> int:
 @settings(deadline=None, max_examples=400)
 def test_any_line_gets_the_answer_of_the_matcher_and_of_re(rng, depth, wide):
     check_exact(rng, depth=depth, wide=wide)
+
+
+@given(trees.rngs, st.integers(1, 3), st.booleans())
+@settings(deadline=None, max_examples=100)
+def test_every_short_line_gets_the_answer_of_the_matcher(rng, depth, looks):
+    tree = trees.tiny(rng, depth, looks=looks)
+    dfa = build(tree)
+    for line in SHORT_LINES[looks]:
+        assert oracle.verdict(dfa, line) == matcher.matches(tree, line), (tree, line)
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ from triseek.query.syntax import Alternate, Bytes, Chars, Concat, Empty, Look, R
 GOLDEN = Path(__file__).parent.parent / "golden" / "grams.txt"
 ANY = Repeat(Chars(((0, 9), (11, 0x10FFFF))), 0, None)
 SOUND_PAIRS = 120_000
+SHORT_TEXTS = {text: grams(text) for text in trees.every_text(b"ab", 8)}
 
 
 def in_words(pattern: str) -> str:
@@ -138,6 +139,15 @@ def check_sound(rng, *, depth: int, wide: bool) -> int:
 @settings(deadline=None, max_examples=400)
 def test_what_matches_has_the_grams_asked_for(rng, depth, wide):
     check_sound(rng, depth=depth, wide=wide)
+
+
+@given(trees.rngs, st.integers(1, 3))
+@settings(deadline=None, max_examples=100)
+def test_every_short_text_that_matches_has_the_grams_asked_for(rng, depth):
+    tree = trees.tiny(rng, depth, looks=False)
+    asked = formula(tree)
+    for text, found in SHORT_TEXTS.items() if asked != ALL else []:
+        assert holds(asked, found) or not matcher.matches(tree, text), (tree, text, str(asked))
 
 
 @pytest.mark.slow

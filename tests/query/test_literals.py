@@ -10,6 +10,7 @@ from triseek.query.literals import ALTERNATIVES_MAX, LENGTH_MIN, cost, rarest, r
 from triseek.query.parse import parse
 
 SOUND_PAIRS = 100_000
+SHORT_TEXTS = trees.every_text(b"ab", 8)
 
 
 def literals_of(pattern: str) -> tuple[bytes, ...]:
@@ -38,6 +39,8 @@ def literals_of(pattern: str) -> tuple[bytes, ...]:
         ("foo|", ()),
         (r"\w+", ()),
         ("(foo)*", ()),
+        ("zq(?:foo)*zj", (b"zq",)),
+        ("(?:zq)?(?:foo)+", (b"foo",)),
         ("", ()),
         ("a", ()),
         (r"[^\x00-\x{10FFFF}]", ()),
@@ -101,6 +104,16 @@ def check_sound(rng, *, depth: int, wide: bool) -> int:
 @settings(deadline=None, max_examples=400)
 def test_what_matches_has_a_required_literal_in_it(rng, depth, wide):
     check_sound(rng, depth=depth, wide=wide)
+
+
+@given(trees.rngs, st.integers(1, 3))
+@settings(deadline=None, max_examples=100)
+def test_every_short_text_that_matches_has_a_required_literal_in_it(rng, depth):
+    tree = trees.tiny(rng, depth, looks=False)
+    needles = required(tree)
+    for text in SHORT_TEXTS if needles else []:
+        held = any(needle in text for needle in needles)
+        assert held or not matcher.matches(tree, text), (tree, text, needles)
 
 
 @pytest.mark.slow

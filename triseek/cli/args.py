@@ -14,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+FLAGS_HELP = "See `triseek search --help`."
 SHORT = {flag.short: flag for flag in FLAGS if flag.short}
 LONG = {name: flag for flag in FLAGS for name in (flag.long, *flag.aliases)}
 NEGATED = {flag.negation: flag for flag in FLAGS if flag.negation}
@@ -132,12 +133,16 @@ def _long(low: LowArgs, word: str, following: Sequence[str]) -> int:
         if negated is None:
             raise _unknown_long(name)
         if equals:
-            raise InvalidRequest(f"flag --{name} takes no value, got {value!r}")
+            raise InvalidRequest(
+                f"flag --{name} takes no value, got {value!r}", next_step=FLAGS_HELP
+            )
         _turn(low, negated, f"--{name}", on=False)
         return 0
     if not flag.value:
         if equals:
-            raise InvalidRequest(f"flag --{name} takes no value, got {value!r}")
+            raise InvalidRequest(
+                f"flag --{name} takes no value, got {value!r}", next_step=FLAGS_HELP
+            )
         _turn(low, flag, f"--{name}", on=True)
         return 0
     if equals:
@@ -171,7 +176,7 @@ def _next(spelled: str, flag: Flag, following: Sequence[str]) -> str:
     if not following:
         raise InvalidRequest(
             f"flag {spelled} needs a value ({flag.value})",
-            next_step=f"Write {spelled} {flag.value}.",
+            next_step=f"Write {spelled} {flag.value}; for text that begins with a dash -e TEXT.",
         )
     return following[0]
 
@@ -184,7 +189,7 @@ def _turn(low: LowArgs, flag: Flag, spelled: str, *, on: bool) -> None:
     try:
         flag.turn(low, on)
     except Malformed as error:
-        raise InvalidRequest(f"flag {spelled}: {error}") from None
+        raise InvalidRequest(f"flag {spelled}: {error}", next_step=FLAGS_HELP) from None
 
 
 def _store(low: LowArgs, flag: Flag, spelled: str, value: str) -> None:
@@ -195,32 +200,28 @@ def _store(low: LowArgs, flag: Flag, spelled: str, value: str) -> None:
     try:
         flag.store(low, value)
     except Malformed as error:
-        raise InvalidRequest(f"flag {spelled}: {error}") from None
+        raise InvalidRequest(f"flag {spelled}: {error}", next_step=FLAGS_HELP) from None
 
 
 def _refused(spelled: str, flag: Flag) -> InvalidRequest:
     name = spelled if spelled == f"--{flag.long}" else f"{spelled} (--{flag.long})"
-    return InvalidRequest(
-        f"triseek does not have ripgrep's flag {name}: {flag.refusal}", next_step=""
-    )
+    return InvalidRequest(f"ripgrep's {name} is not supported: {flag.refusal}", next_step="")
 
 
 def _unknown_long(name: str) -> InvalidRequest:
     from difflib import get_close_matches
 
     near = get_close_matches(name, [*LONG, *NEGATED], n=1, cutoff=0.7)
-    hint = f"did you mean --{near[0]}? " if near else ""
+    hint = f"Did you mean --{near[0]}? " if near else ""
     return InvalidRequest(
-        f"unknown flag --{name}",
-        next_step=f"{hint}To search for text that begins with a dash: "
-        f"triseek -e '--{name}'. Flags: triseek search --help.".replace("did", "Did", 1),
+        f"unknown flag --{name}", next_step=f"{hint}{_dashed(f'--{name}')} {FLAGS_HELP}"
     )
 
 
 def _unknown_short(letter: str, word: str) -> InvalidRequest:
     named = f"-{letter}" if word == f"-{letter}" else f"-{letter} in {word!r}"
-    return InvalidRequest(
-        f"unknown flag {named}",
-        next_step=f"To search for text that begins with a dash: triseek -e '{word}'. "
-        "Flags: triseek search --help.",
-    )
+    return InvalidRequest(f"unknown flag {named}", next_step=f"{_dashed(word)} {FLAGS_HELP}")
+
+
+def _dashed(word: str) -> str:
+    return f"To search for text that begins with a dash: triseek -e '{word}'."

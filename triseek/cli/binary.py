@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from triseek.cli.render.found import Rows
+    from triseek.cli.render.found import Found, Rows
 
 BUFFER = 1 << 16
 MAPPED_MAX = 10
@@ -58,3 +58,19 @@ def _last_whole_line(data: bytes, nul: int) -> int:
             continue
         begin, end = line_end, line_end + BUFFER
     return begin
+
+
+def without_rest(found: Found, shown: int) -> Found:
+    """What was found, without the rows from `shown` on.
+
+    ripgrep comes as far as the first row it does not show: if that is a match, it counts, and
+    if it lies apart, the separator has been written already.
+    """
+    rows = found.rows
+    if shown == len(rows):
+        return found
+    hits = shown + 1 - sum(rows.contexts[: shown + 1])
+    apart = shown > 0 and rows.offsets[shown] != (
+        rows.offsets[shown - 1] + rows.ends[shown - 1] - rows.begins[shown - 1]
+    )
+    return found._replace(rows=rows.part(0, shown), hits=hits, cut_at_gap=apart)

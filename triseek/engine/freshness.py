@@ -17,6 +17,7 @@ import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -26,9 +27,10 @@ import xxhash
 from triseek.files import walk
 from triseek.index.build import DEFAULT_SCOPE
 from triseek.index.names import open_below
-from triseek.index.tree import IGNORE_NAMES, times
+from triseek.index.tree import IGNORE_NAMES, changed_rules
 from triseek.index.update import RACY_NS
 from triseek.kernels import fetch
+from triseek.query.scope import Excluded
 from triseek.store import atomic, layout
 
 if TYPE_CHECKING:
@@ -44,7 +46,7 @@ BUDGET_S = 5.0
 """A sweep that takes longer than this is given up, and the answer says so."""
 _SLICE = 8_192
 """Files stat'ed between looks at the clock."""
-_SPECIAL = {*IGNORE_NAMES, b".git"}
+_SPECIAL = (*IGNORE_NAMES, b".git")
 _CHECKED = "checked.json"
 
 
@@ -63,6 +65,8 @@ class Dirt:
     """Indexed files that are gone."""
     directories: list[bytes] = field(default_factory=list)
     """Every directory of the tree as it is now, when a walk was needed to tell; else empty."""
+    excluded: list[Excluded] = field(default_factory=list)
+    """What was left out of the folders that had to be looked at."""
 
     @property
     def count(self) -> int:
@@ -110,14 +114,15 @@ class Sweeper:
             )
             dirt.removed += int((change.changed & ~change.there).sum())
         folders, moving = self._changed_folders(descriptor)
+        suspect, restless = self._suspect_rules(folders, started_ns)
         news = False
-        if self._ignore_rules_changed(folders):
-            self._walk_all(dirt)
-            news = True
+        if suspect:
+            news = self._walk_all(dirt)
         elif folders:
             news = self._look_into(folders, dirt)
         dirt.scan = sorted(set(dirt.scan), key=walk.path_order)
-        racy_seen = bool(folders) or any(bool(change.racy.any()) for change in changes)
+        moving = moving or restless
+        racy_seen = suspect or bool(folders) or any(bool(part.racy.any()) for part in changes)
         if racy_seen and not (racy_left or moving or news):
             self._remember_checked(started_ns)
         return dirt
@@ -172,114 +177,125 @@ class Sweeper:
         # The root's own name is empty, which no call can look up below itself.
         now[np.diff(self._folders.starts) == 0] = fetch.stat_row(os.fstat(descriptor))
         table = self._directories
-        told_mtime = table.numbers("mtime_ns")
+        told_mtime, told_ctime = table.numbers("mtime_ns"), table.numbers("ctime_ns")
         same = (
             (now[:, fetch.STAT_MTIME] == told_mtime)
+            & (now[:, fetch.STAT_CTIME] == told_ctime)
             & (now[:, fetch.STAT_INODE] == table.numbers("inode"))
             & (now[:, fetch.STAT_KIND] != 0)
         )
         horizon = max(self._reader.tree_scanned_ns, self._checked_ns) - RACY_NS
-        racy = same & (told_mtime > horizon)
-        restless = racy & (told_mtime > time.time_ns() - RACY_NS)
+        newest = np.maximum(told_mtime, told_ctime)
+        racy = same & (newest > horizon)
+        restless = racy & (newest > time.time_ns() - RACY_NS)
         there = now[:, fetch.STAT_KIND] != 0
         changed = np.flatnonzero((~same | racy) & there)
         return self._folders.take(changed), bool(restless.any() or (~same).any())
 
-    def _ignore_rules_changed(self, folders: Sequence[bytes]) -> bool:
-        """Whether any ignore file that has a say differs from what the walk read."""
-        table = self._reader.watched
-        paths = table.names("path").all()
-        sizes = table.numbers("size").tolist()
-        told = zip(
-            table.numbers("mtime_ns").tolist(),
-            table.numbers("ctime_ns").tolist(),
-            table.numbers("inode").tolist(),
-            strict=True,
-        )
-        for path, size, (mtime, ctime, inode) in zip(paths, sizes, told, strict=True):
-            now = times(path)
-            if path.endswith(b"/.git"):
-                # Git touches its folder with every command; only its being there matters.
-                if (now[0] >= 0) != (size >= 0):
-                    return True
-            elif now != (size, mtime, ctime, inode):
-                return True
-        return any(self._special_names_changed(folder) for folder in folders)
+    def _suspect_rules(self, folders: Sequence[bytes], now_ns: int) -> tuple[bool, bool]:
+        """Whether ignore files may not be those the walk read; whether that will be so again."""
+        changed, newest = changed_rules(self._reader.watched)
+        changed = changed or any(self._special_names_changed(folder) for folder in folders)
+        racy = newest > max(self._reader.tree_scanned_ns, self._checked_ns) - RACY_NS
+        return changed or racy, changed or (racy and newest > now_ns - RACY_NS)
 
     def _special_names_changed(self, folder: bytes) -> bool:
-        prefix = folder + b"/" if folder else b""
-        known = {name for name in _SPECIAL if prefix + name in self._excluded}
-        known |= {name for name in _SPECIAL if prefix + name in self._known}
-        try:
-            there = set(os.listdir(os.path.join(self._raw, folder)))
-        except OSError:
-            return False
-        return known != (there & _SPECIAL)
+        paths = [os.path.join(self._raw, folder, name) for name in _SPECIAL]
+        return any((path in self._watched) != os.path.exists(path) for path in paths)
 
-    @property
-    def _excluded(self) -> set[bytes]:
-        if not hasattr(self, "_excluded_set"):
-            table = self._reader.excluded
-            self._excluded_set = set(table.names("path").all())
-        return self._excluded_set
+    @cached_property
+    def _watched(self) -> set[bytes]:
+        """The ignore files that were there."""
+        table = self._reader.watched
+        return set(table.names("path").take(np.flatnonzero(table.numbers("size") >= 0)))
 
-    @property
+    @cached_property
+    def _excluded(self) -> set[Excluded]:
+        """What the walk left out."""
+        table = self._reader.excluded
+        columns = (table.numbers("is_dir").tolist(), table.numbers("hidden").tolist())
+        return {
+            Excluded(*entry) for entry in zip(table.names("path").all(), *columns, strict=True)
+        }
+
+    @cached_property
     def _known(self) -> set[bytes]:
+        """Every live indexed file, and with a slash at its end every folder seen or left out."""
+        known = {path + b"/" for path in self._known_folders}
+        known.update(path + b"/" if is_dir else path for path, is_dir, _ in self._excluded)
+        return known | self._files
+
+    @cached_property
+    def _files(self) -> set[bytes]:
         """Every live indexed path."""
-        if not hasattr(self, "_known_set"):
-            self._known_set: set[bytes] = set()
-            for view in self._reader.views:
-                self._known_set.update(view.names.take(np.flatnonzero(view.alive)))
-        return self._known_set
+        files: set[bytes] = set()
+        for view in self._reader.views:
+            files.update(view.names.take(np.flatnonzero(view.alive)))
+        return files
+
+    @cached_property
+    def _known_folders(self) -> set[bytes]:
+        return set(self._folders.all())
 
     def _look_into(self, folders: Sequence[bytes], dirt: Dirt) -> bool:
         """Find names that were not there before, and what of them is to be searched."""
-        known_folders = set(self._folders.all())
-        fresh: list[str] = []
-        for folder in folders:
-            prefix = folder + b"/" if folder else b""
-            try:
-                names = os.listdir(os.path.join(self._raw, folder))
-            except OSError:
-                continue
-            news = (prefix + name for name in names)
-            if any(
-                path not in self._known
-                and path not in known_folders
-                and path not in self._excluded
-                for path in news
-            ):
-                fresh.append(os.fsdecode(folder))
+        fresh = [folder for folder in folders if self._has_news(folder)]
         if fresh:
-            found = walk.walk(self.root, DEFAULT_SCOPE, within=tuple(fresh))
+            found = walk.walk_below(self.root, DEFAULT_SCOPE, fresh, self._known_folders)
             self._add_new(found, dirt)
         return bool(fresh)
 
-    def _walk_all(self, dirt: Dirt) -> None:
-        """The rules changed: list everything, and leave out what is no longer listed."""
+    def _has_news(self, folder: bytes) -> bool:
+        """Whether a file or folder in it was not there, or was not what it is now."""
+        prefix = folder + b"/" if folder else b""
+        try:
+            with os.scandir(os.path.join(self._raw, folder)) as entries:
+                return any(
+                    prefix + entry.name + (b"/" if is_dir else b"") not in self._known
+                    for entry in entries
+                    if (is_dir := entry.is_dir(follow_symlinks=False))
+                    or entry.is_file(follow_symlinks=False)
+                )
+        except OSError:
+            return False
+
+    def _walk_all(self, dirt: Dirt) -> bool:
+        """The rules may differ: list everything, leave out what is no longer listed.
+
+        Returns whether anything came of it.
+        """
         found = walk.walk(self.root, DEFAULT_SCOPE)
         listed = set(found.paths)
+        news = {*found.excluded} != self._excluded or not self._files.issuperset(listed)
         for view, mask in zip(self._reader.views, dirt.masks, strict=True):
-            gone = [
-                number
-                for number in np.flatnonzero(view.alive & ~mask).tolist()
-                if view.names[number] not in listed
+            numbers = np.flatnonzero(view.alive & ~mask)
+            paths = view.names.take(numbers)
+            shown = view.allowlisted[numbers].tolist()
+            gone = [path not in listed for path in paths]
+            other = [
+                path in listed and (path in found.allowlisted) != was
+                for path, was in zip(paths, shown, strict=True)
             ]
-            mask[gone] = True
-            dirt.removed += len(gone)
+            mask[numbers[np.logical_or(gone, other)]] = True
+            dirt.scan += [path for path, differs in zip(paths, other, strict=True) if differs]
+            dirt.removed += sum(gone)
+            news = news or any(gone) or any(other)
         dirt.scan = [path for path in dirt.scan if path in listed]
         dirt.directories = found.directories
         self._add_new(found, dirt)
+        dirt.allowlisted = found.allowlisted.intersection(dirt.scan)
+        return news
 
     def _add_new(self, found: walk.Walk, dirt: Dirt) -> None:
-        news = [path for path in found.paths if path not in self._known]
+        news = [path for path in found.paths if path not in self._files]
         dirt.scan += news
         dirt.allowlisted.update(path for path in news if path in found.allowlisted)
+        dirt.excluded = found.excluded
 
     def _remember_checked(self, now_ns: int) -> None:
         """Nothing racy is left as of `now_ns`; say so to later processes if that is possible."""
         self._checked_ns = now_ns
-        body = {"generation": self._reader.generation, "checked_ns": now_ns}
+        body = {"checked_ns": now_ns, "xxh3": _seal(self._reader, now_ns)}
         try:
             atomic.write(Path(self._reader.index_dir) / _CHECKED, json.dumps(body).encode())
         except OSError:
@@ -335,8 +351,13 @@ def _read_checked(reader: Reader) -> int:
     """When nothing racy was left at this generation; 0 when that was never so."""
     try:
         body = json.loads((Path(reader.index_dir) / _CHECKED).read_bytes())
-        if body["generation"] == reader.generation:
-            return int(body["checked_ns"])
-    except (OSError, ValueError, KeyError, TypeError):
-        pass
-    return 0
+        checked_ns = int(body["checked_ns"])
+        return checked_ns if body["xxh3"] == _seal(reader, checked_ns) else 0
+    except (OSError, ValueError, KeyError, TypeError, OverflowError):
+        return 0
+
+
+def _seal(reader: Reader, checked_ns: int) -> str:
+    """What makes a `checked.json` believable, and this generation's."""
+    said = f"{reader.generation} {reader.manifest.tree} {checked_ns}"
+    return xxhash.xxh3_64_hexdigest(said.encode())

@@ -21,7 +21,7 @@ from triseek.query.filetypes import Types
 from triseek.query.scope import Excluded, Overrides
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from triseek.files.ignore import Rules
     from triseek.model.search import ScopeSpec
@@ -53,6 +53,8 @@ class Walk:
     skipped: list[Skipped] = field(default_factory=list)
     excluded: list[Excluded] = field(default_factory=list)
     """Files and folders left out by ignore rules or hiddenness, in folders entered."""
+    special: list[bytes] = field(default_factory=list)
+    """Ignore files and `.git` in folders entered, hidden, listed or links: what has a say."""
     problems: list[tuple[bytes, str]] = field(default_factory=list)
     """Ignore files, or lines of them, that could not be used: path and why."""
 
@@ -88,20 +90,24 @@ def walk(
 
 
 def walk_below(
-    root: str | bytes | os.PathLike[str], scope: ScopeSpec, folders: Iterable[bytes]
+    root: str | bytes | os.PathLike[str],
+    scope: ScopeSpec,
+    folders: Iterable[bytes],
+    known: Collection[bytes] = (),
 ) -> Walk:
     """List the part of a whole walk that lies in these folders (relative to the root).
 
     Unlike `walk(…, within=…)`, for which a named folder is a start of its own, a folder the
     whole walk would not enter gives nothing here, and the rules above it see full paths. So this
-    is the one to learn with what appeared in a folder since the whole walk.
+    is the one to learn with what appeared in a folder since the whole walk. `known` folders are
+    entered only on the way to one that was named.
 
     Raises:
         RepoNotDetected: There is no such root.
         InvalidQuery: A glob or a type is invalid.
     """
     walker = _Walker(os.fsencode(root), scope)
-    walker.only_below(_relative(folder) for folder in folders)
+    walker.only_below((_relative(folder) for folder in folders), known)
     walker.start(b"")
     return walker.finish()
 
@@ -157,9 +163,11 @@ class _Walker:
         self.starts = 0
         self.wanted: frozenset[bytes] | None = None
         self.passed: frozenset[bytes] = frozenset()
+        self.known: Collection[bytes] = ()
 
-    def only_below(self, folders: Iterable[bytes]) -> None:
-        """Keep only what lies in these folders."""
+    def only_below(self, folders: Iterable[bytes], known: Collection[bytes]) -> None:
+        """Keep only what lies in these folders, and not in known ones below them."""
+        self.known = known
         self.wanted = frozenset(folder + b"/" if folder else b"" for folder in folders)
         parts = [folder[:-1].split(b"/") for folder in self.wanted]
         self.passed = frozenset(
@@ -211,10 +219,11 @@ class _Walker:
             rules = self.ignore.enter(rules, folder.path, listing.special)
         files, dirs, shown = self._choose(folder, rules, listing)
         if folder.wanted:
+            self.walk.special += [folder.path + name for name in listing.special]
             self.walk.directories.append(folder.path[:-1])
             self._keep(folder, files, shown)
-        else:
-            dirs = [name for name in dirs if self._is_on_the_way(folder.path + name + b"/")]
+        if self.wanted is not None:
+            dirs = [name for name in dirs if self._leads_on(folder, name)]
         return [self._child(folder, rules, listing, name, shown) for name in dirs]
 
     def _keep(self, folder: _Folder, files: list[bytes], shown: set[bytes]) -> None:
@@ -234,12 +243,18 @@ class _Walker:
             rules,
             folder.depth + 1,
             folder.allowlisted or name in shown,
-            folder.wanted or (self.wanted is not None and path in self.wanted),
+            self._is_wanted(folder, path),
             self._above(folder, listing, name),
         )
 
-    def _is_on_the_way(self, path: bytes) -> bool:
-        return path in self.passed or (self.wanted is not None and path in self.wanted)
+    def _is_wanted(self, above: _Folder, path: bytes) -> bool:
+        if self.wanted is None or path in self.wanted:
+            return True
+        return above.wanted and path[:-1] not in self.known
+
+    def _leads_on(self, above: _Folder, name: bytes) -> bool:
+        path = above.path + name + b"/"
+        return path in self.passed or self._is_wanted(above, path)
 
     def _choose(
         self, folder: _Folder, rules: Rules, listing: _Listing

@@ -84,7 +84,7 @@ class Survey:
         self.paths = walked.paths
         self.allowlisted = [path in walked.allowlisted for path in walked.paths]
         self.skipped: list[Skipped] = list(walked.skipped)
-        watched = tree.watched(os.fsencode(root), walked.directories, walked.excluded)
+        watched = tree.watched(os.fsencode(root), walked.special)
         self.tree = tree.Tree(walked.directories, walked.excluded, watched)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from triseek.files.ignore import global_excludes_path
 from triseek.store import layout
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from triseek.query.scope import Excluded
     from triseek.store.segment import SegmentBuilder
+    from triseek.store.table import Table
 
 IGNORE_NAMES = (b".gitignore", b".ignore", b".rgignore")
 
@@ -66,22 +68,18 @@ def write(segment: SegmentBuilder, root: bytes, tree: Tree) -> None:
     )
 
 
-def watched(
-    root: bytes, directories: Iterable[bytes], excluded: Iterable[Excluded]
-) -> list[bytes]:
+def watched(root: bytes, special: Iterable[bytes]) -> list[bytes]:
     """Ignore files that matter to a walk of `root`: those there, and absent ones above it.
 
-    An absent ignore file inside the tree needs no row: making one changes its directory's times.
+    special: what `walk.Walk.special` lists. An absent ignore file inside the tree needs no row:
+    making one changes its directory's times.
     """
-    found = [
-        os.path.join(root, entry.path)
-        for entry in excluded
-        if os.path.basename(entry.path) in IGNORE_NAMES
+    found = [os.path.join(root, path) for path in (*special, b".git")]
+    found += [
+        os.path.join(path, b"info", b"exclude")
+        for path in found
+        if os.path.basename(path) == b".git"
     ]
-    for folder in directories:
-        if folder == b"" or os.path.lexists(os.path.join(root, folder, b".git")):
-            git = os.path.join(root, folder, b".git") if folder else os.path.join(root, b".git")
-            found += [git, os.path.join(git, b"info", b"exclude")]
     above = os.path.dirname(root)
     while True:
         found += [os.path.join(above, name) for name in (*IGNORE_NAMES, b".git")]
@@ -96,15 +94,31 @@ def _global_ignores() -> list[bytes]:
     """Git's configuration and its default excludes: where `core.excludesFile` may point."""
     home = os.fsencode(os.path.expanduser("~"))
     config = os.environb.get(b"XDG_CONFIG_HOME") or os.path.join(home, b".config")
+    excludes = global_excludes_path()
     return [
         os.path.join(home, b".gitconfig"),
         os.path.join(config, b"git", b"config"),
-        os.path.join(config, b"git", b"ignore"),
+        *([os.path.abspath(excludes)] if excludes else []),
     ]
 
 
+def changed_rules(table: Table) -> tuple[bool, int]:
+    """Whether any ignore file differs from a `watched` table, and when the newest last changed."""
+    changed, newest = False, 0
+    columns = [table.numbers(name).tolist() for name in ("size", "mtime_ns", "ctime_ns", "inode")]
+    for path, *told in zip(table.names("path").all(), *columns, strict=True):
+        now = times(path)
+        if path.endswith(b"/.git"):
+            # Git touches its folder with every command; only its being there matters.
+            changed = changed or (now[0] >= 0) != (told[0] >= 0)
+        else:
+            changed = changed or now != tuple(told)
+            newest = max(newest, now[1], now[2])
+    return changed, newest
+
+
 def times(path: bytes) -> tuple[int, int, int, int]:
-    """What a path's stat says: (size, mtime_ns, ctime_ns, inode); a size of -1 when there is nothing there."""
+    """What a path's stat says: (size, mtime_ns, ctime_ns, inode); size -1 if nothing is there."""
     try:
         stat = os.stat(path)
     except OSError:

@@ -72,6 +72,7 @@ class _Difference:
         self.reader = reader
         now = _stat(root, found.paths)
         number = {path: i for i, path in enumerate(found.paths)}
+        shown = np.array([*found.allowlisted, False], np.bool_)
         held = np.zeros(len(found.paths), np.bool_)
         self.dead: list[Array] = []
         """Per view, int64: files that died just now."""
@@ -80,6 +81,7 @@ class _Difference:
             alive = np.flatnonzero(view.alive)
             at = np.array([number.get(path, -1) for path in view.names.take(alive)], np.int64)
             same = (at >= 0) & self._unchanged(view, alive, now, at)
+            same &= view.allowlisted[alive] == shown[at]
             held[at[same]] = True
             self.removed += int((at < 0).sum())
             self.dead.append(alive[~same])
@@ -87,6 +89,8 @@ class _Difference:
         self.paths = [found.paths[i] for i in self.changed.tolist()]
         self.allowlisted = [found.allowlisted[i] for i in self.changed.tolist()]
         self._tree_changed = _folders_of(reader) != set(found.tree.directories)
+        # Without a commit every later sweep would walk the tree for these rules again.
+        self._tree_changed |= tree.changed_rules(reader.watched)[0]
         self._total = len(found.paths)
 
     @staticmethod

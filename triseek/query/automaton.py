@@ -116,12 +116,12 @@ def _compile(node: Node, parts: list[Program | None]) -> Program | None:
 
 
 def _mask(ranges: Ranges) -> int:
-    """Return the ASCII part, newline excepted: a line holds none."""
+    """Return the ASCII part, one bit for each byte."""
     bits = 0
     for low, high in ranges:
         if low < 0x80:
             bits |= (1 << (min(high, 0x7F) + 1)) - (1 << low)
-    return bits & ~(1 << ord("\n"))
+    return bits
 
 
 def _alternate(programs: list[Program]) -> Program | None:
@@ -216,7 +216,6 @@ class _Builder:
         table[newline, SKIP] = start
         table[:, FIRST:] = np.array(rows, np.uint16).reshape(-1, n_classes).T
         eol_accept = table[newline] == MATCH
-        eol_accept[SKIP] = False
         class_of = [self._class_of(1 << byte) for byte in range(0x80)] + [n_classes - 1] * 0x80
         offsets = np.array(class_of, np.uint32) * np.uint32(table.shape[1])
         return Dfa(
@@ -276,8 +275,7 @@ class _Builder:
             present = places & run
             if present & (present - 1):
                 places ^= present ^ (1 << (present.bit_length() - 1))
-        matters = places & self.words or (before == EDGE and places & self.line_starts)
-        state = places, before if matters else OTHER
+        state = places, self._what_matters(places, before)
         number = self.numbers.get(state)
         if number is None:
             number = self.numbers[state] = len(self.numbers) + FIRST
@@ -285,6 +283,11 @@ class _Builder:
             if number >= STATES_MAX:
                 raise _TooLarge
         return number
+
+    def _what_matters(self, places: int, before: int) -> int:
+        """Return `before` as far as assertions here may ask for it, those behind others too."""
+        asked = {EDGE: self.line_starts, WORD: self.words, OTHER: 0}[before]
+        return before if asked and places & self.looks else OTHER
 
     def _row(self, places: int, before: int) -> list[int]:
         """Return where each class of bytes leads from a state."""

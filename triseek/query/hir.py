@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from triseek.query.charset import contains, difference, is_ascii, size, union
+from triseek.query.charset import contains, difference, is_ascii, normalised, size
 from triseek.query.syntax import (
     Alternate,
     Bytes,
@@ -103,12 +103,18 @@ def loop(body: Hir, low: int, high: int | None, *, greedy: bool) -> Hir:
 def sequence(parts: list[Hir]) -> Hir:
     """Return the parts in a row, simplified."""
     out: list[Hir] = []
+    run: list[bytes] = []  # literals side by side, joined all at once: patterns can be long
     for part in parts:
         for piece in part.parts if isinstance(part, Sequence) else (part,):
-            if isinstance(piece, Literal) and out and isinstance(out[-1], Literal):
-                out[-1] = Literal(out[-1].data + piece.data)
+            if isinstance(piece, Literal):
+                run.append(piece.data)
             elif not isinstance(piece, Empty):
+                if run:
+                    out.append(Literal(b"".join(run)))
+                    run.clear()
                 out.append(piece)
+    if run:
+        out.append(Literal(b"".join(run)))
     if len(out) > 1:
         return Sequence(tuple(out))
     return out[0] if out else NOTHING
@@ -133,36 +139,26 @@ def _single_characters(parts: list[Hir]) -> Hir | None:
         if not isinstance(part, Literal) or len(part.data) > 4:
             return None
         data.append(part.data)
-    ranges: Ranges = ()
     try:
-        for one in data:
-            character = ord(one.decode())
-            ranges = union(ranges, ((character, character),))
+        codes = [ord(one.decode()) for one in data]
     except (UnicodeDecodeError, TypeError):
         if max(map(len, data)) > 1:
             return None
-        return class_of(_byte_set(data), of_bytes=True)
-    return class_of(ranges)
-
-
-def _byte_set(data: list[bytes]) -> Ranges:
-    ranges: Ranges = ()
-    for one in data:
-        ranges = union(ranges, ((one[0], one[0]),))
-    return ranges
+        return class_of(normalised((one[0], one[0]) for one in data), of_bytes=True)
+    return class_of(normalised((code, code) for code in codes))
 
 
 def _joined_classes(parts: list[Hir]) -> Hir | None:
     """Return the union of all parts when each is a class and they are of one kind."""
-    ranges: Ranges = ()
+    pairs: list[tuple[int, int]] = []
     kinds: set[bool] = set()
     for part in parts:
         if not isinstance(part, Class):
             return None
-        ranges = union(ranges, part.ranges)
+        pairs.extend(part.ranges)
         if not is_ascii(part.ranges):
             kinds.add(part.of_bytes)
-    return None if len(kinds) > 1 else class_of(ranges, of_bytes=True in kinds)
+    return None if len(kinds) > 1 else class_of(normalised(pairs), of_bytes=True in kinds)
 
 
 def _prefixed(parts: list[Hir]) -> Hir:

@@ -78,13 +78,13 @@ def _refuse_unsearchable(spec: PatternSpec) -> None:
 
 def _cursor(spec: PatternSpec) -> Cursor:
     """Join the patterns as ripgrep does, remembering where each begins."""
+    patterns = [_escaped(pattern) if spec.fixed else pattern for pattern in spec.patterns]
     starts: list[int] = []
-    text = ""
-    for pattern in spec.patterns:
-        text += (_JOINT if starts else "") + _OPEN
-        starts.append(len(text))
-        text += (_escaped(pattern) if spec.fixed else pattern) + _CLOSE
-    return Cursor(text, tuple(starts))
+    at = len(_OPEN)
+    for pattern in patterns:
+        starts.append(at)
+        at += len(pattern) + len(_CLOSE) + len(_JOINT) + len(_OPEN)
+    return Cursor(_JOINT.join(_OPEN + pattern + _CLOSE for pattern in patterns), tuple(starts))
 
 
 def _escaped(pattern: str) -> str:
@@ -97,12 +97,25 @@ def _read(spec: PatternSpec, cursor: Cursor) -> Hir:
         return hir.class_of(())
     flags = _flags(spec)
     spelled = Spelled()
-    meaning = parse_regex(cursor, flags, spelled)
+    try:
+        meaning = parse_regex(cursor, flags, spelled)
+    except InvalidQuery:
+        _refuse_one_by_one(spec, flags)
+        raise
     if spec.case == "smart" and spelled.any_literal and not spelled.any_uppercase:
         cursor.at = 0
         cursor.notes.clear()
         meaning = parse_regex(cursor, replace(flags, ignore_case=True), spelled)
     return meaning
+
+
+def _refuse_one_by_one(spec: PatternSpec, flags: Flags) -> None:
+    """Raise the error of a pattern that is wrong by itself: it knows the place better."""
+    if spec.fixed:
+        return
+    for number, pattern in enumerate(spec.patterns, 1):
+        alone = Cursor(pattern, (0,), number=number if len(spec.patterns) > 1 else 0)
+        parse_regex(alone, flags, Spelled())
 
 
 def _flags(spec: PatternSpec) -> Flags:

@@ -43,6 +43,8 @@ _POSIX: dict[str, Ranges] = {
     "word": ((0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)),
     "xdigit": ((0x30, 0x39), (0x41, 0x46), (0x61, 0x66)),
 }
+_POSIX_LENGTH_MAX = len("[:^xdigit:]")
+_LEVELS_MAX = 250
 
 
 @dataclass(slots=True)
@@ -122,6 +124,8 @@ def _nested(cursor: Cursor, flags: Flags, spelled: Spelled, levels: list[_Level]
     """Read `[:name:]`, or open one more level."""
     posix = _posix(cursor, flags)
     if posix is None:
+        if len(levels) >= _LEVELS_MAX:
+            raise cursor.error(f"this class nests deeper than {_LEVELS_MAX} levels")
         levels.append(_open(cursor, spelled))
     else:
         levels[-1].items.append((posix, 0))
@@ -129,10 +133,10 @@ def _nested(cursor: Cursor, flags: Flags, spelled: Spelled, levels: list[_Level]
 
 def _posix(cursor: Cursor, flags: Flags) -> Ranges | None:
     """Read `[:alpha:]` or `[:^alpha:]`; `None` and nothing read if it is something else."""
-    end = cursor.text.find(":]", cursor.at + 2)
-    if cursor.next != ":" or end < 0:
+    if cursor.next != ":":
         return None
-    name = cursor.text[cursor.at + 2 : end]
+    end = cursor.text.find(":]", cursor.at + 2, cursor.at + _POSIX_LENGTH_MAX)
+    name = cursor.text[cursor.at + 2 : max(end, 0)]
     ranges = _POSIX.get(name.removeprefix("^"))
     if ranges is None:
         return None

@@ -25,6 +25,8 @@ class Cursor:
     at: int = 0
     ignore_space: bool = False
     """Whether `x` is on: white space and `# comments` mean nothing."""
+    number: int = 0
+    """Which of several patterns `text` is, if it is one of them by itself."""
     notes: list[str] = field(default_factory=list)
     """What was understood in another way than ripgrep does, one sentence each."""
 
@@ -79,7 +81,9 @@ class Cursor:
         """Return how to name a position: the user's own pattern and its 1-based column."""
         number = sum(1 for start in self.starts if start <= at) or 1
         column = max(at - self.starts[number - 1], 0) + 1
-        return f"column {column}" + (f" of pattern {number}" if len(self.starts) > 1 else "")
+        if len(self.starts) == 1:
+            number = self.number
+        return f"column {column}" + (f" of pattern {number}" if number else "")
 
     def error(
         self, message: str, at: int | None = None, next_step: str | None = None

@@ -120,6 +120,8 @@ class _Reader:
                 return
             group.capturing = False
             self.set_flags(flags)
+        if len(self.open) > NEST_LIMIT:
+            raise cursor.error(f"this nests deeper than {NEST_LIMIT} levels", start)
         self.open.append(group)
 
     def refuse_foreign_groups(self, start: int) -> None:
@@ -209,10 +211,9 @@ class _Reader:
         cursor, start = self.cursor, self.cursor.at
         if not self.is_quantifier():
             # ripgrep refuses this; in code `interface{}` is meant as it stands.
-            cursor.notes.append(
-                f"`{{` at {cursor.place(start)} starts no repetition and was read as text; "
-                "ripgrep wants \\{"
-            )
+            note = f"`{{` at {cursor.place(start)} starts no repetition and was read as text; "
+            if not cursor.notes:
+                cursor.notes.append(note + "ripgrep wants \\{")
             self.read_primitive()
             return
         body, depth = self.repeated()
@@ -230,7 +231,7 @@ class _Reader:
             return _QUANTIFIER.match(self.cursor.text, self.cursor.at) is not None
         kept = self.cursor.at
         solid = ""
-        while self.cursor.here not in (END, "}"):
+        while self.cursor.here in _QUANTIFIER_SIGNS:
             solid += self.cursor.here
             self.cursor.bump_over_space()
         solid += self.cursor.here
@@ -312,6 +313,7 @@ class _Reader:
 
 
 _DIGITS = frozenset("0123456789")
+_QUANTIFIER_SIGNS = frozenset("{0123456789,")
 
 _FOREIGN_GROUPS = {
     "?=": "look-ahead `(?=…)` is",

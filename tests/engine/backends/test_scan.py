@@ -2,11 +2,66 @@
 
 from __future__ import annotations
 
-from tests.contracts.backend import BackendContract
+import os
+
+from tests.contracts.backend import BackendContract, run, texts
+from triseek.engine.backends import file
 from triseek.engine.backends.scan import Scan
+from triseek.model.search import PatternSpec, SearchRequest, Totals
 
 
 class TestScan(BackendContract):
     @classmethod
     def make(cls, root):
         return Scan(root)
+
+
+def test_a_large_file_is_searched_in_parts_as_it_would_be_whole(repo, monkeypatch):
+    lines = [b"hay %d" % n + b" needle" * (n % 97 == 0) for n in range(3000)]
+    root = repo({"big": b"\xef\xbb\xbf" + b"\n".join(lines), "wide": b"x" * 9000 + b"needle"})
+    requests = [
+        SearchRequest(pattern=PatternSpec(patterns=("needle",)), **fields)
+        for fields in (
+            {}, {"before": 3, "after": 2}, {"before": 200}, {"after": 200}, {"passthru": True},
+            {"max_count": 3, "after": 120}, {"invert": True, "max_count": 5}, {"mode": "count"},
+            {"mode": "count_matches"}, {"mode": "files"}, {"line_numbers": False, "after": 1},
+            {"invert": True, "before": 1},
+        )
+    ]  # fmt: skip
+    whole = [texts(run(Scan(root), request)) for request in requests]
+    counts = [[file.count for file in run(Scan(root), request)] for request in requests]
+
+    monkeypatch.setattr(file, "WHOLE_BYTES", 100)
+    monkeypatch.setattr(file, "PART_BYTES", 701)
+
+    for request, rows, count in zip(requests, whole, counts, strict=True):
+        parted = run(Scan(root), request)
+        assert texts(parted) == rows
+        assert [each.count for each in parted] == count
+
+
+def test_a_nul_in_a_late_part_makes_a_large_file_binary(repo, monkeypatch):
+    root = repo({"big": b"needle\n" * 500 + b"\0"})
+    monkeypatch.setattr(file, "WHOLE_BYTES", 100)
+    monkeypatch.setattr(file, "PART_BYTES", 701)
+    totals = Totals()
+
+    for fields in ({}, {"max_count": 1}, {"mode": "files"}):
+        request = SearchRequest(pattern=PatternSpec(patterns=("needle",)), **fields)
+        assert run(Scan(root), request, totals) == []
+    assert [skipped.reason for skipped in totals.skipped] == ["binary"] * 3
+
+
+def test_what_cannot_be_read_is_reported_and_never_fatal(repo):
+    root = repo({"a": "needle\n", "b": "needle\n"})
+    os.symlink("nowhere", f"{root}/broken")
+    totals = Totals()
+    request = SearchRequest(
+        pattern=PatternSpec(patterns=("needle",)), paths=("a", "broken", "b", "missing")
+    )
+
+    assert [each.path for each in run(Scan(root), request, totals)] == [b"a", b"b"]
+    assert [(each.path, each.reason) for each in totals.skipped] == [
+        (b"missing", "not_found"),
+        (b"broken", "unreadable"),
+    ]

@@ -11,7 +11,7 @@ from triseek.cli import status
 from triseek.cli.operands import Naming, Places, anchored
 from triseek.cli.render.envelope import shown
 from triseek.cli.render.output import Output
-from triseek.errors import InvalidQuery, RepoNotDetected
+from triseek.errors import InvalidQuery, InvalidRequest, RepoNotDetected
 from triseek.model.search import ScopeSpec
 
 if TYPE_CHECKING:
@@ -63,10 +63,10 @@ def find_from_search(low: LowArgs) -> int:
     from triseek.cli.world import World
 
     if low.patterns or not low.positional:
-        raise InvalidQuery("--kind path: give the query as the first word")
+        raise InvalidRequest("--kind path: give the query as the first word")
     query, *paths = low.positional
     if len(paths) > 1:
-        raise InvalidQuery("--kind path: give one folder at most")
+        raise InvalidRequest("--kind path: give one folder at most")
     plan = resolve(low, World.here())
     return find_files(
         query,

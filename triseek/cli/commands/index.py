@@ -116,9 +116,10 @@ def check(path: Folder = ".", json: Json = False) -> int:
 
     with Service() as service, progress_bars() as progress:
         engine = service.engine(existing_folder(path))
-        engine.check(progress=progress)
-    document = {"root": engine.root, "sound": True}
-    print(report_text.as_json(document) if json else f"{engine.root}: the index is sound")
+        size = engine.check(progress=progress)
+    document = {"root": engine.root, "sound": True, "bytes": size}
+    checked = f"{engine.root}: the index is sound, {report_text.human_size(size)} checked"
+    print(report_text.as_json(document) if json else checked)
     return status.FOUND
 
 

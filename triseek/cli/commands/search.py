@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from triseek.cli import status
-from triseek.cli.binary import MAPPED_MAX, noticed_buffered, noticed_mapped
+from triseek.cli.binary import MAPPED_MAX, noticed_buffered, noticed_mapped, without_rest
 from triseek.cli.operands import Naming, Places, anchored, runs
 from triseek.cli.render.found import Found, Rows
 from triseek.cli.render.output import Output
@@ -232,10 +232,9 @@ class _Job:
             shown, at = noticed_mapped(found.rows, found.text, lambda size: _head(path, size))
         else:
             shown, at = noticed_buffered(found.rows, _head(path, -1))
-        rows = found.rows
-        if self.plan.shows not in ("json", "envelope"):
-            rows = rows.part(0, shown)
-        return found._replace(rows=rows, binary_at=at)
+        if self.plan.shows in ("json", "envelope"):
+            return found._replace(binary_at=at)
+        return without_rest(found, shown)._replace(binary_at=at)
 
     def _show(self, found: Found) -> None:
         self.report.matched = self.report.matched or self._counts(found)

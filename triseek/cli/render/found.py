@@ -82,6 +82,8 @@ class Found(NamedTuple):
     """What was searched for; `None` where there is nothing to locate."""
     binary_at: int | None = None
     """Offset of the NUL because of which the rows may be cut short; `None`: text."""
+    cut_at_gap: bool = False
+    """The first row that is not shown for that reason does not touch the last that is."""
     size: int = 0
     """Bytes searched in this file; 0 when nobody asked."""
     multiline: bool = False

@@ -38,6 +38,7 @@ class Painter:
             or look.per_match
             or look.only_matching
             or look.stats
+            or look.clip
             or replacer
         )
         """Whether anything needs to know where in a line the matches are."""

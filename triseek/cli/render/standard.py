@@ -41,6 +41,8 @@ class Standard:
                 self._out.write(self._formatted(found))
             else:
                 self._out.write(self._taken_apart(found))
+        if found.cut_at_gap and (separator := self._gap()) is not None:
+            self._out.write(separator)
         if found.binary_at is not None and found.hits:
             self._out.write(self._binary_note(found.path, found.binary_at))
         self.counts.files_matched += found.hits > 0
@@ -53,6 +55,13 @@ class Standard:
         if look.heading and look.path:
             opening += look.colored_path(path) + (look.path_terminator or look.line_end)
         return opening
+
+    def _gap(self) -> bytes | None:
+        """What is written between rows that do not touch."""
+        look = self._look
+        if not look.context or look.context_separator is None:
+            return None
+        return look.context_separator + look.line_end
 
     def _binary_note(self, path: bytes, at: int) -> bytes:
         named = self._look.colored_path(path) + b": " if self._look.path else b""
@@ -73,10 +82,9 @@ class Standard:
 
     def _mark_gaps(self, lines: list[bytes], rows: Rows) -> None:
         """Put the separator before each line that does not touch the one before."""
-        look = self._look
-        if not look.context or look.context_separator is None:
+        separator = self._gap()
+        if separator is None:
             return
-        separator = look.context_separator + look.line_end
         expected = rows.offsets[0]
         columns = zip(rows.offsets, rows.begins, rows.ends, strict=True)
         for place, (offset, begin, end) in enumerate(columns):
@@ -87,11 +95,7 @@ class Standard:
     # Row by row
 
     def _taken_apart(self, found: Found) -> bytes:
-        look = self._look
-        writer = RowWriter(self._painter, found)
-        separator = None
-        if look.context and look.context_separator is not None:
-            separator = look.context_separator + look.line_end
+        writer, separator = RowWriter(self._painter, found), self._gap()
         expected = -1
         for number, offset, begin, end, context in found.rows:
             if separator is not None and expected not in (-1, offset):

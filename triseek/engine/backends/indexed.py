@@ -92,8 +92,7 @@ class Indexed:
             raise errors.BackendFailure("the index cannot tell what does not match")
         if request.max_count == 0:
             return
-        dirt = state.sweep(verified=request.sweep)
-        self.freshness, self.generation = dirt.freshness, state.reader.generation
+        dirt = self._sweep(state, request.paths, verified=request.sweep)
         answer = _Answer(state, request, pattern, dirt, totals)
         yield from answer.batches()
 
@@ -106,9 +105,17 @@ class Indexed:
         state = self._current()
         if not self.covers(scope, paths):
             raise errors.BackendFailure("the index does not hold the files this asks for")
-        dirt = state.sweep(verified=sweep)
-        self.freshness, self.generation = dirt.freshness, state.reader.generation
+        dirt = self._sweep(state, paths, verified=sweep)
         return state.listed(scope, paths, dirt)
+
+    def _sweep(self, state: _State, paths: Sequence[str], *, verified: bool) -> Dirt:
+        """What changed; a folder that was named and is ignored by now is for another road."""
+        dirt = state.sweep(verified=verified)
+        self.freshness, self.generation = dirt.freshness, state.reader.generation
+        named = named_files(os.fsencode(self.root), paths)
+        if dirt.directories and not named.folders.issubset(dirt.directories):
+            raise errors.BackendFailure("the index does not hold the files this asks for")
+        return dirt
 
     @property
     def reader(self) -> Reader:
@@ -190,7 +197,7 @@ class _State:
 
     def extras(self, scope: Scope, paths: Sequence[bytes], dirt: Dirt) -> list[bytes]:
         """Files to look at directly: what changed, and what a glob brings back."""
-        if scope.may_whitelist(self.excluded):
+        if scope.may_whitelist([*self.excluded, *dirt.excluded]):
             within = tuple(os.fsdecode(path) for path in paths)
             listed = walk.walk(self.root, scope.spec, within=within).paths
             known: set[bytes] = set()

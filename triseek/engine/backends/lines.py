@@ -216,8 +216,8 @@ def _lines_with_matches(data: bytes, pattern: Pattern, start: int) -> Iterator[S
         first += start
         if first < at:
             continue  # another match in a line that is already known
-        if first == size and (not size or data[-1] == NEWLINE):
-            return  # behind the last line
+        if first == size and (at == size or data[-1] == NEWLINE):
+            return  # behind the last line, or in it once more
         begin = rfind(b"\n", at, first) + 1 or at
         at = find(b"\n", first) + 1 or size
         yield Span(begin, at)
@@ -278,10 +278,11 @@ def _tally(
     data: bytes, start: int, pattern: Pattern, request: SearchRequest, progress: Progress
 ) -> None:
     """Count rows, or the matches in them, as far as the mode needs to know."""
-    limit = 1 if request.mode in ("files", "files_without_match") else request.max_count
+    only_whether = request.mode in ("files", "files_without_match")
+    limit = 1 if only_whether else request.max_count
     for count in _counts(data, start, pattern, request):
         progress.hits += 1
-        progress.count += count
+        progress.count += 1 if only_whether else count
         if progress.hits == limit:
             progress.done = True
             return
@@ -289,13 +290,13 @@ def _tally(
 
 def _counts(data: bytes, start: int, pattern: Pattern, request: SearchRequest) -> Iterator[int]:
     """Yield what each row adds to the count: 1, or the matches in it."""
-    if not request.invert:
-        if request.mode in ("count", "count_matches") and spans_lines(pattern, request):
-            # ripgrep's rule: a count of runs would say nothing, so `-c` counts matches too.
-            return (count for _, count in _counted_runs(data, pattern))
-        if request.mode == "count_matches":
-            found = matching_lines(data, pattern, start)
-            return (_matches_in(data[begin:end], pattern) for begin, end in found)
+    if spans_lines(pattern, request):
+        # ripgrep 14.1.0 counts matches here for `-c`, too; with `-v` it looks for them in the lines
+        # that are in none, so that `-c`, `-l` and their like find nothing at all.
+        return iter(()) if request.invert else (n for _, n in _counted_runs(data, pattern))
+    if request.mode == "count_matches" and not request.invert:
+        found = matching_lines(data, pattern, start)
+        return (_matches_in(data[begin:end], pattern) for begin, end in found)
     return (1 for _ in hits(data, pattern, request, start))
 
 

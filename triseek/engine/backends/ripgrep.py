@@ -218,9 +218,10 @@ class _Question:
 
     def _take_back_newline(self, found: FileRows) -> None:
         """Shorten the last row by the newline that rg printed and its file does not have."""
+        added = 2 if self.request.pattern.crlf else 1
         _, _, offset, begin, end, _ = found.rows[-1].item()
-        if self.search.text_ends_at(found.path, offset + end - begin - 1):
-            found.rows["end"][-1] -= 1
+        if self.search.text_ends_at(found.path, offset + end - begin - added):
+            found.rows["end"][-1] -= added
 
 
 def _text_bytes(found: FileRows) -> int:

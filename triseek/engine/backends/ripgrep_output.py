@@ -28,12 +28,14 @@ if TYPE_CHECKING:
 READ_BYTES = 1 << 20
 HYPHEN = 45
 
+_GAP = re.compile(rb"\n\r?\n")
+"""The empty line between groups; with `--crlf --sort` it ends in CR LF."""
 _STATS = re.compile(
-    rb"\n\d+ match(?:es)?\n\d+ matched lines?\n\d+ files? contained match(?:es)?\n"
+    rb"\n?\d+ match(?:es)?\n\d+ matched lines?\n\d+ files? contained match(?:es)?\n"
     rb"(\d+) files? searched\n\d+ bytes? printed\n(\d+) bytes? searched\n.*",
     re.DOTALL,
 )
-_COUNT = re.compile(rb"\./([^\0]*)\0(\d+)\n")
+_COUNT = re.compile(rb"\./([^\0]*)\0(\d+)\r?\n")
 _PROBLEM = re.compile(
     r"rg: (?:File system loop found: \./(?P<loop>.*) points to an ancestor .*"
     r"|\./(?P<path>.*?): .*\(os error (?P<errno>\d+)\))"
@@ -83,21 +85,17 @@ def groups(stream: IO[bytes], *, numbered: bool) -> Iterator[Answer | Stats]:
         held += chunk
         bounds: list[tuple[int, int, int]] = []
         begin = 0
-        while (found := _next_group(held, begin, searched)) is not None:
-            bounds.append((begin, *found))
-            begin = searched = found[1] + 2
+        while (head := held.find(b"\0", begin)) >= 0:
+            gap = _GAP.search(held, max(head, searched))
+            if gap is None:
+                break
+            bounds.append((begin, head, gap.start()))
+            begin = searched = gap.end()
         if bounds:
             yield from _answers(held, np.array(bounds), numbered=numbered)
         held = held[begin:]
-        searched = max(0, len(held) - 1)
+        searched = max(0, len(held) - 2)  # a gap may be under way
     yield from _stats(held)
-
-
-def _next_group(held: bytes, begin: int, searched: int) -> tuple[int, int] | None:
-    """Return where a group's NUL and last newline are, once the empty line after it is there."""
-    head = held.find(b"\0", begin)
-    end = -1 if head < 0 else held.find(b"\n\n", max(head, searched))
-    return None if end < 0 else (head, end)
 
 
 def _answers(printed: bytes, bounds: np.ndarray, *, numbered: bool) -> Iterator[Answer]:

@@ -1,0 +1,76 @@
+.DEFAULT_GOAL := help
+PY ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUN := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m
+# State of the targets below stays out of the user's own ~/.triseek.
+export TRISEEK_HOME ?= $(CURDIR)/$(VENV)/triseek
+
+help:  ## List the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-14s %s\n", $$1, $$2}'
+
+$(VENV)/.ready: pyproject.toml constraints.txt
+	@echo "Setting up $(VENV): numba and pyarrow take a minute to install."
+	$(PY) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+demo: $(VENV)/.ready  ## Index a real tree (this environment's site-packages) and search it
+	@echo "Compiling the kernels, once (tens of seconds; cached afterwards)."
+	@$(RUN) triseek warmup
+	@tree=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'); \
+	echo; echo "\$$ triseek build SITE-PACKAGES"; $(RUN) triseek build "$$tree"; \
+	cd "$$tree"; \
+	for pattern in 'def __array_function__' 'raise NotImplementedError' 'class \w+Backend'; do \
+	  echo; echo "\$$ triseek -n '$$pattern' | head -4"; \
+	  $(RUN) triseek -n "$$pattern" < /dev/null | head -4; \
+	  echo "  … $$($(RUN) triseek -c "$$pattern" < /dev/null | awk -F: '{n += $$NF} END {print n " lines in " NR " files"}')"; \
+	done; \
+	echo; echo "\$$ triseek index-status"; $(RUN) triseek index-status
+
+check: lint types imports test  ## Everything a change must pass
+
+format: $(VENV)/.ready  ## Rewrite the code in its one format
+	$(BIN)/ruff check --fix-only . && $(BIN)/ruff format .
+
+lint: $(VENV)/.ready  ## Style and mistakes
+	$(BIN)/ruff format --check . && $(BIN)/ruff check .
+
+types: $(VENV)/.ready  ## Types, strictly
+	$(BIN)/mypy
+
+imports: $(VENV)/.ready  ## The floors hold
+	$(BIN)/lint-imports
+
+test: $(VENV)/.ready  ## Unit, golden, property and parity tests
+	$(RUN) triseek warmup
+	PYTHONWARNDEFAULTENCODING=1 $(RUN) pytest -m "not slow"
+
+test-nojit: $(VENV)/.ready  ## The kernels as plain Python: coverage and debuggers see inside
+	NUMBA_DISABLE_JIT=1 $(RUN) pytest tests/kernels
+
+test-all: $(VENV)/.ready  ## With the slow ones: full fuzz counts, crash loops, parity on real trees
+	$(RUN) triseek warmup
+	PYTHONWARNDEFAULTENCODING=1 $(RUN) pytest
+
+golden: $(VENV)/.ready  ## Accept what golden tests now print; read the diff before committing it
+	TRISEEK_GOLDEN=update $(RUN) pytest tests/query/test_grams.py tests/cli
+
+cover: $(VENV)/.ready  ## Coverage, branches too
+	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -m "not slow" && $(BIN)/coverage report
+
+bench-quick: $(VENV)/.ready  ## A small measured run: minutes
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[bench]'
+	$(RUN) bench run --quick
+
+bench: $(VENV)/.ready  ## Measure against rg, csearch, rgx and Zoekt on the Linux tree; answers are compared first
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[bench]'
+	$(RUN) bench run && $(RUN) bench report
+
+build: $(VENV)/.ready  ## Wheel and sdist
+	$(BIN)/python -m pip install -q --disable-pip-version-check build && $(RUN) build
+
+clean:  ## What can be rebuilt
+	rm -rf dist .coverage* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+
+.PHONY: help demo check format lint types imports test test-nojit test-all golden cover bench bench-quick build clean
