@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bench import command, figures
+from bench import answer, command, figures
 from bench.engines.triseek_process import command_line
 
 if TYPE_CHECKING:
@@ -28,25 +27,27 @@ def measure(rg: str) -> dict[str, Any]:
     }
 
 
-def fresh_install(root: Path, engines: Sequence[Engine]) -> dict[str, Any]:
+def fresh_install(root: Path, engines: Sequence[Engine], rg: str) -> dict[str, Any]:
     """The first search ever: no index, no compiled kernel, nothing under TRISEEK_HOME."""
     if not any(engine.name == "triseek-cli" for engine in engines):
         return {}
     seconds = []
+    reference = answer.read(
+        command.run([rg, "--no-config", "-n", "import", "."], cwd=root, keep=True).output, "lines"
+    )
     argv = command_line("-n", "import", ".")
     for _ in range(3):
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
             above = str(Path(__file__).parents[1])
             env = {"TRISEEK_HOME": os.path.join(home, "state"), "PYTHONPATH": above}
-            ended = command.run(argv, cwd=root, env=env)
+            ended = command.run(argv, cwd=root, env=env, keep=True)
+            verdict = answer.compare(
+                reference, answer.read(ended.output, "lines"), "exact", frozenset()
+            )
+            if verdict.status != "equal":
+                return {"status": "error", "note": verdict.note or ended.errors[:200]}
             seconds.append(ended.seconds)
-            _settle()
     return figures.reduced(seconds)
-
-
-def _settle() -> None:
-    """Give a compiler that was started in the background the time to notice we are gone."""
-    time.sleep(0.2)
 
 
 def _floor(argv: list[str]) -> dict[str, Any]:

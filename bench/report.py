@@ -31,17 +31,20 @@ def write(results: Record, described: Record, folder: Path) -> list[Path]:
 def errors(results: Record) -> list[str]:
     """Answers that differ without a reason, and engines that failed: no data points."""
     return [
-        f"{corpus['name']}: {case['name']}: {name}: {entry['note']}"
+        f"{corpus['name']}: {place}: {entry['note']}"
         for corpus in results["corpora"]
-        for case in corpus["cases"]
-        for name, entry in case["engines"].items()
-        if entry["status"] == "error"
-    ] + [
-        f"{corpus['name']}: update: {name}: {entry['note']}"
-        for corpus in results["corpora"]
-        for name, entry in corpus["update"].items()
-        if entry["status"] == "error"
+        for place, entry in _entries(corpus)
+        if entry.get("status") == "error"
     ]
+
+
+def _entries(corpus: dict[str, Any]) -> Iterable[tuple[str, dict[str, Any]]]:
+    for case in corpus["cases"]:
+        for name, entry in case["engines"].items():
+            yield f"{case['name']}: {name}", entry
+    for name, entry in corpus["update"].items():
+        yield f"update: {name}", entry
+    yield "the first search ever: triseek-cli", corpus["fresh_install"]
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -98,9 +98,9 @@ def _corpus(
             "builds": builds,
             "opening": _opening(engines),
             "cases": searched,
-            "sessions": _sessions(cases, engines, wanted.profile, progress),
+            "sessions": _sessions(cases, _truthful(engines, searched), wanted.profile, progress),
             "resident_bytes": {engine.name: engine.resident_bytes() for engine in engines},
-            "fresh_install": floors.fresh_install(corpus.root, engines),
+            "fresh_install": floors.fresh_install(corpus.root, engines, rg),
             "update": _update(corpus, engines, scratch, wanted.profile, progress),
         }
 
@@ -173,6 +173,17 @@ def _search(
                 entry["road"] = engine.road(case)
         searched.append(told)
     return searched
+
+
+def _truthful(engines: Sequence[Engine], searched: list[dict[str, Any]]) -> list[Engine]:
+    """Those that were right in every family; a session does not compare answers again."""
+    wrong = {
+        name
+        for case in searched
+        for name, entry in case["engines"].items()
+        if case["name"] in sessions.CYCLE and entry["status"] == "error"
+    }
+    return [engine for engine in engines if engine.name not in wrong]
 
 
 def _sessions(

@@ -26,9 +26,12 @@ def measure(
     reference = _reference(case, engines)
     told = {engine.name: _verify(case, engine, reference, listed) for engine in engines}
     ready = [engine for engine in engines if told[engine.name]["status"] in {"equal", "explained"}]
-    samples = _turns(case, ready, profile)
+    samples, failed = _turns(case, ready, profile)
     for engine in ready:
-        told[engine.name] |= figures.reduced(samples[engine.name])
+        if engine.name in failed:
+            told[engine.name] = {"status": "error", "note": failed[engine.name]}
+        else:
+            told[engine.name] |= figures.reduced(samples[engine.name])
     _add_ratios(told)
     return {
         "name": case.name,
@@ -68,17 +71,27 @@ def _verify(
     return {"status": verdict.status, "note": verdict.note}
 
 
-def _turns(case: Case, engines: Sequence[Engine], profile: Profile) -> dict[str, list[float]]:
-    """Round robin, starting one engine later each round, so that drift hits all alike."""
+def _turns(
+    case: Case, engines: Sequence[Engine], profile: Profile
+) -> tuple[dict[str, list[float]], dict[str, str]]:
+    """Round robin, starting one engine later each round, so that drift hits all alike.
+
+    Returns the seconds of each engine, and why those that failed on the way did.
+    """
+    failed: dict[str, str] = {}
     samples: dict[str, list[float]] = {engine.name: [] for engine in engines}
     for turn in range(profile.rounds_max):
         start = turn % len(engines) if engines else 0
         for engine in [*engines[start:], *engines[:start]]:
             taken = samples[engine.name]
-            if turn >= profile.rounds_min and sum(taken) > profile.case_seconds_max:
+            enough = turn >= profile.rounds_min and sum(taken) > profile.case_seconds_max
+            if enough or engine.name in failed:
                 continue
-            taken.extend(engine.ask(case, repeat=engine.repeat_max).seconds)
-    return samples
+            try:
+                taken.extend(engine.ask(case, repeat=engine.repeat_max).seconds)
+            except Faulty as error:
+                failed[engine.name] = str(error)
+    return samples, failed
 
 
 def _add_ratios(told: dict[str, dict[str, Any]]) -> None:

@@ -114,6 +114,25 @@ def test_a_wrong_answer_is_an_error_and_is_not_timed(honest):
     assert liar.asked == 1
 
 
+class Quitter(Liar):
+    """An engine that fails at its third question."""
+
+    name = "quitter"
+
+    def ask(self, case, *, repeat=1, keep=False):
+        self.asked += 1
+        if self.asked == 3:
+            raise Faulty("gone")
+        return self.honest.ask(case, repeat=repeat, keep=keep)
+
+
+def test_an_engine_that_fails_while_timed_is_an_error_and_the_others_go_on(honest):
+    told = searches.measure(CASE, [honest, Quitter(honest)], frozenset(), PLAN)
+
+    assert told["engines"]["quitter"] == {"status": "error", "note": "gone"}
+    assert told["engines"]["rg"]["n"] == 2
+
+
 def test_a_pinned_corpus_with_another_count_stops_the_run(honest):
     with pytest.raises(Faulty, match="ripgrep found"):
         searches.measure(replace(CASE, expect=1), [honest], frozenset(), PLAN)

@@ -52,7 +52,7 @@ def test_output_and_status_are_ripgreps_by_way_of_rg(words: str, tree: Path) -> 
 @pytest.mark.slow
 @pytest.mark.parametrize("words", list(dict.fromkeys(MATRIX)))
 def test_output_and_status_are_ripgreps_by_way_of_an_index(words: str, indexed_tree: Path) -> None:
-    check(words, indexed_tree, "index")
+    check(words, indexed_tree, "auto")
 
 
 @pytest.mark.parametrize("words", ["needle", "-c foo", "--files", "-n -C1 needle a", "-l ("])

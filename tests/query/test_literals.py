@@ -40,6 +40,8 @@ def literals_of(pattern: str) -> tuple[bytes, ...]:
         (r"\w+", ()),
         ("(foo)*", ()),
         ("zq(?:foo)*zj", (b"zq",)),
+        ("z(?:foo)*q", ()),
+        ("z(?:foo){0,2}q", ()),
         ("(?:zq)?(?:foo)+", (b"foo",)),
         ("", ()),
         ("a", ()),

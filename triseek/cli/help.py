@@ -80,3 +80,33 @@ def _refused() -> str:
     names = ", ".join(f"--{flag.long}" for flag in FLAGS if flag.refusal)
     body = wrap(f"{names}. Each says so, and what to use.", WIDTH - 2)
     return "ripgrep's flags that triseek does not have:\n" + "".join(f"  {x}\n" for x in body)
+
+
+def reference() -> str:
+    """The flag table as Markdown, for docs/reference/cli.md."""
+    parts = []
+    for category in CATEGORIES:
+        rows = [
+            f"| {_markdown_name(flag)} | {_cell(flag.help)}{_undo(flag)} |\n"
+            for flag in FLAGS
+            if flag.category == category and not flag.refusal
+        ]
+        parts.append(f"### {category}\n\n| Flag | Meaning |\n|---|---|\n{''.join(rows)}")
+    refused = [
+        f"| {_markdown_name(flag)} | {_cell(flag.refusal)} |\n" for flag in FLAGS if flag.refusal
+    ]
+    head = "| Flag | What to do instead |\n|---|---|\n"
+    parts.append(f"### ripgrep's flags that triseek does not have\n\n{head}{''.join(refused)}")
+    return "\n".join(parts)
+
+
+def _markdown_name(flag: Flag) -> str:
+    return f"`{_cell(spelled(flag).strip())}`"
+
+
+def _undo(flag: Flag) -> str:
+    return f" Undo: `--{flag.negation}`." if flag.negation else ""
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")

@@ -84,9 +84,13 @@ def resolve(low: LowArgs, world: World) -> Plan:
 
 
 def as_explicit(request: SearchRequest) -> SearchRequest:
-    """The request for a file that was named: no rule hides it, and binary is no obstacle."""
+    """The request for a file that was named: no rule hides it, and binary is no obstacle.
+
+    No index is asked for it: it may hold another text than the file, and saves nothing.
+    """
     scope = ScopeSpec(hidden=True, no_ignore=True, text=True)
-    return replace(request, scope=scope)
+    engine = "scan" if request.engine == "index" else request.engine
+    return replace(request, scope=scope, engine=engine)
 
 
 # Operands

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from triseek.engine.backends import lines
 from triseek.engine.backends.base import ROW, Batch
 from triseek.kernels import fetch, verify
 from triseek.query import automaton, literals
@@ -49,7 +50,8 @@ class Program:
         needles, confirm = _needles(pattern)
         dfa = _NO_DFA
         if confirm == verify.CONFIRM_AUTOMATON:
-            built = automaton.build(pattern.tree)
+            # Under --crlf a line ends before its CR, which the automaton knows nothing of.
+            built = None if pattern.spec.crlf else automaton.build(pattern.tree)
             if built is not None:
                 dfa = built
             elif needles:
@@ -187,7 +189,7 @@ class Verifier:
         n, result = len(candidates), Verified([], [], 0)
         offsets = view.block_offset[candidates.blocks]
         sizes = view.block_length[candidates.blocks]
-        lines = view.block_line[candidates.blocks]
+        numbers = view.block_line[candidates.blocks]
         expected = view.stats[candidates.files].reshape(-1)
         counts, outcome = np.zeros(n, np.int64), np.zeros(n, np.uint8)
         buffers, p = self._buffers, self._program
@@ -199,7 +201,7 @@ class Verifier:
             buffers.room[:] = 0
             done = verify.verify_files(
                 directory, view.names.blob, view.names.starts, candidates.files,
-                candidates.edges, offsets, sizes, lines, expected, first, n,
+                candidates.edges, offsets, sizes, numbers, expected, first, n,
                 p.options, p.needles, p.needle_starts, p.rare,
                 p.dfa.offsets, p.dfa.table, p.dfa.start, p.dfa.eol_accept,
                 buffers.scratch, buffers.arena, buffers.stats, found,
@@ -258,8 +260,9 @@ class Verifier:
     ) -> Array:
         """Settle uncertain rows exactly; the rows that remain, and `counts` with them in."""
         keep, matches = np.ones(used, np.bool_), self.pattern.matches
-        edges = zip(uncertain.tolist(), begin[uncertain].tolist(), end[uncertain].tolist(), strict=True)
-        keep[uncertain] = [matches(_line(text, b, e)) for _, b, e in edges]
+        crlf = self.pattern.spec.crlf
+        edges = zip(begin[uncertain].tolist(), end[uncertain].tolist(), strict=True)
+        keep[uncertain] = [matches(lines.body(text[b:e], crlf=crlf)) for b, e in edges]
         won = uncertain[keep[uncertain]]
         np.add.at(counts, file[won], 1)
         most = int(self._program.options[verify.MOST])
@@ -278,14 +281,9 @@ class Verifier:
         """Make counts count matches where the kernel counted lines."""
         touched = np.unique(file[kept])
         counts[touched] = 0
-        spans = self.pattern.spans
         edges = zip(begin[kept].tolist(), end[kept].tolist(), strict=True)
-        np.add.at(counts, file[kept], [len(spans(_line(text, b, e))) for b, e in edges])
-
-
-def _line(text: bytes, begin: int, end: int) -> bytes:
-    """A row without its terminator."""
-    return text[begin : end - 1] if text[end - 1 : end] == b"\n" else text[begin:end]
+        found = [lines.matches_in(text[b:e], self.pattern) for b, e in edges]
+        np.add.at(counts, file[kept], found)
 
 
 def group(view: View, blocks: Array, chosen: Array) -> Candidates:

@@ -96,6 +96,8 @@ class Worker:
             np.empty(self._block_room, np.uint8),  # flags
             np.empty(self._block_room, np.uint64),  # pairs
         )
+        self._before = 0, 0
+        """Blocks and pairs there were when the file under way began."""
         self._inverter = Inverter()
 
     def run(self, first: int, last: int) -> Share:
@@ -183,20 +185,30 @@ class Worker:
             self._take_decoded(share, row, chunk + opened.read())
             return
         digest, offset = xxhash.xxh3_64(), 0
-        self._spill(share)
+        self._before = int(self._state[blocks.BLOCKS]), int(self._state[blocks.PAIRS])
         while chunk:
             digest.update(chunk)
             self._make_room(share, CHUNK_BYTES, 1)
             if self._extract(np.frombuffer(chunk, np.uint8), share.first + row, offset):
-                # Only this file's blocks are here; those a spill took away over-include, and
-                # its row says that the file is not searched.
-                blocks.abandon(0, 0, self._state, self._seen, self._pairs)
+                self._abandon()
                 share.skip[row] = layout.SKIP_BINARY
                 return
             offset += len(chunk)
-            chunk = opened.read(CHUNK_BYTES)
+            try:
+                chunk = opened.read(CHUNK_BYTES)
+            except OSError:
+                self._abandon()
+                raise
         share.digests[row] = digest.intdigest()
         self._finish(share, row, offset)
+
+    def _abandon(self) -> None:
+        """Take back the streamed file under way.
+
+        Blocks of it that a spill took away over-include, and its row says that the file is not
+        searched.
+        """
+        blocks.abandon(*self._before, self._state, self._seen, self._pairs)
 
     def _take_decoded(self, share: Share, row: int, data: bytes) -> None:
         """Take in a file with a byte order mark; its blocks count bytes of the decoded text."""
@@ -233,6 +245,10 @@ class Worker:
             or int(self._state[blocks.BLOCKS]) + wanted > self._block_room
         ):
             self._spill(share)
+        needed = int(self._state[blocks.PAIRS]) + size + 1
+        if needed > len(self._pairs):
+            # One block of a file that grew while it was read: no spill takes it away.
+            self._pairs = np.concatenate((self._pairs, np.empty(needed, np.uint32)))
 
     def _spill(self, share: Share) -> None:
         """Invert the closed blocks; what the block under way has emitted moves to the front."""
@@ -250,6 +266,7 @@ class Worker:
         self._pairs[: total - used] = self._pairs[used:total].copy()
         state[blocks.PAIRS] = total - used
         state[blocks.BLOCKS] = 0
+        self._before = 0, 0  # what is left here is the file under way
 
 
 class Inverter:

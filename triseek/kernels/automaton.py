@@ -48,7 +48,7 @@ UNCERTAIN = 2
 LANE_MIN = u64(256)
 """Bytes in a lane below which four lanes are not worth setting up."""
 LANE_MAX = u64(8192)
-"""Bytes in a lane; four of them and their hits stay in the first-level cache."""
+"""Bytes in a lane; four of them, with their hits, stay in the second-level cache."""
 
 _MATCH = u64(0)
 _VERDICTS = u64(2)  # states below are verdicts

@@ -114,10 +114,11 @@ def next_line(
     """The next line of text[at:end] with a needle that matches or may; `at` is a line start.
 
     needles: uint8; needle k is needles[needle_starts[k] : needle_starts[k + 1]], its rarest byte
-    at rare[k]. class_offsets, table, start, eol_accept: the automaton (`query.automaton.Dfa`). found: int64[2 + needles], found[0] and found[1] become the line's
-    begin and end (its newline included); the rest keeps each needle's next occurrence and must
-    be -1 when a new text begins. Returns 0 when there is no such line, 1 for a match, 2 when
-    only an exact look can tell.
+    at rare[k]. class_offsets, table, start, eol_accept: the automaton (`query.automaton.Dfa`).
+    found: int64[2 + needles], found[0] and found[1] become the line's begin and end (its newline
+    included); the rest keeps each needle's next occurrence and must be -1 when a new text
+    begins. Returns 0 when there is no such line, 1 for a match, 2 when only an exact look can
+    tell.
     """
     count = rare.size
     while at < end:
@@ -134,15 +135,18 @@ def next_line(
                 which = k
         if hit >= end:
             return 0
-        begin = line_begin(text, hit, at if confirm != CONFIRM_WORD else 0)
+        begin = line_begin(text, hit, at)
         size = needle_starts[which + 1] - needle_starts[which]
         verdict = numba.int64(1)
         if confirm == CONFIRM_WORD:
             before = _beside_word(text, hit - 1, begin, end)
             after = _beside_word(text, hit + size, begin, end)
             if before == 1 or after == 1:
-                # Here it is part of a longer word; another occurrence in the line may not be.
-                at = hit + 1
+                # Here it is part of a longer word; its next occurrence may not be, nor may
+                # another needle that begins at the same place.
+                found[2 + which] = find(
+                    text, hit + 1, end, needles, needle_starts[which], size, rare[which]
+                )
                 continue
             if before == 2 or after == 2:
                 verdict = 2

@@ -115,7 +115,7 @@ def test_an_rg_that_fails_gives_its_first_line(repo, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
     request = SearchRequest(pattern=PatternSpec(patterns=("a",)))
 
-    with pytest.raises(BackendFailure, match="^rg: out of luck$"):
+    with pytest.raises(BackendFailure, match=r"^rg: out of luck$"):
         run(Ripgrep(repo({"a": "a"})), request)
 
 

@@ -120,7 +120,8 @@ class _Job:
         checked = self.plan.binary == "suppress"
         for found in self._found(place.engine, request, naming.shown):
             self._show(self._cut(found, place.engine, mapped=False) if checked else found)
-        if not operand.typed and not self.report.totals.files_searched:
+        nothing = not (self.report.matched or self.report.totals.files_searched)
+        if nothing and not operand.typed:
             self._check_scope(place, request)
 
     def _check_scope(self, place: Place, request: SearchRequest) -> None:
@@ -172,12 +173,7 @@ class _Job:
             with open(path, "wb") as file:
                 file.write(sys.stdin.buffer.read())
             place = self.places.file(path)
-            choice = self.plan.request.engine
-            request = replace(
-                as_explicit(self.plan.request),
-                paths=(os.fsdecode(place.inside),),
-                engine=choice if choice in ("scan", "rg") else "auto",
-            )
+            request = replace(as_explicit(self.plan.request), paths=(os.fsdecode(place.inside),))
             answered = False
             for found in self._found(place.engine, request, lambda _: b"<stdin>"):
                 answered = True

@@ -197,7 +197,8 @@ class _State:
 
     def extras(self, scope: Scope, paths: Sequence[bytes], dirt: Dirt) -> list[bytes]:
         """Files to look at directly: what changed, and what a glob brings back."""
-        if scope.may_whitelist([*self.excluded, *dirt.excluded]):
+        excluded = [*self.excluded, *dirt.excluded] if dirt.excluded else self.excluded
+        if scope.may_whitelist(excluded):
             within = tuple(os.fsdecode(path) for path in paths)
             listed = walk.walk(self.root, scope.spec, within=within).paths
             known: set[bytes] = set()

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from triseek.engine.backends.base import ROW, Batch, FileRows
+from triseek.query import literals
 from triseek.query.fold import fold
 from triseek.query.syntax import Bytes, Chars, Look
 
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from triseek.query.syntax import Node
 
 NEWLINE = 10
+NEEDLES_MAX = 4
+"""So many strings are looked for sooner than RE2 reads a text."""
 NO_ROWS = np.empty(0, ROW)
 BATCH_FILES = 64
 BATCH_ROWS = 10_000
@@ -160,11 +163,21 @@ def _traits_of(node: Node, below: list[_Traits]) -> _Traits:
 def matching_lines(data: bytes, pattern: Pattern, start: int = 0) -> Iterator[Span]:
     """Yield every matching line of `data[start:]`, in order."""
     if not pattern.literals:
+        needles = _required(pattern)
+        if needles and not any(needle in data for needle in needles):
+            return iter(())
         alone = pattern.spec.crlf or _traits(pattern).tells_lines_apart
         return (_lines_by_pattern if alone else _lines_with_matches)(data, pattern, start)
     if len(pattern.literals) == 1:
         return _lines_with(data, pattern.literals[0], start)
     return _lines_with_any(data, pattern.literals, start)
+
+
+@lru_cache(maxsize=256)
+def _required(pattern: Pattern) -> tuple[bytes, ...]:
+    """Return a few strings one of which is in every matching line; none when there are no few."""
+    needles = literals.required(pattern.tree)
+    return needles if len(needles) <= NEEDLES_MAX else ()
 
 
 def _lines_with(data: bytes, needle: bytes, at: int) -> Iterator[Span]:
@@ -296,11 +309,11 @@ def _counts(data: bytes, start: int, pattern: Pattern, request: SearchRequest) -
         return iter(()) if request.invert else (n for _, n in _counted_runs(data, pattern))
     if request.mode == "count_matches" and not request.invert:
         found = matching_lines(data, pattern, start)
-        return (_matches_in(data[begin:end], pattern) for begin, end in found)
+        return (matches_in(data[begin:end], pattern) for begin, end in found)
     return (1 for _ in hits(data, pattern, request, start))
 
 
-def _matches_in(line: bytes, pattern: Pattern) -> int:
+def matches_in(line: bytes, pattern: Pattern) -> int:
     """Count the matches in a line; ripgrep leaves out an empty one at the very end of a text."""
     text = body(line, crlf=pattern.spec.crlf)
     spans = pattern.spans(text)
