@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench import answer, command, figures
-from bench.engines.triseek_process import command_line
+from bench.engines.triseek_process import command_line, environment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,8 +38,7 @@ def fresh_install(root: Path, engines: Sequence[Engine], rg: str) -> dict[str, A
     argv = command_line("-n", "import", ".")
     for _ in range(3):
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
-            above = str(Path(__file__).parents[1])
-            env = {"TRISEEK_HOME": os.path.join(home, "state"), "PYTHONPATH": above}
+            env = environment(os.path.join(home, "state"), kernels=False)
             ended = command.run(argv, cwd=root, env=env, keep=True)
             verdict = answer.compare(
                 reference, answer.read(ended.output, "lines"), "exact", frozenset()

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench.engines.base import Engine, size_of
-from bench.engines.triseek_process import command_line
+from bench.engines.triseek_process import command_line, environment
 from bench.model import Build, Faulty, Reply
 
 if TYPE_CHECKING:
@@ -140,8 +140,7 @@ class TriseekInprocess(Engine):
             )
 
     def _environment(self) -> dict[str, str]:
-        above = str(Path(__file__).parents[2])
-        return dict(os.environ) | {"TRISEEK_HOME": str(self.scratch), "PYTHONPATH": above}
+        return dict(os.environ) | environment(self.scratch)
 
     def _last_words(self, worker: subprocess.Popen[bytes]) -> str:
         worker.communicate()

@@ -45,7 +45,7 @@ def test_an_index_is_built_used_updated_checked_and_exported(tmp_path: Path) -> 
     assert report["generation"] == 1
     assert report["files_indexed"] > 20
 
-    assert "index (" in triseek(["needle"], root, terminal=True).out.decode()
+    assert "index (" in triseek(["needle"], root, terminal=True).out.decode(errors="replace")
     (root / "new.txt").write_text("a needle, newly\n")
     assert b"new.txt:a needle, newly\n" in triseek(["needle"], root).out
     assert json.loads(triseek(["update", "--json"], root).out)["generation"] == 2

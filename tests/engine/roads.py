@@ -3,8 +3,10 @@
 import os
 import shutil
 
+from triseek.engine import freshness
 from triseek.engine.backends.indexed import Indexed
 from triseek.engine.backends.scan import Scan
+from triseek.index import update
 from triseek.model.search import PatternSpec, ScopeSpec, SearchRequest, Totals
 from triseek.query.pattern import compile as compile_pattern
 
@@ -59,3 +61,13 @@ def remove(path):
         shutil.rmtree(path)
     else:
         os.unlink(path)
+
+
+TICK_S = 0.012
+"""Longer than the clock of any file system we test on stands still."""
+
+
+def shorten_racy_times(monkeypatch):
+    """A test cannot wait two seconds at every step."""
+    monkeypatch.setattr(freshness, "RACY_NS", int(TICK_S * 1e9))
+    monkeypatch.setattr(update, "RACY_NS", int(TICK_S * 1e9))

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +18,7 @@ def members(ranges):
 
 def is_normal(ranges):
     return all(low <= high for low, high in ranges) and all(
-        first[1] + 1 < second[0] for first, second in zip(ranges, ranges[1:], strict=False)
+        first[1] + 1 < second[0] for first, second in pairwise(ranges)
     )
 
 
@@ -66,7 +68,9 @@ def test_utf8_sequences_spell_the_characters_of_the_set_and_no_others(low, lengt
                 one
                 for one in sequences
                 if len(one) == len(spelling)
-                and all(first <= byte <= last for byte, (first, last) in zip(spelling, one))
+                and all(
+                    first <= byte <= last for byte, (first, last) in zip(spelling, one, strict=True)
+                )
             ]
             assert len(fitting) == (low <= code <= high)
 

@@ -9,8 +9,10 @@ import pytest
 from triseek.query import charset, unicode
 
 PYTHON_AGE = unicodedata.unidata_version.rsplit(".", 1)[0]
-SHORT_CATEGORIES = """Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc
-Cf Co""".split()
+SHORT_CATEGORIES = [
+    *("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "Pc", "Pd", "Ps", "Pe"),
+    *("Pi", "Pf", "Po", "Sm", "Sc", "Sk", "So", "Zs", "Zl", "Zp", "Cc", "Cf", "Co"),
+]
 
 
 def known_to_both():

@@ -55,9 +55,9 @@ class SearchCommand(TyperCommand):
 )
 def search(context: typer.Context) -> int:
     """Search file contents: triseek [search] [FLAGS] PATTERN [PATH…]."""
-    from triseek.cli import main
+    from triseek.cli import search_verb
 
-    return main.run(["search", *context.args])
+    return search_verb.search(context.args)
 
 
 @app.command("find-files")

@@ -60,45 +60,16 @@ def _dispatch(words: Sequence[str]) -> int:
         return status.ERROR
     first = words[0] if words else ""
     if first in ("--version", "-V"):
-        return _version()
+        from triseek.cli.search_verb import version
+
+        return version()
     if COMPLETION in os.environ or first in APP_OPTIONS or first in VERBS - {"search"}:
         from triseek.cli.app import run_app
 
         return run_app(words)
-    return _search(words[1:] if first == "search" else words)
+    from triseek.cli.search_verb import search
 
-
-def _search(words: Sequence[str]) -> int:
-    from triseek.cli.args import parse
-
-    low = parse(words)
-    if low.mode == "help":
-        from triseek.cli.help import search_help
-
-        print(search_help(), end="")
-        return status.FOUND
-    if low.mode == "version":
-        return _version()
-    if low.mode == "types":
-        from triseek.cli.commands.types import type_list
-
-        return type_list(low)
-    if low.kind == "path":
-        from triseek.cli.commands.find_files import find_from_search
-
-        return find_from_search(low)
-    from triseek.cli.commands import search
-    from triseek.cli.resolve import resolve
-    from triseek.cli.world import World
-
-    return search.run(resolve(low, World.here()))
-
-
-def _version() -> int:
-    from triseek import __version__
-
-    print(f"triseek {__version__}")
-    return status.FOUND
+    return search(words[1:] if first == "search" else words)
 
 
 def _one_line(error: TriseekError) -> str:

@@ -68,10 +68,18 @@ class Search:
         self.plan = plan(self.pattern)
         self.route = choose(request, self.plan, engine.state(request))
         self.totals = Totals()
-        self.freshness: Freshness = "unverified"
-        self.generation: int | None = None
         self._engine = engine
         self._batches = self._timed(self._capped(self._from_roads()))
+
+    @property
+    def freshness(self) -> Freshness:
+        """How it is known that the answer is of the tree as it is now."""
+        return self.totals.freshness
+
+    @property
+    def generation(self) -> int | None:
+        """Of the index that answered; None when none did."""
+        return self.totals.generation
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -120,7 +128,8 @@ class Search:
                 self.route = replace(
                     self.route, backend=name, fell_back="; ".join(map(str, failures))
                 )
-            self.totals = Totals()
+            # A road without an index reads the tree itself, as it is now.
+            self.totals = Totals(freshness="swept")
             try:
                 for batch in self._from_road(name):
                     fresh = _without(batch, given) if failures and given else batch
@@ -147,19 +156,11 @@ class Search:
         backend: Backend = self._engine.backend(name)
         batches = backend.search(self.request, self.pattern, self.totals)
         try:
-            for batch in batches:
-                self._take_state(backend)
-                yield batch
+            yield from batches
         finally:
             close = getattr(batches, "close", None)
             if close is not None:
                 close()
-            self._take_state(backend)
-
-    def _take_state(self, backend: Backend) -> None:
-        """A road without an index has read the tree itself, as it is now."""
-        self.freshness = getattr(backend, "freshness", "swept")
-        self.generation = getattr(backend, "generation", None)
 
 
 def _without(batch: Batch, given: Counter[bytes]) -> Batch:

@@ -144,3 +144,7 @@ class Totals:
     incomplete: str = ""
     """Why the answer may lack something; empty when it lacks nothing."""
     elapsed_ms: float = 0.0
+    freshness: Freshness = "unverified"
+    """How it is known that the answer is of the tree as it is now."""
+    generation: int | None = None
+    """Of the index that answered; None when none did."""

@@ -65,8 +65,8 @@ class Dfa:
 def build(tree: Node) -> Dfa | None:
     r"""Return an automaton for matches of `tree` within one line.
 
-    None when it would take too many states or too long to build, or when the tree asks for the
-    beginning or end of the text (`\A`, `\z`), which lines know nothing of.
+    None when it would take too many states or too long to build, or when the tree asks for what
+    a line alone does not tell: the beginning or end of the text (`\A`, `\z`), or a CR LF.
     """
     program = fold(tree, _compile)
     if program is None:
@@ -105,7 +105,7 @@ def _compile(node: Node, parts: list[Program | None]) -> Program | None:
         case Chars(ranges) | Bytes(ranges):
             return (Instruction("byte", mask=_mask(ranges)),)
         case Look(kind):
-            return None if kind.startswith("text") else (Instruction("look", look=kind),)
+            return (Instruction("look", look=kind),) if kind in LOOKS else None
         case Concat():
             joined = tuple(chain.from_iterable(programs))
             return joined if len(joined) <= PROGRAM_MAX else None

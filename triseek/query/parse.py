@@ -26,7 +26,6 @@ from triseek.query.syntax import Look
 if TYPE_CHECKING:
     from triseek.model.search import PatternSpec
     from triseek.query.hir import Hir
-    from triseek.query.parse_flags import LineEnd
     from triseek.query.syntax import LookKind, Node
 
 _LF, _CR, _NUL = 0x0A, 0x0D, 0x00
@@ -119,13 +118,12 @@ def _refuse_one_by_one(spec: PatternSpec, flags: Flags) -> None:
 
 
 def _flags(spec: PatternSpec) -> Flags:
-    whole_text: LineEnd = "crlf" if spec.crlf else "lf"
     return Flags(
         ignore_case=spec.case == "insensitive",
         dot_all=spec.multiline and spec.dotall,
         unicode=spec.unicode,
         crlf=spec.crlf,
-        text_ends_at=None if spec.multiline else whole_text,
+        line_by_line=not spec.multiline,
     )
 
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 from triseek.query.parse_cursor import END
 
 if TYPE_CHECKING:
     from triseek.query.parse_cursor import Cursor
     from triseek.query.syntax import LookKind
-
-LineEnd: TypeAlias = Literal["lf", "crlf"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,21 +23,17 @@ class Flags:
     unicode: bool = True
     crlf: bool = False
     ignore_space: bool = False
-    text_ends_at: LineEnd | None = None
-    r"""What `\A` and `\z` stand at when each line is searched by itself; `None`: the whole text.
-
-    No pattern can change it. Under `crlf`, `\z` is the same as `$` then, which differs from ripgrep
-    before a CR in the middle of a line and nowhere else."""
+    line_by_line: bool = False
+    r"""Whether every line is searched as a text of its own, its terminator cut off; `\A` and `\z`
+    then stand at its ends, as `^` and `$` do. No pattern can change it."""
 
     def text_start(self) -> LookKind:
         r"""Return what `\A` asserts."""
-        return "line_start" if self.text_ends_at else "text_start"
+        return "line_start" if self.line_by_line else "text_start"
 
     def text_end(self) -> LookKind:
         r"""Return what `\z` asserts."""
-        if self.text_ends_at is None:
-            return "text_end"
-        return "line_end_crlf" if self.text_ends_at == "crlf" else "line_end"
+        return "line_end" if self.line_by_line else "text_end"
 
 
 _NAMES = {

@@ -230,8 +230,9 @@ class _Reader:
         if not self.flags.ignore_space:
             return _QUANTIFIER.match(self.cursor.text, self.cursor.at) is not None
         kept = self.cursor.at
-        solid = ""
-        while self.cursor.here in _QUANTIFIER_SIGNS:
+        solid = self.cursor.here
+        self.cursor.bump_over_space()
+        while self.cursor.here in _COUNT_SIGNS:
             solid += self.cursor.here
             self.cursor.bump_over_space()
         solid += self.cursor.here
@@ -313,7 +314,7 @@ class _Reader:
 
 
 _DIGITS = frozenset("0123456789")
-_QUANTIFIER_SIGNS = frozenset("{0123456789,")
+_COUNT_SIGNS = frozenset("0123456789,")
 
 _FOREIGN_GROUPS = {
     "?=": "look-ahead `(?=…)` is",

@@ -69,7 +69,7 @@ def commit(index_dir: str | os.PathLike[str], manifest: Manifest) -> None:
 
 
 def sweep(index_dir: str | os.PathLike[str], manifest: Manifest) -> None:
-    """Remove segments that this generation does not use.
+    """Remove segments that this generation does not use, and files a killed process left aside.
 
     Readers of an older generation have mapped its files and keep them whatever is unlinked here;
     one that is just opening it finds a file missing, and opens this generation instead.
@@ -81,6 +81,9 @@ def sweep(index_dir: str | os.PathLike[str], manifest: Manifest) -> None:
     for folder in segments.iterdir() if segments.exists() else ():
         if folder.name not in kept:
             shutil.rmtree(folder, ignore_errors=True)
+    # A reader that is just writing its `checked.json` aside does without, should it be swept.
+    for aside in Path(index_dir).glob("*.partial"):
+        aside.unlink(missing_ok=True)
 
 
 def _parse(path: Path, data: bytes) -> Manifest:
@@ -97,5 +100,5 @@ def _parse(path: Path, data: bytes) -> Manifest:
             raise errors.IndexCorrupt(f"checksum mismatch in {path}")
         segments = tuple(Live(**live) for live in fields.pop("segments"))
         return Manifest(segments=segments, **fields)
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise errors.IndexCorrupt(f"{path} does not say what a manifest says: {error}") from error

@@ -36,6 +36,8 @@ class Kept(Output):
 class Letters:
     """A pattern that matches each run of x."""
 
+    literals: tuple[bytes, ...] = ()
+
     def spans(self, line: bytes) -> list[tuple[int, int]]:
         return [match.span() for match in re.finditer(rb"x+", line)]
 

@@ -229,7 +229,7 @@ class _Job:
         else:
             shown, at = noticed_buffered(found.rows, _head(path, -1))
         if self.plan.shows in ("json", "envelope"):
-            return found._replace(binary_at=at)
+            return found._replace(binary_at=at, size=found.size if at is None else at)
         return without_rest(found, shown)._replace(binary_at=at)
 
     def _show(self, found: Found) -> None:
@@ -409,8 +409,11 @@ def _is_binary(path: bytes) -> bool:
 
 
 def _size(path: bytes) -> int:
+    """Bytes of a file's text; a UTF-8 mark is not part of it."""
     try:
-        return os.stat(path).st_size
+        with open(path, "rb") as file:
+            mark = file.read(3) == b"\xef\xbb\xbf"
+            return os.fstat(file.fileno()).st_size - 3 * mark
     except OSError:
         return 0  # gone since: a statistic is not worth an error
 

@@ -103,7 +103,20 @@ def located(found: Found, line: bytes, *, line_end: bytes) -> list[Span]:
     end = len(line)
     if line.endswith(b"\n"):
         end -= 2 if line_end == b"\r\n" and line.endswith(b"\r\n") else 1
+    literals = found.pattern.literals
+    if len(literals) == 1 and literals[0]:
+        return _occurrences(line, literals[0], end)
     return [span for span in found.pattern.spans(line[:end]) if span[0] < len(line)]
+
+
+def _occurrences(line: bytes, literal: bytes, end: int) -> list[Span]:
+    """Where a plain text stands: what `Pattern.spans` says, without asking it line by line."""
+    spans, size = [], len(literal)
+    at = line.find(literal, 0, end)
+    while at >= 0:
+        spans.append((at, at + size))
+        at = line.find(literal, at + size, end)
+    return spans
 
 
 class Counts:

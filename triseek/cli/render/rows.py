@@ -211,7 +211,7 @@ class RowWriter:
     ) -> None:
         """Write `text[begin:end]` without its line end, matches in colour."""
         end = self._trimmed(text, begin, end)
-        if not spans or not self._colors:
+        if not spans or not self._look.palette:
             self.pieces.append(text[begin:end])
             return
         while begin < end:
@@ -231,12 +231,14 @@ class RowWriter:
 
     def _brush(self, *, on: bool) -> None:
         """Touching matches are painted in one stroke, as ripgrep does."""
-        if on is not self._painting and self._colors:
-            self.pieces.append(self._colors.match_on if on else RESET)
+        palette = self._look.palette
+        if on is not self._painting and palette:
+            self.pieces.append(palette.match_on if on else RESET)
             self._painting = on
 
     def _painted(self, text: bytes) -> bytes:
-        return self._colors.match_on + text + RESET if self._colors else text
+        palette = self._look.palette
+        return palette.match_on + text + RESET if palette else text
 
     def _write_exceeded(
         self, text: bytes, begin: int, end: int, spans: list[Span], cursor: list[int]

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from triseek.engine.backends.base import Batch
     from triseek.index.reader import View
-    from triseek.model.search import BackendName, Freshness, ScopeSpec, SearchRequest, Skipped, Totals
+    from triseek.model.search import BackendName, ScopeSpec, SearchRequest, Skipped, Totals
     from triseek.query.pattern import Pattern
     from triseek.store.table import Names
 
@@ -55,8 +55,6 @@ class Indexed:
     def __init__(self, root: str, index_dir: str):
         self.root = root
         self.index_dir = index_dir
-        self.freshness: Freshness = "unverified"
-        self.generation: int | None = None
         self._lock = threading.Lock()
         self._state: _State | None = None
 
@@ -111,7 +109,6 @@ class Indexed:
     def _sweep(self, state: _State, paths: Sequence[str], *, verified: bool) -> Dirt:
         """What changed; a folder that was named and is ignored by now is for another road."""
         dirt = state.sweep(verified=verified)
-        self.freshness, self.generation = dirt.freshness, state.reader.generation
         named = named_files(os.fsencode(self.root), paths)
         if dirt.directories and not named.folders.issubset(dirt.directories):
             raise errors.BackendFailure("the index does not hold the files this asks for")

@@ -1,0 +1,161 @@
+"""kill -9 at random moments of build and update: what is searched next is answered rightly.
+
+`TRISEEK_CRASHES` says how many moments the slow test takes.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import triseek
+from tests.e2e.generated import GeneratedTree
+from triseek.service import roots
+from triseek.store import layout, lock, manifest
+
+ROOT = Path(__file__).parents[2]
+FILES = 3_000
+MOMENTS = 6
+MOMENTS_SLOW = int(os.environ.get("TRISEEK_CRASHES", "100"))
+
+# Imports take longer than the work: they are done first, so that the moments fall into the work.
+CHILD = """
+import sys
+import numba, pyarrow
+from triseek.cli import app, main, progress
+from triseek.index import build, update
+from triseek.kernels import blocks, fetch, invert, postings
+print("ready", flush=True)
+sys.stdin.readline()
+sys.exit(main.run(sys.argv[1:]))
+"""
+
+
+@pytest.mark.slow
+def test_after_a_hundred_kills_every_search_is_right(tmp_path: Path) -> None:
+    killed = survive(tmp_path, MOMENTS_SLOW)
+    print(f"\n{MOMENTS_SLOW} moments, {killed} processes were killed at work")
+
+
+def test_after_a_kill_a_search_is_right_and_the_next_build_succeeds(tmp_path: Path) -> None:
+    survive(tmp_path, MOMENTS)
+
+
+def test_what_a_killed_writer_left_aside_is_swept_by_the_next(tmp_path: Path) -> None:
+    tree = GeneratedTree(tmp_path / "tree", 20)
+    assert triseek(["build"], tree.root).status == 0
+    index = folder_of(tree.root)
+    (index / "CURRENT.123.partial").write_text("half a line")
+    (index / layout.SEGMENTS / "0123.partial").mkdir()
+    (index / layout.SEGMENTS / "0123.partial" / "postings.npy").write_text("half a column")
+    (index / layout.SEGMENTS / "0123-never-committed").mkdir()
+
+    assert triseek(["build"], tree.root).status == 0
+
+    assert leftovers(index) == []
+
+
+def survive(folder: Path, moments: int) -> int:
+    """Kill, search, mend, again and again; how many processes were killed before they ended."""
+    tree = GeneratedTree(folder / "tree", FILES)
+    chance = random.Random(int(os.environ.get("TRISEEK_SEED", "7")))
+    # As long as each verb takes undisturbed; the first build of all has no index to fall back on.
+    spans = {verb: work(verb, tree.root)[1] for verb in ("build", "update")}
+    killed = 0
+    for number in range(moments):
+        verb = ("build", "update")[number % 2]
+        tree.change(number)
+        if number % 7 == 6:
+            remove_index(tree.root)
+        at_work, _ = work(verb, tree.root, kill_after=chance.uniform(0, 1.1 * spans[verb]))
+        killed += at_work
+        check_answers(tree)
+        check_lock_is_free(tree.root)
+        if number % 4 >= 2 or number == moments - 1:
+            check_mending(tree, ("update", "build")[number // 4 % 2])
+    return killed
+
+
+def work(verb: str, root: Path, *, kill_after: float | None = None) -> tuple[bool, float]:
+    """Run a verb in a process; whether it was killed at work, and how long the work took."""
+    with subprocess.Popen(
+        [sys.executable, "-c", CHILD, verb, str(root)],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        started = time.perf_counter()
+        process.stdin.write(b"go\n")
+        process.stdin.flush()
+        if kill_after is not None:
+            time.sleep(kill_after)
+            process.send_signal(signal.SIGKILL)
+        _, complaint = process.communicate(timeout=120)
+        took = time.perf_counter() - started
+    if kill_after is None:
+        assert process.returncode == 0, complaint
+    assert process.returncode in (0, -signal.SIGKILL), complaint
+    return process.returncode != 0, took
+
+
+def check_answers(tree: GeneratedTree) -> None:
+    """All tokens at once, and the newest alone."""
+    for tokens in (tree.tokens, tree.tokens[-1:]):
+        words = ["-n", *(part for token in tokens for part in ("-e", token))]
+        expected = triseek(["--engine=scan", *words], tree.root)
+        for road in ("index", "auto"):
+            found = triseek([f"--engine={road}", *words], tree.root)
+            if road == "index" and not has_index(tree.root):
+                assert found.status == 2
+                continue
+            assert found.out == expected.out, (road, tokens)
+            assert found.status == expected.status, (road, tokens, found.err)
+
+
+def check_lock_is_free(root: Path) -> None:
+    with lock.writer(folder_of(root)):
+        pass
+
+
+def check_mending(tree: GeneratedTree, verb: str) -> None:
+    mended = triseek([verb], tree.root)
+    assert mended.status == 0, mended.err
+    assert leftovers(folder_of(tree.root)) == []
+    assert triseek(["check"], tree.root).status == 0
+    check_answers(tree)
+
+
+def folder_of(root: Path) -> Path:
+    return Path(roots.index_dir(os.path.realpath(root)))
+
+
+def has_index(root: Path) -> bool:
+    return manifest.read(folder_of(root)) is not None
+
+
+def remove_index(root: Path) -> None:
+    (folder_of(root) / layout.CURRENT).unlink(missing_ok=True)
+
+
+def leftovers(index: Path) -> list[str]:
+    """Whatever is in an index folder and belongs to no generation."""
+    current = manifest.read(index)
+    assert current is not None
+    kept = {live.id for live in current.segments} | {current.tree}
+    kept |= {live.dead.split("/")[0] for live in current.segments if live.dead}
+    names = {path.name for path in index.iterdir()}
+    segments = {path.name for path in (index / layout.SEGMENTS).iterdir()}
+    unknown = names - {layout.CURRENT, "lock", layout.SEGMENTS, "checked.json"}
+    partial = [str(path) for path in index.rglob("*") if path.name.endswith((".tmp", ".partial"))]
+    return sorted([*unknown, *(segments - kept), *partial])

@@ -1,0 +1,201 @@
+"""Random edit histories of a tree, with every answer compared after every step.
+
+What an index says with its sweep must be what reading the tree says, and what `re` over the
+lines of the listed files says, whatever was written, moved, ignored, updated or rebuilt before.
+"""
+
+import os
+import shutil
+import tempfile
+import time
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from tests.engine import roads
+from tests.oracle import search as oracle
+from triseek.files.walk import walk
+from triseek.index import update
+from triseek.index.build import build
+from triseek.model.search import ScopeSpec
+
+FOLDERS = st.sampled_from(["", "s", "s/d", "t", ".github", "build", "a.c"])
+NAMES = st.sampled_from(["a", "a.c", "b.log", ".hid", "build", "foo", "z\udcff"])
+TEXTS = st.sampled_from(
+    ["foo\n", "bar\n", "foo bar\nbaz", "x" * 40_000 + "\nfoo\n", "", "bar\0\n", "\ufefffoo\n"]
+)
+RULES = st.sampled_from(
+    ["*.log\n", "build/\n", "/s/d/a\n", "!.github\n", "!.hid\n", "s\n", "!b.log\n", "#\n", "*\n"]
+)
+RULE_FILES = st.sampled_from([".gitignore", ".ignore", ".rgignore"])
+QUESTIONS = [
+    ("foo", {}),
+    ("ba[rz]", {}),
+    ("foo", {"scope": ScopeSpec(globs=("*.log",))}),
+    ("foo", {"scope": ScopeSpec(allowlist=True)}),
+]
+
+
+class History(RuleBasedStateMachine):
+    @initialize(git=st.booleans())
+    def begin(self, git):
+        self.home = tempfile.mkdtemp()
+        self.root, self.index = f"{self.home}/root", f"{self.home}/index"
+        os.mkdir(self.root)
+        if git:
+            os.mkdir(f"{self.root}/.git")
+        self.rebuild(settled=False)
+
+    def teardown(self):
+        shutil.rmtree(self.home, ignore_errors=True)
+
+    def at(self, folder, name=""):
+        return os.path.normpath(f"{self.root}/{folder}/{name}")
+
+    @rule(folder=FOLDERS, name=NAMES, text=TEXTS)
+    def write(self, folder, name, text):
+        path = self.at(folder, name)
+        if self.make(os.path.dirname(path)) and not os.path.isdir(path):
+            self.put(path, text)
+
+    @rule(folder=FOLDERS, name=NAMES, text=TEXTS)
+    def append(self, folder, name, text):
+        if os.path.isfile(self.at(folder, name)):
+            self.put(self.at(folder, name), text, "ab")
+
+    @rule(folder=FOLDERS, name=NAMES)
+    def edit_behind_the_clocks_back(self, folder, name):
+        path = self.at(folder, name)
+        if os.path.isfile(path):
+            stat = os.stat(path)
+            with open(path, "r+b") as file:
+                swapped = file.read().replace(b"foo", b"bar") or b"foo"
+                file.seek(0)
+                file.write(swapped)
+            os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+
+    @rule(folder=FOLDERS, name=NAMES)
+    def delete(self, folder, name):
+        if os.path.lexists(self.at(folder, name)):
+            roads.remove(self.at(folder, name))
+
+    @rule(folder=FOLDERS)
+    def delete_folder(self, folder):
+        if folder and os.path.lexists(self.at(folder)):
+            roads.remove(self.at(folder))
+
+    @rule(source=FOLDERS, name=NAMES, into=FOLDERS, new=NAMES)
+    def rename(self, source, name, into, new):
+        old, path = self.at(source, name), self.at(into, new)
+        inside = (path + "/").startswith(old + "/")
+        if os.path.lexists(old) and not inside and self.make(os.path.dirname(path)):
+            if os.path.isdir(old) == os.path.isdir(path) or not os.path.lexists(path):
+                if not os.path.isdir(path):
+                    os.rename(old, path)
+
+    @rule(source=FOLDERS, into=FOLDERS)
+    def rename_folder(self, source, into):
+        old, path = self.at(source), self.at(into)
+        apart = not (path + "/").startswith(old + "/")
+        if source and into and apart and os.path.isdir(old) and not os.path.lexists(path):
+            if self.make(os.path.dirname(path)):
+                os.rename(old, path)
+
+    @rule(folder=FOLDERS, name=NAMES)
+    def swap_kind(self, folder, name):
+        path = self.at(folder, name)
+        if os.path.isdir(path):
+            roads.remove(path)
+            self.put(path, "foo\n")
+        elif os.path.isfile(path):
+            os.unlink(path)
+            os.mkdir(path)
+            self.put(f"{path}/foo", "foo bar\n")
+
+    @rule(folder=FOLDERS, name=NAMES)
+    def link(self, folder, name):
+        path = self.at(folder, name)
+        if self.make(os.path.dirname(path)) and not os.path.lexists(path):
+            os.symlink("foo", path)
+
+    @rule(folder=FOLDERS, name=RULE_FILES, text=RULES)
+    def ignore(self, folder, name, text):
+        if self.make(self.at(folder)):
+            self.put(self.at(folder, name), text)
+
+    @rule(name=RULE_FILES, text=RULES)
+    def ignore_above(self, name, text):
+        self.put(f"{self.home}/{name}", text)
+
+    @rule(folder=FOLDERS, name=RULE_FILES)
+    def no_more_ignore(self, folder, name):
+        if os.path.isfile(self.at(folder, name)):
+            os.unlink(self.at(folder, name))
+
+    @rule(folder=st.sampled_from(["", "s"]))
+    def toggle_git(self, folder):
+        path = self.at(folder, ".git")
+        if os.path.isdir(path):
+            shutil.rmtree(path)
+        elif self.make(self.at(folder)):
+            os.makedirs(f"{path}/info")
+
+    @precondition(lambda self: os.path.isdir(f"{self.root}/.git"))
+    @rule(text=RULES)
+    def exclude(self, text):
+        os.makedirs(f"{self.root}/.git/info", exist_ok=True)
+        self.put(f"{self.root}/.git/info/exclude", text)
+
+    @rule(settled=st.booleans())
+    def update(self, settled):
+        self.settle(settled)
+        update.update(self.root, self.index)
+
+    @rule(settled=st.booleans())
+    def rebuild(self, settled):
+        self.settle(settled)
+        build(self.root, self.index)
+        self.reopen()
+
+    @rule()
+    def reopen(self):
+        self.indexed, self.scan = roads.both(self.root, self.index)
+
+    @invariant()
+    def every_road_says_the_same(self):
+        for pattern, fields in QUESTIONS:
+            found = roads.ask(self.indexed, pattern, **fields)
+            assert found == roads.ask(self.scan, pattern, **fields), (pattern, fields)
+            scope = fields.get("scope", ScopeSpec())
+            assert lines(found) == self.oracle(pattern, scope)
+            assert self.indexed.list_files(scope) == walk(self.root, scope).paths
+
+    def oracle(self, pattern, scope):
+        files = {}
+        for path in walk(self.root, scope).paths:
+            with open(os.fsencode(self.root) + b"/" + path, "rb") as file:
+                files[path] = file.read().removeprefix(b"\xef\xbb\xbf")
+        return [tuple(line) for line in oracle.search(files, pattern.encode())]
+
+    def settle(self, settled):
+        """Wait until nothing that was written is racy any more, or do not."""
+        if settled:
+            time.sleep(2 * roads.TICK_S)
+
+    def make(self, folder):
+        """Make a folder if nothing else stands in its way."""
+        try:
+            os.makedirs(folder, exist_ok=True)
+        except OSError:
+            return False
+        return True
+
+    def put(self, path, text, mode="wb"):
+        with open(path, mode) as file:
+            file.write(text.encode())
+
+
+def lines(found):
+    return [
+        (path, number, offset, line) for path, _, rows in found for number, offset, line, _ in rows
+    ]

@@ -1,0 +1,77 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from triseek.kernels import cache
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kernels"))
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "0")
+    cache.directory.cache_clear()
+    yield tmp_path / "kernels"
+    cache.directory.cache_clear()
+
+
+def test_kernels_are_ready_once_that_is_said_and_only_for_these_sources(folder, monkeypatch):
+    assert not cache.is_ready()
+    cache.mark_ready()
+    assert cache.is_ready()
+    monkeypatch.setattr(cache, "digest", lambda: "another")
+    assert not cache.is_ready()
+
+
+def test_without_the_jit_nothing_has_to_be_compiled(folder, monkeypatch):
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    assert cache.is_ready()
+
+
+def test_the_folder_is_named_for_the_kernels_below_the_state_folder(home, monkeypatch):
+    monkeypatch.delenv("NUMBA_CACHE_DIR")
+    cache.directory.cache_clear()
+    assert Path(cache.directory()) == home / "kernels" / cache.digest()
+    cache.directory.cache_clear()
+
+
+def test_a_changed_source_gives_another_digest(tmp_path, monkeypatch):
+    (tmp_path / "a.py").write_text("one")
+    monkeypatch.setattr(cache, "__file__", str(tmp_path / "cache.py"))
+    digests = []
+    for text in ("one", "two", "one"):
+        (tmp_path / "a.py").write_text(text)
+        cache.digest.cache_clear()
+        digests.append(cache.digest())
+    cache.digest.cache_clear()
+    assert digests[0] == digests[2] != digests[1]
+
+
+def test_an_unwritable_folder_is_no_error(folder, monkeypatch):
+    folder.parent.joinpath("file").write_text("")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(folder.parent / "file" / "below"))
+    cache.directory.cache_clear()
+    cache.mark_ready()
+    assert not cache.is_ready()
+    with cache.exclusive():
+        pass
+
+
+def test_only_one_process_compiles_at_a_time(folder):
+    code = "from triseek.kernels import cache\nwith cache.exclusive(): print('in', flush=True)"
+    with cache.exclusive():
+        other = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+        with pytest.raises(subprocess.TimeoutExpired):
+            other.communicate(timeout=1.5)
+    assert other.communicate(timeout=60)[0] == b"in\n"
+
+
+def test_asking_imports_neither_numba_nor_numpy():
+    """A search asks this first, in a process that may live for milliseconds."""
+    code = (
+        "import sys; from triseek.kernels import cache; cache.is_ready(); "
+        "print({'numba', 'numpy'} & set(sys.modules))"
+    )
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout
+    assert output == b"set()\n"

@@ -1,0 +1,158 @@
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.oracle import postings as oracle
+from triseek.kernels import invert, postings
+
+NUMBERS = st.sets(st.one_of(st.integers(0, 40), st.integers(0, 2**31 - 2)), max_size=40).map(sorted)
+MANY = 2**31 - 1
+
+
+def column(values, dtype=np.uint32):
+    """As mapped columns are: read-only."""
+    made = np.array(values, dtype)
+    made.flags.writeable = False
+    return made
+
+
+def bytes_column(data: bytes):
+    return np.frombuffer(data, np.uint8)
+
+
+@given(NUMBERS)
+@settings(deadline=None)
+def test_decode_reads_what_was_encoded(numbers):
+    data = oracle.encode(numbers)
+    out = np.empty(len(numbers), np.uint32)
+    around = bytes_column(b"\xff\x80" + data + b"\xff")
+    assert postings.decode(around, 2, 2 + len(data), MANY, out) == len(numbers)
+    assert out.tolist() == numbers
+
+
+@given(st.binary(max_size=40), st.sampled_from([1, 100, MANY]), st.integers(0, 40))
+@settings(deadline=None, max_examples=300)
+def test_any_bytes_decode_as_the_oracle_says_or_are_damaged(data, blocks, room):
+    wanted = oracle.decode(data, blocks)
+    out = np.empty(room, np.uint32)
+    found = postings.decode(bytes_column(data), 0, len(data), blocks, out)
+    if wanted is None or len(wanted) > room:
+        assert found == -1
+    else:
+        assert out[:found].tolist() == wanted
+
+
+@given(NUMBERS.filter(bool), st.data())
+@settings(deadline=None, max_examples=200)
+def test_a_damaged_list_gives_no_more_than_the_oracle_has(numbers, data):
+    encoded = bytearray(oracle.encode(numbers))
+    at = data.draw(st.integers(0, len(encoded) - 1))
+    encoded[at] ^= data.draw(st.integers(1, 255))
+    wanted = oracle.decode(bytes(encoded), MANY)
+    out = np.empty(len(encoded), np.uint32)
+    found = postings.decode(bytes_column(bytes(encoded)), 0, len(encoded), MANY, out)
+    assert found == (-1 if wanted is None else len(wanted))
+    assert found < 0 or out[:found].tolist() == wanted
+
+
+@given(NUMBERS, NUMBERS)
+@settings(deadline=None)
+def test_sets_meet_and_unite(left, right):
+    both, either = sorted({*left} & {*right}), sorted({*left} | {*right})
+    m, n = len(left), len(right)
+    out = np.empty(m + n, np.uint32)
+    assert out[: postings.unite(column(left), m, column(right), n, out)].tolist() == either
+    assert out[: postings.intersect(column(left), m, column(right), n, out)].tolist() == both
+    mine = np.array(left, np.uint32)
+    assert mine[: postings.intersect(mine, m, column(right), n, mine)].tolist() == both
+    data, kept = bytes_column(oracle.encode(right)), np.array(left, np.uint32)
+    size = postings.intersect_encoded(data, 0, len(data), MANY, kept, m)
+    assert kept[:size].tolist() == both
+
+
+@given(NUMBERS, st.binary(max_size=30), st.sampled_from([50, MANY]))
+@settings(deadline=None, max_examples=200)
+def test_meeting_any_bytes_keeps_a_part_of_what_was_there_or_says_damaged(kept, data, blocks):
+    values = np.array(kept, np.uint32)
+    size = postings.intersect_encoded(bytes_column(data), 0, len(data), blocks, values, len(kept))
+    wanted = oracle.decode(data, blocks)
+    if wanted is not None:
+        assert values[:size].tolist() == sorted({*wanted} & {*kept})
+    elif size >= 0:
+        # It stops reading when nothing is left to keep, so damage behind that is not seen.
+        assert set(values[:size].tolist()) <= set(kept)
+
+
+BATCHES = st.lists(
+    st.tuples(
+        st.integers(1, 300),
+        st.dictionaries(st.integers(0, 9), st.sets(st.integers(0, 299), min_size=1), max_size=6),
+    ),
+    max_size=5,
+)
+
+
+@given(BATCHES, st.integers(0, 10))
+@settings(deadline=None)
+def test_joined_batches_are_the_lists_of_all_blocks(batches, cut):
+    """Each batch counts its blocks from zero; two stretches of output are as good as one."""
+    encoded = [encode_batch(blocks, lists) for blocks, lists in batches]
+    wanted = {gram: [] for _, lists, *_ in encoded for gram in sorted(lists)}
+    base = 0
+    for blocks, lists, *_ in encoded:
+        for gram, numbers in lists.items():
+            wanted[gram] += [base + number for number in numbers]
+        base += blocks
+    grams = sorted(wanted)
+    assert joined(encoded, grams, cut) == [oracle.encode(wanted[gram]) for gram in grams]
+
+
+def encode_batch(blocks, lists):
+    kept = {g: sorted(n for n in lists[g] if n < blocks) for g in sorted(lists)}
+    kept = {gram: numbers for gram, numbers in kept.items() if numbers}
+    n, total = len(kept), sum(map(len, kept.values()))
+    offsets, data = np.empty(n + 1, np.uint64), np.empty(5 * total, np.uint8)
+    firsts, lasts = np.empty(n, np.uint32), np.empty(n, np.uint32)
+    frequency = column([len(numbers) for numbers in kept.values()])
+    listed = column([number for numbers in kept.values() for number in numbers])
+    invert.encode_lists(column(list(kept)), frequency, n, listed, offsets, firsts, lasts, data)
+    return blocks, kept, offsets, firsts, lasts, data
+
+
+def joined(encoded, grams, cut):
+    """Measure, then copy in two stretches; the bytes of each list."""
+    n, cut = len(grams), min(cut, len(grams))
+    slots = [column([grams.index(gram) for gram in lists]) for _, lists, *_ in encoded]
+    previous, sizes, base = np.zeros(n, np.uint32), np.zeros(n, np.uint64), 0
+    for slot, (blocks, _, offsets, firsts, lasts, _) in zip(slots, encoded, strict=True):
+        postings.measure_join(slot, firsts, lasts, offsets, base, previous, sizes)
+        base += blocks
+    edges = np.concatenate(([0], np.cumsum(sizes))).astype(np.uint64)
+    position, previous, written = edges[:-1].copy(), np.zeros(n, np.uint32), b""
+    for first, last in ((0, cut), (cut, n)):
+        origin, base = int(edges[first]), 0
+        out = np.zeros(int(edges[last]) - origin, np.uint8)
+        for slot, (blocks, _, offsets, firsts, lasts, data) in zip(slots, encoded, strict=True):
+            begin, end = np.searchsorted(slot, (first, last))
+            postings.join(
+                slot, firsts, lasts, offsets, data, base, int(begin), int(end),
+                previous, position, origin, out,
+            )  # fmt: skip
+            base += blocks
+        written += out.tobytes()
+    return [written[int(a) : int(b)] for a, b in zip(edges, edges[1:], strict=False)]
+
+
+@given(st.lists(NUMBERS.filter(bool), min_size=1, max_size=5), st.data())
+@settings(deadline=None)
+def test_check_finds_the_first_damaged_list(lists, data):
+    parts = [oracle.encode(numbers) for numbers in lists]
+    offsets = np.concatenate(([0], np.cumsum([len(part) for part in parts]))).astype(np.uint64)
+    frequency, where = [len(numbers) for numbers in lists], np.zeros(1, np.int64)
+    whole = bytes_column(b"".join(parts))
+    assert postings.check(whole, offsets, column(frequency), MANY, where) == 0
+    wrong = data.draw(st.integers(0, len(lists) - 1))
+    frequency[wrong] += 1
+    assert postings.check(whole, offsets, column(frequency), MANY, where) == 1
+    assert where[0] == wrong
+    assert postings.check(whole[:-1], offsets, column(frequency), MANY, where) == 1

@@ -1,0 +1,85 @@
+import re
+import time
+
+import pytest
+from hypothesis import given, settings
+
+from tests.query.strategies_patterns import PORTABLE, ascii_lines, patterns
+from triseek.model.search import PatternSpec
+from triseek.query import exact
+from triseek.query.exact import ExactMatcher
+from triseek.query.parse import parse
+
+SIMPLE_REPEATS = ("*", "+", "?", "*?", "+?", "??", "{2}", "{1,2}")
+
+
+def matcher(pattern, **options):
+    return ExactMatcher(parse(PatternSpec(patterns=(pattern,), **options)).tree)
+
+
+@settings(max_examples=400, deadline=None)
+@given(patterns(tuple(PORTABLE), SIMPLE_REPEATS), ascii_lines)
+def test_the_first_match_is_that_of_pythons_re(pattern, line):
+    compiled = re.compile(pattern.encode())
+    if not line:
+        return  # Python's \B does not match the empty string before 3.14
+    # Python's $ also matches before a last newline, and it ranks empty rounds of a loop in its
+    # own way; neither is the same question, so only loops over what is never empty are asked.
+    loops = re.findall(r"\(\?:((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)[*+{]", pattern)
+    if any(re.fullmatch(loop.encode(), b"") for loop in loops):
+        return
+    expected = compiled.search(line)
+
+    assert matcher(pattern).find(line) == (expected.span() if expected else None)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "expected"),
+    [
+        ("a|ab", "ab", (0, 1)),
+        ("ab|a", "ab", (0, 2)),
+        ("a*?", "aa", (0, 0)),
+        ("(?:|a)+", "aaa", (0, 0)),
+        ("(?:a|)+", "aaa", (0, 3)),
+        ("(?:(?:|b))*b", "bb", (0, 1)),
+        (r"\b\w+\b", "-éa-", (1, 4)),
+        ("[^a]", "aé", (1, 3)),
+        (r"\B", "é", None),
+        ("é+", "aééb", (1, 5)),
+        ("x{3,5}", "xxxxxxx", (0, 5)),
+        ("x{3,5}?", "xxxxxxx", (0, 3)),
+        ("a$", "a\nb", (0, 1)),
+    ],
+)
+def test_the_leftmost_first_match_is_found(pattern, text, expected):
+    assert matcher(pattern, multiline=True).find(text.encode()) == expected
+
+
+def test_a_character_never_matches_invalid_utf8_and_a_byte_does():
+    assert matcher(".").find(b"\xff\xc3") is None
+    assert matcher("(?-u:.)").find(b"\xff\xc3") == (0, 1)
+    assert matcher("(?-u:[\\x80-\\xFF]+)").find("aé日".encode()) == (1, 6)
+
+
+def test_what_stands_before_the_offset_is_seen_but_not_matched():
+    boundary = matcher(r"\bb")
+
+    assert boundary.find(b"ab b", 1) == (3, 4)
+    assert matcher("^b").find(b"ab", 1) is None
+    assert matcher("a*").find(b"aaa", 1) == (1, 3)
+
+
+@pytest.mark.parametrize("pattern", ["(?:a|a)*b", "(?:a*)*b", "(?:a|aa)+$b", "(?:a?){30}a{30}b"])
+def test_no_pattern_makes_it_blow_up(pattern):
+    started = time.perf_counter()
+
+    assert matcher(pattern).find(b"a" * 5000) is None
+    assert time.perf_counter() - started < 20  # backtracking would not end this year
+
+
+def test_states_that_were_dropped_are_built_again(monkeypatch):
+    line = ("ab" * 40 + "é").encode()
+    expected = matcher(r"[ab]{10}\b|[^a]{3}|b.{8}é").find(line)
+    monkeypatch.setattr(exact, "_STATES_MAX", 3)
+
+    assert matcher(r"[ab]{10}\b|[^a]{3}|b.{8}é").find(line) == expected == (71, 82)
