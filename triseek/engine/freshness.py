@@ -19,12 +19,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import xxhash
 
 from triseek.files import walk
+from triseek.index import retimed
 from triseek.index.build import DEFAULT_SCOPE
 from triseek.index.names import open_below
 from triseek.index.tree import IGNORE_NAMES, changed_rules
@@ -83,7 +84,8 @@ class Sweeper:
         self._reader = reader
         self._directories = reader.directories
         self._folders = self._directories.names("path")
-        self._checked_ns = _read_checked(reader)
+        self._checked = _read_checked(reader)
+        retimed.restore(reader)
 
     def sweep(self, budget_s: float = BUDGET_S) -> Dirt:
         """Compare the tree with the index now."""
@@ -104,6 +106,7 @@ class Sweeper:
             masks = [np.zeros(len(view.names), np.bool_) for view in self._reader.views]
             return Dirt("unverified", masks)
         changes = [part for part in compared if part is not None]
+        racy_seen = any(bool(change.racy.any()) for change in changes)
         racy_left = self._settle_racy(changes, descriptor, started_ns)
         dirt = Dirt("swept", [change.changed for change in changes])
         for view, change in zip(self._reader.views, changes, strict=True):
@@ -115,16 +118,19 @@ class Sweeper:
             dirt.removed += int((change.changed & ~change.there).sum())
         folders, moving = self._changed_folders(descriptor)
         suspect, restless = self._suspect_rules(folders, started_ns)
-        news = False
+        news, folders_ns = False, self._checked.folders_ns
         if suspect:
             news = self._walk_all(dirt)
         elif folders:
             news = self._look_into(folders, dirt)
         dirt.scan = sorted(set(dirt.scan), key=walk.path_order)
         moving = moving or restless
-        racy_seen = suspect or bool(folders) or any(bool(part.racy.any()) for part in changes)
-        if racy_seen and not (racy_left or moving or news):
-            self._remember_checked(started_ns)
+        self._remember_checked(
+            _Checked(
+                started_ns if racy_seen and not racy_left else self._checked.files_ns,
+                started_ns if (suspect or folders) and not (moving or news) else folders_ns,
+            )
+        )
         return dirt
 
     def _everything_gone(self) -> Dirt:
@@ -138,15 +144,18 @@ class Sweeper:
             return None
         told = view.stats
         there = now[:, fetch.STAT_OK] == 1
-        slots = (fetch.STAT_SIZE, fetch.STAT_MTIME, fetch.STAT_CTIME, fetch.STAT_INODE)
         same = there.copy()
-        for slot in slots:
+        for slot in (fetch.STAT_SIZE, fetch.STAT_MTIME, fetch.STAT_INODE):
             same &= now[:, slot] == told[:, slot]
         # A file that could not be read, then or now, stays as it is: unreadable.
-        newest = np.maximum(told[:, fetch.STAT_MTIME], told[:, fetch.STAT_CTIME])
-        horizon = max(int(view.segment.facts["scanned_ns"]), self._checked_ns) - RACY_NS
-        racy = view.alive & same & (newest > horizon)
-        return _Change(view.alive & ~same, there, racy, newest)
+        ctimes = now[:, fetch.STAT_CTIME]
+        moved = view.alive & same & (ctimes != told[:, fetch.STAT_CTIME])
+        newest = np.maximum(now[:, fetch.STAT_MTIME], ctimes)
+        horizon = max(int(view.segment.facts["scanned_ns"]), self._checked.files_ns) - RACY_NS
+        # Only a change time that moved is as doubtful as a racy one: a new link, or an edit that
+        # hides. The content tells.
+        racy = moved | (view.alive & same & (newest > horizon))
+        return _Change(view.alive & ~same, there, racy, newest, moved, ctimes)
 
     def _settle_racy(self, changes: Sequence[_Change], descriptor: int, now_ns: int) -> bool:
         """Compare the content of racy files that have come to rest; whether some have not."""
@@ -168,7 +177,15 @@ class Sweeper:
                 )
                 change.changed[numbers[differs & readable]] = True
                 left = left or bool((differs & readable).any())
+                self._accept_times(view, change, numbers[~differs])
         return left
+
+    def _accept_times(self, view: View, change: _Change, numbers: Array) -> None:
+        """Files with the content that was indexed may keep the change times they have now."""
+        moved = numbers[change.retimed[numbers]]
+        if len(moved):
+            view.stats[moved, fetch.STAT_CTIME] = change.ctimes[moved]
+            retimed.remember(self._reader)
 
     def _changed_folders(self, descriptor: int) -> tuple[list[bytes], bool]:
         """Directories that differ or are racy; whether any differs or has not come to rest."""
@@ -184,7 +201,7 @@ class Sweeper:
             & (now[:, fetch.STAT_INODE] == table.numbers("inode"))
             & (now[:, fetch.STAT_KIND] != 0)
         )
-        horizon = max(self._reader.tree_scanned_ns, self._checked_ns) - RACY_NS
+        horizon = max(self._reader.tree_scanned_ns, self._checked.folders_ns) - RACY_NS
         newest = np.maximum(told_mtime, told_ctime)
         racy = same & (newest > horizon)
         restless = racy & (newest > time.time_ns() - RACY_NS)
@@ -196,7 +213,7 @@ class Sweeper:
         """Whether ignore files may not be those the walk read; whether that will be so again."""
         changed, newest = changed_rules(self._reader.watched)
         changed = changed or any(self._special_names_changed(folder) for folder in folders)
-        racy = newest > max(self._reader.tree_scanned_ns, self._checked_ns) - RACY_NS
+        racy = newest > max(self._reader.tree_scanned_ns, self._checked.folders_ns) - RACY_NS
         return changed or racy, changed or (racy and newest > now_ns - RACY_NS)
 
     def _special_names_changed(self, folder: bytes) -> bool:
@@ -292,14 +309,25 @@ class Sweeper:
         dirt.allowlisted.update(path for path in news if path in found.allowlisted)
         dirt.excluded = found.excluded
 
-    def _remember_checked(self, now_ns: int) -> None:
-        """Nothing racy is left as of `now_ns`; say so to later processes if that is possible."""
-        self._checked_ns = now_ns
-        body = {"checked_ns": now_ns, "xxh3": _seal(self._reader, now_ns)}
+    def _remember_checked(self, checked: _Checked) -> None:
+        """Say to later processes, if that is possible, since when nothing racy is left."""
+        if checked == self._checked:
+            return
+        self._checked = checked
+        body = {**checked._asdict(), "xxh3": _seal(self._reader, checked)}
         try:
             atomic.write(Path(self._reader.index_dir) / _CHECKED, json.dumps(body).encode())
         except OSError:
             return
+
+
+class _Checked(NamedTuple):
+    """When nothing racy was left, nanoseconds since the epoch; 0: never at this generation."""
+
+    files_ns: int
+    """Every racy file's content had been compared."""
+    folders_ns: int
+    """Every racy folder had been listed, and the rules read again, without news."""
 
 
 @dataclass(slots=True)
@@ -307,7 +335,13 @@ class _Change:
     changed: Array
     there: Array
     racy: Array
+    """Doubtful ones, whose content is to be compared."""
     newest: Array
+    """int64: the later of modification and change time, as they are now."""
+    retimed: Array
+    """Those of which nothing but the change time moved."""
+    ctimes: Array
+    """int64: change times as they are now."""
 
 
 def digest_of(directory: int, path: bytes) -> int | None:
@@ -347,17 +381,17 @@ def _stat_all(directory: int, names: Names, deadline: float | None) -> Array | N
     return out if all(done) else None
 
 
-def _read_checked(reader: Reader) -> int:
-    """When nothing racy was left at this generation; 0 when that was never so."""
+def _read_checked(reader: Reader) -> _Checked:
+    """What an earlier sweep of this generation wrote down."""
     try:
         body = json.loads((Path(reader.index_dir) / _CHECKED).read_bytes())
-        checked_ns = int(body["checked_ns"])
-        return checked_ns if body["xxh3"] == _seal(reader, checked_ns) else 0
+        checked = _Checked(int(body["files_ns"]), int(body["folders_ns"]))
+        return checked if body["xxh3"] == _seal(reader, checked) else _Checked(0, 0)
     except (OSError, ValueError, KeyError, TypeError, OverflowError):
-        return 0
+        return _Checked(0, 0)
 
 
-def _seal(reader: Reader, checked_ns: int) -> str:
+def _seal(reader: Reader, checked: _Checked) -> str:
     """What makes a `checked.json` believable, and this generation's."""
-    said = f"{reader.generation} {reader.manifest.tree} {checked_ns}"
+    said = f"{reader.generation} {reader.manifest.tree} {checked.files_ns} {checked.folders_ns}"
     return xxhash.xxh3_64_hexdigest(said.encode())

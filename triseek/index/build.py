@@ -230,7 +230,7 @@ class full_disk_is_an_error:  # noqa: N801 - reads as a sentence after `with`
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         if isinstance(error, OSError) and not isinstance(error, FileNotFoundError):
             raise errors.StateUnwritable(
-                f"cannot write the index in {self._index_dir}: {error.strerror}",
+                f"cannot write the index in {self._index_dir}: {error.strerror or error}",
                 next_step="Free some space or point TRISEEK_HOME elsewhere; "
                 "the previous index, if any, is untouched.",
             ) from error

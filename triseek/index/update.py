@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from triseek import errors
-from triseek.index import build, tree
+from triseek.index import build, retimed, tree
 from triseek.index.build import Survey, full_disk_is_an_error, write_segment
 from triseek.index.reader import Reader
 from triseek.kernels import fetch
@@ -52,6 +52,7 @@ def update(
         reader = None
     if reader is None:
         return build.build(root, index_dir, progress=progress)
+    retimed.restore(reader)
     scanned_ns = time.time_ns()
     found = build.survey(root, progress)
     difference = _Difference(reader, root, found)
