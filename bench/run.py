@@ -48,7 +48,7 @@ class Wanted:
 
 
 def run(wanted: Wanted, progress: Progress, save: Callable[[record.Record], None]) -> record.Record:
-    """Measure everything, and save after each corpus, as a long run may be interrupted.
+    """Measure everything, and save after each stage, as a long run may be interrupted.
 
     Raises:
         Faulty: nothing can be measured at all.
@@ -69,40 +69,56 @@ def run(wanted: Wanted, progress: Progress, save: Callable[[record.Record], None
         for name in wanted.corpora:
             progress.say(f"corpus {name}")
             corpus = corpora.find(name, wanted.places, rg)
-            results["corpora"].append(_corpus(corpus, wanted, Path(scratch) / name, rg, progress))
-            results["load_after"] = machine.load()
-            results["seconds"] = round(time.perf_counter() - began, 1)
-            save(results)
+            told = _untold(corpus)
+            results["corpora"].append(told)
+            for stage in _stages(corpus, wanted, Path(scratch) / name, rg, progress):
+                told |= stage
+                results["load_after"] = machine.load()
+                results["seconds"] = round(time.perf_counter() - began, 1)
+                save(results)
     return results
 
 
-def _corpus(
+def _untold(corpus: Corpus) -> dict[str, Any]:
+    """A corpus's record before anything was measured."""
+    return {
+        "name": corpus.name,
+        "version": corpus.version,
+        "files": corpus.files,
+        "size_bytes": corpus.size_bytes,
+        "pinned": corpus.pinned,
+        "engines": {},
+        "builds": {},
+        "opening": {},
+        "cases": [],
+        "sessions": [],
+        "resident_bytes": {},
+        "fresh_install": {},
+        "update": {},
+    }
+
+
+def _stages(
     corpus: Corpus, wanted: Wanted, scratch: Path, rg: str, progress: Progress
-) -> dict[str, Any]:
+) -> Iterator[dict[str, Any]]:
+    """Measure stage by stage; each yields its part of the record."""
     scratch.mkdir()
-    names = _with_reference(wanted.engines)
-    with _engines(names, corpus, scratch) as (engines, told):
+    profile = wanted.profile
+    with _engines(_with_reference(wanted.engines), corpus, scratch) as (engines, told):
         listed = corpora.listing(corpus.root, rg)
         sampled = sampling.sample(corpus.root, listed, corpus.name)
-        cases = queries.cases(corpus, sampled, wanted.groups or wanted.profile.groups)
-        engines, builds = _build(corpus, engines, wanted.profile, progress, told)
-        searched = _search(cases, engines, frozenset(listed), wanted.profile, progress)
-        return {
-            "name": corpus.name,
-            "version": corpus.version,
-            "files": corpus.files,
-            "size_bytes": corpus.size_bytes,
-            "pinned": corpus.pinned,
-            "sampled": sampled,
-            "engines": told,
-            "builds": builds,
-            "opening": _opening(engines),
-            "cases": searched,
-            "sessions": _sessions(cases, _truthful(engines, searched), wanted.profile, progress),
-            "resident_bytes": {engine.name: engine.resident_bytes() for engine in engines},
-            "fresh_install": floors.fresh_install(corpus.root, engines, rg),
-            "update": _update(corpus, engines, scratch, wanted.profile, progress),
-        }
+        cases = queries.cases(corpus, sampled, wanted.groups or profile.groups)
+        engines, builds = _build(corpus, engines, profile, progress, told)
+        yield {"engines": told, "sampled": sampled, "builds": builds}
+        yield {"opening": _opening(engines)}
+        searched: list[dict[str, Any]] = []
+        for case in progress.each(cases, "searches"):
+            searched.append(_search(case, engines, frozenset(listed), profile))
+            yield {"cases": searched}
+        yield {"sessions": _sessions(cases, _truthful(engines, searched), profile, progress)}
+        yield {"resident_bytes": {engine.name: engine.resident_bytes() for engine in engines}}
+        yield {"fresh_install": floors.fresh_install(corpus.root, engines, rg)}
+        yield {"update": _update(corpus, engines, scratch, profile, progress)}
 
 
 def _with_reference(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -158,21 +174,15 @@ def _build(
 
 
 def _search(
-    cases: Sequence[Case],
-    engines: Sequence[Engine],
-    listed: frozenset[bytes],
-    profile: Profile,
-    progress: Progress,
-) -> list[dict[str, Any]]:
-    searched = []
-    for case in progress.each(cases, "searches"):
-        told = searches.measure(case, engines, listed, profile)
-        for engine in engines:
-            entry = told["engines"][engine.name]
-            if isinstance(engine, TriseekInprocess) and "median_ms" in entry:
-                entry["road"] = engine.road(case)
-        searched.append(told)
-    return searched
+    case: Case, engines: Sequence[Engine], listed: frozenset[bytes], profile: Profile
+) -> dict[str, Any]:
+    """One case, and the road that triseek took."""
+    told = searches.measure(case, engines, listed, profile)
+    for engine in engines:
+        entry = told["engines"][engine.name]
+        if isinstance(engine, TriseekInprocess) and "median_ms" in entry:
+            entry["road"] = engine.road(case)
+    return told
 
 
 def _truthful(engines: Sequence[Engine], searched: list[dict[str, Any]]) -> list[Engine]:

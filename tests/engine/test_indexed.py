@@ -9,7 +9,7 @@ import pytest
 from tests.contracts.backend import BackendContract
 from tests.engine import patterns, roads
 from triseek import errors
-from triseek.engine import verify
+from triseek.engine.backends import verify
 from triseek.engine.backends.indexed import Indexed
 from triseek.index.build import build
 from triseek.index.update import update

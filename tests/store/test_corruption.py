@@ -9,7 +9,7 @@ import pytest
 from tests.engine import roads
 from tests.store import corruption
 from triseek import errors
-from triseek.engine.freshness import Sweeper
+from triseek.engine.freshness import Sweeper, _Checked
 from triseek.index.build import build
 from triseek.index.reader import Reader
 from triseek.index.update import update
@@ -42,7 +42,8 @@ def sound(tmp_path_factory):
         roads.write(root, {"b/c.txt": "needle\nline\nneedle\n", "new": "needle in new\n"})
         update(root, index_dir)
         rest()
-        Sweeper(root, Reader.open(index_dir))._remember_checked(time.time_ns())
+        now = time.time_ns()
+        Sweeper(root, Reader.open(index_dir))._remember_checked(_Checked(now, now))
     assert "checked.json" in corruption.files_of(index_dir)
     assert any(name.startswith("dead") for name in os.listdir(segments(index_dir)[-1]))
     right = corruption.answers(root, index_dir)
@@ -117,9 +118,9 @@ def test_a_flipped_byte_in_what_remembers_the_last_look_changes_no_swept_answer(
     root, index_dir, _ = sound
     broken = corruption.copy(index_dir, tmp_path / "broken")
     path = broken / "checked.json"
-    path.write_text('{"checked_ns": 1e999, "xxh3": "0"}')
+    path.write_text('{"files_ns": 1e999, "folders_ns": 1, "xxh3": "0"}')
     right = corruption.swept_answers(root, broken)
-    path.write_text('{"checked_ns": 9000000000000000000, "xxh3": "0"}')
+    path.write_text('{"files_ns": 9000000000000000000, "folders_ns": 9000000000000000000, "xxh3": "0"}')
     assert corruption.swept_answers(root, broken) == right
     path.write_text("[1]")
     assert corruption.swept_answers(root, broken) == right

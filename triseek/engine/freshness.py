@@ -78,7 +78,7 @@ class Dirt:
 class Sweeper:
     """Sweep one root against one generation, again and again."""
 
-    def __init__(self, root: str, reader: Reader):
+    def __init__(self, root: str, reader: Reader) -> None:
         self.root = root
         self._raw = os.fsencode(root)
         self._reader = reader
@@ -190,7 +190,7 @@ class Sweeper:
     def _changed_folders(self, descriptor: int) -> tuple[list[bytes], bool]:
         """Directories that differ or are racy; whether any differs or has not come to rest."""
         now = _stat_all(descriptor, self._folders, None)
-        assert now is not None
+        assert now is not None  # noqa: S101 - it was given no deadline
         # The root's own name is empty, which no call can look up below itself.
         now[np.diff(self._folders.starts) == 0] = fetch.stat_row(os.fstat(descriptor))
         table = self._directories
@@ -231,9 +231,7 @@ class Sweeper:
         """What the walk left out."""
         table = self._reader.excluded
         columns = (table.numbers("is_dir").tolist(), table.numbers("hidden").tolist())
-        return {
-            Excluded(*entry) for entry in zip(table.names("path").all(), *columns, strict=True)
-        }
+        return {Excluded(*entry) for entry in zip(table.names("path").all(), *columns, strict=True)}
 
     @cached_property
     def _known(self) -> set[bytes]:

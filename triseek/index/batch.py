@@ -74,7 +74,7 @@ class Share:
 class Worker:
     """Buffers of one thread, and the loop that uses them."""
 
-    def __init__(self, root_descriptor: int, names: NameTable, folder: Path, largest: int):
+    def __init__(self, root_descriptor: int, names: NameTable, folder: Path, largest: int) -> None:
         """Spills go to `folder`; `largest` bounds the bytes to come, so small builds stay small."""
         self._root = root_descriptor
         self._names = names
@@ -150,9 +150,7 @@ class Worker:
         share.skip[row : row + count][outcome == blocks.BINARY] = layout.SKIP_BINARY
         return until
 
-    def _digest(
-        self, share: Share, row: int, begins: Array, lengths: Array, simple: Array
-    ) -> None:
+    def _digest(self, share: Share, row: int, begins: Array, lengths: Array, simple: Array) -> None:
         view, digest = memoryview(self._arena), xxhash.xxh3_64_intdigest
         edges = zip(begins[simple].tolist(), lengths[simple].tolist(), strict=True)
         share.digests[row : row + len(begins)][simple] = [
@@ -169,7 +167,7 @@ class Worker:
             return
         try:
             descriptor = open_below(self._root, self._names[share.first + row])
-            with open(descriptor, "rb", buffering=0) as opened:
+            with open(descriptor, "rb", buffering=0) as opened:  # noqa: PTH123 - a descriptor
                 self._stream(share, row, opened)
         except OSError:
             share.lines[row] = 0
@@ -285,9 +283,7 @@ class Inverter:
         offsets = np.empty(n + 1, np.uint64)
         firsts, lasts = np.empty(n, np.uint32), np.empty(n, np.uint32)
         data = np.empty(5 * used, np.uint8)
-        size = invert.encode_lists(
-            trigrams, frequency, n, listed, offsets, firsts, lasts, data
-        )
+        size = invert.encode_lists(trigrams, frequency, n, listed, offsets, firsts, lasts, data)
         columns = (trigrams, frequency, firsts, lasts, offsets, data[:size])
         return Spill(count, *(_park(name, i, values) for i, values in enumerate(columns)))
 

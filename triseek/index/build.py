@@ -79,7 +79,7 @@ def build(
 class Survey:
     """What a walk found, in path order."""
 
-    def __init__(self, root: str, scope: ScopeSpec = DEFAULT_SCOPE):
+    def __init__(self, root: str, scope: ScopeSpec = DEFAULT_SCOPE) -> None:
         walked = walk.walk(root, scope)
         self.paths = walked.paths
         self.allowlisted = [path in walked.allowlisted for path in walked.paths]
@@ -174,9 +174,7 @@ def _block_columns(shares: Sequence[Share]) -> dict[str, Array]:
     parts = [part for share in shares for part in share.blocks]
     dtypes = {name: np.dtype(kind) for name, kind in layout.BLOCKS}
     return {
-        name: np.concatenate([part[name] for part in parts])
-        if parts
-        else np.empty(0, dtypes[name])
+        name: np.concatenate([part[name] for part in parts]) if parts else np.empty(0, dtypes[name])
         for name in BLOCK_COLUMNS
     }
 
@@ -221,7 +219,7 @@ def current_or_none(index_dir: str | os.PathLike[str]) -> manifest.Manifest | No
 class full_disk_is_an_error:  # noqa: N801 - reads as a sentence after `with`
     """Turn a failed write into one clear line; the old index has not been touched."""
 
-    def __init__(self, index_dir: str | os.PathLike[str]):
+    def __init__(self, index_dir: str | os.PathLike[str]) -> None:
         self._index_dir = Path(index_dir)
 
     def __enter__(self) -> None:
@@ -234,5 +232,3 @@ class full_disk_is_an_error:  # noqa: N801 - reads as a sentence after `with`
                 next_step="Free some space or point TRISEEK_HOME elsewhere; "
                 "the previous index, if any, is untouched.",
             ) from error
-
-

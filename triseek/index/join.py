@@ -70,9 +70,7 @@ def _measure(spills: Sequence[Spill], slots: Sequence[Array], n: int) -> tuple[A
     frequency = np.zeros(n, np.uint32)
     base = 0
     for spill, slot in zip(spills, slots, strict=True):
-        postings.measure_join(
-            slot, spill.firsts, spill.lasts, spill.offsets, base, previous, sizes
-        )
+        postings.measure_join(slot, spill.firsts, spill.lasts, spill.offsets, base, previous, sizes)
         frequency[slot] += spill.frequency
         base += spill.blocks
     return sizes, frequency

@@ -17,7 +17,7 @@ _NAME_LIMIT = 4000
 class NameTable:
     """Paths relative to one root."""
 
-    def __init__(self, paths: Sequence[bytes]):
+    def __init__(self, paths: Sequence[bytes]) -> None:
         self.blob = np.frombuffer(b"".join(paths) or b"\0", np.uint8)
         """uint8: path i is blob[starts[i] : starts[i + 1]]"""
         self.starts: np.ndarray[Any, Any] = np.zeros(len(paths) + 1, np.int64)

@@ -5,7 +5,6 @@ Everything is mapped and read-only, so a reader is shared by threads and undistu
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -21,10 +20,10 @@ from triseek.store import column, layout, manifest
 from triseek.store.segment import Segment
 
 if TYPE_CHECKING:
+    import os
     from pathlib import Path
 
     from triseek.query.grams import Formula
-    from triseek.store.table import Table
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -50,7 +49,7 @@ class Estimate:
 class View:
     """One segment with the arrays a search needs."""
 
-    def __init__(self, segment: Segment, dead: Array):
+    def __init__(self, segment: Segment, dead: Array) -> None:
         self.segment = segment
         files, blocks = segment.files, segment.blocks
         self.names = files.names("path")
@@ -238,13 +237,11 @@ class View:
 class Reader:
     """All live segments of one generation."""
 
-    def __init__(self, index_dir: str | os.PathLike[str], current: manifest.Manifest):
+    def __init__(self, index_dir: str | os.PathLike[str], current: manifest.Manifest) -> None:
         self.index_dir = index_dir
         self.manifest = current
         segments = {live.id: Segment(index_dir, live.id, live.xxh3) for live in current.segments}
-        self.views = [
-            View(segments[live.id], _dead(segments, live)) for live in current.segments
-        ]
+        self.views = [View(segments[live.id], _dead(segments, live)) for live in current.segments]
         tree = segments[current.tree]
         # Opened now, because a writer may unlink the files while this reader lives.
         self.directories = tree.table("directories", layout.DIRECTORIES)
@@ -291,7 +288,7 @@ def _dead(segments: dict[str, Segment], live: manifest.Live) -> Array:
         return np.empty(0, np.int64)
     segment = segments[live.id]
     path: Path = segment.folder.parent / f"{live.dead}.npy"
-    assert live.dead_entry is not None
+    assert live.dead_entry is not None  # noqa: S101 - written together with `dead`
     dead = column.load(path, live.dead_entry)
     if len(dead) and int(dead.max()) >= segment.files.rows:
         raise errors.IndexCorrupt(f"{path} names files that are not there")

@@ -42,7 +42,9 @@ def remember(reader: Reader) -> None:
     """Write down the change times the reader's files have now; silent where it cannot be done."""
     folder = Path(reader.index_dir)
     try:
-        entries = {view.segment.id: _write(folder, view.stats[:, STAT_CTIME]) for view in reader.views}
+        entries = {
+            view.segment.id: _write(folder, view.stats[:, STAT_CTIME]) for view in reader.views
+        }
         body = json.dumps(entries).encode()
         atomic.write(folder / _LIST, body + b"\n" + _seal(body) + b"\n")
         kept = {entry["file"] for entry in entries.values()}

@@ -19,7 +19,7 @@ from triseek.index.build import Survey, full_disk_is_an_error, write_segment
 from triseek.index.reader import Reader
 from triseek.kernels import fetch
 from triseek.model.index import BuildReport, Progress, no_progress
-from triseek.store import column, layout, lock, manifest
+from triseek.store import column, lock, manifest
 from triseek.store.segment import SegmentBuilder
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def update(
 class _Difference:
     """What of a survey the index does not hold as it is."""
 
-    def __init__(self, reader: Reader, root: str, found: Survey):
+    def __init__(self, reader: Reader, root: str, found: Survey) -> None:
         self.reader = reader
         now = _stat(root, found.paths)
         number = {path: i for i, path in enumerate(found.paths)}
@@ -133,9 +133,7 @@ def _commit(
 ) -> BuildReport:
     index_dir = reader.index_dir
     with SegmentBuilder(index_dir) as segment:
-        facts = write_segment(
-            segment, root, difference.paths, difference.allowlisted, progress
-        )
+        facts = write_segment(segment, root, difference.paths, difference.allowlisted, progress)
         tree.write(segment, os.fsencode(root), found.tree)
         lives = _lives(reader, difference.dead, segment)
         digest = segment.publish({**facts, "scanned_ns": scanned_ns})
@@ -145,7 +143,7 @@ def _commit(
     manifest.commit(index_dir, new)
     manifest.sweep(index_dir, new)
     updated = Reader.open(index_dir)
-    assert updated is not None
+    assert updated is not None  # noqa: S101 - it was committed just now
     return _report(updated, found, difference, facts["postings"], started)
 
 

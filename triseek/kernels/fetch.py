@@ -1,9 +1,9 @@
-"""Read files and ranges of files into one arena, without the GIL; the only kernels that touch files.
+"""Read files and ranges of files into one arena, without the GIL; only these kernels touch files.
 
 Paths come as one blob, relative to a directory's descriptor: name i is
-names[starts[i] : starts[i + 1]], without a terminator (an Arrow column of names as it is mapped). A big arena costs
-page faults and cache (engine.md §3), so callers keep it near 1 MiB and call often. Files are
-opened read-only and non-blocking (a FIFO must not hang a search) and never mapped: a file cut
+names[starts[i] : starts[i + 1]], without a terminator (an Arrow column of names as it is mapped).
+A big arena costs page faults and cache (engine.md §3), so callers keep it near 1 MiB and call
+often. Files are opened read-only and non-blocking (a FIFO must not hang a search) and never mapped: a file cut
 short under a mapping kills the process, a short read is only a short read.
 
 Only Linux has `statx`; elsewhere `is_available()` is false and callers read through Python.
@@ -186,9 +186,7 @@ def open_stat(
     descriptor = c_openat(directory, name, _FLAGS, 0)
     if descriptor >= 0:
         scratch[STAT_BYTES] = 0
-        stat_one(
-            descriptor, scratch.ctypes.data + STAT_BYTES, _AT_EMPTY_PATH, scratch, stats, at
-        )
+        stat_one(descriptor, scratch.ctypes.data + STAT_BYTES, _AT_EMPTY_PATH, scratch, stats, at)
     return numba.int64(descriptor)
 
 

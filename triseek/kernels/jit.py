@@ -15,6 +15,7 @@ from typing import TypeVar, cast
 import numba
 
 from triseek.kernels import cache
+from triseek.kernels.rows import ROW
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -40,6 +41,7 @@ U64S = _column(numba.uint64)
 U64S_OUT = _column(numba.uint64, writable=True)
 I64S = _column(numba.int64)
 I64S_OUT = _column(numba.int64, writable=True)
+ROWS_OUT = _column(numba.from_dtype(ROW), writable=True)
 
 REGISTRY: list[Callable[..., object]] = []
 """Every kernel that has been imported, in import order."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numba
 
-from triseek.kernels.jit import BYTES, I64, U8, external, is_compiled, kernel
+from triseek.kernels.jit import BYTES, BYTES_OUT, I64, U8, external, is_compiled, kernel
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,10 +19,9 @@ _PTR = numba.types.uintp
 _INT = numba.types.intc
 
 c_memchr = external("memchr", _PTR, _PTR, _INT, _PTR)
-c_open = external("open", _INT, _PTR, _INT, _INT)
+c_memcpy = external("memcpy", _PTR, _PTR, _PTR, _PTR)
 c_openat = external("openat", _INT, _INT, _PTR, _INT, _INT)
 c_pread = external("pread", numba.types.intp, _INT, _PTR, _PTR, numba.types.intp)
-c_read = external("read", numba.types.intp, _INT, _PTR, _PTR)
 c_close = external("close", _INT, _INT)
 c_statx = external("statx", _INT, _INT, _PTR, _INT, numba.types.uintc, _PTR)
 
@@ -42,9 +41,20 @@ if is_compiled():
             return end
         return found - base
 
+    @kernel(I64, BYTES, I64, I64, BYTES_OUT, I64)
+    def copy(source: np.ndarray, begin: int, size: int, target: np.ndarray, at: int) -> int:
+        """Copy source[begin : begin + size] to target[at:]; both uint8. Returns `size`."""
+        c_memcpy(target.ctypes.data + at, source.ctypes.data + begin, size)
+        return size
+
 else:
 
     def memchr_index(text: np.ndarray, byte: int, begin: int, end: int) -> int:
         """Twin of the compiled function above."""
         found = text[begin:end].tobytes().find(bytes((byte,)))
         return end if found < 0 else begin + found
+
+    def copy(source: np.ndarray, begin: int, size: int, target: np.ndarray, at: int) -> int:
+        """Twin of the compiled function above."""
+        target[at : at + size] = source[begin : begin + size]
+        return size

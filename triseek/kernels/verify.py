@@ -39,13 +39,13 @@ from triseek.kernels.jit import (
     I64S,
     I64S_OUT,
     U16S,
+    ROWS_OUT,
     U32S,
-    U32S_OUT,
     U64S,
     U64S_OUT,
     kernel,
 )
-from triseek.kernels.libc import c_close, memchr_index
+from triseek.kernels.libc import c_close, copy, memchr_index
 from triseek.kernels.lines import count_newlines, line_begin
 from triseek.kernels.literal import find
 
@@ -170,8 +170,7 @@ def next_line(
     I64, I64, BYTES, I64S, I64S, I64S, U64S, U64S, U32S, I64S, I64, I64,
     I64S, BYTES, I64S, I64S, U32S, U16S, I64, BYTES,
     BYTES_OUT, BYTES_OUT, I64S_OUT, I64S_OUT, U64S_OUT, U64S_OUT, BYTES_OUT, U64S_OUT,
-    U32S_OUT, U64S_OUT, U64S_OUT, U64S_OUT, U64S_OUT, BYTES_OUT, BYTES_OUT, I64S_OUT, BYTES_OUT,
-    I64S_OUT,
+    ROWS_OUT, BYTES_OUT, BYTES_OUT, I64S_OUT, BYTES_OUT, I64S_OUT,
 )  # fmt: skip
 def verify_files(
     directory: int,
@@ -201,11 +200,7 @@ def verify_files(
     hit_end: np.ndarray,
     hit_verdict: np.ndarray,
     cursor: np.ndarray,
-    row_file: np.ndarray,
-    row_number: np.ndarray,
-    row_offset: np.ndarray,
-    row_begin: np.ndarray,
-    row_end: np.ndarray,
+    rows: np.ndarray,
     row_flag: np.ndarray,
     text_out: np.ndarray,
     counts: np.ndarray,
@@ -217,11 +212,10 @@ def verify_files(
     names, starts, files: as for `fetch`. Blocks edges[k]..edges[k + 1] - 1 belong to files[k]:
     offsets, sizes (uint64, bytes), numbers (uint32, first line). expected: int64, the indexed
     stat row of each of files[k]. The arena must hold the largest block. hit_*, cursor: room
-    for what the automaton finds at a time, as `automaton.match_lines` wants it. Rows: row_file (uint32,
-    index k), row_number (0 unless
-    wanted), row_offset (bytes from the start of the file), row_begin and row_end into text_out,
-    row_flag (uint8, 1 match, 2 uncertain). counts: int64 per k, certain lines. outcome: uint8 per
-    k. Returns the first k not done, because rows or text would not fit: the rows of that file
+    for what the automaton finds at a time, as `automaton.match_lines` wants it. rows: `ROW`, with
+    `file` the index k, `number` 0 unless wanted, `begin` and `end` into text_out; row_flag: uint8
+    per row, 1 match, 2 uncertain. counts: int64 per k, certain lines. outcome: uint8 per k.
+    Returns the first k not done, because rows or text would not fit: the rows of that file
     are taken back, and a caller whose buffers were empty must make them larger.
     """
     want_rows = options[WANT_ROWS] != 0
@@ -306,22 +300,22 @@ def verify_files(
                     row = room[ROWS_USED]
                     target = room[TEXT_USED]
                     size = end - begin
-                    if row >= row_file.size or target + size > text_out.size:
+                    if row >= rows.size or target + size > text_out.size:
                         full = True
                         break
                     if want_numbers:
                         line += count_newlines(arena, counted, begin)
                         counted = begin
-                        row_number[row] = line
+                        rows[row]["number"] = line
                     else:
-                        row_number[row] = 0
-                    row_file[row] = k
-                    row_offset[row] = origin + begin
-                    row_begin[row] = target
-                    row_end[row] = target + size
+                        rows[row]["number"] = 0
+                    rows[row]["file"] = k
+                    rows[row]["offset"] = origin + begin
+                    rows[row]["begin"] = target
+                    rows[row]["end"] = target + size
+                    rows[row]["context"] = False
                     row_flag[row] = verdict
-                    for i in range(size):
-                        text_out[target + i] = arena[begin + i]
+                    copy(arena, begin, size, text_out, target)
                     room[ROWS_USED] = row + 1
                     room[TEXT_USED] = target + size
                 if most > 0 and counts[k] >= most:

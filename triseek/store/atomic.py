@@ -52,7 +52,7 @@ def remove_folder(folder: str | os.PathLike[str], *, keep: Iterable[str] = ()) -
     """Remove a flat folder of files; what is already gone is no error."""
     kept = set(keep)
     try:
-        names = [name for name in os.listdir(folder) if name not in kept]
+        names = [name for name in os.listdir(folder) if name not in kept]  # noqa: PTH208
     except FileNotFoundError:
         return
     for name in names:

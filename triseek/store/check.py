@@ -88,7 +88,7 @@ def _check_rest(segment: Segment) -> None:
 def _check_dead(segment: Segment, live: manifest.Live) -> None:
     if not live.dead:
         return
-    assert live.dead_entry is not None
+    assert live.dead_entry is not None  # noqa: S101 - written together with `dead`
     dead = column.load(segment.folder.parent / f"{live.dead}.npy", live.dead_entry)
     rising = bool((dead[1:] > dead[:-1]).all())
     if len(dead) and (not rising or int(dead[-1]) >= segment.files.rows):

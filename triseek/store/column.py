@@ -29,9 +29,11 @@ PAGE_BYTES = 1 << 16
 class ColumnWriter:
     """Write a column of known dtype piece by piece; `close` returns what the segment records."""
 
-    def __init__(self, path: str | os.PathLike[str], dtype: DTypeLike, *, paged: bool = False):
+    def __init__(
+        self, path: str | os.PathLike[str], dtype: DTypeLike, *, paged: bool = False
+    ) -> None:
         self._dtype = np.dtype(dtype)
-        self._file = Path(path).open("wb")
+        self._file = Path(path).open("wb")  # noqa: SIM115 - closed by `close` or `abort`
         self._length = 0
         self._paged = paged
         self._digest = xxhash.xxh3_64()
@@ -109,7 +111,7 @@ def load(path: str | os.PathLike[str], entry: dict[str, Any]) -> np.ndarray[Any,
 class PagedColumn:
     """A mapped column whose pages are verified when they are first asked for."""
 
-    def __init__(self, path: str | os.PathLike[str], entry: dict[str, Any]):
+    def __init__(self, path: str | os.PathLike[str], entry: dict[str, Any]) -> None:
         self._path = path
         self.values = _map(path, entry)
         """The whole column; use only stretches that `verify` has passed."""

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import xxhash
 
 from triseek import errors
 from triseek.store import atomic, layout
+
+if TYPE_CHECKING:
+    import os
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import secrets
 import shutil
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import xxhash
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
 PARTIAL = ".partial"
-"""Ending of a segment folder that is still being written; `manifest.sweep` removes what is left of one."""
+"""Ending of a segment folder that is being written; `manifest.sweep` removes what is left of one."""
 
 
 class SegmentBuilder:
     """Write a segment aside; `publish` gives it its name. Leaving without publishing removes it."""
 
-    def __init__(self, index_dir: str | os.PathLike[str]):
+    def __init__(self, index_dir: str | os.PathLike[str]) -> None:
         self.id = f"{time.time_ns():016x}-{secrets.token_hex(4)}"
         segments = Path(index_dir) / layout.SEGMENTS
         try:
@@ -45,7 +45,7 @@ class SegmentBuilder:
         self._tables: dict[str, dict[str, Any]] = {}
         self._published = False
 
-    def __enter__(self) -> SegmentBuilder:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -94,7 +94,7 @@ class SegmentBuilder:
 class Segment:
     """A mapped segment. Small columns are verified now, postings when they are touched."""
 
-    def __init__(self, index_dir: str | os.PathLike[str], identity: str, digest: str):
+    def __init__(self, index_dir: str | os.PathLike[str], identity: str, digest: str) -> None:
         self.id = identity
         self.folder = Path(index_dir) / layout.SEGMENTS / identity
         self.facts = _describe(self.folder, digest)

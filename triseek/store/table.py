@@ -16,6 +16,7 @@ import xxhash
 
 from triseek import errors
 from triseek.store import layout
+import itertools
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -51,7 +52,7 @@ def write(
 class Table:
     """A mapped table."""
 
-    def __init__(self, path: str | os.PathLike[str], entry: dict[str, Any], schema: Schema):
+    def __init__(self, path: str | os.PathLike[str], entry: dict[str, Any], schema: Schema) -> None:
         self._batch = _load(path, entry, schema)
         self.rows: int = self._batch.num_rows
 
@@ -75,7 +76,7 @@ class Table:
 class Names:
     """A mapped column of byte strings: one blob and where each begins."""
 
-    def __init__(self, array: Any):  # noqa: ANN401 - a pyarrow.BinaryArray
+    def __init__(self, array: Any) -> None:  # noqa: ANN401 - a pyarrow.BinaryArray
         _, offsets, data = array.buffers()
         rows = len(array)
         self.starts = np.frombuffer(offsets, np.int32, rows + 1).astype(np.int64)
@@ -101,7 +102,7 @@ class Names:
     def all(self) -> list[bytes]:
         """Every name, in order."""
         edges, view = self.starts.tolist(), bytes(self._bytes)
-        return [view[b:e] for b, e in zip(edges, edges[1:], strict=False)]
+        return [view[b:e] for b, e in itertools.pairwise(edges)]
 
 
 def _load(path: str | os.PathLike[str], entry: dict[str, Any], schema: Schema) -> Any:  # noqa: ANN401

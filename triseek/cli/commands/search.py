@@ -19,7 +19,7 @@ from triseek.cli.report import Report
 from triseek.cli.resolve import as_explicit
 from triseek.engine.backends.lines import spans_lines
 from triseek.errors import InvalidQuery
-from triseek.files.text import decode
+from triseek.files.text import decode, has_mark
 from triseek.query.pattern import compile as compile_pattern
 from triseek.query.scope import Scope
 
@@ -409,11 +409,14 @@ def _is_binary(path: bytes) -> bool:
 
 
 def _size(path: bytes) -> int:
-    """Bytes of a file's text; a UTF-8 mark is not part of it."""
+    """Bytes of a file's text: without a mark, and UTF-16 as UTF-8."""
     try:
         with open(path, "rb") as file:
-            mark = file.read(3) == b"\xef\xbb\xbf"
-            return os.fstat(file.fileno()).st_size - 3 * mark
+            head = file.read(3)
+            if has_mark(head):
+                text = decode(head + file.read(), binary=True)
+                return len(text.data) if text else 0
+            return os.fstat(file.fileno()).st_size
     except OSError:
         return 0  # gone since: a statistic is not worth an error
 

@@ -13,22 +13,11 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
+from triseek.kernels.rows import ROW
+
 if TYPE_CHECKING:
     from triseek.model.search import BackendName, SearchRequest, Totals
     from triseek.query.pattern import Pattern
-
-ROW = np.dtype(
-    [
-        ("file", "<u4"),  # index into Batch.paths
-        ("number", "<u8"),  # 1-based line number of the row's first line; 0 when not asked for
-        ("offset", "<u8"),  # byte offset of the row in the file's text (after any BOM)
-        ("begin", "<u8"),  # the row is Batch.text[begin:end], its line terminator included
-        ("end", "<u8"),
-        ("context", "?"),  # a line around a match, not a match itself
-    ]
-)
-"""One row per matching (or context) line. In multiline mode one row per run of touching
-matches: it then holds every line they cover."""
 
 
 class FileRows(NamedTuple):

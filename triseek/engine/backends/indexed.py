@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from triseek import errors
-from triseek.engine import verify
-from triseek.engine.backends import lines
+
+from triseek.engine.backends import lines, verify
 from triseek.engine.backends.file import FileSearch, named_files
 from triseek.engine.freshness import Dirt, Sweeper
 from triseek.files import walk
@@ -91,6 +91,7 @@ class Indexed:
         if request.max_count == 0:
             return
         dirt = self._sweep(state, request.paths, verified=request.sweep)
+        totals.freshness, totals.generation = dirt.freshness, state.reader.generation
         answer = _Answer(state, request, pattern, dirt, totals)
         yield from answer.batches()
 

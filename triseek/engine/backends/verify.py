@@ -112,8 +112,7 @@ class Buffers(threading.local):
 
     def make_rows(self, rows: int, text_bytes: int) -> None:
         """Replace the output buffers."""
-        self.row_file = np.empty(rows, np.uint32)
-        self.numbers = np.empty((4, rows), np.uint64)  # number, offset, begin, end
+        self.rows = np.empty(rows, ROW)
         self.row_flag = np.empty(rows, np.uint8)
         self.text = np.empty(text_bytes, np.uint8)
 
@@ -206,12 +205,12 @@ class Verifier:
                 p.dfa.offsets, p.dfa.table, p.dfa.start, p.dfa.eol_accept,
                 buffers.scratch, buffers.arena, buffers.stats, found,
                 *buffers.hits[:, :hits], buffers.hit_verdict[:hits], buffers.cursor,
-                buffers.row_file, *buffers.numbers, buffers.row_flag, buffers.text,
+                buffers.rows, buffers.row_flag, buffers.text,
                 counts, outcome, buffers.room,
             )  # fmt: skip
             result.bytes_read += int(buffers.room[verify.BYTES_READ])
             if done == first:
-                buffers.make_rows(2 * len(buffers.row_file), 2 * len(buffers.text))
+                buffers.make_rows(2 * len(buffers.rows), 2 * len(buffers.text))
                 continue
             self._collect(view, candidates.files, first, done, counts, result)
             changed = first + np.flatnonzero(outcome[first:done] == verify.CHANGED)
@@ -225,65 +224,56 @@ class Verifier:
         """Turn the kernel's outputs for files first..last-1 into a batch."""
         buffers = self._buffers
         used = int(buffers.room[verify.ROWS_USED])
-        kept = np.arange(used)
+        rows, flags = buffers.rows[:used], buffers.row_flag[:used]
         text = buffers.text[: int(buffers.room[verify.TEXT_USED])].tobytes()
-        begin, end = buffers.numbers[2, :used], buffers.numbers[3, :used]
-        file = buffers.row_file[:used]
-        uncertain = np.flatnonzero(buffers.row_flag[:used] == 2)
+        uncertain = np.flatnonzero(flags == 2)
         if len(uncertain):
-            kept = self._decide(uncertain, file, begin, end, text, counts, used)
+            rows = rows[self._decide(uncertain, rows, text, counts)]
         if self.request.mode == "count_matches":
-            self._count_matches(kept, file, begin, end, text, counts)
-        listed = np.flatnonzero(counts[first:last] > 0)
+            self._count_matches(rows, text, counts)
+        found = counts[first:last] > 0
+        listed = np.flatnonzero(found)
         if not len(listed):
             return
-        rows = np.empty(0, ROW)
-        if self.request.mode == "lines":
-            rows = np.zeros(len(kept), ROW)
-            rows["file"] = np.searchsorted(listed, file[kept].astype(np.int64) - first)
-            for slot, name in enumerate(("number", "offset", "begin", "end")):
-                rows[name] = buffers.numbers[slot, :used][kept]
-        else:
-            text = b""
-        paths = view.names.take(files[first + listed])
-        result.batches.append(Batch(paths, counts[first:last][listed], rows, text))
+        paths, kept = view.names.take(files[first + listed]), counts[first:last][listed]
+        if self.request.mode != "lines":
+            result.batches.append(Batch(paths, kept))
+            return
+        rows = rows.copy()  # the buffer is the next call's
+        if len(listed) < last - first or first > 0:
+            rows["file"] = (np.cumsum(found) - 1)[rows["file"] - np.uint32(first)]
+        result.batches.append(Batch(paths, kept, rows, text))
 
-    def _decide(
-        self,
-        uncertain: Array,
-        file: Array,
-        begin: Array,
-        end: Array,
-        text: bytes,
-        counts: Array,
-        used: int,
-    ) -> Array:
+    def _decide(self, uncertain: Array, rows: Array, text: bytes, counts: Array) -> Array:
         """Settle uncertain rows exactly; the rows that remain, and `counts` with them in."""
-        keep, matches = np.ones(used, np.bool_), self.pattern.matches
-        crlf = self.pattern.spec.crlf
-        edges = zip(begin[uncertain].tolist(), end[uncertain].tolist(), strict=True)
-        keep[uncertain] = [matches(lines.body(text[b:e], crlf=crlf)) for b, e in edges]
+        keep, matches = np.ones(len(rows), np.bool_), self.pattern.matches
+        crlf, file = self.pattern.spec.crlf, rows["file"]
+        keep[uncertain] = [
+            matches(lines.body(line, crlf=crlf)) for line in _lines_of(rows[uncertain], text)
+        ]
         won = uncertain[keep[uncertain]]
         np.add.at(counts, file[won], 1)
+        kept = np.flatnonzero(keep)
         most = int(self._program.options[verify.MOST])
-        if most:
-            # The kernel counted only certain rows towards the bound.
-            np.minimum(counts, most, out=counts)
-            kept = np.flatnonzero(keep)
-            _, firsts = np.unique(file[kept], return_index=True)
-            rank = np.arange(len(kept)) - np.repeat(firsts, np.diff([*firsts, len(kept)]))
-            return kept[rank < most]
-        return np.flatnonzero(keep)
+        if not most:
+            return kept
+        # The kernel counted only certain rows towards the bound.
+        np.minimum(counts, most, out=counts)
+        _, firsts = np.unique(file[kept], return_index=True)
+        rank = np.arange(len(kept)) - np.repeat(firsts, np.diff([*firsts, len(kept)]))
+        return kept[rank < most]
 
-    def _count_matches(
-        self, kept: Array, file: Array, begin: Array, end: Array, text: bytes, counts: Array
-    ) -> None:
+    def _count_matches(self, rows: Array, text: bytes, counts: Array) -> None:
         """Make counts count matches where the kernel counted lines."""
-        touched = np.unique(file[kept])
-        counts[touched] = 0
-        edges = zip(begin[kept].tolist(), end[kept].tolist(), strict=True)
-        found = [lines.matches_in(text[b:e], self.pattern) for b, e in edges]
-        np.add.at(counts, file[kept], found)
+        counts[np.unique(rows["file"])] = 0
+        found = [lines.matches_in(line, self.pattern) for line in _lines_of(rows, text)]
+        np.add.at(counts, rows["file"], found)
+
+
+def _lines_of(rows: Array, text: bytes) -> list[bytes]:
+    """The rows' text, one by one."""
+    edges = zip(rows["begin"].tolist(), rows["end"].tolist(), strict=True)
+    return [text[begin:end] for begin, end in edges]
 
 
 def group(view: View, blocks: Array, chosen: Array) -> Candidates:

@@ -1,0 +1,298 @@
+"""Read your own writes: what changed since the index was written is in the answer."""
+
+import os
+import shutil
+import time
+
+import pytest
+
+from tests.engine import roads
+from triseek import errors
+from triseek.engine import freshness
+from triseek.engine.freshness import Sweeper
+from triseek.index.build import build
+from triseek.index.reader import Reader
+from triseek.model.search import PatternSpec, ScopeSpec, SearchRequest, Totals
+from triseek.query.pattern import compile as compile_pattern
+
+BEFORE = {
+    "a": "needle\n",
+    "b/c": "needle\n",
+    "b/d/e": "needle\n",
+    "x.log": "needle\n",
+    "s/y.log": "needle\n",
+    "s/.gitignore": "# none\n",
+    ".github/w": "needle\n",
+    "build/o": "needle\n",
+    ".gitignore": "build/\n/s/deep/no\n",
+    "s/deep/no": "needle\n",
+}
+
+
+@pytest.fixture
+def tree(tmp_path, monkeypatch):
+    """A root and its index, with nothing racy left, and racy times short enough to wait for."""
+    roads.shorten_racy_times(monkeypatch)
+    root, index_dir = str(tmp_path / "root"), str(tmp_path / "index")
+    os.makedirs(f"{root}/.git")
+    roads.write(root, BEFORE)
+    rest()
+    build(root, index_dir)
+    return root, index_dir
+
+
+def rest():
+    time.sleep(2 * roads.TICK_S)
+
+
+def rewrite(path, content):
+    """The same size, the same inode, and the old times put back: only the ctime tells."""
+    stat = os.stat(path)
+    assert stat.st_size == len(content)
+    with open(path, "r+b") as file:
+        file.write(content)
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+
+
+def same_size(root):
+    rewrite(f"{root}/a", b"noodle\n")
+
+
+def renamed_over(root):
+    roads.write(root, {"tmp": "nothing\n"})
+    os.replace(f"{root}/tmp", f"{root}/a")
+
+
+def rules_in_place(root):
+    rewrite(f"{root}/.gitignore", b"*.log!\n/s/deep/no\n".replace(b"!", b""))
+
+
+def file_to_folder(root):
+    os.unlink(f"{root}/a")
+    roads.write(root, {"a/in": "needle\n"})
+
+
+def folder_to_file(root):
+    shutil.rmtree(f"{root}/b")
+    roads.write(root, {"b": "needle\n"})
+
+
+def ignored_folder_to_file(root):
+    shutil.rmtree(f"{root}/build")
+    roads.write(root, {"build": "needle\n"})
+
+
+def rules_become_a_link(root):
+    roads.write(root, {"rules": "*.log\n"})
+    os.unlink(f"{root}/.gitignore")
+    os.symlink("rules", f"{root}/.gitignore")
+
+
+CHANGES = {
+    "edited, size and mtime as before": same_size,
+    "renamed over": renamed_over,
+    "new in a known folder": lambda root: roads.write(root, {"b/new": "needle\n"}),
+    "new in a new folder": lambda root: roads.write(root, {"n/e/w": "needle\n"}),
+    "new in a known folder, old mtime put back": lambda root: (
+        roads.write(root, {"b/new": "needle\n"}), os.utime(f"{root}/b", ns=(1, 1)),
+    ),
+    "new where the allow-list reaches": lambda root: roads.write(root, {".github/v": "needle\n"}),
+    "new beside what an anchored rule hides": lambda root: roads.write(root, {"s/n": "needle\n"}),
+    "new and ignored": lambda root: roads.write(root, {"build/new": "needle\n"}),
+    "deleted": lambda root: os.unlink(f"{root}/a"),
+    "folder deleted": lambda root: shutil.rmtree(f"{root}/b"),
+    "folder renamed": lambda root: os.rename(f"{root}/b", f"{root}/z"),
+    "emptied": lambda root: os.truncate(f"{root}/a", 0),
+    "now binary": lambda root: roads.write(root, {"a": b"needle\0\n"}),
+    "file to folder": file_to_folder,
+    "folder to file": folder_to_file,
+    "ignored folder to file": ignored_folder_to_file,
+    "file to pipe": lambda root: (os.unlink(f"{root}/a"), os.mkfifo(f"{root}/a")),
+    "new rules hide files": lambda root: roads.write(root, {".ignore": "*.log\n"}),
+    "new rules in a folder": lambda root: roads.write(root, {"b/.gitignore": "*\n"}),
+    "rules edited": lambda root: roads.write(root, {".gitignore": "s/\n"}),
+    "rules edited in a folder": lambda root: roads.write(root, {"s/.gitignore": "*.log\n"}),
+    "rules become a link": rules_become_a_link,
+    "rules gone": lambda root: os.unlink(f"{root}/.gitignore"),
+    "rules above": lambda root: roads.write(os.path.dirname(root), {".ignore": "*.log\n"}),
+    "no repository any more": lambda root: shutil.rmtree(f"{root}/.git"),
+    "info/exclude": lambda root: roads.write(root, {".git/info/exclude": "*.log\n"}),
+    "hidden place shown by a rule": lambda root: roads.write(root, {".gitignore": "!.github\n"}),
+    "root gone": shutil.rmtree,
+}  # fmt: skip
+SCOPES = [ScopeSpec(), ScopeSpec(allowlist=True), ScopeSpec(globs=("*.log",))]
+
+
+def freshness_of(road, **fields):
+    totals, spec = Totals(), PatternSpec(patterns=("needle",))
+    request = SearchRequest(pattern=spec, **fields)
+    assert list(road.search(request, compile_pattern(spec), totals))
+    assert totals.generation == 1
+    return totals.freshness
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_the_next_answer_knows_of_a_file_or_rule_that_is(tree, change):
+    root, index_dir = tree
+    indexed, scan = roads.both(root, index_dir)
+    before = [roads.ask(indexed, "needle", scope=scope) for scope in SCOPES]
+    assert before == [roads.ask(scan, "needle", scope=scope) for scope in SCOPES]
+
+    CHANGES[change](root)
+
+    if change == "root gone":
+        assert indexed.dirt().removed == 7
+        return
+    for road in (indexed, roads.both(root, index_dir)[0]):
+        for scope in SCOPES:
+            assert roads.ask(road, "needle", scope=scope) == roads.ask(scan, "needle", scope=scope)
+        assert freshness_of(road) == "swept"
+
+
+def test_a_new_ignored_file_is_there_for_a_glob_that_asks_for_it(tree):
+    """A bug: what the walk had not seen, no glob could bring back."""
+    root, index_dir = tree
+    roads.write(root, {".gitignore": "*.log\nbuild/\n", "z.log": "needle\n"})
+    indexed, scan = roads.both(root, index_dir)
+    scope = ScopeSpec(globs=("*.log",))
+    said = roads.ask(indexed, "needle", scope=scope)
+    assert roads.paths(said) == ["s/y.log", "x.log", "z.log"]
+    assert said == roads.ask(scan, "needle", scope=scope)
+
+
+def test_a_named_folder_that_is_ignored_by_now_is_for_another_road(tree):
+    root, index_dir = tree
+    indexed, _ = roads.both(root, index_dir)
+    assert roads.paths(roads.ask(indexed, "needle", paths=("b",))) == ["b/c", "b/d/e"]
+    roads.write(root, {".ignore": "b\n"})
+    with pytest.raises(errors.BackendFailure):
+        roads.ask(indexed, "needle", paths=("b",))
+
+
+def test_git_appearing_makes_its_ignore_files_count(tmp_path, monkeypatch):
+    roads.shorten_racy_times(monkeypatch)
+    root, index_dir = str(tmp_path / "root"), str(tmp_path / "index")
+    roads.write(root, {"x.log": "needle\n", ".gitignore": "*.log\n"})
+    rest()
+    build(root, index_dir)
+    indexed, scan = roads.both(root, index_dir)
+    assert roads.paths(roads.ask(indexed, "needle")) == ["x.log"]
+    os.mkdir(f"{root}/.git")
+    assert roads.ask(indexed, "needle") == roads.ask(scan, "needle") == []
+
+
+def test_gits_configuration_and_the_excludes_it_names_are_watched(tree, home):
+    root, index_dir = tree
+    roads.write(home, {".gitconfig": "[core]\n\texcludesFile = ~/mine\n", "mine": "x.log\n"})
+    rest()
+    build(root, index_dir)
+    indexed, scan = roads.both(root, index_dir)
+    assert "x.log" not in roads.paths(roads.ask(indexed, "needle"))
+    roads.write(home, {"mine": "y.log\n"})
+    assert roads.ask(indexed, "needle") == roads.ask(scan, "needle")
+    assert "x.log" in roads.paths(roads.ask(indexed, "needle"))
+
+
+def sweeper(tree):
+    root, index_dir = tree
+    return Sweeper(root, Reader.open(index_dir))
+
+
+def test_what_was_written_just_before_the_build_is_dirty_until_it_has_rested(tmp_path, monkeypatch):
+    monkeypatch.setattr(freshness, "RACY_NS", 400_000_000)
+    root, index_dir = str(tmp_path / "root"), str(tmp_path / "index")
+    roads.write(root, {"a": "needle\n", "b/c": "needle\n"})
+    build(root, index_dir)
+    dirt = sweeper((root, index_dir)).sweep()
+    assert dirt.scan == [b"a", b"b/c"]
+    assert not os.path.exists(f"{index_dir}/checked.json")
+
+    time.sleep(0.6)
+    assert sweeper((root, index_dir)).sweep().scan == []
+    assert os.path.exists(f"{index_dir}/checked.json")
+
+    def never(*_):
+        raise AssertionError("what was compared once need not be again")
+
+    monkeypatch.setattr(freshness, "digest_of", never)
+    assert sweeper((root, index_dir)).sweep().scan == []
+
+
+def test_a_racy_file_that_did_change_is_found_by_its_content(tmp_path, monkeypatch):
+    """As if an edit had come within the same tick of the clock as the read: the stat is equal."""
+    monkeypatch.setattr(freshness, "RACY_NS", 200_000_000)
+    root, index_dir = str(tmp_path / "root"), str(tmp_path / "index")
+    roads.write(root, {"a": "needle\n", "b": "needle\n"})
+    build(root, index_dir)
+    time.sleep(0.3)
+    monkeypatch.setattr(freshness, "digest_of", changed_if(b"b", freshness.digest_of))
+    assert sweeper((root, index_dir)).sweep().scan == [b"b"]
+    assert sweeper((root, index_dir)).sweep().scan == [b"b"]
+
+
+def changed_if(name, digest_of):
+    return lambda folder, path: 1 if path == name else digest_of(folder, path)
+
+
+def test_a_racy_ignore_file_is_walked_for_until_it_has_rested(tree, monkeypatch):
+    """It may have been edited between the walk and the moment its times were noted."""
+    root, index_dir = tree
+    monkeypatch.setattr(freshness, "RACY_NS", 400_000_000)
+    roads.write(root, {"s/.gitignore": "#\n"})
+    build(root, index_dir)
+    assert sweeper(tree).sweep().directories
+    time.sleep(0.6)
+    assert sweeper(tree).sweep().count == 0
+    dirt = sweeper(tree).sweep()
+    assert (dirt.directories, dirt.count) == ([], 0)
+
+
+def test_what_was_remembered_of_another_generation_is_not_believed(tree):
+    never, late = freshness._Checked(0, 0), freshness._Checked(10**18, 10**18)
+    sweeper(tree)._remember_checked(late)
+    assert sweeper(tree)._checked == late
+    build(*tree)
+    assert sweeper(tree)._checked == never
+
+
+def test_a_sweep_out_of_time_says_that_it_is_unverified(tree):
+    root, index_dir = tree
+    dirt = sweeper(tree).sweep(budget_s=-1)
+    assert (dirt.freshness, dirt.count) == ("unverified", 0)
+    roads.write(root, {"new": "needle\n"})
+    indexed, _ = roads.both(root, index_dir)
+    assert "new" not in roads.paths(roads.ask(indexed, "needle", sweep=False))
+    assert freshness_of(indexed, sweep=False) == "unverified"
+
+
+def test_a_folder_that_only_lost_and_regained_a_name_costs_no_walk(tree, monkeypatch):
+    root, _ = tree
+    roads.write(root, {"b/t": ""})
+    os.unlink(f"{root}/b/t")
+    os.symlink("nowhere", f"{root}/b/link")
+
+    def never(*_):
+        raise AssertionError("nothing new is there")
+
+    monkeypatch.setattr(freshness.walk, "walk_below", never)
+    assert sweeper(tree).sweep().count == 0
+
+
+def test_a_new_file_at_the_top_does_not_walk_the_folders_that_are_known(tree, monkeypatch):
+    root, _ = tree
+    roads.write(root, {"top": "needle\n"})
+    entered = []
+    scandir = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda path: entered.append(path) or scandir(path))
+    assert sweeper(tree).sweep().scan == [b"top"]
+    assert {os.fsdecode(path).rstrip("/") for path in entered} == {root}
+
+
+def test_digests_are_those_the_build_wrote(tree):
+    root, index_dir = tree
+    (view,) = Reader.open(index_dir).views
+    folder = os.open(root, os.O_RDONLY)
+    digests = dict(zip(view.names.all(), view.segment.files.numbers("xxh3").tolist(), strict=True))
+    assert {path: freshness.digest_of(folder, path) for path in digests} == digests
+    assert freshness.digest_of(folder, b"gone") is None
+    os.close(folder)

@@ -1,0 +1,180 @@
+"""An update reads what changed, and the index is then what a build would make of the tree."""
+
+import os
+import threading
+import time
+
+import pytest
+
+from tests.engine import roads
+from triseek import errors
+from triseek.index import update as module
+from triseek.index.build import build
+from triseek.index.reader import Reader
+from triseek.index.status import status_of
+from triseek.index.update import update
+from triseek.store import lock, manifest
+
+
+@pytest.fixture(autouse=True)
+def short_racy_times(monkeypatch):
+    roads.shorten_racy_times(monkeypatch)
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """A root of ten files and its index, come to rest."""
+    root, index_dir = str(tmp_path / "root"), str(tmp_path / "index")
+    os.makedirs(f"{root}/.git")
+    roads.write(root, {f"f{k}": f"needle {k}\n" for k in range(10)})
+    rest()
+    build(root, index_dir)
+    return root, index_dir
+
+
+def rest():
+    time.sleep(2 * roads.TICK_S)
+
+
+def alone(root, index_dir, *patterns, **more):
+    """What the index says without looking at the tree, compared with what a scan says."""
+    indexed, scan = roads.both(root, index_dir)
+    said = roads.ask(indexed, *patterns, sweep=False, **more)
+    assert said == roads.ask(scan, *patterns, **more)
+    return roads.paths(said)
+
+
+def test_without_a_change_nothing_is_written(tree):
+    root, index_dir = tree
+    before = manifest.read(index_dir)
+    report = update(root, index_dir)
+    assert manifest.read(index_dir) == before
+    assert (report.files_changed, report.files_removed, report.generation) == (0, 0, 1)
+
+
+def test_only_what_changed_is_read_and_the_rest_stays(tree):
+    root, index_dir = tree
+    roads.write(root, {"f3": "needle changed\n", "new/x": "needle new\n"})
+    os.unlink(f"{root}/f7")
+    report = update(root, index_dir)
+    assert (report.files_changed, report.files_removed) == (2, 1)
+    assert (report.rebuilt_full, report.generation) == (False, 2)
+    assert alone(root, index_dir, "needle") == sorted(
+        [f"f{k}" for k in range(10) if k != 7] + ["new/x"]
+    )
+    assert [len(view.names) for view in Reader.open(index_dir).views] == [10, 2]
+
+
+def test_dead_files_of_several_updates_add_up(tree):
+    root, index_dir = tree
+    for k in range(5):
+        roads.write(root, {f"f{k}": f"needle again {k}\n"})
+        rest()
+        update(root, index_dir)
+    reader = Reader.open(index_dir)
+    assert [int(view.alive.sum()) for view in reader.views] == [5, 1, 1, 1, 1, 1]
+    assert len(alone(root, index_dir, "needle")) == 10
+    assert alone(root, index_dir, "again") == [f"f{k}" for k in range(5)]
+
+
+def test_many_segments_become_one(tree):
+    root, index_dir = tree
+    sizes = []
+    for k in range(module.SEGMENTS_MAX + 1):
+        roads.write(root, {"f0": f"needle {'x' * k}\n"})
+        rest()
+        update(root, index_dir)
+        sizes.append(len(Reader.open(index_dir).views))
+    assert max(sizes) == module.SEGMENTS_MAX
+    assert 1 in sizes
+    assert len(os.listdir(f"{index_dir}/segments")) == sizes[-1]
+
+
+def test_a_file_that_only_moved_from_hidden_to_shown_is_indexed_anew(tree):
+    """A bug: it went on being left out of a search that now lists it."""
+    root, index_dir = tree
+    roads.write(root, {".github/w": "needle\n"})
+    rest()
+    update(root, index_dir)
+    assert ".github/w" not in alone(root, index_dir, "needle")
+    roads.write(root, {".gitignore": "!.github\n"})
+    rest()
+    update(root, index_dir)
+    assert ".github/w" in alone(root, index_dir, "needle")
+
+
+def test_an_ignore_file_that_changes_nothing_is_learnt_all_the_same(tree):
+    """A bug: every later search walked the whole tree, and no update helped."""
+    root, index_dir = tree
+    roads.write(root, {"s/x": "needle\n", "s/.gitignore": "# nothing\n"})
+    rest()
+    update(root, index_dir)
+    roads.write(root, {"s/.gitignore": "# nothing more\n"})
+    rest()
+    report = update(root, index_dir)
+    assert report.files_changed == 0
+    assert roads.both(root, index_dir)[0].dirt().directories == []
+
+
+def test_folders_alone_are_a_change(tree):
+    root, index_dir = tree
+    os.makedirs(f"{root}/empty/folder")
+    update(root, index_dir)
+    assert b"empty/folder" in Reader.open(index_dir).directories.names("path").all()
+
+
+def test_without_an_index_or_with_a_broken_one_it_is_a_build(tree, tmp_path):
+    root, index_dir = tree
+    assert update(root, str(tmp_path / "other")).rebuilt_full
+    with open(f"{index_dir}/CURRENT", "r+b") as file:
+        file.truncate(20)
+    assert update(root, index_dir).rebuilt_full
+    assert len(alone(root, index_dir, "needle")) == 10
+
+
+def test_a_second_writer_is_told_that_the_first_is_busy(tree):
+    root, index_dir = tree
+    roads.write(root, {"f1": "needle more\n"})
+    with lock.writer(index_dir):
+        with pytest.raises(errors.Busy):
+            update(root, index_dir)
+        with pytest.raises(errors.Busy):
+            build(root, index_dir)
+    assert update(root, index_dir).generation == 2
+
+
+def test_searches_go_on_while_updates_come(tree):
+    """Readers take no lock: each sees one whole generation."""
+    root, index_dir = tree
+    indexed, _ = roads.both(root, index_dir)
+    wrong, stop = [], threading.Event()
+
+    def search():
+        while not stop.is_set():
+            paths = roads.paths(roads.ask(indexed, "needle", mode="files"))
+            if paths != [f"f{k}" for k in range(10)]:
+                wrong.append(paths)
+
+    thread = threading.Thread(target=search)
+    thread.start()
+    for k in range(12):
+        path = f"{root}/.f.tmp"
+        with open(path, "w") as file:
+            file.write(f"needle {k}\n")
+        os.replace(path, f"{root}/f{k % 10}")
+        update(root, index_dir)
+    stop.set()
+    thread.join()
+    assert wrong == []
+
+
+def test_status_counts_what_is_live(tree):
+    root, index_dir = tree
+    roads.write(root, {"bin": b"x\0", "f1": "needle changed\n"})
+    os.unlink(f"{root}/f2")
+    update(root, index_dir)
+    status = status_of(root, Reader.open(index_dir), dirty=0, fresh=True)
+    assert (status.files, status.files_binary, status.segments, status.generation) == (9, 1, 2, 2)
+    assert status.text_bytes == 8 * 9 + 15
+    assert status.category == "small"
+    assert status.index_bytes > 5_000

@@ -1,0 +1,47 @@
+"""Every format that was released still opens, and finds what is in it."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.engine import roads
+from tests.golden.format import make
+from triseek.index.reader import Reader
+from triseek.query import grams
+from triseek.query.pattern import compile as compile_pattern
+from triseek.store import layout
+from triseek.store.check import check
+
+FORMATS = sorted(path for path in Path(make.__file__).parent.glob("v*") if path.is_dir())
+
+
+def test_every_format_up_to_ours_has_a_golden_index():
+    assert [path.name for path in FORMATS] == [f"v{n}" for n in range(1, layout.FORMAT + 1)]
+
+
+@pytest.mark.parametrize("golden", FORMATS, ids=lambda path: path.name)
+class TestGolden:
+    def test_it_opens_and_every_byte_is_sound(self, golden):
+        reader = Reader.open(golden)
+        assert (reader.manifest.root, reader.generation) == (make.ROOT, 2)
+        assert check(golden, lambda *_: None) > 10_000
+
+    def test_it_says_where_a_word_may_be(self, golden):
+        tree = compile_pattern(roads.PatternSpec(patterns=("needle",))).tree
+        found = []
+        for view in Reader.open(golden).views:
+            alive = view.alive[view.block_file[view.candidates(grams.formula(tree))]]
+            numbers = view.block_file[view.candidates(grams.formula(tree))][alive]
+            found += view.names.take(np.unique(numbers))
+        assert sorted(found) == [
+            b".github/w.yml", b"a.c", b"b/long.txt", b"b/utf16", "café".encode(), b"new"
+        ]  # fmt: skip
+
+    def test_a_search_answers_from_it(self, golden, tmp_path):
+        roads.write(tmp_path, {**make.FILES, **make.LATER, ".git/HEAD": ""})
+        indexed, scan = roads.both(tmp_path, golden)
+        for fields in ({}, {"scope": roads.ScopeSpec(allowlist=True)}):
+            said = roads.ask(indexed, "need.e", sweep=False, **fields)
+            assert said == roads.ask(scan, "need.e", **fields)
+            assert len(said) == 5 + bool(fields)

@@ -1,0 +1,55 @@
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from triseek import errors
+from triseek.store import lock
+
+HOLD = """
+import sys, time
+from triseek.store import lock
+with lock.writer(sys.argv[1]):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.fixture
+def holder(tmp_path):
+    process = subprocess.Popen([sys.executable, "-c", HOLD, tmp_path], stdout=subprocess.PIPE)
+    assert process.stdout.readline() == b"held\n"
+    yield process
+    process.kill()
+    process.communicate()
+
+
+def test_another_process_is_told_who_holds_the_lock(tmp_path, holder):
+    with pytest.raises(errors.Busy, match=f"process {holder.pid}"), lock.writer(tmp_path):
+        pass
+
+
+def test_a_lock_ends_with_its_process_however_that_ends(tmp_path, holder):
+    os.kill(holder.pid, signal.SIGKILL)
+    holder.wait()
+    with lock.writer(tmp_path):
+        assert (tmp_path / "lock").read_text() == f"{os.getpid()}\n"
+
+
+def test_a_lock_is_free_again_after_an_error_and_makes_its_folder(tmp_path):
+    folder = tmp_path / "new" / "folder"
+    with pytest.raises(RuntimeError), lock.writer(folder):
+        with pytest.raises(errors.Busy), lock.writer(folder):
+            pass
+        raise RuntimeError
+    with lock.writer(folder):
+        pass
+
+
+def test_a_folder_that_cannot_be_made_is_said_in_one_line(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(errors.StateUnwritable, match="Not a directory"):
+        with lock.writer(tmp_path / "file" / "below"):
+            pass

@@ -1,0 +1,53 @@
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from triseek import errors
+from triseek.store.table import Table, write
+
+SCHEMA = (("path", "binary"), ("size", "int64"), ("flag", "bool"), ("word", "string"))
+ROWS = st.lists(
+    st.tuples(st.binary(max_size=9), st.integers(-(2**63), 2**63 - 1), st.booleans(), st.text())
+)
+
+
+def columns(rows):
+    names = [name for name, _ in SCHEMA]
+    return {name: [row[k] for row in rows] for k, name in enumerate(names)}
+
+
+@given(ROWS, st.data())
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_rows_come_back(tmp_path, rows, data):
+    path = tmp_path / "t.arrow"
+    table = Table(path, write(path, SCHEMA, columns(rows)), SCHEMA)
+    wanted, names = columns(rows), table.names("path")
+    assert table.rows == len(names) == len(rows)
+    assert names.all() == [names[k] for k in range(len(names))] == wanted["path"]
+    assert table.numbers("size").tolist() == wanted["size"]
+    assert table.numbers("flag").tolist() == wanted["flag"]
+    assert table.strings("word") == wanted["word"]
+    assert table.arrow().num_rows == len(rows)
+    if rows:
+        some = data.draw(st.lists(st.integers(0, len(rows) - 1)))
+        assert names.take(some) == [wanted["path"][k] for k in some]
+    assert names.take(np.empty(0, np.int64)) == []
+
+
+def test_what_is_not_the_table_that_was_written_is_corrupt(tmp_path):
+    path = tmp_path / "t.arrow"
+    entry = write(path, SCHEMA, columns([(b"a", 1, True, "x")]))
+    data = path.read_bytes()
+    for broken in (data[:-1], data + b"x", b"", bytes(len(data))):
+        path.write_bytes(broken)
+        with pytest.raises(errors.IndexCorrupt):
+            Table(path, entry, SCHEMA)
+    path.write_bytes(data)
+    with pytest.raises(errors.IndexCorrupt, match="columns"):
+        Table(path, entry, SCHEMA[:2])
+    with pytest.raises(errors.IndexCorrupt, match="columns"):
+        Table(path, {**entry, "rows": 2}, SCHEMA)
+    path.unlink()
+    with pytest.raises(errors.IndexCorrupt, match="cannot read"):
+        Table(path, entry, SCHEMA)
