@@ -16,17 +16,7 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	@touch $@
 
 demo: $(VENV)/.ready  ## Index a real tree (this environment's site-packages) and search it
-	@echo "Compiling the kernels, once (tens of seconds; cached afterwards)."
-	@$(RUN) triseek warmup
-	@tree=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'); \
-	echo; echo "\$$ triseek build SITE-PACKAGES"; $(RUN) triseek build "$$tree"; \
-	cd "$$tree"; \
-	for pattern in 'def __array_function__' 'raise NotImplementedError' 'class \w+Backend'; do \
-	  echo; echo "\$$ triseek -n '$$pattern' | head -4"; \
-	  $(RUN) triseek -n "$$pattern" < /dev/null | head -4; \
-	  echo "  … $$($(RUN) triseek -c "$$pattern" < /dev/null | awk -F: '{n += $$NF} END {print n " lines in " NR " files"}')"; \
-	done; \
-	echo; echo "\$$ triseek index-status"; $(RUN) triseek index-status
+	@$(BIN)/python bench/demo.py
 
 check: lint types imports test  ## Everything a change must pass
 
@@ -43,14 +33,14 @@ imports: $(VENV)/.ready  ## The floors hold
 	$(BIN)/lint-imports
 
 test: $(VENV)/.ready  ## Unit, golden, property and parity tests
-	$(RUN) triseek warmup
+	$(BIN)/triseek warmup
 	PYTHONWARNDEFAULTENCODING=1 $(RUN) pytest -m "not slow"
 
 test-nojit: $(VENV)/.ready  ## The kernels as plain Python: coverage and debuggers see inside
 	NUMBA_DISABLE_JIT=1 $(RUN) pytest tests/kernels
 
 test-all: $(VENV)/.ready  ## With the slow ones: full fuzz counts, crash loops, parity on real trees
-	$(RUN) triseek warmup
+	$(BIN)/triseek warmup
 	PYTHONWARNDEFAULTENCODING=1 $(RUN) pytest
 
 golden: $(VENV)/.ready  ## Accept what golden tests now print; read the diff before committing it

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ _DOCS = Path(__file__).parents[1] / "docs" / "benchmarks"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb; 0 when all is well, 1 when an answer differed, 2 when it could not be done."""
     options = _parser().parse_args(arguments)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that daemons are stopped
     try:
         return int(options.verb(options))
     except Faulty as error:

@@ -110,6 +110,7 @@ class Worker:
             said = self._lines.get(timeout=PATIENCE_S)
         except queue.Empty:
             self._process.kill()
+            self._process.wait()
             said = f"HANG in case {seed}"
         return said or f"CRASH in case {seed}: ended with {self._process.wait(PATIENCE_S)}"
 

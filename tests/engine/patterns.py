@@ -9,9 +9,22 @@ from triseek.model.search import PatternSpec
 WORDS = [
     "foo", "foobar", "bar", "barfoo", "kmalloc", "Kmalloc", "kfree", "ab", "abc", "abcd", "a", "x",
     "init", "__init__", "struct", "struct_", "PM_RESUME", "straße", "STRASSE", "Σίσυφος", "σ", "é",
-    "naïve", "\u212a", "\u017f", "日本語", "return", "0x1F", "1234", "12", "==", "->", "(", "a.b", "{",
+    "naïve", "\u212a", "\u017f", "日本語", "return", "0x1F", "1234", "12", "==", "->", "(",
+    "a.b", "{",
 ]  # fmt: skip
-CLASSES = [r"\w", r"\d", r"\s", ".", "[a-f]", "[^a-f]", "[ßé]", r"\W", r"\S", "[[:alpha:]]", r"\x41"]
+CLASSES = [
+    r"\w",
+    r"\d",
+    r"\s",
+    ".",
+    "[a-f]",
+    "[^a-f]",
+    "[ßé]",
+    r"\W",
+    r"\S",
+    "[[:alpha:]]",
+    r"\x41",
+]
 LOOKS = ["^", "$", r"\b", r"\B", r"\<", r"\>", r"\b{start}", r"\b{end-half}"]
 REPEATS = ["*", "+", "?", "{2}", "{1,3}", "*?", "{2,}"]
 

@@ -2,18 +2,17 @@
 
 import os
 import random
-from pathlib import Path
 
 import pytest
 
 from tests.contracts.backend import BackendContract
 from tests.engine import patterns, roads
 from triseek import errors
+from triseek.engine.backends import indexed as indexed_road
 from triseek.engine.backends import verify
-from triseek.engine.backends.indexed import Indexed
 from triseek.index.build import build
 from triseek.index.update import update
-from triseek.model.search import ScopeSpec, SearchRequest
+from triseek.model.search import ScopeSpec, SearchRequest, Totals
 from triseek.query.pattern import compile as compile_pattern
 
 
@@ -94,3 +93,69 @@ def test_the_index_never_misses_what_scan_finds_in_many_pairs(tmp_path):
     while pairs < wanted:
         pairs += compare_pairs(tmp_path, seed, files=150, requests=80)
         seed += 1
+
+
+def test_small_buffers_and_parts_change_no_answer(tmp_path, monkeypatch):
+    """What does not fit is taken back and asked again; parts come in path order."""
+    monkeypatch.setattr(verify, "ROWS", 3)
+    monkeypatch.setattr(verify, "TEXT_BYTES", 90)
+    monkeypatch.setattr(verify, "HITS", 2)
+    monkeypatch.setattr(verify, "ARENA_BYTES", 70)
+    monkeypatch.setattr(indexed_road, "PART_BYTES", (200, 1000))
+    for seed in (7, 8):
+        compare_pairs(tmp_path, seed, files=40, requests=25)
+
+
+def test_updated_and_new_files_take_their_place_in_path_order(tmp_path):
+    rng = random.Random(4)
+    random_tree(tmp_path / "root", rng, 60)
+    build(str(tmp_path / "root"), tmp_path / "index")
+    roads.write(tmp_path / "root", {f"{k}/f{k:03}": patterns.text(rng) for k in range(7)})
+    update(str(tmp_path / "root"), tmp_path / "index")
+    roads.write(tmp_path / "root", {f"{k}/f{k + 7:03}.new": patterns.text(rng) for k in range(7)})
+    indexed, scan = roads.both(tmp_path / "root", tmp_path / "index")
+    for word in ("foo", "ab|bar", "k.*e", "é"):
+        for more in ({}, {"mode": "count"}, {"more": {"after": 1}}):
+            assert roads.ask(indexed, word, **more) == roads.ask(scan, word, **more)
+
+
+def test_a_search_closed_early_gives_back_its_folder(tmp_path):
+    random_tree(tmp_path / "root", random.Random(5), 60)
+    build(str(tmp_path / "root"), tmp_path / "index")
+    indexed, _ = roads.both(tmp_path / "root", tmp_path / "index")
+    spec = roads.PatternSpec(patterns=("a",))
+    roads.answer(indexed, SearchRequest(pattern=spec))
+    before = len(os.listdir("/proc/self/fd"))
+    batches = indexed.search(SearchRequest(pattern=spec), compile_pattern(spec), Totals())
+    next(batches)
+    batches.close()
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+REFUSED = {
+    "inverted": {"invert": True},
+    "everything shown": {"passthru": True},
+    "files without": {"mode": "files_without_match"},
+    "hidden": {"scope": ScopeSpec(hidden=True)},
+    "binary": {"scope": ScopeSpec(text=True)},
+    "a file": {"paths": ("0/f000",)},
+    "not there": {"paths": ("gone",)},
+    "below what is hidden": {"paths": (".git",)},
+}
+
+
+@pytest.mark.parametrize("fields", REFUSED.values(), ids=REFUSED)
+def test_what_the_index_cannot_say_is_refused_before_anything_is_read(tmp_path, fields):
+    random_tree(tmp_path / "root", random.Random(6), 5)
+    roads.write(tmp_path / "root", {".git/HEAD": ""})
+    build(str(tmp_path / "root"), tmp_path / "index")
+    indexed, _ = roads.both(tmp_path / "root", tmp_path / "index")
+    spec = roads.PatternSpec(patterns=("a",))
+    request = SearchRequest(pattern=spec, **fields)
+    with pytest.raises(errors.BackendFailure):
+        next(indexed.search(request, compile_pattern(spec), Totals()))
+
+
+def test_without_an_index_it_says_so(tmp_path):
+    with pytest.raises(errors.IndexUnavailable):
+        roads.ask(roads.both(tmp_path, tmp_path / "index")[0], "a")

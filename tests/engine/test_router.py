@@ -12,20 +12,30 @@ from triseek.query.pattern import compile as compile_pattern
 from triseek.query.plan import plan
 
 READY = {"has_index": True, "kernels_ready": True, "rg_available": True, "bytes": SMALL_BYTES + 1}
+COLD = READY | {"one_shot": True, "bytes": SMALL_BYTES}
 
 TABLE = [
     # pattern, request, state, backend, reason
     ("needle", {}, READY, "indexed", "indexed_default"),
     ("nee+dle", {}, READY, "indexed", "indexed_default"),
-    ("ab", {}, READY, "ripgrep", "short_pattern"),
-    ("ab", {}, READY | {"rg_available": False}, "indexed", "short_pattern"),
-    (r"\w+", {}, READY, "ripgrep", "weak_regex"),
-    (r"\w+", {}, READY | {"rg_available": False}, "indexed", "weak_regex"),
-    (r"\w+", {}, READY | {"bytes": SMALL_BYTES}, "indexed", "small_repo"),
-    ("ab", {}, READY | {"bytes": 0}, "indexed", "small_repo"),
-    ("re+turn", {}, READY | {"candidate_share": 0.9}, "ripgrep", "low_selectivity"),
-    ("re+turn", {}, READY | {"candidate_share": 0.1}, "indexed", "indexed_default"),
-    ("return", {}, READY | {"candidate_share": 0.9}, "indexed", "indexed_default"),
+    ("needle", {}, COLD, "ripgrep", "small_repo"),
+    ("needle", {}, COLD | {"bytes": SMALL_BYTES + 1}, "indexed", "indexed_default"),
+    ("needle", {}, COLD | {"rg_available": False}, "indexed", "indexed_default"),
+    ("ab", {}, READY, "indexed", "short_pattern"),
+    ("ab", {"before": 1}, READY, "ripgrep", "short_pattern"),
+    (r"\w+", {}, READY, "indexed", "weak_regex"),
+    (r"\w+", {}, READY | {"kernels_decide": False}, "ripgrep", "weak_regex"),
+    (r"\w+", {"after": 2}, READY, "ripgrep", "weak_regex"),
+    (r"\w+", {"after": 2}, READY | {"rg_available": False}, "indexed", "weak_regex"),
+    (
+        "re+turn",
+        {"after": 1},
+        READY | {"candidate_share": 0.9},
+        "ripgrep",
+        "low_selectivity",
+    ),
+    ("re+turn", {"after": 1}, READY | {"candidate_share": 0.1}, "indexed", "indexed_default"),
+    ("re+turn", {}, READY | {"candidate_share": 0.9}, "indexed", "indexed_default"),
     ("needle", {}, {"rg_available": True}, "ripgrep", "no_index"),
     ("needle", {}, {}, "direct_scan", "no_index"),
     ("needle", {}, READY | {"kernels_ready": False}, "ripgrep", "kernels_cold"),

@@ -88,18 +88,18 @@ class History(RuleBasedStateMachine):
     def rename(self, source, name, into, new):
         old, path = self.at(source, name), self.at(into, new)
         inside = (path + "/").startswith(old + "/")
-        if os.path.lexists(old) and not inside and self.make(os.path.dirname(path)):
-            if os.path.isdir(old) == os.path.isdir(path) or not os.path.lexists(path):
-                if not os.path.isdir(path):
-                    os.rename(old, path)
+        free = not os.path.lexists(path) or os.path.isfile(old) == os.path.isfile(path)
+        movable = os.path.lexists(old) and not inside and free and not os.path.isdir(path)
+        if movable and self.make(os.path.dirname(path)):
+            os.rename(old, path)
 
     @rule(source=FOLDERS, into=FOLDERS)
     def rename_folder(self, source, into):
         old, path = self.at(source), self.at(into)
         apart = not (path + "/").startswith(old + "/")
-        if source and into and apart and os.path.isdir(old) and not os.path.lexists(path):
-            if self.make(os.path.dirname(path)):
-                os.rename(old, path)
+        movable = source and into and apart and os.path.isdir(old) and not os.path.lexists(path)
+        if movable and self.make(os.path.dirname(path)):
+            os.rename(old, path)
 
     @rule(folder=FOLDERS, name=NAMES)
     def swap_kind(self, folder, name):

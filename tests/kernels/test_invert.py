@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -63,8 +65,8 @@ def test_encoded_lists_are_varints_of_steps_with_the_first_block_apart(lists):
         np.arange(n, dtype=np.uint32), frequency, n, listed, offsets, firsts, lasts, out
     )
 
-    parts = [out[int(a) : int(b)].tobytes() for a, b in zip(offsets, offsets[1:], strict=False)]
-    steps = [[b - a for a, b in zip(row, row[1:], strict=False)] for row in rising]
+    parts = [out[int(a) : int(b)].tobytes() for a, b in pairwise(offsets)]
+    steps = [[b - a for a, b in pairwise(row)] for row in rising]
     assert parts == [b"".join(map(postings.varint, row)) for row in steps]
     assert size == sum(map(len, parts)) == offsets[n]
     assert firsts.tolist() == [row[0] for row in rising]

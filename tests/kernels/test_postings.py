@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -140,7 +142,7 @@ def joined(encoded, grams, cut):
             )  # fmt: skip
             base += blocks
         written += out.tobytes()
-    return [written[int(a) : int(b)] for a, b in zip(edges, edges[1:], strict=False)]
+    return [written[int(a) : int(b)] for a, b in pairwise(edges)]
 
 
 @given(st.lists(NUMBERS.filter(bool), min_size=1, max_size=5), st.data())

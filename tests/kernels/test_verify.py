@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from tests.oracle import lines as oracle
 from triseek.kernels import fetch, verify
+from triseek.kernels.rows import ROW
 from triseek.query import automaton
 
 NO_DFA = (np.zeros(256, np.uint32), np.zeros(1, np.uint16), 0, np.zeros(1, np.uint8))
@@ -122,8 +123,7 @@ class Call:
         self.counts = np.zeros(len(contents), np.int64)
         self.outcome = np.full(len(contents), 9, np.uint8)
         self.room = np.zeros(verify.ROOM_SLOTS, np.int64)
-        self.row_file = np.zeros(rows, np.uint32)
-        self.numbers = np.zeros((4, rows), np.uint64)
+        self.found = np.zeros(rows, ROW)
         self.flag, self.text = np.zeros(rows, np.uint8), np.zeros(text, np.uint8)
 
     def run(self, first=0, arena=64):
@@ -134,18 +134,15 @@ class Call:
             np.zeros(fetch.SCRATCH_BYTES, np.uint8), np.zeros(arena, np.uint8),
             np.zeros(fetch.STAT_SLOTS, np.int64), np.full(3, -1, np.int64),
             np.empty(8, np.uint64), np.empty(8, np.uint64), np.empty(8, np.uint8),
-            np.zeros(1, np.uint64), self.row_file, *self.numbers, self.flag, self.text,
+            np.zeros(1, np.uint64), self.found, self.flag, self.text,
             self.counts, self.outcome, self.room,
         )  # fmt: skip
 
     def rows(self):
         used = int(self.room[verify.ROWS_USED])
-        columns = self.row_file[:used], *self.numbers[:, :used]
         return [
             (file, number, offset, self.text[begin:end].tobytes())
-            for file, number, offset, begin, end in zip(
-                *(column.tolist() for column in columns), strict=True
-            )
+            for file, number, offset, begin, end, _ in self.found[:used].tolist()
         ]
 
 

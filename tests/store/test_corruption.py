@@ -120,14 +120,16 @@ def test_a_flipped_byte_in_what_remembers_the_last_look_changes_no_swept_answer(
     path = broken / "checked.json"
     path.write_text('{"files_ns": 1e999, "folders_ns": 1, "xxh3": "0"}')
     right = corruption.swept_answers(root, broken)
-    path.write_text('{"files_ns": 9000000000000000000, "folders_ns": 9000000000000000000, "xxh3": "0"}')
+    path.write_text(
+        '{"files_ns": 9000000000000000000, "folders_ns": 9000000000000000000, "xxh3": "0"}'
+    )
     assert corruption.swept_answers(root, broken) == right
     path.write_text("[1]")
     assert corruption.swept_answers(root, broken) == right
 
 
 def test_check_names_the_broken_file(sound, tmp_path):
-    root, index_dir, _ = sound
+    _, index_dir, _ = sound
     total = check(index_dir, no_progress)
     assert total >= sum(
         os.path.getsize(os.path.join(index_dir, name))

@@ -40,16 +40,21 @@ def test_a_lock_ends_with_its_process_however_that_ends(tmp_path, holder):
 
 def test_a_lock_is_free_again_after_an_error_and_makes_its_folder(tmp_path):
     folder = tmp_path / "new" / "folder"
-    with pytest.raises(RuntimeError), lock.writer(folder):
-        with pytest.raises(errors.Busy), lock.writer(folder):
-            pass
-        raise RuntimeError
+    with lock.writer(folder), pytest.raises(errors.Busy), lock.writer(folder):
+        pass
+
+    def fail():
+        with lock.writer(folder):
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
     with lock.writer(folder):
         pass
 
 
 def test_a_folder_that_cannot_be_made_is_said_in_one_line(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(errors.StateUnwritable, match="Not a directory"):
-        with lock.writer(tmp_path / "file" / "below"):
-            pass
+    below = lock.writer(tmp_path / "file" / "below")
+    with pytest.raises(errors.StateUnwritable, match="Not a directory"), below:
+        pass

@@ -52,9 +52,12 @@ def test_no_flipped_byte_is_believed(tmp_path_factory, data):
     at = data.draw(st.integers(0, len(whole) - 1))
     whole[at] ^= data.draw(st.integers(1, 255))
     (folder / layout.CURRENT).write_bytes(whole)
-    with pytest.raises((errors.IndexCorrupt, errors.FormatTooNew)):
+    try:
+        # One newline at the end more or less does not matter.
         assert manifest.read(folder) == MANIFEST
-        raise errors.IndexCorrupt("a last newline more or less does not matter")
+        assert at == len(whole) - 1
+    except (errors.IndexCorrupt, errors.FormatTooNew):
+        pass
 
 
 def test_a_sweep_removes_what_no_generation_needs(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from triseek.index.reader import Reader
     from triseek.model.index import BuildReport, Progress
     from triseek.model.search import BackendName, ScopeSpec, SearchRequest
+    from triseek.query.pattern import Pattern
+    from triseek.query.plan import Plan
 
 
 class Engine:
@@ -45,11 +48,12 @@ class Engine:
         RepoNotDetected: There is no such folder.
     """
 
-    def __init__(self, root: str, *, index_dir: str | None = None) -> None:
+    def __init__(self, root: str, *, index_dir: str | None = None, one_shot: bool = False) -> None:
         self.root = resolve(root).path
         """Canonical and absolute."""
         self.index_dir = index_dir
         """Where this root's index is, or would be; None to search without one."""
+        self._one_shot = one_shot
         self._lock = Lock()
         self._indexed: Indexed | None = None
 
@@ -63,7 +67,7 @@ class Engine:
 
     def _listed(self, scope: ScopeSpec, paths: tuple[str, ...]) -> list[bytes]:
         """List from the index where it can say, else by a walk."""
-        if self.index_dir is not None and cache.is_ready():
+        if self.index_dir is not None and cache.is_ready() and not self._is_cold():
             try:
                 return self.indexed().list_files(scope, paths)
             except (BackendFailure, IndexCorrupt, FormatTooNew, IndexUnavailable):
@@ -100,7 +104,7 @@ class Engine:
         """
         return self.indexed().reader
 
-    def state(self, request: SearchRequest) -> RepoState:
+    def state(self, request: SearchRequest, pattern: Pattern, plan: Plan) -> RepoState:
         """Return what the router needs to know.
 
         Raises:
@@ -111,17 +115,25 @@ class Engine:
             kernels_ready=cache.is_ready(),
             rg_available=find_rg() is not None,
             only_files_named=bool(named.files) and not named.folders,
+            one_shot=self._is_cold(),
         )
-        # What the index says of itself takes numpy and pyarrow: not before it is needed.
         if request.engine != "auto" or state.only_files_named or self.index_dir is None:
             return state
         try:
-            if manifest.read(self.index_dir) is None:
+            current = manifest.read(self.index_dir)
+            if current is None:
                 return state
-            covers = state.kernels_ready and self.indexed().covers(request.scope, request.paths)
+            state = replace(state, has_index=True, bytes=current.text_bytes)
+            # What more there is to know takes numba and pyarrow: not before it is needed.
+            if not state.kernels_ready or state.one_shot:
+                return state
+            return replace(state, **self.indexed().outlook(request, pattern, plan.formula))
         except (IndexCorrupt, FormatTooNew, IndexUnavailable) as error:
-            return replace(state, problem=_PROBLEMS[type(error)])
-        return replace(state, has_index=True, index_covers=covers)
+            return replace(state, has_index=False, problem=_PROBLEMS[type(error)])
+
+    def _is_cold(self) -> bool:
+        """Whether this process is for one search and would have to load the kernels for it."""
+        return self._one_shot and "triseek.kernels.verify" not in sys.modules
 
     def indexed(self) -> Indexed:
         """Return the road through the index, opened once.

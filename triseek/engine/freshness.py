@@ -346,7 +346,7 @@ def digest_of(directory: int, path: bytes) -> int | None:
     """xxh3_64 of a file's content; None when it cannot be read."""
     state = xxhash.xxh3_64()
     try:
-        with open(open_below(directory, path), "rb", buffering=0) as file:  # noqa: PTH123
+        with open(open_below(directory, path), "rb", buffering=0) as file:
             while chunk := file.read(1 << 20):
                 state.update(chunk)
     except OSError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from triseek import errors
+from triseek.store import lock
 
 if TYPE_CHECKING:
     from triseek.model.index import BuildReport, Progress
@@ -21,8 +22,13 @@ def reindex(
     """
     if index_dir is None:
         raise errors.StateUnwritable("there is no state folder to keep an index in")
+    from triseek.kernels import cache
     from triseek.kernels.warm import warm
 
+    if not cache.is_ready():
+        # What would end the build anyway is said before half a minute of compiling, not after.
+        with lock.writer(index_dir):
+            pass
     warm(progress)
     from triseek.index import build, update
 

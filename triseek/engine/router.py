@@ -45,19 +45,20 @@ REASONS: dict[Reason, str] = {
     "index_too_new": "A later triseek wrote the index; this one does not read it.",
     "state_unreadable": "The state folder cannot be read, so it is not known if there is an index.",
     "kernels_cold": "The kernels are not compiled yet; `triseek warmup` compiles them.",
-    "small_repo": "The pattern has no trigrams, but reading all of so small a tree costs less than "
-    "starting ripgrep.",
+    "small_repo": "A process that lives for one search would load the kernels first; ripgrep reads "
+    "a tree of this size sooner.",
     "short_pattern": "A literal of under three bytes has no trigrams, so everything must be read.",
     "weak_regex": "No trigram is common to all matches of this regex, so everything must be read.",
-    "low_selectivity": "The regex leaves most of the tree to be read, which ripgrep does faster.",
+    "low_selectivity": "The index leaves most of the tree to be read, and the kernels cannot tell "
+    "which lines match.",
     "indexed_default": "The index says where to look.",
 }
 """Every reason a route can have, in one sentence; the documentation is made from this table."""
 
-SMALL_BYTES = 64 << 20
-"""Up to so much text is read sooner than rg starts and walks (about 20 ms here)."""
+SMALL_BYTES = 2 << 30
+"""Up to so much text ripgrep reads in the second that loading numba and the kernels takes."""
 MOST = 0.5
-"""Share of an index's blocks above which a regex is better read in one go."""
+"""Share of an index's blocks above which reading everything in one go is better."""
 
 _CHOICES: dict[EngineChoice, BackendName] = {
     "index": "indexed",
@@ -82,6 +83,10 @@ class RepoState:
     """Whether the index holds the files the request's scope asks for."""
     only_files_named: bool = False
     """Whether the request's paths name single files and nothing else."""
+    one_shot: bool = False
+    """Whether the process ends with this search and has not loaded the kernels."""
+    kernels_decide: bool = True
+    """Whether kernels can tell which lines match, without Python's help line by line."""
     candidate_share: float | None = None
     """Share of the index's blocks the formula leaves; None when it was not asked."""
 
@@ -96,7 +101,7 @@ def choose(request: SearchRequest, plan: Plan, state: RepoState) -> Route:
     reason = _why_not_indexed(request, state)
     if reason is not None:
         return Route(backend=unindexed, reason=reason)
-    return _among_all(plan, state)
+    return _among_all(request, plan, state)
 
 
 def _why_not_indexed(request: SearchRequest, state: RepoState) -> Reason | None:
@@ -112,16 +117,19 @@ def _why_not_indexed(request: SearchRequest, state: RepoState) -> Reason | None:
     return "reads_everything" if lists_misses else None
 
 
-def _among_all(plan: Plan, state: RepoState) -> Route:
-    """Choose where index and kernels are ready: the index, unless it has nothing to say."""
+def _among_all(request: SearchRequest, plan: Plan, state: RepoState) -> Route:
+    """Choose where index and kernels are ready: the index, unless ripgrep reads everything sooner.
+
+    Lines around a match are cut out in Python: where matches are everywhere, rg does that better.
+    """
+    if state.one_shot and state.rg_available and (state.bytes or 0) <= SMALL_BYTES:
+        return Route(backend="ripgrep", reason="small_repo")
     reads_all: dict[str, Reason] = {"short_literal": "short_pattern", "regex_weak": "weak_regex"}
+    quick = state.kernels_decide and not (request.before or request.after)
     if plan.shape in reads_all:
-        if state.bytes is not None and state.bytes <= SMALL_BYTES:
-            return Route(backend="indexed", reason="small_repo")
-        backend: BackendName = "ripgrep" if state.rg_available else "indexed"
+        backend: BackendName = "indexed" if quick or not state.rg_available else "ripgrep"
         return Route(backend=backend, reason=reads_all[plan.shape])
     share = state.candidate_share
-    dense = plan.shape == "regex_anchored" and share is not None and share > MOST
-    if dense and state.rg_available:
+    if not quick and share is not None and share > MOST and state.rg_available:
         return Route(backend="ripgrep", reason="low_selectivity")
     return Route(backend="indexed", reason="indexed_default")

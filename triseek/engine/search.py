@@ -66,7 +66,8 @@ class Search:
             )
         Scope.compile(request.scope)  # a bad glob is the user's mistake on every road
         self.plan = plan(self.pattern)
-        self.route = choose(request, self.plan, engine.state(request))
+        state = engine.state(request, self.pattern, self.plan)
+        self.route = choose(request, self.plan, state)
         self.totals = Totals()
         self._engine = engine
         self._batches = self._timed(self._capped(self._from_roads()))

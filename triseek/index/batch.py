@@ -151,7 +151,7 @@ class Worker:
         return until
 
     def _digest(self, share: Share, row: int, begins: Array, lengths: Array, simple: Array) -> None:
-        view, digest = memoryview(self._arena), xxhash.xxh3_64_intdigest
+        view, digest = self._arena.data, xxhash.xxh3_64_intdigest
         edges = zip(begins[simple].tolist(), lengths[simple].tolist(), strict=True)
         share.digests[row : row + len(begins)][simple] = [
             digest(view[begin : begin + length]) for begin, length in edges

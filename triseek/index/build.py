@@ -59,7 +59,7 @@ def build(
             digest = segment.publish({**facts, "scanned_ns": scanned_ns})
         generation = previous.generation + 1 if previous else 1
         live = (manifest.Live(segment.id, digest),)
-        new = manifest.Manifest(generation, root, live, segment.id)
+        new = manifest.Manifest(generation, root, live, segment.id, facts["text_bytes"])
         manifest.commit(index_dir, new)
         manifest.sweep(index_dir, new)
     return BuildReport(

@@ -71,7 +71,8 @@ class View:
     @cached_property
     def allowlisted(self) -> Array:
         """bool[files]: hidden places that ripgrep would leave out."""
-        return (self.flags & layout.FLAG_ALLOWLISTED) != 0
+        shown: Array = (self.flags & layout.FLAG_ALLOWLISTED) != 0
+        return shown
 
     @cached_property
     def _skipped(self) -> tuple[Array, list[Skipped]]:
@@ -105,7 +106,8 @@ class View:
     @cached_property
     def searchable(self) -> Array:
         """bool[files]: alive, and text."""
-        return self.alive & (self.skip == layout.SKIP_NONE)
+        searchable: Array = self.alive & (self.skip == layout.SKIP_NONE)
+        return searchable
 
     @cached_property
     def stats(self) -> Array:

@@ -16,6 +16,7 @@ import numpy as np
 from triseek import errors
 from triseek.index import build, retimed, tree
 from triseek.index.build import Survey, full_disk_is_an_error, write_segment
+from triseek.index.names import NameTable
 from triseek.index.reader import Reader
 from triseek.kernels import fetch
 from triseek.model.index import BuildReport, Progress, no_progress
@@ -139,7 +140,8 @@ def _commit(
         digest = segment.publish({**facts, "scanned_ns": scanned_ns})
     generation = reader.generation + 1
     segments = (*lives, manifest.Live(segment.id, digest))
-    new = manifest.Manifest(generation, root, segments, segment.id)
+    size = facts["text_bytes"] + _bytes_left(reader, difference.dead)
+    new = manifest.Manifest(generation, root, segments, segment.id, size)
     manifest.commit(index_dir, new)
     manifest.sweep(index_dir, new)
     updated = Reader.open(index_dir)
@@ -182,10 +184,17 @@ def _report(
 
 def text_bytes(reader: Reader) -> int:
     """Bytes of text that can be searched now."""
-    return sum(
-        int(view.block_length[view.searchable[view.block_file]].sum(dtype=np.int64))
-        for view in reader.views
-    )
+    return _bytes_left(reader, [np.empty(0, np.int64) for _ in reader.views])
+
+
+def _bytes_left(reader: Reader, dead: Sequence[Array]) -> int:
+    """Bytes of text in the reader's files without those that have just died."""
+    total = 0
+    for view, newly in zip(reader.views, dead, strict=True):
+        searchable = view.searchable.copy()
+        searchable[newly] = False
+        total += int(view.block_length[searchable[view.block_file]].sum(dtype=np.int64))
+    return total
 
 
 def _folders_of(reader: Reader) -> set[bytes]:
@@ -195,7 +204,7 @@ def _folders_of(reader: Reader) -> set[bytes]:
 def _stat(root: str, paths: Sequence[bytes]) -> Array:
     """int64[n + 1, STAT_SLOTS]: every path's stat; the last row, for index -1, is nothing's."""
     rows = np.zeros((len(paths) + 1, fetch.STAT_SLOTS), np.int64)
-    names = build.NameTable(paths)
+    names = NameTable(paths)
     directory = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
     try:
         rows[:-1] = stat_all(directory, names.blob, names.starts)

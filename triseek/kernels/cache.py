@@ -49,7 +49,15 @@ def is_ready() -> bool:
     """Whether every kernel has been compiled here before, so that loading takes no compiler."""
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in {"", "0"}:
         return True
-    return (Path(directory()) / f"{_MARKER}-{digest()}").exists()
+    # Not Path.exists, which raises where the state folder may not be looked into.
+    marker = os.path.join(directory(), f"{_MARKER}-{digest()}")  # noqa: PTH118
+    return os.path.exists(marker) and is_writable()  # noqa: PTH110
+
+
+def is_writable() -> bool:
+    """Whether numba may write here; a cache that it may only read, it does not use."""
+    as_effective_user = os.access in os.supports_effective_ids
+    return os.access(directory(), os.W_OK | os.X_OK, effective_ids=as_effective_user)
 
 
 def mark_ready() -> None:

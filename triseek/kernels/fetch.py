@@ -3,8 +3,8 @@
 Paths come as one blob, relative to a directory's descriptor: name i is
 names[starts[i] : starts[i + 1]], without a terminator (an Arrow column of names as it is mapped).
 A big arena costs page faults and cache (engine.md §3), so callers keep it near 1 MiB and call
-often. Files are opened read-only and non-blocking (a FIFO must not hang a search) and never mapped: a file cut
-short under a mapping kills the process, a short read is only a short read.
+often. Files are opened read-only and non-blocking (a FIFO must not hang a search) and never
+mapped: a file cut short under a mapping kills the process, a short read is only a short read.
 
 Only Linux has `statx`; elsewhere `is_available()` is false and callers read through Python.
 """

@@ -53,6 +53,8 @@ def _use_cache() -> bool:
         Path(cache.directory()).mkdir(parents=True, exist_ok=True)
     except OSError:
         return False
+    if not cache.is_writable():
+        return False
     numba.config.CACHE_DIR = cache.directory()
     return True
 

@@ -123,9 +123,7 @@ class Skipped:
     """A file or folder that could not be searched, and why."""
 
     path: bytes
-    reason: Literal[
-        "binary", "unreadable", "too_large", "loop", "not_found", "encoding", "other"
-    ]
+    reason: Literal["binary", "unreadable", "too_large", "loop", "not_found", "encoding", "other"]
     detail: str = ""
 
 

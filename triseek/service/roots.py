@@ -27,7 +27,8 @@ def index_dir(canonical: str) -> str:
 
 def is_indexed(canonical: str) -> bool:
     """Return whether a root has an index of its own, be it a broken one."""
-    return (Path(index_dir(canonical)) / layout.CURRENT).exists()
+    # Not Path.exists, which raises where the state folder may not be looked into.
+    return os.path.exists(os.path.join(index_dir(canonical), layout.CURRENT))  # noqa: PTH110, PTH118
 
 
 def upwards(folder: str) -> list[str]:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 class Service:
     """Engines by root, opened when first asked for and shared from then on."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, one_shot: bool = False) -> None:
+        """With `one_shot` nothing is loaded that one search would not win back."""
+        self._one_shot = one_shot
         self._engines: dict[str, Engine] = {}
         self._lock = Lock()
 
@@ -32,7 +34,9 @@ class Service:
         root = resolve(path).path if exact else root_for(path)
         with self._lock:
             if root not in self._engines:
-                self._engines[root] = Engine(root, index_dir=index_dir(root))
+                self._engines[root] = Engine(
+                    root, index_dir=index_dir(root), one_shot=self._one_shot
+                )
             return self._engines[root]
 
     def close(self) -> None:

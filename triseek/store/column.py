@@ -44,7 +44,7 @@ class ColumnWriter:
 
     def append(self, values: np.ndarray[Any, Any]) -> None:
         """Add values (cast safely to the column's dtype) at the end."""
-        data = memoryview(np.ascontiguousarray(values, self._dtype)).cast("B")
+        data = np.ascontiguousarray(values, self._dtype).data.cast("B")
         self._file.write(data)
         self._length += len(values)
         if self._paged:
@@ -103,7 +103,7 @@ def load(path: str | os.PathLike[str], entry: dict[str, Any]) -> np.ndarray[Any,
         IndexCorrupt: the file is missing, cut short or not what was written.
     """
     values = _map(path, entry)
-    if xxhash.xxh3_64_hexdigest(memoryview(values).cast("B")) != entry["xxh3"]:
+    if xxhash.xxh3_64_hexdigest(values.data.cast("B")) != entry["xxh3"]:
         raise errors.IndexCorrupt(f"checksum mismatch in {path}")
     return values
 
@@ -115,7 +115,7 @@ class PagedColumn:
         self._path = path
         self.values = _map(path, entry)
         """The whole column; use only stretches that `verify` has passed."""
-        self._bytes = memoryview(self.values).cast("B")
+        self._bytes = self.values.data.cast("B")
         self._pages = _page_digests(path, entry, len(self._bytes))
         self._verified = bytearray(len(self._pages))
 

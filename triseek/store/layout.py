@@ -20,7 +20,8 @@ All numbers are little-endian. `.npy` columns have the 128-byte version 1.0 head
 writes; `.arrow` tables are Arrow IPC files with one record batch.
 
 `CURRENT` is one line of JSON, then a line with the xxh3_64 of the first, in hexadecimal:
-`{"format": 1, "generation": 7, "root": "…", "segments": [{"id", "xxh3", "dead"}…], "tree": "id"}`.
+`{"format": 1, "generation": 7, "root": "…", "segments": [{"id", "xxh3", "dead",
+"dead_entry"}…], "tree": "id", "text_bytes": 1298415320}`.
 `xxh3` is the checksum of that segment's `segment.json`, `dead` names the file (`<id>/dead.….npy`)
 with its dead files, `tree` the segment whose directories, watched and excluded tables are the
 newest. A generation's segments are listed oldest first; block and file numbers are per segment.

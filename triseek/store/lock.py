@@ -52,7 +52,7 @@ def _open(folder: Path) -> int:
 
 def _take(descriptor: int) -> None:
     if fcntl is None:
-        return
+        return  # type: ignore[unreachable]
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:

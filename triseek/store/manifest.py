@@ -6,7 +6,7 @@ import json
 import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import xxhash
 
@@ -41,6 +41,8 @@ class Manifest:
     """Oldest first."""
     tree: str
     """The segment that holds the newest directories, watched and excluded tables."""
+    text_bytes: int = 0
+    """Text that can be searched: known without opening a segment, for the router."""
 
 
 def read(index_dir: str | os.PathLike[str]) -> Manifest | None:

@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike
 
+    from triseek.store.column import ColumnWriter
+
 PARTIAL = ".partial"
-"""Ending of a segment folder that is being written; `manifest.sweep` removes what is left of one."""
+"""Ending of a segment folder under way; `manifest.sweep` removes what is left of one."""
 
 
 class SegmentBuilder:
@@ -61,7 +63,7 @@ class SegmentBuilder:
         """Write a whole column."""
         self._columns[name] = column.write(self.folder / f"{name}.npy", values, dtype)
 
-    def stream(self, name: str, dtype: DTypeLike) -> column.ColumnWriter:
+    def stream(self, name: str, dtype: DTypeLike) -> ColumnWriter:
         """Begin a paged column written in pieces; hand its `close()` to `add`."""
         return column.ColumnWriter(self.folder / f"{name}.npy", dtype, paged=True)
 

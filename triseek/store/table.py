@@ -6,6 +6,7 @@ handed out as NumPy arrays over the mapping.
 
 from __future__ import annotations
 
+import itertools
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,6 @@ import xxhash
 
 from triseek import errors
 from triseek.store import layout
-import itertools
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,7 +58,8 @@ class Table:
 
     def numbers(self, name: str) -> np.ndarray[Any, Any]:
         """A column of numbers or booleans, read-only."""
-        return self._batch.column(name).to_numpy(zero_copy_only=False)
+        values: np.ndarray[Any, Any] = self._batch.column(name).to_numpy(zero_copy_only=False)
+        return values
 
     def names(self, name: str) -> Names:
         """A column of byte strings."""
@@ -66,7 +67,8 @@ class Table:
 
     def strings(self, name: str) -> list[str]:
         """A column of text, copied out."""
-        return self._batch.column(name).to_pylist()
+        values: list[str] = self._batch.column(name).to_pylist()
+        return values
 
     def arrow(self) -> Any:  # noqa: ANN401 - a pyarrow.RecordBatch, for export
         """The table as pyarrow has it."""
@@ -84,7 +86,7 @@ class Names:
         size = int(self.starts[-1])
         self.blob = np.frombuffer(data, np.uint8, size) if size else np.zeros(1, np.uint8)[:0]
         """uint8: name i is blob[starts[i] : starts[i + 1]]"""
-        self._bytes = memoryview(self.blob).cast("B")
+        self._bytes = self.blob.data.cast("B")
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -124,7 +126,7 @@ def _load(path: str | os.PathLike[str], entry: dict[str, Any], schema: Schema) -
 
 
 def _type(kind: str) -> pa.DataType:
-    return {
+    kinds: dict[str, pa.DataType] = {
         "binary": pa.binary(),
         "string": pa.string(),
         "bool": pa.bool_(),
@@ -132,4 +134,5 @@ def _type(kind: str) -> pa.DataType:
         "uint8": pa.uint8(),
         "uint32": pa.uint32(),
         "uint64": pa.uint64(),
-    }[kind]
+    }
+    return kinds[kind]

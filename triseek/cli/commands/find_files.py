@@ -44,7 +44,7 @@ def find_files(
     from triseek.service.service import Service
 
     out = Output()
-    with Service() as service:
+    with Service(one_shot=True) as service:
         places = Places(service)
         root = os.fsencode(places.tree(path, ScopeSpec()).engine.root)
         found = list(_found(places, query, path, scope or ScopeSpec(allowlist=True)))

@@ -42,7 +42,7 @@ def run(plan: Plan) -> int:
     from triseek.service.service import Service
 
     started = time.perf_counter()
-    with Service() as service:
+    with Service(one_shot=True) as service:
         job = _Job(plan, Places(service))
         try:
             if plan.shows == "list":

@@ -7,7 +7,6 @@ road; `tests/contracts/backend.py` holds each of them to that.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -16,6 +15,8 @@ import numpy as np
 from triseek.kernels.rows import ROW
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from triseek.model.search import BackendName, SearchRequest, Totals
     from triseek.query.pattern import Pattern
 
@@ -29,7 +30,7 @@ class FileRows(NamedTuple):
     """`ROW`; empty when only counts were asked for."""
     text: bytes
     """What `begin` and `end` index."""
-    count: int
+    count: int  # type: ignore[assignment] # hides tuple.count, which nobody calls
     """Matching lines (`count_matches`: matches) in this file, `max_count` applied."""
 
 

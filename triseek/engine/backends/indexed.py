@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from triseek import errors
-
 from triseek.engine.backends import lines, verify
 from triseek.engine.backends.file import FileSearch, named_files
 from triseek.engine.freshness import Dirt, Sweeper
@@ -52,7 +51,7 @@ class Indexed:
 
     name: BackendName = "indexed"
 
-    def __init__(self, root: str, index_dir: str):
+    def __init__(self, root: str, index_dir: str) -> None:
         self.root = root
         self.index_dir = index_dir
         self._lock = threading.Lock()
@@ -75,6 +74,19 @@ class Indexed:
         )
         return not hidden and all(path in self._current().folders for path in named.folders)
 
+    def outlook(
+        self, request: SearchRequest, pattern: Pattern, formula: grams.Formula
+    ) -> dict[str, Any]:
+        """What the router asks of an index before it chooses: fields of its `RepoState`."""
+        if not self.covers(request.scope, request.paths):
+            return {"index_covers": False}
+        spanning = lines.spans_lines(pattern, request)
+        decided = not spanning and verify.Program.of(pattern, request) is not None
+        found = [view.estimate(formula) for view in self._current().reader.views]
+        total = sum(estimate.of for estimate in found)
+        share = sum(estimate.blocks for estimate in found) / total if total else 0.0
+        return {"index_covers": True, "kernels_decide": decided, "candidate_share": share}
+
     def search(self, request: SearchRequest, pattern: Pattern, totals: Totals) -> Iterator[Batch]:
         """Yield what matches in path order.
 
@@ -95,7 +107,9 @@ class Indexed:
         answer = _Answer(state, request, pattern, dirt, totals)
         yield from answer.batches()
 
-    def list_files(self, scope: ScopeSpec, paths: Sequence[str] = (), *, sweep: bool = True) -> list[bytes]:
+    def list_files(
+        self, scope: ScopeSpec, paths: Sequence[str] = (), *, sweep: bool = True
+    ) -> list[bytes]:
         """Every file `rg --files` would list, in path order.
 
         Raises:
@@ -141,7 +155,7 @@ class Indexed:
 class _State:
     """One generation, and what is worked out from it once."""
 
-    def __init__(self, root: str, reader: Reader):
+    def __init__(self, root: str, reader: Reader) -> None:
         self.root = root
         self.reader = reader
         self._sweeper = Sweeper(root, reader)
@@ -218,9 +232,10 @@ class _State:
         if spec.max_filesize is None:
             return True
         try:
-            return os.stat(os.path.join(os.fsencode(self.root), path)).st_size <= spec.max_filesize
+            size = os.stat(os.path.join(os.fsencode(self.root), path)).st_size  # noqa: PTH116, PTH118
         except OSError:
             return True
+        return size <= spec.max_filesize
 
     def listed(self, spec: ScopeSpec, named: Sequence[str], dirt: Dirt) -> list[bytes]:
         """Every file of a scope, in path order."""
@@ -257,7 +272,7 @@ class _Answer:
 
     def __init__(
         self, state: _State, request: SearchRequest, pattern: Pattern, dirt: Dirt, totals: Totals
-    ):
+    ) -> None:
         self._state = state
         self._request = request
         self._pattern = pattern
@@ -286,9 +301,9 @@ class _Answer:
     def _work(self, directory: int) -> Iterator[Callable[[], _Done]]:
         for part in self._parts():
             if part.view is None or part.candidates is None:
-                yield lambda part=part: self._scan(part.scan)
+                yield functools.partial(self._scan, part.scan)
             else:
-                yield lambda part=part: self._verify(directory, part.view, part.candidates)
+                yield functools.partial(self._verify, directory, part.view, part.candidates)
 
     def _parts(self) -> Iterator[_Work]:
         """Cut the answer into parts, in path order across all sources."""
@@ -297,8 +312,8 @@ class _Answer:
         for number, (view, candidates) in enumerate(later, 1):
             for k, path in enumerate(view.names.take(candidates.files)):
                 loose.append((walk.path_order(path), number, k, path))
-        for path in self._state.extras(self._scope, self._paths, self._dirt):
-            loose.append((walk.path_order(path), -1, 0, path))
+        extras = self._state.extras(self._scope, self._paths, self._dirt)
+        loose.extend((walk.path_order(path), -1, 0, path) for path in extras)
         self._totals.files_searched += sum(1 for item in loose if item[1] < 0)
         loose.sort()
         view, candidates = first
@@ -358,7 +373,7 @@ class _Answer:
         self, directory: int, view: View, candidates: verify.Candidates, odd: Array
     ) -> _Done:
         """Lines around a match may lie in any block: files that match are read whole."""
-        assert self._verifier is not None
+        assert self._verifier is not None  # noqa: S101 - `_verify` has seen to it
         done = self._verifier.for_files().verify(directory, view, candidates)
         keep = {path for batch in done.batches for path in batch.paths}
         keep.update(done.changed)
@@ -385,14 +400,14 @@ def _merged(left: list[Batch], right: list[Batch]) -> list[Batch]:
 
 
 def _is_within(path: bytes, folders: Sequence[bytes]) -> bool:
-    return not folders or any(
-        folder == b"" or path.startswith(folder + b"/") for folder in folders
-    )
+    return not folders or any(folder == b"" or path.startswith(folder + b"/") for folder in folders)
 
 
 def _insertion(names: Names, files: Array, order: bytes) -> int:
     """How many of `files` (rising numbers of names in path order) stand before `order`."""
-    return bisect_left(range(len(files)), order, key=lambda i: walk.path_order(names[files[i]]))
+    return bisect_left(
+        range(len(files)), order, key=lambda i: walk.path_order(names[int(files[i])])
+    )
 
 
 def _in_order(work: Iterator[Callable[[], _Done]]) -> Iterator[_Done]:

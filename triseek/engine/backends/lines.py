@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from triseek.engine.backends.base import ROW, Batch, FileRows
+from triseek.engine.backends.base import Batch, FileRows
+from triseek.kernels.rows import ROW
 from triseek.query import literals
 from triseek.query.fold import fold
 from triseek.query.syntax import Bytes, Chars, Look

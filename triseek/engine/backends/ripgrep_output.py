@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from triseek.engine.backends.base import ROW, FileRows
+from triseek.engine.backends.base import FileRows
 from triseek.engine.backends.lines import NEWLINE, NO_ROWS
+from triseek.kernels.rows import ROW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

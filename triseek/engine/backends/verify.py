@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from triseek.engine.backends import lines
-from triseek.engine.backends.base import ROW, Batch
+from triseek.engine.backends.base import Batch
 from triseek.kernels import fetch, verify
+from triseek.kernels.rows import ROW
 from triseek.query import automaton, literals
 
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ class Verified:
 class Verifier:
     """One request, ready to verify candidates of any view from any thread."""
 
-    def __init__(self, request: SearchRequest, pattern: Pattern, program: Program):
+    def __init__(self, request: SearchRequest, pattern: Pattern, program: Program) -> None:
         self.request = request
         self.pattern = pattern
         self._program = program
@@ -198,7 +199,7 @@ class Verifier:
         first = 0
         while first < n:
             buffers.room[:] = 0
-            done = verify.verify_files(
+            done = verify.verify_files(  # type: ignore[call-arg] # two stars hide the count
                 directory, view.names.blob, view.names.starts, candidates.files,
                 candidates.edges, offsets, sizes, numbers, expected, first, n,
                 p.options, p.needles, p.needle_starts, p.rare,
