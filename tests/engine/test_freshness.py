@@ -296,3 +296,34 @@ def test_digests_are_those_the_build_wrote(tree):
     assert {path: freshness.digest_of(folder, path) for path in digests} == digests
     assert freshness.digest_of(folder, b"gone") is None
     os.close(folder)
+
+
+def test_change_times_that_moved_without_a_change_are_compared_once(tree, monkeypatch, tmp_path):
+    """A hard link moves every change time of a tree and no byte of it."""
+    root, index_dir = tree
+    os.link(f"{root}/a", tmp_path / "link")
+    rest()
+    assert sweeper(tree).sweep().count == 0
+    asked = []
+    digest_of = freshness.digest_of
+    monkeypatch.setattr(
+        freshness, "digest_of", lambda folder, path: asked.append(path) or digest_of(folder, path)
+    )
+    assert (sweeper(tree).sweep().count, asked) == (0, [])
+    for damage in (b"", b"junk"):
+        (remembered,) = (name for name in os.listdir(index_dir) if name.endswith(".npy"))
+        with open(f"{index_dir}/{remembered}", "r+b") as file:
+            file.truncate(10)
+            file.write(damage)
+        assert sweeper(tree).sweep().count == 0
+        assert asked.pop() == b"a"
+
+
+def test_an_edit_that_hides_among_moved_change_times_is_found(tree, tmp_path):
+    root, _ = tree
+    for name in ("a", "b/c"):
+        os.link(f"{root}/{name}", tmp_path / name.replace("/", "-"))
+    rewrite(f"{root}/b/c", b"noodle\n")
+    rest()
+    for _ in range(2):
+        assert sweeper(tree).sweep().scan == [b"b/c"]
