@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 import sysconfig
@@ -27,7 +28,7 @@ def main() -> None:
 
 def show(*words: str, lines: int | None = None) -> None:
     """Run triseek in the tree and print what it says, or its first lines and how many there are."""
-    say("", f"$ triseek {' '.join(word if word.isidentifier() else repr(word) for word in words)}")
+    say("", f"$ triseek {shlex.join(words)}")
     done = subprocess.run(
         [TRISEEK, *words],
         cwd=TREE,

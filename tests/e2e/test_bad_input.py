@@ -178,8 +178,9 @@ def test_without_a_right_to_the_state_folder_searches_work_and_a_build_says_why_
     result = json.loads(as_nobody(state, ["--envelope", "needle"], tree).out)
     assert result["routing_reason"] in ("state_unreadable", "no_index")
     assert as_nobody(state, ["--files"], tree) == (0, b"a.txt\nsub/b.py\n", "")
-    refused = as_nobody(state, ["check"], tree)
-    assert is_one_line(refused), refused
+    for verb in ("check", "build"):
+        refused = as_nobody(state, [verb], tree)
+        assert is_one_line(refused), refused
 
 
 def test_a_state_folder_that_may_only_be_read_is_no_obstacle_to_searching(
@@ -203,14 +204,11 @@ def test_a_state_folder_that_may_only_be_read_is_no_obstacle_to_searching(
 def test_a_build_in_a_state_folder_that_may_not_be_written_is_refused_in_one_line(
     verb: str, reachable: Path
 ) -> None:
-    """Nor is there a compiled kernel, and none is compiled before the refusal."""
     tree = plant(reachable / "tree")
     (reachable / "state").mkdir(mode=0o555)
 
-    started = time.perf_counter()
     refused = as_nobody(reachable / "state", [verb], tree)
 
-    assert time.perf_counter() - started < 15
     assert is_one_line(refused), refused
     assert "TRISEEK_HOME" in refused.err
 

@@ -1,0 +1,49 @@
+"""What may be imported where, seen from running processes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "triseek"
+HEAVY = ("numba", "pyarrow", "typer", "rich", "numpy", "re2")
+
+
+def loaded_by(statement: str) -> set[str]:
+    code = f"import sys\n{statement}\nprint(' '.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return {name.split(".")[0] for name in done.stdout.split()}
+
+
+@pytest.mark.parametrize(
+    ("statement", "light_of"),
+    [
+        ("import triseek", HEAVY),
+        ("import triseek.cli.main", HEAVY),
+        ("import triseek.model.search, triseek.model.index, triseek.errors, triseek.paths", HEAVY),
+        ("import triseek.kernels.cache; triseek.kernels.cache.is_ready()", HEAVY),
+        ("import triseek.service.service", ("numba", "pyarrow", "typer", "rich")),
+        ("import triseek.store.manifest", ("numba", "pyarrow", "typer", "rich")),
+    ],
+)
+def test_a_light_module_loads_nothing_heavy(statement, light_of):
+    assert loaded_by(statement).isdisjoint(light_of)
+
+
+def test_no_module_is_named_for_having_no_subject():
+    banned = {"utils", "helpers", "common", "misc", "util"}
+
+    assert not [path for path in PACKAGE.rglob("*") if path.stem in banned]
+
+
+def test_only_fetch_and_libc_call_the_operating_system():
+    callers = [
+        path.name
+        for path in (PACKAGE / "kernels").glob("*.py")
+        if "c_openat" in path.read_text(encoding="utf-8")
+    ]
+
+    assert sorted(callers) == ["fetch.py", "libc.py"]

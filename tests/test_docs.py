@@ -1,0 +1,127 @@
+"""The generated pages say what the code says; `make golden` writes them anew."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from triseek import errors
+from triseek.cli import app as cli_app
+from triseek.cli import help as cli_help
+from triseek.engine.router import REASONS
+from triseek.store import layout
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+
+
+def cli_page() -> str:
+    return (
+        "# Command line\n\n"
+        "`triseek PATTERN [PATH…]` and `triseek search PATTERN [PATH…]` are the same; a first word\n"
+        "that is a verb is that verb, so `triseek search build` searches for the word build.\n\n"
+        "## Searching\n\nThe flags are ripgrep's, with ripgrep's meaning; later ones win.\n\n"
+        + cli_help.reference().strip()
+        + "\n\n## Other verbs\n\n"
+        + "\n\n".join(verb_section(name, verb) for name, verb in verbs())
+        + "\n"
+    )
+
+
+def verbs() -> list[tuple[str, Any]]:
+    """Every verb that Typer owns, groups taken apart. Typer carries a click of its own."""
+    found: list[tuple[str, Any]] = []
+    for name, verb in sorted(typer.main.get_command(cli_app.app).commands.items()):
+        inner = getattr(verb, "commands", {})
+        found += [(f"{name} {below}", inner[below]) for below in sorted(inner)]
+        found += [] if inner or name == "search" else [(name, verb)]
+    return found
+
+
+def verb_section(name: str, verb: Any) -> str:
+    rows = [
+        f"| `{', '.join(option.opts)}` | {option.help or ''} |"
+        for option in verb.params
+        if option.param_type_name == "option"
+    ]
+    table = "\n\n| Option | Meaning |\n|---|---|\n" + "\n".join(rows) if rows else ""
+    return f"### `triseek {name}`\n\n{inspect.cleandoc(verb.help or '')}{table}"
+
+
+def routing_page() -> str:
+    rows = "\n".join(f"| `{reason}` | {sentence} |" for reason, sentence in REASONS.items())
+    return (
+        "# Routing\n\n"
+        "Three roads lead to the same answer: the **index**, a parallel **scan**, and **ripgrep**.\n"
+        "One of these reasons decides; `--envelope` and the terminal's last line name it. A road\n"
+        "that fails is replaced by another, and `fell_back` says why.\n\n"
+        "| reason | when |\n|---|---|\n" + rows + "\n\n"
+        "`--engine index`, `scan` or `rg` names a road, and then no other is tried.\n"
+    )
+
+
+def format_page() -> str:
+    title, rest = (inspect.getdoc(layout) or "").split("\n", 1)
+    source = inspect.getsource(layout)
+    tables = source[source.index("FORMAT = 1") :].rstrip()
+    return (
+        f"# On-disk format\n\n{title}\n\n```text{rest.rstrip()}\n```\n\n"
+        "The tables' columns, the flags and the reasons, as the code has them:\n\n"
+        f"```python\n{tables}\n```\n"
+    )
+
+
+def errors_page() -> str:
+    found = [kind for _, kind in inspect.getmembers(errors, inspect.isclass)]
+    rows = sorted(
+        f"| `{kind.code}` | {(kind.__doc__ or '').splitlines()[0]} "
+        f"| {'yes' if kind.retryable else 'no'} | {kind.next_step or '–'} |"
+        for kind in found
+        if kind is not errors.TriseekError
+    )
+    return (
+        "# Errors\n\n"
+        "Every error is one line on stderr that names what is wrong, and the next step.\n\n"
+        "| code | what it means | may work later | next step |\n|---|---|---|---|\n"
+        + "\n".join(rows)
+        + "\n\nExit statuses: 0 found or done, 1 nothing found, 2 an error, 70 a bug in triseek\n"
+        "(the traceback's place is printed), 130 interrupted.\n"
+    )
+
+
+PAGES = {
+    "reference/cli.md": cli_page,
+    "concepts/routing.md": routing_page,
+    "reference/on-disk-format.md": format_page,
+    "reference/errors.md": errors_page,
+}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_generated_page_says_what_the_code_says(name):
+    page, path = PAGES[name](), DOCS / name
+    if os.environ.get("TRISEEK_GOLDEN") == "update":
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(page, encoding="utf-8")
+
+    assert path.read_text(encoding="utf-8") == page
+
+
+@pytest.mark.parametrize(
+    "page",
+    sorted([ROOT / "README.md", ROOT / "AGENTS.md", *DOCS.rglob("*.md")]),
+    ids=lambda path: str(path.relative_to(ROOT)),
+)
+def test_every_link_to_a_file_leads_somewhere(page):
+    links = re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text(encoding="utf-8"))
+    missing = [
+        link for link in links if not link.startswith("http") and not (page.parent / link).exists()
+    ]
+
+    assert missing == []
