@@ -34,14 +34,14 @@ imports: $(VENV)/.ready  ## The floors hold
 
 test: $(VENV)/.ready  ## Unit, golden, property and parity tests
 	$(BIN)/triseek warmup
-	PYTHONWARNDEFAULTENCODING=1 $(RUN) pytest -m "not slow"
+	$(RUN) pytest -m "not slow"
 
 test-nojit: $(VENV)/.ready  ## The kernels as plain Python: coverage and debuggers see inside
 	NUMBA_DISABLE_JIT=1 $(RUN) pytest tests/kernels
 
 test-all: $(VENV)/.ready  ## With the slow ones: full fuzz counts, crash loops, parity on real trees
 	$(BIN)/triseek warmup
-	PYTHONWARNDEFAULTENCODING=1 $(RUN) pytest
+	$(RUN) pytest
 
 golden: $(VENV)/.ready  ## Accept what golden tests now print; read the diff before committing it
 	TRISEEK_GOLDEN=update $(RUN) pytest tests/query/test_grams.py tests/cli

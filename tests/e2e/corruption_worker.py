@@ -49,8 +49,10 @@ def main(root: Path, index: Path, whole: Path) -> None:
 
 
 def case(root: Path, index: Path, whole: Path, seed: int, expected: list[Outcome]) -> str:
-    chance = Random(seed)  # noqa: S311 - a case can be repeated by its number
-    name = chance.choice(sorted(str(path.relative_to(whole)) for path in whole.rglob("*") if path.is_file()))
+    chance = Random(seed)
+    name = chance.choice(
+        sorted(str(path.relative_to(whole)) for path in whole.rglob("*") if path.is_file())
+    )
     done = damage(whole / name, index / name, chance)
     number = seed % len(SEARCHES)
     words = SEARCHES[number]
@@ -118,7 +120,9 @@ def put_back(whole: Path, index: Path) -> None:
     """Make the index what it was; files are replaced, never rewritten, for some are mapped."""
     for path in whole.rglob("*"):
         target = index / path.relative_to(whole)
-        if path.is_file() and not (target.exists() and target.stat().st_mtime_ns == path.stat().st_mtime_ns):
+        if path.is_file() and not (
+            target.exists() and target.stat().st_mtime_ns == path.stat().st_mtime_ns
+        ):
             replace(target, path.read_bytes())
             shutil.copystat(path, target)
 

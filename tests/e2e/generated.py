@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 WORDS = [f"word{number:03d}" for number in range(400)]
 EVERYWHERE = "token_everywhere"
@@ -35,7 +38,5 @@ class GeneratedTree:
         return self.tokens
 
     def _text(self, first: str) -> str:
-        lines = [first]
-        for _ in range(40):
-            lines.append(" ".join(self.choice.choices(WORDS, k=12)))
-        return "\n".join(lines) + "\n"
+        lines = (" ".join(self.choice.choices(WORDS, k=12)) for _ in range(40))
+        return "\n".join((first, *lines)) + "\n"

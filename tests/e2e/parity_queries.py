@@ -282,7 +282,7 @@ TOGETHER = r"""
 
 def searches(tree: Tree) -> list[list[str]]:
     """Every search for a tree, without repetition, in a fixed order."""
-    choice = random.Random(tree.name)  # noqa: S311 - the same searches every time
+    choice = random.Random(tree.name)
     seen: dict[tuple[str, ...], None] = {}
     for words in itertools.chain(_fixed(), _sampled(tree, choice), _folders(tree)):
         seen.setdefault(tuple(words))
@@ -340,7 +340,9 @@ def _sampled(tree: Tree, choice: random.Random) -> Iterator[list[str]]:
 
 def _folders(tree: Tree) -> Iterator[list[str]]:
     """The same below folders and in files that were named."""
-    inside = sorted(path.name for path in tree.root.iterdir() if path.is_dir() and path.name[0] != ".")
+    inside = sorted(
+        path.name for path in tree.root.iterdir() if path.is_dir() and path.name[0] != "."
+    )
     files = sorted(path.name for path in tree.root.iterdir() if path.suffix in (".py", ".h"))
     for name, pattern in zip(inside[:12], itertools.cycle(COMMON), strict=False):
         yield ["-n", "-m3", "-e", pattern, name]

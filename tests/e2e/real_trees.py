@@ -21,7 +21,7 @@ class Tree(NamedTuple):
     name: str
     root: Path
     words: tuple[str, ...]
-    """Every distinct word of some of its files, in a fixed order; queries are sampled from these."""
+    """Distinct words and lines of some of its files, in a fixed order, to sample from."""
 
 
 def prepare(name: str, beside: Path) -> Tree:
@@ -79,7 +79,9 @@ def _standard_library(target: Path) -> Path:
 def _words(root: Path) -> tuple[str, ...]:
     """Lines' worth of text from every n-th file: whatever a person might paste."""
     found: dict[str, None] = {}
-    files = sorted(path for path in root.rglob("*") if path.suffix in (".py", ".h", ".pyi", ".c", ".txt"))
+    files = sorted(
+        path for path in root.rglob("*") if path.suffix in (".py", ".h", ".pyi", ".c", ".txt")
+    )
     for path in files[:: max(1, len(files) // 300)]:
         try:
             lines = path.read_bytes().decode("utf-8", "ignore").splitlines()

@@ -92,7 +92,14 @@ class Worker:
 
     def __init__(self, *places: Path) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-X", "faulthandler", "-m", "tests.e2e.corruption_worker", *map(str, places)],
+            [
+                sys.executable,
+                "-X",
+                "faulthandler",
+                "-m",
+                "tests.e2e.corruption_worker",
+                *map(str, places),
+            ],
             env={**os.environ, "PYTHONPATH": str(ROOT)},
             cwd=ROOT,
             stdin=subprocess.PIPE,

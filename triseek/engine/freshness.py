@@ -12,6 +12,7 @@ until their content has been compared once, later; `checked.json` remembers when
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import time
@@ -45,7 +46,7 @@ Array: TypeAlias = np.ndarray[Any, Any]
 
 BUDGET_S = 5.0
 """A sweep that takes longer than this is given up, and the answer says so."""
-_SLICE = 8_192
+_SLICE = 4_096
 """Files stat'ed between looks at the clock."""
 _SPECIAL = (*IGNORE_NAMES, b".git")
 _CHECKED = "checked.json"
@@ -169,8 +170,7 @@ class Sweeper:
             if len(numbers):
                 digests = view.segment.files.numbers("xxh3")[numbers]
                 names = view.names.take(numbers)
-                with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as threads:
-                    found = list(threads.map(lambda name: digest_of(descriptor, name), names))
+                found = list(_pool().map(lambda name: digest_of(descriptor, name), names))
                 readable = view.skip[numbers] != layout.SKIP_UNREADABLE
                 differs = np.array(
                     [d is None or d != int(e) for d, e in zip(found, digests, strict=True)]
@@ -355,7 +355,7 @@ def digest_of(directory: int, path: bytes) -> int | None:
 
 
 def _stat_all(directory: int, names: Names, deadline: float | None) -> Array | None:
-    """int64[n, STAT_SLOTS] of every name, two threads; None when the deadline passes."""
+    """int64[n, STAT_SLOTS] of every name, on a few threads; None when the deadline passes."""
     n = len(names)
     out = np.zeros((n, fetch.STAT_SLOTS), np.int64)
     blob, starts = names.blob, names.starts
@@ -374,9 +374,15 @@ def _stat_all(directory: int, names: Names, deadline: float | None) -> Array | N
                 out[i] = fetch.stat_slowly(directory, names[i])
         return True
 
-    with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as threads:
-        done = list(threads.map(stat_slice, range(0, n, _SLICE)))
-    return out if all(done) else None
+    slices = range(0, n, _SLICE)
+    # Threads are started once a process: starting some takes longer than a small tree's stats.
+    done = map(stat_slice, slices) if len(slices) < 2 else _pool().map(stat_slice, slices)
+    return out if all(list(done)) else None
+
+
+@functools.cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(min(4, os.cpu_count() or 1), "triseek-stat")
 
 
 def _read_checked(reader: Reader) -> _Checked:

@@ -12,6 +12,7 @@ Only Linux has `statx`; elsewhere `is_available()` is false and callers read thr
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 import stat as stat_module
 import sys
@@ -65,6 +66,7 @@ TOO_BIG = -2  # does not fit the whole arena: read it in chunks
 NOT_REGULAR = -3  # a directory, a socket, a device
 
 
+@functools.cache
 def is_available() -> bool:
     """Whether these kernels can run here: compiled, on Linux, with `statx` in the C library."""
     if not (is_compiled() and sys.platform == "linux"):

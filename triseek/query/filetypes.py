@@ -70,6 +70,19 @@ def definitions(changes: Iterable[TypeChange] = ()) -> dict[str, tuple[str, ...]
     return table
 
 
+def globs_of_types(spec: ScopeSpec) -> tuple[list[str], list[str]]:
+    """Return the globs of all types a scope chooses, and of all it refuses.
+
+    Raises:
+        InvalidQuery: As `Types.compile`.
+    """
+    table = definitions(spec.type_changes)
+    chosen, refused = _globs(table, spec.types), _globs(table, spec.types_not)
+    return [glob for globs in chosen for glob in globs], [
+        glob for globs in refused for glob in globs
+    ]
+
+
 def _definition(text: str, table: dict[str, tuple[str, ...]]) -> tuple[str, tuple[str, ...]]:
     parts = text.split(":")
     name = parts[0]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import os
+import stat
 import threading
 from bisect import bisect_left
 from collections import deque
@@ -209,24 +210,34 @@ class _State:
 
     def extras(self, scope: Scope, paths: Sequence[bytes], dirt: Dirt) -> list[bytes]:
         """Files to look at directly: what changed, and what a glob brings back."""
-        excluded = [*self.excluded, *dirt.excluded] if dirt.excluded else self.excluded
-        if scope.may_whitelist(excluded):
-            within = tuple(os.fsdecode(path) for path in paths)
-            listed = walk.walk(self.root, scope.spec, within=within).paths
-            known: set[bytes] = set()
-            for view, mask in zip(self.reader.views, dirt.masks, strict=True):
-                known.update(view.names.take(np.flatnonzero(view.alive & ~mask)))
-            return [path for path in listed if path not in known]
-        scan = dirt.scan
-        if not scan:
-            return []
-        allowlisted = np.array([path in dirt.allowlisted for path in scan], np.bool_)
-        taken = scope.select(scan, allowlisted)
+        found = self._brought_back(scope, dirt)
+        if dirt.scan:
+            allowlisted = np.array([path in dirt.allowlisted for path in dirt.scan], np.bool_)
+            taken = scope.select(dirt.scan, allowlisted).tolist()
+            found += [path for path, take in zip(dirt.scan, taken, strict=True) if take]
         return [
             path
-            for path, take in zip(scan, taken.tolist(), strict=True)
-            if take and _is_within(path, paths) and self._small_enough(path, scope.spec)
+            for path in dict.fromkeys(found)
+            if _is_within(path, paths) and self._small_enough(path, scope.spec)
         ]
+
+    def _brought_back(self, scope: Scope, dirt: Dirt) -> list[bytes]:
+        """Files left out by the index's walk that this scope's globs ask for by name."""
+        excluded = [*self.excluded, *dirt.excluded] if dirt.excluded else self.excluded
+        back = scope.may_whitelist(excluded)
+        folders = [entry.path for entry in back if entry.is_dir]
+        found = [entry.path for entry in back if not entry.is_dir and self._is_file(entry.path)]
+        if folders:
+            found += walk.walk_below(self.root, scope.spec, folders).paths
+        return found
+
+    def _is_file(self, path: bytes) -> bool:
+        """Whether a regular file is there now; links are not followed."""
+        try:
+            mode = os.lstat(os.path.join(os.fsencode(self.root), path)).st_mode  # noqa: PTH118
+        except OSError:
+            return False
+        return stat.S_ISREG(mode)
 
     def _small_enough(self, path: bytes, spec: ScopeSpec) -> bool:
         if spec.max_filesize is None:

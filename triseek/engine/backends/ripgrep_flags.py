@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from triseek.query.filetypes import globs_of_types
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -109,9 +111,7 @@ def _scope_flags(scope: ScopeSpec) -> Iterator[str]:
             yield "--" + name.replace("_", "-")
     yield from (f"--glob={glob}" for glob in scope.globs)
     yield from (f"--iglob={glob}" for glob in scope.iglobs)
-    yield from (f"--type-{change}={value}" for change, value in scope.type_changes)
-    yield from (f"--type={name}" for name in scope.types)
-    yield from (f"--type-not={name}" for name in scope.types_not)
+    yield from _type_flags(scope)
     yield from (f"--ignore-file={path}" for path in scope.ignore_files)
     if scope.max_depth is not None:
         yield f"--max-depth={scope.max_depth}"
@@ -132,3 +132,14 @@ def escape_braces(pattern: str) -> str:
     triseek reads such a brace as itself and says so in a note; rg refuses the pattern.
     """
     return _PIECE.sub(lambda found: "\\" * bool(found["brace"]) + found[0], pattern)
+
+
+def _type_flags(scope: ScopeSpec) -> Iterator[str]:
+    """Types by our own table: the same name means other globs to an older or a later rg."""
+    chosen, refused = globs_of_types(scope)
+    yield from (f"--type-add=triseekchosen:{glob}" for glob in chosen)
+    yield from (f"--type-add=triseekrefused:{glob}" for glob in refused)
+    if chosen:
+        yield "--type=triseekchosen"
+    if refused:
+        yield "--type-not=triseekrefused"
