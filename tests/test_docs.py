@@ -24,8 +24,8 @@ DOCS = ROOT / "docs"
 def cli_page() -> str:
     return (
         "# Command line\n\n"
-        "`triseek PATTERN [PATH…]` and `triseek search PATTERN [PATH…]` are the same; a first word\n"
-        "that is a verb is that verb, so `triseek search build` searches for the word build.\n\n"
+        "`triseek PATTERN [PATH…]` and `triseek search PATTERN [PATH…]` are the same; a first\n"
+        "word that is a verb is that verb, so `triseek search build` searches for the word build.\n\n"
         "## Searching\n\nThe flags are ripgrep's, with ripgrep's meaning; later ones win.\n\n"
         + cli_help.reference().strip()
         + "\n\n## Other verbs\n\n"
@@ -58,7 +58,7 @@ def routing_page() -> str:
     rows = "\n".join(f"| `{reason}` | {sentence} |" for reason, sentence in REASONS.items())
     return (
         "# Routing\n\n"
-        "Three roads lead to the same answer: the **index**, a parallel **scan**, and **ripgrep**.\n"
+        "Three roads lead to the same answer: the **index**, a parallel **scan**, and **rg**.\n"
         "One of these reasons decides; `--envelope` and the terminal's last line name it. A road\n"
         "that fails is replaced by another, and `fell_back` says why.\n\n"
         "| reason | when |\n|---|---|\n" + rows + "\n\n"
