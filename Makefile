@@ -33,14 +33,12 @@ imports: $(VENV)/.ready  ## The floors hold
 	$(BIN)/lint-imports
 
 test: $(VENV)/.ready  ## Unit, golden, property and parity tests
-	$(BIN)/triseek warmup
 	$(RUN) pytest -m "not slow"
 
 test-nojit: $(VENV)/.ready  ## The kernels as plain Python: coverage and debuggers see inside
 	NUMBA_DISABLE_JIT=1 $(RUN) pytest tests/kernels
 
 test-all: $(VENV)/.ready  ## With the slow ones: full fuzz counts, crash loops, parity on real trees
-	$(BIN)/triseek warmup
 	$(RUN) pytest
 
 golden: $(VENV)/.ready  ## Accept what golden tests now print; read the diff before committing it

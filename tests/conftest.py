@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from triseek.kernels import cache
+from triseek.model.index import no_progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -16,6 +17,15 @@ if TYPE_CHECKING:
 # A state folder per test would mean a compiler run per test: kernels are kept between runs.
 _KERNELS = Path(__file__).parent.parent / ".pytest_cache" / "kernels" / cache.digest()
 os.environ.setdefault("NUMBA_CACHE_DIR", str(_KERNELS))
+
+
+@pytest.fixture(autouse=True, scope="session")
+def kernels() -> None:
+    """Compile every kernel once, so that no test, and no process a test starts, waits for it."""
+    if not cache.is_ready():
+        from triseek.kernels.warm import warm
+
+        warm(no_progress)
 
 
 @pytest.fixture(autouse=True)

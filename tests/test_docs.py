@@ -25,7 +25,7 @@ def cli_page() -> str:
     return (
         "# Command line\n\n"
         "`triseek PATTERN [PATH…]` and `triseek search PATTERN [PATH…]` are the same; a first\n"
-        "word that is a verb is that verb, so `triseek search build` searches for the word build.\n\n"
+        "word that is a verb is that verb, so `triseek search build` searches for build.\n\n"
         "## Searching\n\nThe flags are ripgrep's, with ripgrep's meaning; later ones win.\n\n"
         + cli_help.reference().strip()
         + "\n\n## Other verbs\n\n"
