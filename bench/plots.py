@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _COLOURS = {
     "triseek": "#0b6e99",
+    "triseek-swept": "#3c93b8",
     "triseek-cli": "#67b7d1",
     "csearch": "#c8963e",
     "rgx": "#b5523b",

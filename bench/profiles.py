@@ -40,10 +40,10 @@ FULL = Profile(
     name="full",
     corpora=("django", "linux"),
     groups=(),
-    rounds_max=15,
+    rounds_max=11,
     rounds_min=3,
-    case_seconds_max=3.0,
-    sessions={20: (), 100: ("triseek", "triseek-cli", "rg")},
+    case_seconds_max=2.0,
+    sessions={20: (), 100: ("triseek", "triseek-swept", "rg")},
     builds=2,
     updates=True,
 )

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 class Api:
     """One opened root."""
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, *, sweep: bool) -> None:
+        """`sweep`: compare the tree with the index before every answer."""
         self.root = root
+        self._sweep = sweep
         self.engine = Service().engine(root, exact=True)
 
     def opening(self) -> int:
@@ -37,31 +39,31 @@ class Api:
         """Answer and take everything that is handed over; nanoseconds."""
         if case["mode"] == "paths":
             scope = ScopeSpec(globs=tuple(case["globs"]))
-            return _timed(lambda: sum(map(len, self.engine.list_files(scope))))
-        asked = _request(case)
+            return _timed(lambda: sum(map(len, self.engine.list_files(scope, sweep=self._sweep))))
+        asked = _request(case, sweep=self._sweep)
         return _timed(lambda: sum(map(_taken, self.engine.search(asked))))
 
     def print(self, case: dict[str, Any], out: BinaryIO) -> None:
         """Write the answer as ripgrep writes it."""
         if case["mode"] == "paths":
-            paths = self.engine.list_files(ScopeSpec(globs=tuple(case["globs"])))
+            paths = self.engine.list_files(ScopeSpec(globs=tuple(case["globs"])), sweep=self._sweep)
             out.writelines(path + b"\n" for path in paths)
             return
-        for batch in self.engine.search(_request(case)):
+        for batch in self.engine.search(_request(case, sweep=self._sweep)):
             out.writelines(_printed(batch, counts=case["mode"] == "count"))
 
     def road(self, case: dict[str, Any]) -> str:
         """Which road answers, and why; empty for listings."""
         if case["mode"] == "paths":
             return ""
-        search = self.engine.search(_request(case))
+        search = self.engine.search(_request(case, sweep=self._sweep))
         for _ in search:
             pass
         route = getattr(search, "route", None)
         return f"{route.backend}: {route.reason}" if route else ""
 
 
-def _request(case: dict[str, Any]) -> SearchRequest:
+def _request(case: dict[str, Any], *, sweep: bool) -> SearchRequest:
     return SearchRequest(
         pattern=PatternSpec(
             patterns=tuple(case["patterns"]),
@@ -72,6 +74,8 @@ def _request(case: dict[str, Any]) -> SearchRequest:
         scope=ScopeSpec(globs=tuple(case["globs"])),
         mode=case["mode"],
         limit=case["limit"],
+        count_all=False,  # ripgrep, too, is stopped at its last wanted line
+        sweep=sweep,
     )
 
 

@@ -48,8 +48,11 @@ class TriseekInprocess(Engine):
         shutil.rmtree(self.scratch / "indexes", ignore_errors=True)
         self.close()
         self._warm()
-        self._call("open", root=str(self.root))
+        self._open(self.root)
         return self._built("build")
+
+    def _open(self, root: Path) -> None:
+        self._call("open", root=str(root), sweep=bool(self.settings.get("sweep", True)))
 
     def update(self) -> Build:
         """What the command `update` does, without the command."""
@@ -97,7 +100,7 @@ class TriseekInprocess(Engine):
             capture_output=True,
             check=False,
         )
-        self._call("open", root=str(tiny))
+        self._open(tiny)
         self._call("build")
 
     def _built(self, verb: str) -> Build:

@@ -36,8 +36,8 @@ class _Worker:
 
         return {"version": triseek.__version__}
 
-    def do_open(self, root: str) -> dict[str, Any]:
-        self.api = Api(root)
+    def do_open(self, root: str, sweep: bool) -> dict[str, Any]:
+        self.api = Api(root, sweep=sweep)
         return {}
 
     def do_opening(self) -> dict[str, Any]:

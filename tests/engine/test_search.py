@@ -170,3 +170,12 @@ def test_list_files_lists_what_a_search_would_read(repo):
 
     assert list(engine.list_files(ScopeSpec())) == [b"a", b"b/c.py", b"b/d.c"]
     assert list(engine.list_files(ScopeSpec(types=("py",)), ("b",))) == [b"b/c.py"]
+
+
+def test_a_search_that_need_not_count_stops_behind_its_limit(repo):
+    search = Engine(repo(FILES)).search(request(limit=20, count_all=False))
+
+    assert len(found(search)) == 20
+    assert search.totals.truncated
+    assert search.totals.lines < 600
+    assert "limit" in search.totals.incomplete

@@ -61,15 +61,20 @@ class Engine:
         """Search file contents. See `Search` for what is raised, and when."""
         return Search(self, request)
 
-    def list_files(self, scope: ScopeSpec, paths: tuple[str, ...] = ()) -> Iterator[bytes]:
-        """Yield the files a search with this scope would look at, in path order."""
-        return iter(self._listed(scope, paths))
+    def list_files(
+        self, scope: ScopeSpec, paths: tuple[str, ...] = (), *, sweep: bool = True
+    ) -> Iterator[bytes]:
+        """Yield the files a search with this scope would look at, in path order.
 
-    def _listed(self, scope: ScopeSpec, paths: tuple[str, ...]) -> list[bytes]:
+        Without `sweep` an index is believed as it is, whatever has changed since it was written.
+        """
+        return iter(self._listed(scope, paths, sweep=sweep))
+
+    def _listed(self, scope: ScopeSpec, paths: tuple[str, ...], *, sweep: bool) -> list[bytes]:
         """List from the index where it can say, else by a walk."""
         if self.index_dir is not None and cache.is_ready() and not self._is_cold():
             try:
-                return self.indexed().list_files(scope, paths)
+                return self.indexed().list_files(scope, paths, sweep=sweep)
             except (BackendFailure, IndexCorrupt, FormatTooNew, IndexUnavailable):
                 pass
         return walk(self.root, scope, within=paths).paths

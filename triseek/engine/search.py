@@ -103,7 +103,7 @@ class Search:
             self.totals.elapsed_ms = (time.perf_counter() - started) * 1e3
 
     def _capped(self, batches: Generator[Batch, None, None]) -> Generator[Batch, None, None]:
-        """Pass on what `limit` leaves, and go on to the end: totals count what it cut off."""
+        """Pass on what `limit` leaves; if asked, go on to the end: totals count what it cut off."""
         left = self.request.limit
         truncated = False
         try:
@@ -116,6 +116,9 @@ class Search:
                 truncated = truncated or cut
                 if kept.paths:
                     yield kept
+                if truncated and not self.request.count_all:
+                    self.totals.incomplete = "stopped at the limit; totals cover what was searched"
+                    return
         finally:
             batches.close()
             self.totals.truncated = truncated

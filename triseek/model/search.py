@@ -99,6 +99,9 @@ class SearchRequest:
     """At most this many matching lines per file (-m)."""
     limit: int | None = None
     """At most this many matching lines in all, in path order; totals stay exact."""
+    count_all: bool = True
+    """Go on behind `limit`, so that totals are exact; without, stop there: the totals then cover
+    what was looked at, and say so (`incomplete`)."""
     line_numbers: bool = True
     """Whether rows need their line numbers; without, they may be 0, which is cheaper."""
     engine: EngineChoice = "auto"
