@@ -23,7 +23,11 @@ def environment() -> dict[str, str]:
 
 def rg_on(words: list[str], folder: Path, stdin: bytes) -> tuple[int, bytes]:
     done = subprocess.run(
-        ["rg", "--no-config", *words], cwd=folder, input=stdin, capture_output=True, check=False
+        ["rg", "--no-config", "--sort=path", *words],
+        cwd=folder,
+        input=stdin,
+        capture_output=True,
+        check=False,
     )
     return done.returncode, done.stdout
 
