@@ -105,29 +105,6 @@ def test_stats_are_pythons_and_links_are_not_followed(tmp_path, folder):
     assert part.tolist() == rows[1].tolist()
 
 
-@compiled
-def test_blocks_of_files_are_read_where_they_are_and_lost_ones_are_said_so(tmp_path, folder):
-    (tmp_path / "a").write_bytes(b"0123456789")
-    (tmp_path / "b").write_bytes(b"abc")
-    blob = Names(b"a", b"gone", b"b")
-    edges = np.array([0, 3, 4, 6], np.int64)
-    offsets = np.array([0, 4, 6, 0, 0, 2], np.uint64)
-    sizes = np.array([2, 2, 2, 5, 1, 9], np.uint64)
-    arena = np.zeros(40, np.uint8)
-    stats, begins = np.zeros(3 * fetch.STAT_SLOTS, np.int64), np.zeros(6, np.int64)
-    files = np.arange(3, dtype=np.int64)
-    used = fetch.read_blocks(
-        folder, blob.blob, blob.starts, files, edges, offsets, sizes, 0, 3,
-        np.zeros(fetch.SCRATCH_BYTES, np.uint8), arena, stats, begins,
-    )  # fmt: skip
-    texts = [
-        arena[begin : begin + int(size)].tobytes() if begin >= 0 else None
-        for begin, size in zip(begins.tolist(), sizes, strict=True)
-    ]
-    assert texts == [b"01", b"45", b"67", None, b"a", None]
-    assert used <= 40
-
-
 def test_the_twin_gives_zeros_for_what_is_not_there(tmp_path, folder):
     (tmp_path / "a").write_bytes(b"abc")
     assert fetch.stat_slowly(folder, b"gone") == [0] * fetch.STAT_SLOTS

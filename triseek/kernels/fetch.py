@@ -26,7 +26,6 @@ from triseek.kernels.jit import (
     I64,
     I64S,
     I64S_OUT,
-    U64S,
     is_compiled,
     kernel,
 )
@@ -256,58 +255,3 @@ def read_files(
         if got > 0:
             used += got
     return last
-
-
-@kernel(
-    I64, I64, BYTES, I64S, I64S, I64S, U64S, U64S, I64, I64,
-    BYTES_OUT, BYTES_OUT, I64S_OUT, I64S_OUT,
-)  # fmt: skip
-def read_blocks(
-    directory: int,
-    names: np.ndarray,
-    starts: np.ndarray,
-    files: np.ndarray,
-    edges: np.ndarray,
-    offsets: np.ndarray,
-    sizes: np.ndarray,
-    first: int,
-    last: int,
-    scratch: np.ndarray,
-    arena: np.ndarray,
-    stats: np.ndarray,
-    begins: np.ndarray,
-) -> int:
-    """Read the wanted blocks of files[first:last] into the arena; neighbours in one read.
-
-    files: int64, numbers into `starts`. The blocks of files[k] are edges[k]..edges[k + 1] - 1 of
-    `offsets` (bytes in the file) and `sizes` (bytes), both uint64. stats: int64, a row per file
-    from its open descriptor. begins: int64, where in the arena block edges[first] + j stands;
-    -1 when its file could not be read in full. The arena must hold all of them.
-    Returns the bytes used of the arena.
-    """
-    used = 0
-    for k in range(first, last):
-        row = (k - first) * STAT_SLOTS
-        descriptor = open_stat(directory, names, starts, files[k], scratch, stats, row)
-        if descriptor < 0:
-            for b in range(edges[k], edges[k + 1]):
-                begins[b - edges[first]] = -1
-            continue
-        b = edges[k]
-        while b < edges[k + 1]:
-            # A run of adjacent blocks is one read.
-            run = b + 1
-            length = numba.int64(sizes[b])
-            while run < edges[k + 1] and offsets[run] == offsets[run - 1] + sizes[run - 1]:
-                length += numba.int64(sizes[run])
-                run += 1
-            target = arena.ctypes.data + used
-            got = read_range(descriptor, target, length, numba.int64(offsets[b]))
-            at = used
-            for j in range(b, run):
-                begins[j - edges[first]] = at if got == length else -1
-                at += numba.int64(sizes[j])
-            used += length
-            b = run
-        c_close(descriptor)
-    return used
