@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import os
-import stat
 import threading
 from bisect import bisect_left
 from collections import deque
@@ -21,11 +20,11 @@ import numpy as np
 from triseek import errors
 from triseek.engine.backends import lines, verify
 from triseek.engine.backends.file import FileSearch, named_files
-from triseek.engine.freshness import Dirt, Sweeper
+from triseek.engine.backends.generation import State
 from triseek.files import walk
 from triseek.index.reader import Reader
 from triseek.query import grams
-from triseek.query.scope import Excluded, Scope
+from triseek.query.scope import Scope
 from triseek.store import layout, manifest
 
 if TYPE_CHECKING:
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from triseek.engine.backends.base import Batch
+    from triseek.engine.freshness import Dirt
     from triseek.index.reader import View
     from triseek.model.search import BackendName, ScopeSpec, SearchRequest, Skipped, Totals
     from triseek.query.pattern import Pattern
@@ -56,7 +56,7 @@ class Indexed:
         self.root = root
         self.index_dir = index_dir
         self._lock = threading.Lock()
-        self._state: _State | None = None
+        self._state: State | None = None
 
     def covers(self, scope: ScopeSpec, paths: Sequence[str] = ()) -> bool:
         """Whether the index can answer for these files, if need be with a partial walk.
@@ -122,7 +122,7 @@ class Indexed:
         dirt = self._sweep(state, paths, verified=sweep)
         return state.listed(scope, paths, dirt)
 
-    def _sweep(self, state: _State, paths: Sequence[str], *, verified: bool) -> Dirt:
+    def _sweep(self, state: State, paths: Sequence[str], *, verified: bool) -> Dirt:
         """What changed; a folder that was named and is ignored by now is for another road."""
         dirt = state.sweep(verified=verified)
         named = named_files(os.fsencode(self.root), paths)
@@ -139,7 +139,7 @@ class Indexed:
         """What the tree holds that the index does not know."""
         return self._current().sweep(verified=True)
 
-    def _current(self) -> _State:
+    def _current(self) -> State:
         """The state of the current generation, opened anew when a writer has moved on."""
         with self._lock:
             current = manifest.read(self.index_dir)
@@ -149,117 +149,8 @@ class Indexed:
                 reader = Reader.open(self.index_dir)
                 if reader is None:
                     raise errors.IndexUnavailable(f"there is no index for {self.root}")
-                self._state = _State(self.root, reader)
+                self._state = State(self.root, reader)
             return self._state
-
-
-class _State:
-    """One generation, and what is worked out from it once."""
-
-    def __init__(self, root: str, reader: Reader) -> None:
-        self.root = root
-        self.reader = reader
-        self._sweeper = Sweeper(root, reader)
-        self._lock = threading.Lock()
-        self._folders: set[bytes] | None = None
-        self._excluded: list[Excluded] | None = None
-
-    @property
-    def folders(self) -> set[bytes]:
-        """Every folder the walk entered."""
-        if self._folders is None:
-            table = self.reader.directories
-            self._folders = set(table.names("path").all())
-        return self._folders
-
-    @property
-    def excluded(self) -> list[Excluded]:
-        """What the walk left out."""
-        if self._excluded is None:
-            table = self.reader.excluded
-            columns = (table.names("path").all(), table.numbers("is_dir"), table.numbers("hidden"))
-            self._excluded = [
-                Excluded(path, bool(is_dir), bool(hidden))
-                for path, is_dir, hidden in zip(*columns, strict=True)
-            ]
-        return self._excluded
-
-    def sweep(self, *, verified: bool) -> Dirt:
-        """What changed since the generation was written; unverified: assume nothing did."""
-        if not verified:
-            masks = [np.zeros(len(view.names), np.bool_) for view in self.reader.views]
-            return Dirt("unverified", masks)
-        with self._lock:
-            return self._sweeper.sweep()
-
-    def chosen(self, view: View, scope: Scope, paths: Sequence[bytes], mask: Array) -> Array:
-        """bool[files]: indexed files of a view that the scope takes and that have not changed."""
-        chosen: Array = view.alive & ~mask
-        if not scope.selects_all:
-            chosen &= scope.select(view.paths, view.allowlisted)
-        elif not scope.spec.allowlist:
-            chosen &= ~view.allowlisted
-        if scope.spec.max_filesize is not None:
-            chosen &= view.segment.files.numbers("size") <= scope.spec.max_filesize
-        if paths and b"" not in paths:
-            inside = np.zeros(len(chosen), np.bool_)
-            for path in paths:
-                inside |= view.paths.starts_with(path + b"/")
-            chosen &= inside
-        return chosen
-
-    def extras(self, scope: Scope, paths: Sequence[bytes], dirt: Dirt) -> list[bytes]:
-        """Files to look at directly: what changed, and what a glob brings back."""
-        found = self._brought_back(scope, dirt)
-        if dirt.scan:
-            allowlisted = np.array([path in dirt.allowlisted for path in dirt.scan], np.bool_)
-            taken = scope.select(dirt.scan, allowlisted).tolist()
-            found += [path for path, take in zip(dirt.scan, taken, strict=True) if take]
-        return [
-            path
-            for path in dict.fromkeys(found)
-            if _is_within(path, paths) and self._small_enough(path, scope.spec)
-        ]
-
-    def _brought_back(self, scope: Scope, dirt: Dirt) -> list[bytes]:
-        """Files left out by the index's walk that this scope's globs ask for by name."""
-        excluded = [*self.excluded, *dirt.excluded] if dirt.excluded else self.excluded
-        back = scope.may_whitelist(excluded)
-        folders = [entry.path for entry in back if entry.is_dir]
-        found = [entry.path for entry in back if not entry.is_dir and self._is_file(entry.path)]
-        if folders:
-            found += walk.walk_below(self.root, scope.spec, folders).paths
-        return found
-
-    def _is_file(self, path: bytes) -> bool:
-        """Whether a regular file is there now; links are not followed."""
-        try:
-            mode = os.lstat(os.path.join(os.fsencode(self.root), path)).st_mode  # noqa: PTH118
-        except OSError:
-            return False
-        return stat.S_ISREG(mode)
-
-    def _small_enough(self, path: bytes, spec: ScopeSpec) -> bool:
-        if spec.max_filesize is None:
-            return True
-        try:
-            size = os.stat(os.path.join(os.fsencode(self.root), path)).st_size  # noqa: PTH116, PTH118
-        except OSError:
-            return True
-        return size <= spec.max_filesize
-
-    def listed(self, spec: ScopeSpec, named: Sequence[str], dirt: Dirt) -> list[bytes]:
-        """Every file of a scope, in path order."""
-        scope = Scope.compile(spec)
-        paths = sorted(named_files(os.fsencode(self.root), named).folders)
-        found: list[bytes] = []
-        views = self.reader.views
-        for view, mask in zip(views, dirt.masks, strict=True):
-            found += view.names.take(np.flatnonzero(self.chosen(view, scope, paths, mask)))
-        extras = self.extras(scope, paths, dirt)
-        if extras or len(views) > 1:
-            found = sorted({*found, *extras}, key=walk.path_order)
-        return found
 
 
 class _Work(NamedTuple):
@@ -282,7 +173,7 @@ class _Answer:
     """One search against one state."""
 
     def __init__(
-        self, state: _State, request: SearchRequest, pattern: Pattern, dirt: Dirt, totals: Totals
+        self, state: State, request: SearchRequest, pattern: Pattern, dirt: Dirt, totals: Totals
     ) -> None:
         self._state = state
         self._request = request
@@ -408,10 +299,6 @@ def _merged(left: list[Batch], right: list[Batch]) -> list[Batch]:
         return left
     files = [file for batch in (*left, *right) for file in batch.files()]
     return [lines.gather(sorted(files, key=lambda file: walk.path_order(file.path)))]
-
-
-def _is_within(path: bytes, folders: Sequence[bytes]) -> bool:
-    return not folders or any(folder == b"" or path.startswith(folder + b"/") for folder in folders)
 
 
 def _insertion(names: Names, files: Array, order: bytes) -> int:

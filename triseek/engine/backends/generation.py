@@ -1,0 +1,136 @@
+"""One root at one generation of its index: what is worked out once and shared by its searches."""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from triseek.engine.backends.file import named_files
+from triseek.engine.freshness import Dirt, Sweeper
+from triseek.files import walk
+from triseek.query.scope import Excluded, Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from triseek.index.reader import Reader, View
+    from triseek.model.search import ScopeSpec
+
+Array: TypeAlias = np.ndarray[Any, Any]
+
+
+class State:
+    """One generation, and what is worked out from it once."""
+
+    def __init__(self, root: str, reader: Reader) -> None:
+        self.root = root
+        self.reader = reader
+        self._sweeper = Sweeper(root, reader)
+        self._lock = threading.Lock()
+        self._folders: set[bytes] | None = None
+        self._excluded: list[Excluded] | None = None
+
+    @property
+    def folders(self) -> set[bytes]:
+        """Every folder the walk entered."""
+        if self._folders is None:
+            table = self.reader.directories
+            self._folders = set(table.names("path").all())
+        return self._folders
+
+    @property
+    def excluded(self) -> list[Excluded]:
+        """What the walk left out."""
+        if self._excluded is None:
+            table = self.reader.excluded
+            columns = (table.names("path").all(), table.numbers("is_dir"), table.numbers("hidden"))
+            self._excluded = [
+                Excluded(path, bool(is_dir), bool(hidden))
+                for path, is_dir, hidden in zip(*columns, strict=True)
+            ]
+        return self._excluded
+
+    def sweep(self, *, verified: bool) -> Dirt:
+        """What changed since the generation was written; unverified: assume nothing did."""
+        if not verified:
+            masks = [np.zeros(len(view.names), np.bool_) for view in self.reader.views]
+            return Dirt("unverified", masks)
+        with self._lock:
+            return self._sweeper.sweep()
+
+    def chosen(self, view: View, scope: Scope, paths: Sequence[bytes], mask: Array) -> Array:
+        """bool[files]: indexed files of a view that the scope takes and that have not changed."""
+        chosen: Array = view.alive & ~mask
+        if not scope.selects_all:
+            chosen &= scope.select(view.paths, view.allowlisted)
+        elif not scope.spec.allowlist:
+            chosen &= ~view.allowlisted
+        if scope.spec.max_filesize is not None:
+            chosen &= view.segment.files.numbers("size") <= scope.spec.max_filesize
+        if paths and b"" not in paths:
+            inside = np.zeros(len(chosen), np.bool_)
+            for path in paths:
+                inside |= view.paths.starts_with(path + b"/")
+            chosen &= inside
+        return chosen
+
+    def extras(self, scope: Scope, paths: Sequence[bytes], dirt: Dirt) -> list[bytes]:
+        """Files to look at directly: what changed, and what a glob brings back."""
+        found = self._brought_back(scope, dirt)
+        if dirt.scan:
+            allowlisted = np.array([path in dirt.allowlisted for path in dirt.scan], np.bool_)
+            taken = scope.select(dirt.scan, allowlisted).tolist()
+            found += [path for path, take in zip(dirt.scan, taken, strict=True) if take]
+        return [
+            path
+            for path in dict.fromkeys(found)
+            if _is_within(path, paths) and self._small_enough(path, scope.spec)
+        ]
+
+    def _brought_back(self, scope: Scope, dirt: Dirt) -> list[bytes]:
+        """Files left out by the index's walk that this scope's globs ask for by name."""
+        excluded = [*self.excluded, *dirt.excluded] if dirt.excluded else self.excluded
+        back = scope.may_whitelist(excluded)
+        folders = [entry.path for entry in back if entry.is_dir]
+        found = [entry.path for entry in back if not entry.is_dir and self._is_file(entry.path)]
+        if folders:
+            found += walk.walk_below(self.root, scope.spec, folders).paths
+        return found
+
+    def _is_file(self, path: bytes) -> bool:
+        """Whether a regular file is there now; links are not followed."""
+        try:
+            mode = os.lstat(os.path.join(os.fsencode(self.root), path)).st_mode  # noqa: PTH118
+        except OSError:
+            return False
+        return stat.S_ISREG(mode)
+
+    def _small_enough(self, path: bytes, spec: ScopeSpec) -> bool:
+        if spec.max_filesize is None:
+            return True
+        try:
+            size = os.stat(os.path.join(os.fsencode(self.root), path)).st_size  # noqa: PTH116, PTH118
+        except OSError:
+            return True
+        return size <= spec.max_filesize
+
+    def listed(self, spec: ScopeSpec, named: Sequence[str], dirt: Dirt) -> list[bytes]:
+        """Every file of a scope, in path order."""
+        scope = Scope.compile(spec)
+        paths = sorted(named_files(os.fsencode(self.root), named).folders)
+        found: list[bytes] = []
+        views = self.reader.views
+        for view, mask in zip(views, dirt.masks, strict=True):
+            found += view.names.take(np.flatnonzero(self.chosen(view, scope, paths, mask)))
+        extras = self.extras(scope, paths, dirt)
+        if extras or len(views) > 1:
+            found = sorted({*found, *extras}, key=walk.path_order)
+        return found
+
+
+def _is_within(path: bytes, folders: Sequence[bytes]) -> bool:
+    return not folders or any(folder == b"" or path.startswith(folder + b"/") for folder in folders)
