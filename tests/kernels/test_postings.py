@@ -28,7 +28,7 @@ def test_decode_reads_what_was_encoded(numbers):
     data = oracle.encode(numbers)
     out = np.empty(len(numbers), np.uint32)
     around = bytes_column(b"\xff\x80" + data + b"\xff")
-    assert postings.decode(around, 2, 2 + len(data), MANY, out) == len(numbers)
+    assert postings.decode(around, 2, 2 + len(data), MANY, MANY, out) == len(numbers)
     assert out.tolist() == numbers
 
 
@@ -37,7 +37,7 @@ def test_decode_reads_what_was_encoded(numbers):
 def test_any_bytes_decode_as_the_oracle_says_or_are_damaged(data, blocks, room):
     wanted = oracle.decode(data, blocks)
     out = np.empty(room, np.uint32)
-    found = postings.decode(bytes_column(data), 0, len(data), blocks, out)
+    found = postings.decode(bytes_column(data), 0, len(data), blocks, blocks, out)
     if wanted is None or len(wanted) > room:
         assert found == -1
     else:
@@ -52,9 +52,19 @@ def test_a_damaged_list_gives_no_more_than_the_oracle_has(numbers, data):
     encoded[at] ^= data.draw(st.integers(1, 255))
     wanted = oracle.decode(bytes(encoded), MANY)
     out = np.empty(len(encoded), np.uint32)
-    found = postings.decode(bytes_column(bytes(encoded)), 0, len(encoded), MANY, out)
+    found = postings.decode(bytes_column(bytes(encoded)), 0, len(encoded), MANY, MANY, out)
     assert found == (-1 if wanted is None else len(wanted))
     assert found < 0 or out[:found].tolist() == wanted
+
+
+@given(NUMBERS, st.integers(0, MANY))
+@settings(deadline=None)
+def test_decoding_stops_at_the_first_number_that_is_not_wanted(numbers, below):
+    data = oracle.encode(numbers)
+    wanted = [number for number in numbers if number < below]
+    out = np.empty(len(wanted), np.uint32)
+    assert postings.decode(bytes_column(data), 0, len(data), MANY, below, out) == len(wanted)
+    assert out.tolist() == wanted
 
 
 @given(NUMBERS, NUMBERS)

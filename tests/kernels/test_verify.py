@@ -24,7 +24,7 @@ NEEDLES = st.lists(
 
 def packed(needles):
     starts = np.concatenate(([0], np.cumsum([len(needle) for needle in needles])))
-    rare = np.array([len(needle) - 1 for needle in needles], np.int64)
+    rare = np.array([at for needle in needles for at in (0, len(needle) - 1)], np.int64)
     return np.frombuffer(b"".join(needles), np.uint8), starts.astype(np.int64), rare
 
 

@@ -61,6 +61,23 @@ def test_what_only_bytes_beyond_ascii_can_match_is_uncertain_there_and_absent_el
     assert oracle.verdict(dfa, "aé".encode()) == 2
 
 
+ASCII_ALONE = [
+    "foo", "^$", "^foo", "foo$", "^foo$", "fo+", "foo|bar", "o{2,3}", "[a-f]{2}o", "(?:^|x)foo",
+    "foo(?:$|x)", r"[A-Za-z_][A-Za-z0-9_]{5,}", r"(?-u:\d)+[.](?-u:\d)+", "x{0}y?z",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("pattern", ASCII_ALONE)
+@given(st.lists(st.sampled_from([*LINES, "é", "\xad", "日本", "fo", "ob"]), max_size=5), st.data())
+@settings(deadline=None, max_examples=40)
+def test_a_pattern_of_ascii_alone_is_certain_on_any_line(pattern, pieces, data):
+    line = "".join(pieces).encode()
+    if line and data.draw(st.booleans()):
+        line = line[: data.draw(st.integers(0, len(line)))]  # may cut a character
+    spelled = pattern.replace("(?-u:", "(?:").replace("$", r"\Z").encode()
+    assert oracle.verdict(dfa_of(pattern), line) == int(bool(re.search(spelled, line)))
+
+
 @pytest.mark.parametrize("kind", ["text_start", "text_end"])
 def test_the_ends_of_the_text_are_not_a_lines_business(kind):
     assert build(Alternate((Look(kind), trees.literal("foo")))) is None

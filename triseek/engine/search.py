@@ -125,7 +125,7 @@ class Search:
 
     def _from_roads(self) -> Generator[Batch, None, None]:
         """Yield every batch, from another road where one fails, and no file twice."""
-        given: Counter[bytes] = Counter()
+        given: list[bytes] = []
         failures: list[TriseekError] = []
         for name in self._roads():
             if failures:
@@ -134,10 +134,11 @@ class Search:
                 )
             # A road without an index reads the tree itself, as it is now.
             self.totals = Totals(freshness="swept")
+            again = Counter(given)
             try:
                 for batch in self._from_road(name):
-                    fresh = _without(batch, given) if failures and given else batch
-                    given.update(fresh.paths)
+                    fresh = _without(batch, again) if again else batch
+                    given += fresh.paths
                     if fresh.paths:
                         yield fresh
             except ROAD_FAILED as error:
@@ -167,15 +168,15 @@ class Search:
                 close()
 
 
-def _without(batch: Batch, given: Counter[bytes]) -> Batch:
-    """Return the batch without files that have been given already; those are struck from `given`.
+def _without(batch: Batch, again: Counter[bytes]) -> Batch:
+    """Return the batch without files that have been given already; those are struck from `again`.
 
     A road that takes over begins anew: what an earlier one yielded before it failed comes again.
     """
     fresh = np.ones(len(batch.paths), bool)
     for number, path in enumerate(batch.paths):
-        if given[path] > 0:
-            given[path] -= 1
+        if again[path] > 0:
+            again[path] -= 1
             fresh[number] = False
     return keep_files(batch, fresh)
 

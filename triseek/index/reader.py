@@ -120,72 +120,76 @@ class View:
         rows[:, fetch.STAT_INODE] = files.numbers("inode")
         return rows
 
-    def candidates(self, formula: Formula) -> Array:
+    def candidates(self, formula: Formula, *, below: int | None = None) -> Array:
         """uint32: the blocks that may hold a match inside one line, rising.
+
+        below: look at blocks lower than this alone, and at no more of the lists than it takes.
 
         Raises:
             IndexCorrupt: a posting list is damaged.
         """
-        found = self._blocks(formula)
-        return np.arange(self.blocks, dtype=np.uint32) if found is None else found
+        some = self.blocks if below is None else below
+        found = self._blocks(formula, some)
+        return np.arange(some, dtype=np.uint32) if found is None else found
 
     def candidate_files(self, formula: Formula) -> Array:
         """bool[files]: files that may hold a match across lines."""
         chosen = self._files(formula)
         return np.ones(len(self.names), np.bool_) if chosen is None else chosen
 
-    def _blocks(self, formula: Formula) -> Array | None:
-        """Blocks that satisfy the formula; None for all of them."""
+    def _blocks(self, formula: Formula, below: int) -> Array | None:
+        """Blocks lower than `below` that satisfy the formula; None for all of them."""
         match formula:
             case All():
                 return None
             case Never():
                 return np.empty(0, np.uint32)
             case Gram():
-                return self._decode(formula.key)
+                return self._decode(formula.key, below)
             case Or():
-                return self._any(formula)
+                return self._any(formula, below)
             case And():
-                return self._every(formula)
+                return self._every(formula, below)
 
-    def _any(self, formula: Or) -> Array | None:
-        parts = [self._blocks(part) for part in formula.parts]
-        there = np.zeros(self.blocks, np.bool_)
+    def _any(self, formula: Or, below: int) -> Array | None:
+        parts = [self._blocks(part, below) for part in formula.parts]
+        there = np.zeros(below, np.bool_)
         for part in parts:
             if part is None:
                 return None
             there[part] = True
         return np.flatnonzero(there).astype(np.uint32)
 
-    def _every(self, formula: And) -> Array | None:
+    def _every(self, formula: And, below: int) -> Array | None:
         """Intersect, rarest first, and stop where a list costs more than it can save."""
+        worth = _WORTH * max(self.blocks, 1) // max(below, 1)
         ordered = sorted((self._at_most(part), i) for i, part in enumerate(formula.parts))
         kept: Array | None = None
         for most, i in ordered:
             part = formula.parts[i]
             if kept is None:
-                kept = self._blocks(part)
+                kept = self._blocks(part, below)
                 continue
-            if len(kept) == 0 or most > _WORTH * len(kept):
+            if len(kept) == 0 or most > worth * len(kept):
                 break
             if isinstance(part, Gram):
                 kept = self._narrow(kept, part.key)
             else:
-                other = self._blocks(part)
+                other = self._blocks(part, below)
                 if other is not None:
                     out = np.empty(min(len(kept), len(other)), np.uint32)
                     size = postings.intersect(kept, len(kept), other, len(other), out)
                     kept = out[:size]
         return kept
 
-    def _decode(self, gram: int) -> Array:
+    def _decode(self, gram: int, below: int) -> Array:
         begin, end, frequency = self.segment.postings_of(gram)
-        out = np.empty(frequency, np.uint32)
+        out = np.empty(min(frequency, below), np.uint32)
         values = self.segment.postings.values
-        size = postings.decode(values, begin, end, self.blocks, out)
-        if size != frequency:
+        size = postings.decode(values, begin, end, self.blocks, below, out)
+        if size < 0 or (below >= self.blocks and size != frequency):
             raise errors.IndexCorrupt(f"posting list {gram:#08x} of {self.segment.id} is damaged")
-        return out
+        return out[:size]
 
     def _narrow(self, kept: Array, gram: int) -> Array:
         begin, end, _ = self.segment.postings_of(gram)
@@ -204,7 +208,7 @@ class View:
                 return np.zeros(len(self.names), np.bool_)
             case Gram():
                 chosen = np.zeros(len(self.names), np.bool_)
-                chosen[self.block_file[self._decode(formula.key)]] = True
+                chosen[self.block_file[self._decode(formula.key, self.blocks)]] = True
                 return chosen
             case Or() | And():
                 parts = [self._files(part) for part in formula.parts]

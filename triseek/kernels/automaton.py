@@ -247,7 +247,10 @@ def _walk_on(
     return count
 
 
-@kernel(I64, BYTES, I64, I64, U32S, U16S, I64, BYTES, U64S_OUT, U64S_OUT, BYTES_OUT, U64S_OUT)
+@kernel(
+    I64, BYTES, I64, I64, U32S, U16S, I64, BYTES, U64S_OUT, U64S_OUT, BYTES_OUT, U64S_OUT,
+    allocates=True,
+)  # fmt: skip
 def match_lines(
     text: Bytes,
     begin: int,

@@ -27,12 +27,13 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-@kernel(I64, BYTES, I64, I64, I64, U32S_OUT)
-def decode(data: np.ndarray, begin: int, end: int, blocks: int, out: np.ndarray) -> int:
+@kernel(I64, BYTES, I64, I64, I64, I64, U32S_OUT)
+def decode(data: np.ndarray, begin: int, end: int, blocks: int, below: int, out: np.ndarray) -> int:
     """Write the list data[begin:end] to `out` and return its length, or -1 when it is damaged.
 
-    data: uint8. blocks: how many there are; every number must be lower. out: uint32, room for
-    the list (its document frequency; a longer list is damaged).
+    data: uint8. blocks: how many there are; every number must be lower. below: stop at the first
+    number that is not lower than this. out: uint32, room for the list as far as it is wanted (its
+    document frequency; a longer list is damaged).
     """
     count = 0
     value = numba.int64(0)
@@ -50,7 +51,11 @@ def decode(data: np.ndarray, begin: int, end: int, blocks: int, out: np.ndarray)
             step |= numba.int64(byte & 127) << shift
             shift += 7
         value += step
-        if value >= blocks or count >= out.size or (step == 0 and count > 0):
+        if value >= blocks or (step == 0 and count > 0):
+            return -1
+        if value >= below:
+            break
+        if count >= out.size:
             return -1
         out[count] = value
         count += 1

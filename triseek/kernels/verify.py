@@ -6,7 +6,7 @@ thousands of files, so Python's share of a search is a few calls whatever is fou
 
 How a line comes to match:
 
-- a needle occurs in it (one of several; `memchr`-driven), then
+- a needle occurs in it (one of several, see `kernels.literal`), then
 - nothing more (plain literals), or no word character stands on either side of the needle, or
   the automaton accepts the line;
 - without needles the automaton looks at every line.
@@ -113,14 +113,14 @@ def next_line(
 ) -> int:
     """The next line of text[at:end] with a needle that matches or may; `at` is a line start.
 
-    needles: uint8; needle k is needles[needle_starts[k] : needle_starts[k + 1]], its rarest byte
-    at rare[k]. class_offsets, table, start, eol_accept: the automaton (`query.automaton.Dfa`).
-    found: int64[2 + needles], found[0] and found[1] become the line's begin and end (its newline
-    included); the rest keeps each needle's next occurrence and must be -1 when a new text
-    begins. Returns 0 when there is no such line, 1 for a match, 2 when only an exact look can
-    tell.
+    needles: uint8; needle k is needles[needle_starts[k] : needle_starts[k + 1]], its rarest
+    two bytes at rare[2 * k] and rare[2 * k + 1]. class_offsets, table, start, eol_accept: the
+    automaton (`query.automaton.Dfa`). found: int64[2 + needles], found[0] and found[1] become the
+    line's begin and end (its newline included); the rest keeps each needle's next occurrence and
+    must be -1 when a new text begins. Returns 0 when there is no such line, 1 for a match, 2 when
+    only an exact look can tell.
     """
-    count = rare.size
+    count = rare.size // 2
     while at < end:
         hit = end
         which = 0
@@ -128,7 +128,7 @@ def next_line(
             if found[2 + k] < at:
                 found[2 + k] = find(
                     text, at, end, needles, needle_starts[k],
-                    needle_starts[k + 1] - needle_starts[k], rare[k],
+                    needle_starts[k + 1] - needle_starts[k], rare[2 * k], rare[2 * k + 1],
                 )  # fmt: skip
             if found[2 + k] < hit:
                 hit = found[2 + k]
@@ -145,7 +145,14 @@ def next_line(
                 # Here it is part of a longer word; its next occurrence may not be, nor may
                 # another needle that begins at the same place.
                 found[2 + which] = find(
-                    text, hit + 1, end, needles, needle_starts[which], size, rare[which]
+                    text,
+                    hit + 1,
+                    end,
+                    needles,
+                    needle_starts[which],
+                    size,
+                    rare[2 * which],
+                    rare[2 * which + 1],
                 )
                 continue
             if before == 2 or after == 2:

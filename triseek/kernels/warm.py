@@ -15,7 +15,7 @@ from triseek.kernels import cache
 if TYPE_CHECKING:
     from triseek.model.index import Progress
 
-_NOT_KERNELS = {"__init__", "cache", "jit", "rows", "warm"}
+_NOT_KERNELS = {"__init__", "cache", "jit", "rows", "simd", "warm"}
 
 
 def modules() -> list[str]:

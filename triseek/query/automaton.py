@@ -1,4 +1,4 @@
-"""A deterministic automaton that tells whether a line matches, for lines of ASCII.
+"""A deterministic automaton that tells whether a line matches, or that ASCII cannot tell.
 
 The tree becomes a program in the manner of Ken Thompson's machine (Russ Cox, "Regular Expression
 Matching: the Virtual Machine Approach", 2009), the program becomes a DFA by the subset
@@ -6,8 +6,9 @@ construction over classes of bytes. It looks for any match anywhere in a line, n
 the first time a match is certain it is done, so one absorbing state is enough.
 
 Assertions look one byte ahead, so they wait in a state until the next byte, or the end of the
-line, is known (as RE2 and Rust's regex-automata do). A byte beyond ASCII ends certainty: what
-stands around it may be Unicode's business, and another engine decides that line.
+line, is known (as RE2 and Rust's regex-automata do). A byte beyond ASCII ends certainty where the
+pattern could consume it, or asks what a word is: another engine decides that line. A pattern of
+ASCII alone only sees that whatever had begun to match has ended.
 """
 
 from __future__ import annotations
@@ -86,6 +87,8 @@ class Instruction(NamedTuple):
     kind: str
     mask: int = 0
     """byte: bit b is set when it consumes byte b; never beyond ASCII."""
+    beyond: bool = False
+    """byte: whether it consumes anything beyond ASCII, which the automaton cannot follow."""
     look: LookKind = "line_start"
     jumps: tuple[int, ...] = ()
     """split: where to go on, relative to this instruction."""
@@ -103,7 +106,8 @@ def _compile(node: Node, parts: list[Program | None]) -> Program | None:
         case Empty():
             return ()
         case Chars(ranges) | Bytes(ranges):
-            return (Instruction("byte", mask=_mask(ranges)),)
+            beyond = any(high >= 0x80 for _, high in ranges)
+            return (Instruction("byte", mask=_mask(ranges), beyond=beyond),)
         case Look(kind):
             return (Instruction("look", look=kind),) if kind in LOOKS else None
         case Concat():
@@ -194,6 +198,7 @@ class _Builder:
         self.line_starts &= ~self._where(lambda step: "word" in step.look)
         self.words = self._where(lambda step: step.kind == "look" and "word" in step.look)
         self.runs = _dominated_runs(code)
+        self.ascii_only = not self.words and not any(step.beyond for step in code)
         self.classes = self._classes()
         self.consumers = [self._consumers(members) for members in self.classes]
         self.kinds = [WORD if members & ASCII_WORDS else OTHER for members in self.classes]
@@ -302,7 +307,13 @@ class _Builder:
                 row.append(self._number(self._closure(0), EDGE))
             else:
                 row.append(self._number(self._onward(now & consumers), kind))
-        return [*row, QUIT]
+        return [*row, self._beyond_ascii(resolved[OTHER])]
+
+    def _beyond_ascii(self, places: int) -> int:
+        """Return where a byte beyond ASCII leads: nowhere new, when nothing could consume it."""
+        if not self.ascii_only:
+            return QUIT
+        return MATCH if places & self.match else self._number(self._onward(0), OTHER)
 
     def _resolved(self, places: int, before: int, after: int) -> int:
         """Return the places and what lies behind those assertions that hold here."""

@@ -31,9 +31,9 @@ LENGTH_MAX = 256
 """Bytes; longer literals are cut, for nothing is gained and growing them must stay linear."""
 
 PASS_NS = 0.1
-"""Looking for one byte with memchr, per byte of text."""
+"""Looking for a pair of bytes, per byte of text."""
 CANDIDATE_NS = 6.0
-"""Comparing a needle where its rarest byte was found."""
+"""Comparing a needle where its rarest two bytes were found."""
 LINE_NS = 300.0
 """Asking an automaton whether the line around a needle matches."""
 
@@ -56,13 +56,28 @@ def cost(needles: Iterable[bytes]) -> float:
     return sum(map(_cost_of_one, needles))
 
 
-def rarest(needle: bytes) -> int:
-    """Return the index of the byte of `needle` (not empty) that is rarest in source code."""
-    return max(range(len(needle)), key=lambda at: byte_rarity(needle[at]))
+def rarest_pair(needle: bytes) -> tuple[int, int]:
+    """Return the indices, rising, of the two bytes of `needle` that are rarest together.
+
+    Neighbours are judged by how often they follow each other in source code, the two rarest
+    bytes as if they had nothing to do with each other. A single byte is its own pair.
+    """
+    if len(needle) == 1:
+        return 0, 0
+    first, second = sorted(sorted(range(len(needle)), key=lambda at: -byte_rarity(needle[at]))[:2])
+    pairs = [(_pair_rarity(needle, at, at + 1), at, at + 1) for at in range(len(needle) - 1)]
+    _, left, right = max([*pairs, (_pair_rarity(needle, first, second), first, second)])
+    return left, right
+
+
+def _pair_rarity(needle: bytes, left: int, right: int) -> float:
+    if right == left + 1:
+        return rarity(needle[left : right + 1])
+    return byte_rarity(needle[left]) + byte_rarity(needle[right])
 
 
 def _cost_of_one(needle: bytes) -> float:
-    candidates = probability(byte_rarity(needle[rarest(needle)]))
+    candidates = probability(_pair_rarity(needle, *rarest_pair(needle)))
     return PASS_NS + candidates * CANDIDATE_NS + probability(rarity(needle)) * LINE_NS
 
 

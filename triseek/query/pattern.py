@@ -12,6 +12,7 @@ from __future__ import annotations
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
+from triseek.query import automaton, grams
 from triseek.query.emit import re2_find
 from triseek.query.exact_road import ExactRoad
 from triseek.query.fold import fold
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from triseek.model.search import PatternSpec
     from triseek.query.emit import Find
+    from triseek.query.grams import Formula
     from triseek.query.syntax import LookKind, Node
 
 _LONG_BYTES = 4096
@@ -74,6 +76,16 @@ class Pattern:
         self._bounded = bounded if bounded and len(bounded.texts) == 1 else None
         self._crlf_looks = _has_look(self.tree, _CRLF)
         self._exact = ExactRoad(self.tree)
+
+    @cached_property
+    def formula(self) -> Formula:
+        """What the trigrams of every matching block (multiline: file) satisfy."""
+        return grams.formula(self.tree)
+
+    @cached_property
+    def dfa(self) -> automaton.Dfa | None:
+        """What tells whether a line matches; None when there is no such thing (see `build`)."""
+        return automaton.build(self.tree)
 
     def spans(self, line: bytes) -> list[tuple[int, int]]:
         r"""Return every match in a line, as byte offsets.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from triseek.query import grams
 from triseek.query.grams import All, And, Gram, Never, Or
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ class Plan:
 
 def plan(pattern: Pattern, formula: Formula | None = None) -> Plan:
     """Return the plan of a pattern; its formula is computed unless given."""
-    known = grams.formula(pattern.tree) if formula is None else formula
+    known = pattern.formula if formula is None else formula
     least = least_grams(known)
     if isinstance(known, Never):
         return Plan("nothing", "high", known, least)

@@ -13,6 +13,7 @@ import threading
 from bisect import bisect_left
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor, wait
+from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -23,7 +24,6 @@ from triseek.engine.backends.file import FileSearch, named_files
 from triseek.engine.backends.generation import State
 from triseek.files import walk
 from triseek.index.reader import Reader
-from triseek.query import grams
 from triseek.query.scope import Scope
 from triseek.store import layout, manifest
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from triseek.engine.freshness import Dirt
     from triseek.index.reader import View
     from triseek.model.search import BackendName, ScopeSpec, SearchRequest, Skipped, Totals
+    from triseek.query import grams
     from triseek.query.pattern import Pattern
     from triseek.store.table import Names
 
@@ -43,8 +44,12 @@ Array: TypeAlias = np.ndarray[Any, Any]
 THREADS = min(8, os.cpu_count() or 1)
 PART_BYTES = (1 << 18, 1 << 20, 4 << 20, 8 << 20)
 """Candidate bytes of the first parts: small, so that the first results come at once."""
-SCAN_FILES = 32
-"""Files scanned directly, per part."""
+EARLY_PARTS = 2
+"""Parts searched one by one where the first few results may be all that is wanted."""
+EARLY_SHARE = 32
+"""And then the first of so many shares of the blocks is looked at before all of them are."""
+FEW_BLOCKS = 1 << 12
+"""Blocks of an index that is too small for that to be worth anything."""
 
 
 class Indexed:
@@ -161,6 +166,14 @@ class _Work(NamedTuple):
     scan: list[bytes]
 
 
+class _Loose(NamedTuple):
+    """One file of an answer on its own."""
+
+    order: bytes
+    """Its place among the others, see `walk.path_order`."""
+    work: _Work
+
+
 class _Done(NamedTuple):
     """What came of one part."""
 
@@ -187,12 +200,14 @@ class _Answer:
         self._spanning = lines.spans_lines(pattern, request)
         program = None if self._spanning else verify.Program.of(pattern, request)
         self._verifier = verify.Verifier(request, pattern, program) if program else None
+        self._stops_early = request.limit is not None and not request.count_all
 
     def batches(self) -> Iterator[Batch]:
         """Run the parts on a few threads and yield what they find, in order."""
         directory = os.open(self._state.root, os.O_RDONLY | os.O_DIRECTORY)
         try:
-            for done in _in_order(self._work(directory)):
+            alone = EARLY_PARTS if self._stops_early else 0
+            for done in _in_order(self._work(directory), alone):
                 self._totals.bytes_searched += done.bytes_read
                 self._totals.skipped += done.skipped
                 for batch in done.batches:
@@ -208,48 +223,77 @@ class _Answer:
                 yield functools.partial(self._verify, directory, part.view, part.candidates)
 
     def _parts(self) -> Iterator[_Work]:
-        """Cut the answer into parts, in path order across all sources."""
-        first, *later = [self._candidates(i) for i in range(len(self._state.reader.views))]
-        loose: list[tuple[bytes, int, int, bytes]] = []  # order, view or -1, index in it, path
-        for number, (view, candidates) in enumerate(later, 1):
-            for k, path in enumerate(view.names.take(candidates.files)):
-                loose.append((walk.path_order(path), number, k, path))
-        extras = self._state.extras(self._scope, self._paths, self._dirt)
-        loose.extend((walk.path_order(path), -1, 0, path) for path in extras)
-        self._totals.files_searched += sum(1 for item in loose if item[1] < 0)
-        loose.sort()
-        view, candidates = first
-        at = 0
-        for order, number, k, path in loose:
-            until = _insertion(view.names, candidates.files, order)
-            if until > at:
-                yield from self._cut(view, candidates.part(at, until))
-                at = until
-            if number < 0:
-                yield _Work(None, None, [path])
-            else:
-                other, theirs = later[number - 1]
-                yield _Work(other, theirs.part(k, k + 1), [])
-        if at < len(candidates):
-            yield from self._cut(view, candidates.part(at, len(candidates)))
+        """Cut the answer into parts, in path order across all sources.
 
-    def _cut(self, view: View, candidates: verify.Candidates) -> Iterator[_Work]:
-        for part in verify.split(view, candidates, PART_BYTES):
+        Nothing is made before it is asked for: a search for the first few results stops early.
+        """
+        view, sizes = self._state.reader.views[0], chain(PART_BYTES, repeat(PART_BYTES[-1]))
+        loose = deque(self._loose())
+        for candidates in self._stretches(view):
+            at = 0
+            while loose:
+                until = _insertion(view.names, candidates.files, loose[0].order)
+                if until == len(candidates):
+                    break
+                yield from self._cut(view, candidates.part(at, until), sizes)
+                yield loose.popleft().work
+                at = until
+            yield from self._cut(view, candidates.part(at, len(candidates)), sizes)
+        for file in loose:
+            yield file.work
+
+    def _cut(
+        self, view: View, candidates: verify.Candidates, sizes: Iterator[int]
+    ) -> Iterator[_Work]:
+        for part in verify.split(view, candidates, sizes):
             yield _Work(view, part, [])
 
-    def _candidates(self, number: int) -> tuple[View, verify.Candidates]:
-        """The candidate blocks of a view, and the view's share of the totals."""
+    def _loose(self) -> list[_Loose]:
+        """Files that do not come from the oldest segment, in path order."""
+        loose = []
+        for number, view in enumerate(self._state.reader.views[1:], 1):
+            found = self._all_candidates(view, self._searchable(number))
+            for k, path in enumerate(view.names.take(found.files)):
+                work = _Work(view, found.part(k, k + 1), [])
+                loose.append(_Loose(walk.path_order(path), work))
+        extras = self._state.extras(self._scope, self._paths, self._dirt)
+        self._totals.files_searched += len(extras)
+        loose += [_Loose(walk.path_order(path), _Work(None, None, [path])) for path in extras]
+        return sorted(loose, key=lambda file: file.order)
+
+    def _searchable(self, number: int) -> Array:
+        """bool[files]: what is to be searched of a view; it is added to the totals."""
         view = self._state.reader.views[number]
-        mask = self._dirt.masks[number]
-        chosen = self._state.chosen(view, self._scope, self._paths, mask)
-        searchable = chosen & (view.skip == layout.SKIP_NONE)
-        self._totals.files_searched += int(searchable.sum())
+        chosen = self._state.chosen(view, self._scope, self._paths, self._dirt.masks[number])
+        searchable: Array = chosen & (view.skip == layout.SKIP_NONE)
+        self._totals.files_searched += int(np.count_nonzero(searchable))
         self._totals.skipped += view.skipped(chosen)
-        formula = grams.formula(self._pattern.tree)
+        return searchable
+
+    def _all_candidates(self, view: View, searchable: Array) -> verify.Candidates:
+        formula = self._pattern.formula
+        if not self._spanning:
+            return verify.group(view, view.candidates(formula), searchable)
+        files = np.flatnonzero(searchable & view.candidate_files(formula))
+        return verify.whole_files(view, files)
+
+    def _stretches(self, view: View) -> Iterator[verify.Candidates]:
+        """The candidates of the oldest segment, in path order, a stretch at a time."""
+        searchable = self._searchable(0)
         if self._spanning:
-            files = np.flatnonzero(searchable & view.candidate_files(formula))
-            return view, verify.whole_files(view, files)
-        return view, verify.group(view, view.candidates(formula), searchable)
+            yield self._all_candidates(view, searchable)
+            return
+        for blocks in self._blocks(view):
+            yield from verify.groups(view, blocks, searchable)
+
+    def _blocks(self, view: View) -> Iterator[Array]:
+        """Candidate blocks; for a search that may stop early those of the first files alone."""
+        formula, first = self._pattern.formula, 0
+        if self._stops_early and view.blocks >= FEW_BLOCKS:
+            first = int(view.edges[view.block_file[view.blocks // EARLY_SHARE]])
+            yield view.candidates(formula, below=first)
+        blocks = view.candidates(formula)
+        yield blocks[np.searchsorted(blocks, first) :]
 
     def _verify(self, directory: int, view: View, candidates: verify.Candidates) -> _Done:
         odd = (view.flags[candidates.files] & layout.FLAG_TRANSCODED) != 0
@@ -308,8 +352,13 @@ def _insertion(names: Names, files: Array, order: bytes) -> int:
     )
 
 
-def _in_order(work: Iterator[Callable[[], _Done]]) -> Iterator[_Done]:
-    """Run work on a few threads, a little ahead of the reader, and give results in order."""
+def _in_order(work: Iterator[Callable[[], _Done]], alone: int) -> Iterator[_Done]:
+    """Run work on a few threads, a little ahead of the reader, and give results in order.
+
+    alone: how many pieces to run one by one first, because the reader may want no more.
+    """
+    for task in islice(work, alone):
+        yield task()
     first = next(work, None)
     if first is None:
         return

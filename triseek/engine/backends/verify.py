@@ -19,7 +19,7 @@ from triseek.kernels.rows import ROW
 from triseek.query import automaton, literals
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator
 
     from triseek.index.reader import View
     from triseek.model.search import SearchRequest
@@ -52,7 +52,7 @@ class Program:
         dfa = _NO_DFA
         if confirm == verify.CONFIRM_AUTOMATON:
             # Under --crlf a line ends before its CR, which the automaton knows nothing of.
-            built = None if pattern.spec.crlf else automaton.build(pattern.tree)
+            built = None if pattern.spec.crlf else pattern.dfa
             if built is not None:
                 dfa = built
             elif needles:
@@ -67,7 +67,7 @@ class Program:
         starts = np.zeros(len(needles) + 1, np.int64)
         np.cumsum([len(needle) for needle in needles], out=starts[1:])
         blob = np.frombuffer(b"".join(needles) or b"\0", np.uint8)
-        rare = np.array([literals.rarest(needle) for needle in needles], np.int64)
+        rare = np.array([literals.rarest_pair(needle) for needle in needles], np.int64).reshape(-1)
         return cls(options, blob, starts, rare, dfa)
 
 
@@ -194,7 +194,7 @@ class Verifier:
         counts, outcome = np.zeros(n, np.int64), np.zeros(n, np.uint8)
         buffers, p = self._buffers, self._program
         buffers.hold(int(sizes.max()) if len(sizes) else 0)
-        found = np.empty(2 + len(p.rare), np.int64)
+        found = np.empty(2 + len(p.rare) // 2, np.int64)
         hits = 64 if p.options[verify.MOST] else HITS
         first = 0
         while first < n:
@@ -293,14 +293,29 @@ def whole_files(view: View, files: Array) -> Candidates:
     return Candidates(files, edges, np.concatenate(blocks) if blocks else np.empty(0, np.int64))
 
 
-def split(view: View, candidates: Candidates, sizes: Sequence[int]) -> list[Candidates]:
-    """Cut candidates into parts of about `sizes` bytes each; the last size repeats."""
+def groups(view: View, blocks: Array, chosen: Array) -> Iterator[Candidates]:
+    """The same a stretch of files at a time, each stretch longer than the last."""
+    first, size = 0, FIRST_STRETCH
+    while first < len(blocks):
+        last = min(first + size, len(blocks))
+        # All blocks of a file are in one stretch.
+        owner = view.block_file[blocks[last - 1]]
+        last = int(np.searchsorted(blocks, view.edges[owner + 1]))
+        yield group(view, blocks[first:last], chosen)
+        first, size = last, 8 * size
+
+
+FIRST_STRETCH = 512
+"""Blocks that are grouped before the first file is read."""
+
+
+def split(view: View, candidates: Candidates, sizes: Iterator[int]) -> Iterator[Candidates]:
+    """Cut candidates into parts of about as many bytes each as `sizes` says, which never ends."""
     lengths = view.block_length[candidates.blocks].astype(np.int64)
     total = np.concatenate(([0], np.cumsum(lengths)))[candidates.edges]
-    parts, first, n, i = [], 0, len(candidates), 0
+    first, n = 0, len(candidates)
     while first < n:
-        target = total[first] + sizes[min(i, len(sizes) - 1)]
-        last = max(first + 1, int(np.searchsorted(total, target, "right")) - 1)
-        parts.append(candidates.part(first, min(last, n)))
-        first, i = min(last, n), i + 1
-    return parts
+        target = total[first] + next(sizes)
+        last = min(max(first + 1, int(np.searchsorted(total, target, "right")) - 1), n)
+        yield candidates.part(first, last)
+        first = last
