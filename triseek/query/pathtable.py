@@ -77,6 +77,12 @@ class PathTable:
         spans = zip(self._starts.tolist(), self._ends.tolist(), strict=True)
         return [blob[start:end] for start, end in spans]
 
+    def take(self, numbers: Ints) -> list[bytes]:
+        """The paths with these numbers (int64)."""
+        begins, ends = self._starts[numbers].tolist(), self._ends[numbers].tolist()
+        spans = zip(begins, ends, strict=True)
+        return [self._data[begin:end].tobytes() for begin, end in spans]
+
     @cached_property
     def depths(self) -> Ints:
         """Components of each path; int64."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from triseek.query.filetypes import Types
 from triseek.query.globs import RuleSet, parse_line
-from triseek.query.pathtable import Mask, PathTable
+from triseek.query.pathtable import Ints, Mask, PathTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -120,7 +120,8 @@ class Scope:
         if self.spec.max_depth is not None:
             chosen &= table.depths <= self.spec.max_depth
         if allowlisted is not None and not self.spec.allowlist:
-            chosen &= ~allowlisted | self._unhides(table, named, typed)
+            hidden = np.flatnonzero(allowlisted)
+            chosen[hidden] &= self._unhides(table, hidden, named[hidden], typed[hidden])
         return chosen
 
     def may_whitelist(self, excluded: Iterable[Excluded]) -> list[Excluded]:
@@ -169,23 +170,30 @@ class Scope:
         below: Mask = np.append(out, False)[folders.of_path]  # -1, the root, is the last
         return below
 
-    def _unhides(self, table: PathTable, named: Verdicts, typed: Verdicts) -> Mask:
+    def _unhides(self, table: PathTable, at: Ints, named: Verdicts, typed: Verdicts) -> Mask:
         """Which allow-listed paths ripgrep lists too, because a glob or type takes them.
 
         Directly in the root that is a matter of the file; deeper, its top folder must have been
         taken by a glob as well.
+
+        Args:
+            table: All paths.
+            at: int64, the numbers of the allow-listed ones: almost always a handful.
+            named: What the globs say of those.
+            typed: What the types say of those.
+
+        Returns:
+            bool, one per number in `at`.
         """
-        top_file = table.depths == 1
-        unhidden: Mask = (named > 0) | ((named == 0) & (typed > 0))
-        unhidden &= top_file
+        top_file = table.depths[at] == 1
+        unhidden: Mask = top_file & ((named > 0) | ((named == 0) & (typed > 0)))
         if not self.overrides.takes or top_file.all():
             return unhidden
-        tops = sorted({path.partition(b"/")[0] for path in table.paths if b"/" in path})
-        taken = [top for top, takes in self.overrides.decide(b"", tops, dirs=True).items() if takes]
-        below = np.zeros(len(table), bool)
-        for top in taken:
-            below |= table.starts_with(top + b"/")
-        unhidden |= (named > 0) & below
+        tops = [path.partition(b"/")[0] for path in table.take(at)]
+        known = sorted({top for top, alone in zip(tops, top_file, strict=True) if not alone})
+        taken = self.overrides.decide(b"", known, dirs=True)
+        below = np.fromiter((taken.get(top, False) for top in tops), bool, len(tops))
+        unhidden |= ~top_file & (named > 0) & below
         return unhidden
 
 
