@@ -435,18 +435,23 @@ def wrap(names: Sequence[bytes], folder: bytes = b"") -> bytes:
     return b"\0" + folder + (b"/\0\0" + folder).join(names) + b"/\0"
 
 
-def compile_wrapped(bodies: Sequence[str]) -> Any:  # noqa: ANN401 - google-re2 has no types
-    """An RE2 expression that finds, in a wrapped blob, the paths any body matches; or `None`."""
-    return _compile_wrapped(tuple(bodies)) if bodies else None
+def compile_wrapped(bodies: Sequence[str], *, runs: bool = False) -> Any:  # noqa: ANN401 - google-re2 has no types
+    """An RE2 expression that finds, in a wrapped blob, the paths any body matches; or `None`.
+
+    With `runs` neighbours that match are found together.
+    """
+    return _compile_wrapped(tuple(bodies), runs=runs) if bodies else None
 
 
 @lru_cache(maxsize=256)
-def _compile_wrapped(bodies: tuple[str, ...]) -> Any:  # noqa: ANN401
+def _compile_wrapped(bodies: tuple[str, ...], *, runs: bool) -> Any:  # noqa: ANN401
     options = re2.Options()
     options.encoding = re2.Options.Encoding.LATIN1  # bytes are bytes
     options.log_errors = False
     options.max_mem = 64 << 20
     expression = rf"\x00(?:{'|'.join(bodies)})/\x00"
+    if runs:
+        expression = f"(?:{expression})+"
     try:
         return re2.compile(expression.encode("ascii"), options)
     except re2.error as error:

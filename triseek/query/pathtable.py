@@ -1,35 +1,33 @@
 """Many paths at once: columns over one blob, and the rules that match them.
 
-Most globs people write are a literal beginning, one gap and a literal end (`*.rs`, `src/**/*.c`,
-`vendor/`, `Makefile`). Those are answered by comparing eight bytes of every path at a time;
-what is left goes to RE2. 80,000 paths take well under a millisecond a glob.
+Most globs people write have a simple shape (`shapes`). Those are answered by comparing eight
+bytes of every path at a time, or by one search through the names or folders (`rows`); what is
+left goes to RE2. 80,000 paths take well under a millisecond a glob.
 """
 
 from __future__ import annotations
 
 from functools import cached_property
-from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from triseek.query.globs import Token, compile_wrapped, wrap
+from triseek.query.globs import wrap
+from triseek.query.rows import FRAME, Bytes, Ints, Mask, Rows
+from triseek.query.shapes import literal_of, shapes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from triseek.query.globs import Rule, Tokens
+    from triseek.query.globs import Rule
+    from triseek.query.shapes import Shape
 
-Mask: TypeAlias = NDArray[np.bool_]
-Ints: TypeAlias = NDArray[np.int64]
-Bytes: TypeAlias = NDArray[np.uint8]
 Windows: TypeAlias = NDArray[np.uint64]
 
 _SLASH = ord("/")
 _WINDOW = 8  # bytes compared at once
-_SPELLINGS_MAX = 64  # of one glob, once its classes and alternatives are written out
-_CLASS_MAX = 8
+_LITERALS_MAX = 8  # more rules than this are quicker asked of every path at once
 
 
 class Folders(NamedTuple):
@@ -140,13 +138,12 @@ class PathTable:
         found = np.zeros(len(self), bool)
         left: list[Rule] = []
         for rule in rules:
-            shapes = _shapes(rule)
+            shapes = shapes_of(rule)
             if shapes is None:
                 left.append(rule)
                 continue
-            table = self._folded if rule.fold_case else self
             for shape in shapes:
-                found |= table._match_shape(shape)  # noqa: SLF001 - its own kind
+                found |= self._match_shape(shape, fold_case=rule.fold_case)
         if left:
             found |= self._search(left)
         return found
@@ -157,12 +154,28 @@ class PathTable:
         return PathTable(self._data.tobytes().lower(), self._starts, self._ends)
 
     @cached_property
-    def _wrapped_paths(self) -> bytes:
-        return wrap(self.paths)
+    def _wrapped(self) -> Rows:
+        return Rows.of(wrap(self.paths), self._sizes)
 
     @cached_property
-    def _wrapped_names(self) -> bytes:
-        return wrap([path[path.rfind(b"/") + 1 :] for path in self.paths])
+    def _names(self) -> Rows:
+        """The last component of every path."""
+        sizes = self._name_sizes + FRAME
+        begins = np.cumsum(sizes) - sizes
+        # Where the name lies in the blob, carried along from the byte before it to two behind.
+        source = np.repeat(self._name_starts - begins + (_WINDOW - 1), sizes)
+        source += np.arange(len(source))
+        data = self._padded[source]
+        data[begins] = data[begins + sizes - 1] = 0
+        data[begins + sizes - 2] = _SLASH
+        return Rows(data.tobytes(), begins)
+
+    @cached_property
+    def _folder_rows(self) -> Rows:
+        """Every folder, with a slash on either side and a NUL byte behind."""
+        names = self.folders.table.paths
+        sizes = np.fromiter(map(len, names), np.int64, len(names)) + 1
+        return Rows.of(wrap(names, b"/"), sizes)
 
     @cached_property
     def _sizes(self) -> Ints:
@@ -228,7 +241,17 @@ class PathTable:
         found[:] = False
         found[kept] = True
 
-    def _match_shape(self, shape: _Shape) -> Mask:
+    def _match_shape(self, shape: Shape, *, fold_case: bool) -> Mask:
+        if shape.inside:
+            names = self._names
+            found = (names.folded if fold_case else names).holding(shape.inside)
+        else:
+            found = (self._folded if fold_case else self)._match_ends(shape)  # noqa: SLF001
+        if shape.folder:
+            found &= self._in_folders(shape.folder, fold_case=fold_case)
+        return found
+
+    def _match_ends(self, shape: Shape) -> Mask:
         found = self.ends_with(shape.end)
         if not (shape.begin or shape.exact) and (shape.name_only or not shape.same_component):
             return found  # an end that fits has room enough, in the path as in the name
@@ -244,108 +267,33 @@ class PathTable:
             found &= self._name_starts - self._starts <= len(shape.begin)
         return found
 
+    def _in_folders(self, text: bytes, *, fold_case: bool) -> Mask:
+        """Which paths lie in a folder that, between two slashes, holds this."""
+        rows = self._folder_rows.folded if fold_case else self._folder_rows
+        below: Mask = np.append(rows.holding(text), False)[self.folders.of_path]  # -1: the root
+        return below
+
     def _search(self, rules: list[Rule]) -> Mask:
         """RE2 over the names and over the paths, for globs of no simple shape."""
         found = np.zeros(len(self), bool)
-        by_name = compile_wrapped([rule.body for rule in rules if rule.name_only and rule.body])
-        by_path = compile_wrapped([rule.body for rule in rules if not rule.name_only and rule.body])
-        if by_path is not None:
-            _mark(found, by_path, self._wrapped_paths, self._sizes)
-        if by_name is not None:
-            _mark(found, by_name, self._wrapped_names, self._name_sizes)
+        by_name = [rule for rule in rules if rule.name_only]
+        by_path = [rule for rule in rules if not rule.name_only]
+        if by_name:
+            found |= _search_rows(self._names, by_name)
+        if by_path:
+            found |= _search_rows(self._wrapped, by_path)
         return found
 
 
-class _Shape(NamedTuple):
-    """A glob without alternatives: what a path (or name) begins with, and what it ends with."""
-
-    begin: bytes
-    end: bytes
-    name_only: bool
-    size_min: int
-    exact: bool = False
-    """The path is `size_min` bytes long, no more."""
-    same_component: bool = False
-    """What lies between begin and end holds no separator."""
-
-
-def _shapes(rule: Rule) -> list[_Shape] | None:
-    """The shapes a rule stands for, or `None` if it needs a regular expression."""
-    if not rule.body:
-        return []
-    tokens = rule.tokens
-    if rule.name_only and tokens[0].kind == "prefix" and len(tokens) > 1:
-        tokens = tokens[1:]
-    spelled = _spellings(tokens)
-    if spelled is None:
-        return None
-    shapes: list[_Shape] = []
-    for spelling in spelled:
-        found = _shape(spelling, rule)
-        if found is None:
-            return None
-        shapes.extend(found)
-    return shapes
-
-
-def _shape(tokens: Tokens, rule: Rule) -> list[_Shape] | None:
-    literal = [token.kind == "literal" for token in tokens]
-    first = literal.index(False) if False in literal else len(tokens)
-    last = len(tokens) - (literal[::-1].index(False) if False in literal else 0)
-    begin = b"".join(token.text for token in tokens[:first])
-    end = b"".join(token.text for token in tokens[max(first, last) :])
-    if rule.fold_case:
-        begin, end = begin.lower(), end.lower()
-    gap = tuple(token.kind for token in tokens[first : max(first, last)])
-    return _of_gap(gap, begin, end, name_only=rule.name_only)
-
-
-def _of_gap(
-    gap: tuple[str, ...], begin: bytes, end: bytes, *, name_only: bool
-) -> list[_Shape] | None:
-    size = len(begin) + len(end)
-    if not gap:
-        return [_Shape(begin, b"", name_only, size, exact=True)]
-    if set(gap) == {"star"} and b"/" not in end:
-        return [_Shape(begin, end, name_only, size, same_component=True)]
-    if gap == ("prefix",) and not begin and end:
-        return [_Shape(end, b"", False, size, exact=True), _Shape(b"", b"/" + end, False, size)]
-    if gap == ("suffix",) and not end:
-        return [_Shape(begin + b"/", b"", False, size + 1)]
-    if gap == ("between",):
-        return [_Shape(begin + b"/", b"/" + end, False, size + 1)]
-    if gap == ("between", "star") and b"/" not in end:
-        return [_Shape(begin + b"/", end, False, size + 1)]
-    return None
-
-
-def _spellings(tokens: Tokens) -> list[Tokens] | None:
-    """A glob's small classes and alternatives written out; `None` if there are too many."""
-    columns: list[list[Tokens]] = []
-    count = 1
-    for token in tokens:
-        choices = _choices(token)
-        if choices is None:
-            return None
-        count *= len(choices)
-        if count > _SPELLINGS_MAX:
-            return None
-        columns.append(choices)
-    return [tuple(part for parts in choice for part in parts) for choice in product(*columns)]
-
-
-def _choices(token: Token) -> list[Tokens] | None:
-    if token.kind == "class":
-        members = sorted(token.members - {0})
-        if len(members) > _CLASS_MAX:
-            return None
-        return [(Token("literal", text=bytes([byte])),) for byte in members]
-    if token.kind == "either":
-        # An empty alternative is dropped, as in the regular expression.
-        branches = [branch for branch in token.branches if branch]
-        plain = all(inner.kind == "literal" for branch in branches for inner in branch)
-        return (branches or [()]) if plain else None
-    return None if token.kind == "any" else [(token,)]
+def _search_rows(rows: Rows, rules: list[Rule]) -> Mask:
+    """Which rows any rule's expression matches, asked only of those that hold its literal."""
+    literals = [(literal_of(rule), rule.fold_case) for rule in rules]
+    among: Mask | None = None
+    if len(rules) <= _LITERALS_MAX and all(literal for literal, _ in literals):
+        among = np.zeros(len(rows), bool)
+        for literal, fold_case in literals:
+            among |= (rows.folded if fold_case else rows).holding(literal)
+    return rows.matching([rule.body for rule in rules], among)
 
 
 def _mask_value(literal: bytes, *, at_end: bool = False) -> tuple[np.uint64, np.uint64]:
@@ -354,10 +302,3 @@ def _mask_value(literal: bytes, *, at_end: bool = False) -> tuple[np.uint64, np.
     ones = b"\xff" * len(literal)
     mask = ones.rjust(_WINDOW, b"\0") if at_end else ones.ljust(_WINDOW, b"\0")
     return np.uint64(int.from_bytes(mask, "little")), np.uint64(int.from_bytes(padded, "little"))
-
-
-def _mark(found: Mask, expression: Any, blob: bytes, sizes: Ints) -> None:  # noqa: ANN401
-    """Set `found` for the texts of a wrapped blob that the expression matches."""
-    begins = np.cumsum(sizes + 3) - (sizes + 3)  # as `wrap` lays them out
-    hits = [match.start() for match in expression.finditer(blob)]
-    found[np.searchsorted(begins, np.array(hits, np.int64))] = True

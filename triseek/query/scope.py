@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 
 from triseek.query.filetypes import Types
 from triseek.query.globs import RuleSet, parse_line
-from triseek.query.pathtable import Ints, Mask, PathTable
+from triseek.query.pathtable import PathTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from triseek.model.search import ScopeSpec
     from triseek.query.globs import Rule
+    from triseek.query.rows import Ints, Mask
 
 Verdicts: TypeAlias = NDArray[np.int8]
 """int8, one per path: 1 a rule takes it, -1 a rule leaves it out, 0 no rule matches."""
@@ -33,6 +34,17 @@ class Excluded(NamedTuple):
     is_dir: bool
     hidden: bool = False
     """Left out for its leading dot alone; no ignore rule speaks of it."""
+
+
+class Entries:
+    """What a walk left out, ready to be asked again and again."""
+
+    def __init__(self, entries: Iterable[Excluded]) -> None:
+        self.entries = list(entries)
+        self.table = PathTable.of([entry.path for entry in self.entries])
+        count = len(self.entries)
+        self.dirs = np.fromiter((entry.is_dir for entry in self.entries), bool, count)
+        self.hidden = np.fromiter((entry.hidden for entry in self.entries), bool, count)
 
 
 class Overrides:
@@ -124,21 +136,20 @@ class Scope:
             chosen[hidden] &= self._unhides(table, hidden, named[hidden], typed[hidden])
         return chosen
 
-    def may_whitelist(self, excluded: Iterable[Excluded]) -> list[Excluded]:
+    def may_whitelist(self, excluded: Entries | Iterable[Excluded]) -> list[Excluded]:
         """Those of the entries the default walk left out that these globs or types bring back.
 
         A folder in the answer is entered again by ripgrep; what it lists there must be walked.
         """
-        entries = list(excluded)
-        if not (self.overrides.takes or self.types.selects) or not entries:
+        if not (self.overrides.takes or self.types.selects):
             return []
-        table = PathTable.of([entry.path for entry in entries])
-        dirs = np.fromiter((entry.is_dir for entry in entries), bool, len(entries))
-        hidden = np.fromiter((entry.hidden for entry in entries), bool, len(entries))
-        as_file, as_dir = self._override_verdicts(table), self._dir_verdicts(table)
-        typed = (as_file == 0) & hidden & (self._type_verdicts(table) > 0)
-        back = np.where(dirs, as_dir > 0, (as_file > 0) | typed) & ~self._pruned(table)
-        return [entries[at] for at in np.flatnonzero(back).tolist()]
+        left = excluded if isinstance(excluded, Entries) else Entries(excluded)
+        if not left.entries:
+            return []
+        as_file, as_dir = self._override_verdicts(left.table), self._dir_verdicts(left.table)
+        typed = (as_file == 0) & left.hidden & (self._type_verdicts(left.table) > 0)
+        back = np.where(left.dirs, as_dir > 0, (as_file > 0) | typed) & ~self._pruned(left.table)
+        return [left.entries[at] for at in np.flatnonzero(back).tolist()]
 
     def _override_verdicts(self, table: PathTable) -> Verdicts:
         rules = [rule for rule in self.overrides.rules if not rule.only_dir]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import threading
+from bisect import bisect_left
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from triseek.engine.backends.file import named_files
 from triseek.engine.freshness import Dirt, Sweeper
 from triseek.files import walk
-from triseek.query.scope import Excluded, Scope
+from triseek.query.scope import Entries, Excluded, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from triseek.model.search import ScopeSpec
 
 Array: TypeAlias = np.ndarray[Any, Any]
+
+_LOOSE_MAX = 32
+"""Finding a path's place takes about as long as sorting this many that are almost in order."""
 
 
 class State:
@@ -32,7 +36,7 @@ class State:
         self._sweeper = Sweeper(root, reader)
         self._lock = threading.Lock()
         self._folders: set[bytes] | None = None
-        self._excluded: list[Excluded] | None = None
+        self._excluded: Entries | None = None
 
     @property
     def folders(self) -> set[bytes]:
@@ -43,15 +47,17 @@ class State:
         return self._folders
 
     @property
-    def excluded(self) -> list[Excluded]:
+    def excluded(self) -> Entries:
         """What the walk left out."""
         if self._excluded is None:
             table = self.reader.excluded
             columns = (table.names("path").all(), table.numbers("is_dir"), table.numbers("hidden"))
-            self._excluded = [
-                Excluded(path, bool(is_dir), bool(hidden))
-                for path, is_dir, hidden in zip(*columns, strict=True)
-            ]
+            self._excluded = Entries(
+                [
+                    Excluded(path, bool(is_dir), bool(hidden))
+                    for path, is_dir, hidden in zip(*columns, strict=True)
+                ]
+            )
         return self._excluded
 
     def sweep(self, *, verified: bool) -> Dirt:
@@ -93,8 +99,9 @@ class State:
 
     def _brought_back(self, scope: Scope, dirt: Dirt) -> list[bytes]:
         """Files left out by the index's walk that this scope's globs ask for by name."""
-        excluded = [*self.excluded, *dirt.excluded] if dirt.excluded else self.excluded
-        back = scope.may_whitelist(excluded)
+        back = scope.may_whitelist(self.excluded)
+        if dirt.excluded:
+            back = list(dict.fromkeys([*back, *scope.may_whitelist(dirt.excluded)]))
         folders = [entry.path for entry in back if entry.is_dir]
         found = [entry.path for entry in back if not entry.is_dir and self._is_file(entry.path)]
         if folders:
@@ -122,14 +129,27 @@ class State:
         """Every file of a scope, in path order."""
         scope = Scope.compile(spec)
         paths = sorted(named_files(os.fsencode(self.root), named).folders)
-        found: list[bytes] = []
-        views = self.reader.views
-        for view, mask in zip(views, dirt.masks, strict=True):
-            found += view.names.take(np.flatnonzero(self.chosen(view, scope, paths, mask)))
-        extras = self.extras(scope, paths, dirt)
-        if extras or len(views) > 1:
-            found = sorted({*found, *extras}, key=walk.path_order)
-        return found
+        first, *later = [
+            view.names.take(np.flatnonzero(self.chosen(view, scope, paths, mask)))
+            for view, mask in zip(self.reader.views, dirt.masks, strict=True)
+        ]
+        loose = self.extras(scope, paths, dirt)
+        return _merged(first, [*loose, *(path for names in later for path in names)])
+
+
+def _merged(names: list[bytes], loose: Sequence[bytes]) -> list[bytes]:
+    """Put loose paths among names that are in path order, each path once."""
+    if len(loose) * _LOOSE_MAX > len(names):
+        return list(dict.fromkeys(sorted([*names, *loose], key=walk.path_order)))
+    merged: list[bytes] = []
+    at = 0
+    for path in sorted(loose, key=walk.path_order):
+        until = bisect_left(names, walk.path_order(path), at, key=walk.path_order)
+        merged += names[at:until]
+        at = until
+        if names[at : at + 1] != [path] and merged[-1:] != [path]:
+            merged.append(path)
+    return merged + names[at:] if merged else names
 
 
 def _is_within(path: bytes, folders: Sequence[bytes]) -> bool:
