@@ -29,7 +29,15 @@ FORMS = st.sampled_from(
     [
         *("*{}*", "**/*{}*/**", "**/{}/**", "**/{}*/**", "**/*{}/**", "**/{}/*.{}", "**/{}/*"),
         *("**/{}/**/{}*", "**/*{}/*{}*", "**/{}*/*{}", "/{}/**", "/*{}*", "**/{}/**/{}"),
-        *("**/*/{}/**", "**/*{}*/**/*{}*", "*{}*{}*", "{}*{}*{}", "**/*{}/{}/**", "**/{}/{}/*{}"),
+        *(
+            "**/*/{}/**",
+            "**/*{}*/**/*{}*",
+            "*{}*{}*",
+            "{}*{}*{}",
+            "**/*{}/{}/**",
+            "**/{}/{}/*{}",
+            "**/*{}/*/**",
+        ),
     ]
 )
 GLOBS = st.one_of(
@@ -59,6 +67,7 @@ def by_expression(rule, paths):
 @settings(max_examples=800, deadline=None)
 @given(GLOBS, st.booleans(), st.lists(PATHS, max_size=12))
 @example("**/*a*/**", False, [b"a", b"a/", b"/a", b"b/a/b", b"a//b", b"/a/", b"a\xff/\n"])
+@example("**/*a/*/**", False, [b"a/x", b"b/a/x", b"a/b/x", b"a/", b"a//"])
 @example("**/a/*.b", False, [b"a/.b", b"a/b/.b", b"b/a/a.b", b"ba/a.b", b"a//.b", b"/a/.b"])
 @example("**/A*/**", True, [b"b/ab/", b"ba/b", b"/aB/b", b"A/A"])
 @example("*\n*", False, [b"b\na", b"b\na/b", b"\n", b""])
