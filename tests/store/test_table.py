@@ -35,6 +35,20 @@ def test_rows_come_back(tmp_path, rows, data):
     assert names.take(np.empty(0, np.int64)) == []
 
 
+def test_names_are_the_same_whether_few_or_many_are_taken(tmp_path):
+    path = tmp_path / "t.arrow"
+    told = [b"%d\xff" % i * (i % 3) for i in range(100)]
+    rows = [(name, 1, True, "") for name in told]
+    names = Table(path, write(path, SCHEMA, columns(rows)), SCHEMA).names("path")
+    few, many = [7, 3, 7], list(range(99, 0, -2))
+    for _ in range(2):  # before all were made, and after
+        assert names.take(few) == [told[i] for i in few]
+        assert names.take(many) == [told[i] for i in many]
+    listed = names.all()
+    listed.clear()
+    assert names.all() == told
+
+
 def test_what_is_not_the_table_that_was_written_is_corrupt(tmp_path):
     path = tmp_path / "t.arrow"
     entry = write(path, SCHEMA, columns([(b"a", 1, True, "x")]))

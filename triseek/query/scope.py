@@ -112,7 +112,12 @@ class Scope:
             )
         )  # fmt: skip
 
-    def select(self, paths: PathTable | Sequence[bytes], allowlisted: Mask | None = None) -> Mask:
+    def select(
+        self,
+        paths: PathTable | Sequence[bytes],
+        allowlisted: Mask | None = None,
+        named: Sequence[bytes] = (),
+    ) -> Mask:
         """Choose among files of the default walk, by globs, types and depth.
 
         Args:
@@ -120,26 +125,31 @@ class Scope:
                 preparation (about 15 ms for 80,000 paths).
             allowlisted: bool, one per path: listed only because the well-known hidden places
                 were asked for. Without `spec.allowlist` they count as hidden.
+            named: Folders the user named. Globs do not keep ripgrep out of those, nor of the
+                folders above them. That a path lies in one of them is the caller's business.
 
         Returns:
             bool, one per path: would ripgrep list it. `max_filesize`, `no_…` flags and
             `--ignore-file` are the caller's business: they need more than paths.
         """
         table = paths if isinstance(paths, PathTable) else PathTable.of(paths)
-        named = self._override_verdicts(table)
+        told = self._override_verdicts(table)
         typed = self._type_verdicts(table)
-        chosen: Mask = np.where(named != 0, named > 0, typed >= 0) & ~self._pruned(table)
+        chosen: Mask = np.where(told != 0, told > 0, typed >= 0) & ~self._pruned(table, named)
         if self.spec.max_depth is not None:
             chosen &= table.depths <= self.spec.max_depth
         if allowlisted is not None and not self.spec.allowlist:
             hidden = np.flatnonzero(allowlisted)
-            chosen[hidden] &= self._unhides(table, hidden, named[hidden], typed[hidden])
+            chosen[hidden] &= self._unhides(table, hidden, told[hidden], typed[hidden])
         return chosen
 
-    def may_whitelist(self, excluded: Entries | Iterable[Excluded]) -> list[Excluded]:
+    def may_whitelist(
+        self, excluded: Entries | Iterable[Excluded], named: Sequence[bytes] = ()
+    ) -> list[Excluded]:
         """Those of the entries the default walk left out that these globs or types bring back.
 
         A folder in the answer is entered again by ripgrep; what it lists there must be walked.
+        `named` is as for `select`.
         """
         if not (self.overrides.takes or self.types.selects):
             return []
@@ -148,7 +158,8 @@ class Scope:
             return []
         as_file, as_dir = self._override_verdicts(left.table), self._dir_verdicts(left.table)
         typed = (as_file == 0) & left.hidden & (self._type_verdicts(left.table) > 0)
-        back = np.where(left.dirs, as_dir > 0, (as_file > 0) | typed) & ~self._pruned(left.table)
+        back = np.where(left.dirs, as_dir > 0, (as_file > 0) | typed)
+        back &= ~self._pruned(left.table, named)
         return [left.entries[at] for at in np.flatnonzero(back).tolist()]
 
     def _override_verdicts(self, table: PathTable) -> Verdicts:
@@ -169,7 +180,7 @@ class Scope:
             verdicts -= verdicts == 0
         return verdicts
 
-    def _pruned(self, table: PathTable) -> Mask:
+    def _pruned(self, table: PathTable, named: Sequence[bytes] = ()) -> Mask:
         """Which paths lie below a folder a glob leaves out."""
         if not any(rule.negated for rule in self.overrides.rules):
             return np.zeros(len(table), bool)
@@ -178,9 +189,13 @@ class Scope:
         if not out.any():
             return np.zeros(len(table), bool)
         out = np.append(out, False)  # -1, the root, is the last
+        entered = np.zeros(len(out), bool)
+        for folder in named:
+            entered[:-1] |= folders.table.equals(folder)
+        out &= ~entered
         while True:
             # One level deeper each time, so as often as the tree is deep.
-            deeper = out | np.append(out[folders.parents], False)
+            deeper = (out | np.append(out[folders.parents], False)) & ~entered
             if (deeper == out).all():
                 break
             out = deeper

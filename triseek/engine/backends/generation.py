@@ -72,7 +72,7 @@ class State:
         """bool[files]: indexed files of a view that the scope takes and that have not changed."""
         chosen: Array = view.alive & ~mask
         if not scope.selects_all:
-            chosen &= scope.select(view.paths, view.allowlisted)
+            chosen &= scope.select(view.paths, view.allowlisted, paths)
         elif not scope.spec.allowlist:
             chosen &= ~view.allowlisted
         if scope.spec.max_filesize is not None:
@@ -86,10 +86,10 @@ class State:
 
     def extras(self, scope: Scope, paths: Sequence[bytes], dirt: Dirt) -> list[bytes]:
         """Files to look at directly: what changed, and what a glob brings back."""
-        found = self._brought_back(scope, dirt)
+        found = self._brought_back(scope, paths, dirt)
         if dirt.scan:
             allowlisted = np.array([path in dirt.allowlisted for path in dirt.scan], np.bool_)
-            taken = scope.select(dirt.scan, allowlisted).tolist()
+            taken = scope.select(dirt.scan, allowlisted, paths).tolist()
             found += [path for path, take in zip(dirt.scan, taken, strict=True) if take]
         return [
             path
@@ -97,11 +97,11 @@ class State:
             if _is_within(path, paths) and self._small_enough(path, scope.spec)
         ]
 
-    def _brought_back(self, scope: Scope, dirt: Dirt) -> list[bytes]:
+    def _brought_back(self, scope: Scope, paths: Sequence[bytes], dirt: Dirt) -> list[bytes]:
         """Files left out by the index's walk that this scope's globs ask for by name."""
-        back = scope.may_whitelist(self.excluded)
+        back = scope.may_whitelist(self.excluded, paths)
         if dirt.excluded:
-            back = list(dict.fromkeys([*back, *scope.may_whitelist(dirt.excluded)]))
+            back = list(dict.fromkeys([*back, *scope.may_whitelist(dirt.excluded, paths)]))
         folders = [entry.path for entry in back if entry.is_dir]
         found = [entry.path for entry in back if not entry.is_dir and self._is_file(entry.path)]
         if folders:
