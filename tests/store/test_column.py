@@ -1,3 +1,4 @@
+import io
 import os
 
 import numpy as np
@@ -9,6 +10,18 @@ from triseek import errors
 from triseek.store import column
 
 KINDS = st.sampled_from(["uint8", "uint32", "uint64", "int64"])
+
+
+def opened(path, entry, pages):
+    return column.PagedColumn(path, entry, np.array(pages, np.uint64))
+
+
+def damage(path, at):
+    with open(path, "r+b") as file:
+        file.seek(at)
+        byte = file.read(1)[0]
+        file.seek(at)
+        file.write(bytes([byte ^ 1]))
 
 
 @given(KINDS, st.lists(st.lists(st.integers(0, 255), max_size=50), max_size=6))
@@ -30,31 +43,44 @@ def test_pieces_come_back_as_one_column_that_numpy_reads_too(tmp_path, kind, pie
 @pytest.mark.parametrize("piece", [1_000_000, 65_536, 30_001])
 def test_pages_are_verified_when_they_are_asked_for(tmp_path, size, piece):
     data = np.random.default_rng(size).integers(0, 256, size, np.uint8)
-    writer = column.ColumnWriter(tmp_path / "c.npy", np.uint8, paged=True)
+    pages = [1, 2, 3]
+    writer = column.ColumnWriter(tmp_path / "c.npy", np.uint8, pages=pages)
     for at in range(0, size, piece):
         writer.append(data[at : at + piece])
-    paged = column.PagedColumn(tmp_path / "c.npy", writer.close())
+    paged = opened(tmp_path / "c.npy", writer.close(), pages)
     paged.verify_all()
     paged.verify(0, size)
+    assert len(pages) == 3 + -(-size // 65_536)
+    assert len(paged) == size
     assert np.array_equal(paged.values, data)
+    assert np.array_equal(paged.whole(), data)
 
 
 def test_a_broken_page_is_found_when_it_is_touched_and_named(tmp_path):
-    path = tmp_path / "c.npy"
-    writer = column.ColumnWriter(path, np.uint8, paged=True)
-    writer.append(np.zeros(200_000, np.uint8))
-    entry = writer.close()
-    with open(path, "r+b") as file:
-        file.seek(128 + 140_000)
-        file.write(b"\1")
-    paged = column.PagedColumn(path, entry)
+    path, pages = tmp_path / "c.npy", []
+    entry = column.write(path, np.zeros(200_000, np.uint8), np.uint8, pages=pages)
+    damage(path, 128 + 140_000)
+    paged = opened(path, entry, pages)
     paged.verify(0, 131_072)
     paged.verify(196_608, 200_000)
     for begin, end in ((131_072, 131_073), (0, 200_000), (196_607, 196_609)):
         with pytest.raises(errors.IndexCorrupt, match="at byte 131072"):
             paged.verify(begin, end)
-    with pytest.raises(errors.IndexCorrupt):
-        paged.verify_all()
+    for walk in (paged.verify_all, paged.whole):
+        with pytest.raises(errors.IndexCorrupt):
+            walk()
+
+
+def test_pages_of_wide_values_are_asked_for_by_number_of_value(tmp_path):
+    path, pages = tmp_path / "c.npy", []
+    entry = column.write(path, np.arange(30_000), np.uint64, pages=pages)
+    damage(path, 128 + 8 * 20_000)
+    paged = opened(path, entry, pages)
+    paged.verify(0, 2 * 8_192)
+    paged.verify(3 * 8_192, 30_000)
+    for begin, end in ((20_000, 20_001), (16_383, 16_385)):
+        with pytest.raises(errors.IndexCorrupt, match="at byte 131072"):
+            paged.verify(begin, end)
 
 
 def test_an_entry_of_another_column_is_refused(tmp_path):
@@ -64,10 +90,20 @@ def test_an_entry_of_another_column_is_refused(tmp_path):
             column.load(tmp_path / "a.npy", {**entry, **change})
     with pytest.raises(errors.IndexCorrupt, match="No such file"):
         column.load(tmp_path / "b.npy", entry)
-    paged = column.ColumnWriter(tmp_path / "p.npy", np.uint8, paged=True)
-    paged.append(np.zeros(10, np.uint8))
-    with pytest.raises(errors.IndexCorrupt, match="page checksums"):
-        column.PagedColumn(tmp_path / "p.npy", {**paged.close(), "pages": []})
+    pages = []
+    entry = column.write(tmp_path / "p.npy", np.zeros(10), np.float64, pages=pages)
+    for change, digests in (({}, []), ({"first_page": 1}, pages), ({"first_page": -1}, pages)):
+        with pytest.raises(errors.IndexCorrupt, match="page checksums"):
+            opened(tmp_path / "p.npy", {**entry, **change}, digests)
+
+
+@pytest.mark.parametrize("length", [0, 1, 12_345, 10**12])
+@pytest.mark.parametrize("kind", ["uint8", "uint32", "int64"])
+def test_the_header_is_the_one_numpy_writes(kind, length):
+    dtype, written = np.dtype(kind), io.BytesIO()
+    described = {"descr": dtype.str, "fortran_order": False, "shape": (length,)}
+    np.lib.format.write_array_header_1_0(written, described)
+    assert column._header(dtype, length) == written.getvalue()
 
 
 def test_a_write_that_fails_closes_its_file(tmp_path):

@@ -1,3 +1,5 @@
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -56,12 +58,53 @@ def test_what_is_not_the_table_that_was_written_is_corrupt(tmp_path):
     for broken in (data[:-1], data + b"x", b"", bytes(len(data))):
         path.write_bytes(broken)
         with pytest.raises(errors.IndexCorrupt):
-            Table(path, entry, SCHEMA)
+            Table(path, entry, SCHEMA).verify()
     path.write_bytes(data)
     with pytest.raises(errors.IndexCorrupt, match="columns"):
-        Table(path, entry, SCHEMA[:2])
+        Table(path, entry, SCHEMA[:2]).verify()
     with pytest.raises(errors.IndexCorrupt, match="columns"):
-        Table(path, {**entry, "rows": 2}, SCHEMA)
+        Table(path, {**entry, "rows": 2}, SCHEMA).verify()
     path.unlink()
     with pytest.raises(errors.IndexCorrupt, match="cannot read"):
         Table(path, entry, SCHEMA)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda table: table.numbers("size"),
+        lambda table: table.names("path"),
+        lambda table: table.strings("word"),
+        lambda table: table.arrow(),
+    ],
+    ids=["numbers", "names", "strings", "arrow"],
+)
+def test_a_flipped_bit_is_found_by_whoever_reads_first_and_by_all_after(tmp_path, read):
+    path = tmp_path / "t.arrow"
+    entry = write(path, SCHEMA, columns([(b"a", 1, True, "x")]))
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 4
+    path.write_bytes(data)
+    table = Table(path, entry, SCHEMA)
+    assert table.rows == 1
+    for _ in range(2):
+        with pytest.raises(errors.IndexCorrupt, match="checksum"):
+            read(table)
+
+
+def test_a_table_is_read_after_its_file_is_gone(tmp_path):
+    path = tmp_path / "t.arrow"
+    table = Table(path, write(path, SCHEMA, columns([(b"a", 1, True, "x")])), SCHEMA)
+    path.unlink()
+    assert table.names("path").all() == [b"a"]
+
+
+def test_threads_that_read_at_once_read_the_same(tmp_path):
+    path = tmp_path / "t.arrow"
+    rows = [(b"%d" % k, k, True, "x") for k in range(20_000)]
+    entry = write(path, SCHEMA, columns(rows))
+    with ThreadPoolExecutor(8) as threads:
+        for _ in range(20):
+            table = Table(path, entry, SCHEMA)
+            sums = list(threads.map(lambda _, t=table: int(t.numbers("size").sum()), range(8)))
+            assert set(sums) == {sum(range(20_000))}

@@ -18,7 +18,9 @@ def index_status(root: str, index_dir: str, indexed: Indexed) -> IndexStatus:
     from triseek.index.status import status_of
 
     try:
-        reader, dirt = indexed.reader, indexed.dirt()
+        reader = indexed.reader
+        reader.verify()
+        dirt = indexed.dirt()
     except UNUSABLE as error:
         missing = isinstance(error, errors.IndexUnavailable) and "no index" in str(error)
         return IndexStatus(

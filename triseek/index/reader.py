@@ -1,6 +1,7 @@
 """A snapshot of the index at one generation: from a formula to candidate blocks.
 
 Everything is mapped and read-only, so a reader is shared by threads and undisturbed by writers.
+What is read is verified when it is first read: anything here that reads may raise `IndexCorrupt`.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from triseek.query.grams import Formula
+    from triseek.store.table import Names
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -47,21 +49,49 @@ class Estimate:
 
 
 class View:
-    """One segment with the arrays a search needs."""
+    """One segment with the arrays a search needs, each made when it is first asked for."""
 
     def __init__(self, segment: Segment, dead: Array) -> None:
         self.segment = segment
-        files, blocks = segment.files, segment.blocks
-        self.names = files.names("path")
-        self.flags = files.numbers("flags")
-        self.skip = files.numbers("skip")
-        self.alive: Array = np.ones(files.rows, np.bool_)
+        self.alive: Array = np.ones(segment.files.rows, np.bool_)
         """bool[files]: still the newest version of a file that the walk found."""
         self.alive[dead] = False
-        self.block_file = blocks.numbers("file")
-        self.block_offset = blocks.numbers("offset")
-        self.block_length = blocks.numbers("length")
-        self.block_line = blocks.numbers("first_line")
+        self._ctimes: Array | None = None
+
+    @cached_property
+    def names(self) -> Names:
+        """The files' paths."""
+        return self.segment.files.names("path")
+
+    @cached_property
+    def flags(self) -> Array:
+        """uint8[files]: `layout.FLAG_*`."""
+        return self.segment.files.numbers("flags")
+
+    @cached_property
+    def skip(self) -> Array:
+        """uint8[files]: `layout.SKIP_*`."""
+        return self.segment.files.numbers("skip")
+
+    @property
+    def block_file(self) -> Array:
+        """uint32[blocks]: the file each block is of."""
+        return self.segment.block_file
+
+    @cached_property
+    def block_offset(self) -> Array:
+        """uint64[blocks]: where in the file's text each begins."""
+        return self.segment.blocks.numbers("offset")
+
+    @cached_property
+    def block_length(self) -> Array:
+        """uint64[blocks]: bytes."""
+        return self.segment.blocks.numbers("length")
+
+    @cached_property
+    def block_line(self) -> Array:
+        """uint32[blocks]: number of the first line of each, from one."""
+        return self.segment.blocks.numbers("first_line")
 
     @cached_property
     def paths(self) -> PathTable:
@@ -96,12 +126,12 @@ class View:
     @cached_property
     def edges(self) -> Array:
         """int64[files + 1]: the blocks of file f are edges[f]..edges[f + 1] - 1."""
-        return np.searchsorted(self.block_file, np.arange(len(self.names) + 1))
+        return np.searchsorted(self.block_file, np.arange(self.segment.files.rows + 1))
 
     @property
     def blocks(self) -> int:
         """How many blocks there are."""
-        return len(self.block_file)
+        return self.segment.blocks.rows
 
     @cached_property
     def searchable(self) -> Array:
@@ -118,7 +148,15 @@ class View:
         rows[:, fetch.STAT_MTIME] = files.numbers("mtime_ns")
         rows[:, fetch.STAT_CTIME] = files.numbers("ctime_ns")
         rows[:, fetch.STAT_INODE] = files.numbers("inode")
+        if self._ctimes is not None:
+            rows[:, fetch.STAT_CTIME] = self._ctimes
         return rows
+
+    def retime(self, ctimes: Array) -> None:
+        """Take these (int64[files]) for the change times of the files in `stats`."""
+        self._ctimes = ctimes
+        if "stats" in self.__dict__:
+            self.stats[:, fetch.STAT_CTIME] = ctimes
 
     def candidates(self, formula: Formula, *, below: int | None = None) -> Array:
         """uint32: the blocks that may hold a match inside one line, rising.
@@ -225,11 +263,7 @@ class View:
             case Never():
                 return 0
             case Gram():
-                at = int(np.searchsorted(self.segment.trigrams, np.uint32(formula.key)))
-                there = at < len(self.segment.trigrams)
-                if not there or self.segment.trigrams[at] != formula.key:
-                    return 0
-                return int(self.segment.frequency[at])
+                return self.segment.frequency_of(formula.key)
             case And():
                 return min(self._at_most(part) for part in formula.parts)
             case Or():
@@ -249,7 +283,7 @@ class Reader:
         segments = {live.id: Segment(index_dir, live.id, live.xxh3) for live in current.segments}
         self.views = [View(segments[live.id], _dead(segments, live)) for live in current.segments]
         tree = segments[current.tree]
-        # Opened now, because a writer may unlink the files while this reader lives.
+        # Mapped now, because a writer may unlink the files while this reader lives.
         self.directories = tree.table("directories", layout.DIRECTORIES)
         self.watched = tree.table("watched", layout.WATCHED)
         self.excluded = tree.table("excluded", layout.EXCLUDED)
@@ -276,6 +310,17 @@ class Reader:
                     raise
                 current = newer
         return None
+
+    def verify(self) -> None:
+        """Verify now what opening left for later, all but the postings.
+
+        Raises:
+            IndexCorrupt: something is not what was written.
+        """
+        for view in self.views:
+            view.segment.verify()
+        for table in (self.directories, self.watched, self.excluded):
+            table.verify()
 
     @property
     def generation(self) -> int:

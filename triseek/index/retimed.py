@@ -34,8 +34,8 @@ def restore(reader: Reader) -> None:
             times = None if entry is None else column.load(folder / entry["file"], entry)
         except (errors.IndexCorrupt, KeyError, TypeError, ValueError):
             continue
-        if times is not None and len(times) == len(view.stats):
-            view.stats[:, STAT_CTIME] = times
+        if times is not None and len(times) == view.segment.files.rows:
+            view.retime(times)
 
 
 def remember(reader: Reader) -> None:

@@ -33,7 +33,7 @@ def status_of(root: str, reader: Reader, *, dirty: int, fresh: bool) -> IndexSta
             int((view.alive & (view.skip == layout.SKIP_UNREADABLE)).sum()) for view in views
         ),
         blocks=sum(view.blocks for view in views),
-        trigrams=max(len(view.segment.trigrams) for view in views),
+        trigrams=max(view.segment.distinct for view in views),
         segments=len(views),
         text_bytes=size,
         index_bytes=size_on_disk(reader.index_dir),

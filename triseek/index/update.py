@@ -49,6 +49,9 @@ def update(
     started = time.perf_counter()
     try:
         reader = Reader.open(index_dir)
+        if reader is not None:
+            # Nothing is written on top of what is damaged.
+            reader.verify()
     except (errors.IndexCorrupt, errors.FormatTooNew):
         reader = None
     if reader is None:

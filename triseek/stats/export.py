@@ -33,10 +33,13 @@ def export_tables(engine: Engine, folder: str | Path, fmt: str) -> list[Path]:
 
     Raises:
         IndexUnavailable: there is no index.
+        IndexCorrupt: it is not what was written; nothing has been written, then.
         InvalidRequest: the folder cannot be written.
     """
+    reader = engine.reader()
+    reader.verify()
     try:
-        return _export(engine.reader(), Path(folder), fmt)
+        return _export(reader, Path(folder), fmt)
     except OSError as error:
         raise errors.InvalidRequest(
             f"cannot write to {folder}: {error.strerror}", next_step="Give another --out folder."

@@ -37,6 +37,7 @@ def check(index_dir: str | os.PathLike[str], progress: Progress) -> int:
     for number, live in enumerate(current.segments):
         progress("check", number, total)
         segment = Segment(index_dir, live.id, live.xxh3)
+        segment.verify()
         segment.postings.verify_all()
         _check_lists(segment)
         _check_blocks(segment)
@@ -76,13 +77,13 @@ def _check_blocks(segment: Segment) -> None:
 
 
 def _check_rest(segment: Segment) -> None:
-    """Tables and columns that opening a segment does not touch."""
+    """Tables that are read of the newest segment only."""
     for name, schema in (
         ("directories", layout.DIRECTORIES),
         ("watched", layout.WATCHED),
         ("excluded", layout.EXCLUDED),
     ):
-        segment.table(name, schema)
+        segment.table(name, schema).verify()
 
 
 def _check_dead(segment: Segment, live: manifest.Live) -> None:

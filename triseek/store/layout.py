@@ -9,6 +9,7 @@
         offsets.npy           uint64[n + 1]  where each trigram's list begins in postings
         frequency.npy         uint32[n]      how many blocks have the trigram
         postings.npy          uint8[m]       block numbers: varints of steps, the first from zero
+        pages.npy             uint64[p]      xxh3_64 of every 64 KiB of the four columns above
         files.arrow           one row per file the walk found, in path order (see FILES)
         blocks.arrow          one row per block, in file order (see BLOCKS)
         directories.arrow     every directory the walk entered, with its times
@@ -28,8 +29,14 @@ newest. A generation's segments are listed oldest first; block and file numbers 
 
 `segment.json` holds `{"format", "id", "created_ns", "scanned_ns", "columns": {name: entry},
 "tables": {name: entry}, "files", "searchable", "blocks", "text_bytes", "postings"}` with
-`entry` as `store.column` and `store.table` write them: dtype, length and either `xxh3` (the
-whole, verified when opened) or `pages` (one xxh3_64 per 64 KiB, verified when touched).
+`entry` as `store.column` and `store.table` write them: dtype and length, or rows and size, with
+either `xxh3`, of the whole, or `first_page`: where the column's page checksums begin in
+`pages.npy`, one for each 64 KiB of its values.
+
+Opening a segment maps its files, compares their sizes and headers with the entries and verifies
+`segment.json`, `pages.npy` and the dead files. A page of a column and a table as a whole are
+verified when they are first read: before a byte of them is believed, and after no more than was
+needed.
 
 Two numbers tell versions apart. FORMAT: can this program read it; a higher one is
 `FormatTooNew`. FEATURE: would a rebuild make it better; it is only advice.
@@ -53,7 +60,8 @@ SEGMENT_JSON = "segment.json"
 TRIGRAMS = "trigrams"  # uint32
 OFFSETS = "offsets"  # uint64
 FREQUENCY = "frequency"  # uint32
-POSTINGS = "postings"  # uint8, paged
+POSTINGS = "postings"  # uint8
+PAGES = "pages"  # uint64
 
 FILES = (
     ("path", "binary"),  # relative to the root, "/"-separated, as the file system has it

@@ -7,6 +7,7 @@ import os
 import secrets
 import shutil
 import time
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -45,6 +46,7 @@ class SegmentBuilder:
         self._final = segments / self.id
         self._columns: dict[str, dict[str, Any]] = {}
         self._tables: dict[str, dict[str, Any]] = {}
+        self._pages: list[int] = []
         self._published = False
 
     def __enter__(self) -> Self:
@@ -60,12 +62,13 @@ class SegmentBuilder:
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def column(self, name: str, values: np.ndarray[Any, Any], dtype: DTypeLike) -> None:
-        """Write a whole column."""
-        self._columns[name] = column.write(self.folder / f"{name}.npy", values, dtype)
+        """Write a whole column, paged."""
+        path = self.folder / f"{name}.npy"
+        self._columns[name] = column.write(path, values, dtype, pages=self._pages)
 
     def stream(self, name: str, dtype: DTypeLike) -> ColumnWriter:
         """Begin a paged column written in pieces; hand its `close()` to `add`."""
-        return column.ColumnWriter(self.folder / f"{name}.npy", dtype, paged=True)
+        return column.ColumnWriter(self.folder / f"{name}.npy", dtype, pages=self._pages)
 
     def add(self, name: str, entry: dict[str, Any]) -> None:
         """Record a column that was streamed."""
@@ -77,6 +80,10 @@ class SegmentBuilder:
 
     def publish(self, facts: Mapping[str, Any]) -> str:
         """Make the segment durable under its final name; the checksum of its `segment.json`."""
+        pages = np.array(self._pages, np.uint64)
+        self._columns[layout.PAGES] = column.write(
+            self.folder / f"{layout.PAGES}.npy", pages, np.uint64
+        )
         described = {
             "format": layout.FORMAT,
             "feature": layout.FEATURE,
@@ -94,7 +101,7 @@ class SegmentBuilder:
 
 
 class Segment:
-    """A mapped segment. Small columns are verified now, postings when they are touched."""
+    """A mapped segment, shared by threads. What is read of it is verified when it is first read."""
 
     def __init__(self, index_dir: str | os.PathLike[str], identity: str, digest: str) -> None:
         self.id = identity
@@ -106,50 +113,120 @@ class Segment:
             raise errors.IndexCorrupt(f"{self.folder} is described wrongly: {error}") from error
 
     def _open(self) -> None:
-        self.trigrams = self.column(layout.TRIGRAMS)
-        self.offsets = self.column(layout.OFFSETS)
-        self.frequency = self.column(layout.FREQUENCY)
-        entry = self.facts["columns"][layout.POSTINGS]
-        self.postings = column.PagedColumn(self.folder / f"{layout.POSTINGS}.npy", entry)
+        entries = self.facts["columns"]
+        pages = column.load(self.folder / f"{layout.PAGES}.npy", entries[layout.PAGES])
+
+        def paged(name: str) -> column.PagedColumn:
+            return column.PagedColumn(self.folder / f"{name}.npy", entries[name], pages)
+
+        self._trigrams, self._offsets = paged(layout.TRIGRAMS), paged(layout.OFFSETS)
+        self._frequency, self.postings = paged(layout.FREQUENCY), paged(layout.POSTINGS)
         self.files = self.table("files", layout.FILES)
         self.blocks = self.table("blocks", layout.BLOCKS)
-        self._validate()
-
-    def _validate(self) -> None:
-        """What the kernels rely on, checked once more on another road than the checksums."""
-        n, offsets = len(self.trigrams), self.offsets
-        sound = len(offsets) == n + 1 and len(self.frequency) == n
-        if sound and n:
-            sound = bool(
-                (self.trigrams[1:] > self.trigrams[:-1]).all()
-                and self.trigrams[-1] < 1 << 24
-                and (offsets[1:] >= offsets[:-1]).all()
-            )
-        if not sound or int(offsets[-1]) != len(self.postings.values):
-            raise errors.IndexCorrupt(f"the trigram table of {self.folder} is not in order")
-        block_file = self.blocks.numbers("file")
-        if len(block_file) and not (
-            int(block_file[-1]) < self.files.rows and (block_file[1:] >= block_file[:-1]).all()
-        ):
-            raise errors.IndexCorrupt(f"the block table of {self.folder} is not in order")
-
-    def column(self, name: str) -> np.ndarray[Any, Any]:
-        """Map a small column, verified."""
-        return column.load(self.folder / f"{name}.npy", self.facts["columns"][name])
+        n = self.distinct
+        if len(self._offsets) != n + 1 or len(self._frequency) != n:
+            raise self._disorder("trigram")
 
     def table(self, name: str, schema: layout.Schema) -> Table:
-        """Map a table, verified."""
+        """Map a table; it is verified when it is read."""
         return Table(self.folder / f"{name}.arrow", self.facts["tables"][name], schema)
 
+    @property
+    def distinct(self) -> int:
+        """How many trigrams there are."""
+        return len(self._trigrams)
+
+    @property
+    def trigrams(self) -> np.ndarray[Any, Any]:
+        """uint32[distinct], rising; all of it verified, as are the next two."""
+        return self._trigrams.whole()
+
+    @property
+    def offsets(self) -> np.ndarray[Any, Any]:
+        """uint64[distinct + 1]: where each trigram's list begins in `postings`."""
+        return self._offsets.whole()
+
+    @property
+    def frequency(self) -> np.ndarray[Any, Any]:
+        """uint32[distinct]: how many blocks have each trigram."""
+        return self._frequency.whole()
+
+    @cached_property
+    def block_file(self) -> np.ndarray[Any, Any]:
+        """uint32[blocks]: the file each block is of, never falling."""
+        files = self.blocks.numbers("file")
+        if len(files) and not (
+            int(files[-1]) < self.files.rows and bool((files[1:] >= files[:-1]).all())
+        ):
+            raise self._disorder("block")
+        return files
+
     def postings_of(self, trigram: int) -> tuple[int, int, int]:
-        """(begin, end, blocks) of a trigram's list in `postings`, verified; (0, 0, 0) if absent."""
-        # A plain int would make NumPy convert the whole column first.
-        at = int(np.searchsorted(self.trigrams, np.uint32(trigram)))
-        if at == len(self.trigrams) or self.trigrams[at] != trigram:
+        """(begin, end, blocks) of a trigram's list in `postings`, verified; (0, 0, 0) if absent.
+
+        Raises:
+            IndexCorrupt: the list, or what says where it is, is not what was written.
+        """
+        at = self._find(trigram)
+        if at is None:
             return 0, 0, 0
-        begin, end = int(self.offsets[at]), int(self.offsets[at + 1])
+        self._offsets.verify(at, at + 2)
+        begin, end = int(self._offsets.values[at]), int(self._offsets.values[at + 1])
+        # The kernels that decode the list check no bounds.
+        if not begin <= end <= len(self.postings):
+            raise self._disorder("trigram")
         self.postings.verify(begin, end)
-        return begin, end, int(self.frequency[at])
+        return begin, end, self._blocks_at(at)
+
+    def frequency_of(self, trigram: int) -> int:
+        """How many blocks have a trigram.
+
+        Raises:
+            IndexCorrupt: what says so is not what was written.
+        """
+        at = self._find(trigram)
+        return 0 if at is None else self._blocks_at(at)
+
+    def _blocks_at(self, at: int) -> int:
+        self._frequency.verify(at, at + 1)
+        return int(self._frequency.values[at])
+
+    def _find(self, trigram: int) -> int | None:
+        """Where a trigram stands among the distinct ones; None when no block has it.
+
+        The bisection looks at entries of pages nobody verified. It does not matter what they say:
+        in a rising column, two neighbours with the trigram between them are proof of its place,
+        and these two are verified.
+        """
+        column, n = self._trigrams, self.distinct
+        # A plain int would make NumPy convert the whole column first.
+        at = int(np.searchsorted(column.values, np.uint32(trigram)))
+        column.verify(max(at - 1, 0), min(at + 1, n))
+        here = int(column.values[at]) if at < n else 1 << 24
+        if here < trigram or (at and int(column.values[at - 1]) >= trigram):
+            raise self._disorder("trigram")
+        return at if here == trigram else None
+
+    def verify(self) -> None:
+        """Verify everything but the postings, and what the kernels rely on by another road.
+
+        Raises:
+            IndexCorrupt: naming the file, or what is not in order.
+        """
+        trigrams, offsets, _ = self.trigrams, self.offsets, self.frequency
+        if not (
+            bool((trigrams[1:] > trigrams[:-1]).all())
+            and bool((trigrams[-1:] < 1 << 24).all())
+            and bool((offsets[1:] >= offsets[:-1]).all())
+            and int(offsets[-1]) == len(self.postings)
+        ):
+            raise self._disorder("trigram")
+        self.files.verify()
+        self.blocks.verify()
+        _ = self.block_file
+
+    def _disorder(self, table: str) -> errors.IndexCorrupt:
+        return errors.IndexCorrupt(f"the {table} table of {self.folder} is not in order")
 
     def size_bytes(self) -> int:
         """Bytes the segment takes on disk."""

@@ -1,13 +1,15 @@
 """Tables as mapped Arrow IPC files; with `stats.export` the only importer of pyarrow.
 
-A table is verified against its checksum before pyarrow sees a byte of it, and its columns are
-handed out as NumPy arrays over the mapping.
+A table is mapped when it is opened and verified when it is first read, before pyarrow sees a byte
+of it: opening does not depend on its size. Its columns are handed out as NumPy arrays over the
+mapping.
 """
 
 from __future__ import annotations
 
 import itertools
 import os
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +19,7 @@ import xxhash
 
 from triseek import errors
 from triseek.store import layout
+from triseek.store.mapping import mapped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -53,11 +56,46 @@ def write(
 
 
 class Table:
-    """A mapped table."""
+    """A mapped table, shared by threads.
+
+    Raises on creation:
+        IndexCorrupt: the file is missing or has not the size that was written.
+
+    Raises when its columns are first asked for:
+        IndexCorrupt: it is not what was written.
+    """
 
     def __init__(self, path: str | os.PathLike[str], entry: dict[str, Any], schema: Schema) -> None:
-        self._batch = _load(path, entry, schema)
-        self.rows: int = self._batch.num_rows
+        self._path = path
+        self._mapped = mapped(path, int(entry["size"]))
+        self._digest: str = entry["xxh3"]
+        self._names = [name for name, _ in schema]
+        self.rows = int(entry["rows"])
+        self._lock = threading.Lock()
+        self._loaded: Any = None
+
+    def verify(self) -> None:
+        """Make sure that the table is what was written; once is enough."""
+        with self._lock:
+            if self._loaded is None:
+                self._loaded = self._parse()
+
+    @property
+    def _batch(self) -> Any:  # noqa: ANN401 - a pyarrow.RecordBatch
+        self.verify()
+        return self._loaded
+
+    def _parse(self) -> Any:  # noqa: ANN401
+        if xxhash.xxh3_64_hexdigest(self._mapped) != self._digest:
+            raise errors.IndexCorrupt(f"checksum mismatch in {self._path}")
+        try:
+            # A buffer is read where it is; a file's reading would wait for another thread.
+            batch = pa.ipc.open_file(pa.BufferReader(pa.py_buffer(self._mapped))).get_batch(0)
+        except (OSError, pa.ArrowInvalid) as error:
+            raise errors.IndexCorrupt(f"cannot read {self._path}: {error}") from error
+        if batch.schema.names != self._names or batch.num_rows != self.rows:
+            raise errors.IndexCorrupt(f"{self._path} has not the columns that were written")
+        return batch
 
     def numbers(self, name: str) -> np.ndarray[Any, Any]:
         """A column of numbers or booleans, read-only."""
@@ -121,24 +159,6 @@ class Names:
             made[:] = [view[b:e] for b, e in itertools.pairwise(edges)]
             self._made = made
         return self._made
-
-
-def _load(path: str | os.PathLike[str], entry: dict[str, Any], schema: Schema) -> Any:  # noqa: ANN401
-    try:
-        if Path(path).stat().st_size != entry["size"]:
-            raise errors.IndexCorrupt(f"{path} has not the size that was written")
-        mapped = pa.memory_map(os.fspath(path), "r")
-        if xxhash.xxh3_64_hexdigest(memoryview(mapped.read_buffer())) != entry["xxh3"]:
-            raise errors.IndexCorrupt(f"checksum mismatch in {path}")
-        mapped.seek(0)
-        reader = pa.ipc.open_file(mapped)
-        batch = reader.get_batch(0)
-    except (OSError, pa.ArrowInvalid) as error:
-        raise errors.IndexCorrupt(f"cannot read {path}: {error}") from error
-    names = [name for name, _ in schema]
-    if batch.schema.names != names or batch.num_rows != entry["rows"]:
-        raise errors.IndexCorrupt(f"{path} has not the columns that were written")
-    return batch
 
 
 def _type(kind: str) -> pa.DataType:
