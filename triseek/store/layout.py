@@ -35,8 +35,7 @@ either `xxh3`, of the whole, or `first_page`: where the column's page checksums 
 
 Opening a segment maps its files, compares their sizes and headers with the entries and verifies
 `segment.json`, `pages.npy` and the dead files. A page of a column and a table as a whole are
-verified when they are first read: before a byte of them is believed, and after no more than was
-needed.
+verified when they are first read.
 
 Two numbers tell versions apart. FORMAT: can this program read it; a higher one is
 `FormatTooNew`. FEATURE: would a rebuild make it better; it is only advice.
