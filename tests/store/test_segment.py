@@ -1,3 +1,4 @@
+import contextlib
 import json
 import random
 
@@ -113,6 +114,30 @@ def test_damage_anywhere_in_the_trigrams_is_never_a_wrong_place(tmp_path):
             except errors.IndexCorrupt:
                 corrupt += 1
     assert 0 < corrupt < 60 * len(asked)
+
+
+@pytest.mark.parametrize("place", [16_383, 16_384])
+@pytest.mark.parametrize("step", [-1, 1])
+def test_a_trigram_at_the_edge_of_a_damaged_page_is_not_called_absent(tmp_path, place, step):
+    """The last of a page made smaller: the bisection ends on the sound page after it."""
+    trigrams = np.arange(40_000) * 16 + 8
+    segment = made(
+        tmp_path,
+        trigrams=trigrams,
+        offsets=np.arange(40_001),
+        frequency=np.ones(40_000),
+        postings=np.zeros(40_000),
+    )
+    path = segment.folder / "trigrams.npy"
+    data = bytearray(path.read_bytes())
+    data[128 + 4 * place] += step
+    replace(path, data)
+    again = Segment(tmp_path, segment.id, digest_of(segment))
+    with pytest.raises(errors.IndexCorrupt, match="trigrams"):
+        again.frequency_of(int(trigrams[place]))
+    for neighbour in (place - 2, place + 2):
+        with contextlib.suppress(errors.IndexCorrupt):
+            assert again.frequency_of(int(trigrams[neighbour])) == 1
 
 
 @pytest.mark.parametrize("name", ["trigrams", "offsets", "frequency", "postings"])

@@ -196,7 +196,7 @@ class Segment:
 
         The bisection looks at entries of pages nobody verified. It does not matter what they say:
         in a rising column, two neighbours with the trigram between them are proof of its place,
-        and these two are verified.
+        and these two, which may stand on two pages, are verified.
         """
         column, n = self._trigrams, self.distinct
         # A plain int would make NumPy convert the whole column first.
