@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numba
 
+from triseek.kernels import simd
 from triseek.kernels.jit import (
     BYTES,
     BYTES_OUT,
@@ -25,6 +26,8 @@ from triseek.kernels.jit import (
 
 if TYPE_CHECKING:
     import numpy as np
+
+_ZERO = numba.uint8(0)
 
 
 @kernel(I64, BYTES, I64, I64, I64, I64, U32S_OUT)
@@ -68,14 +71,28 @@ def intersect_encoded(
 ) -> int:
     """Keep of kept[:size] what the list data[begin:end] holds too, in place; the new size or -1.
 
-    data: uint8. kept: uint32, strictly rising.
+    data: uint8. kept: uint32, strictly rising. A long list and a short `kept` meet at few places:
+    64 steps of a byte each that all lead to numbers below the next one of `kept` are one sum.
     """
     value = numba.int64(0)
     at = begin
     i = 0
     out = 0
     first = True
+    slow = begin + 1  # the first step may be zero
     while at < end and i < size:
+        if at >= slow and at + simd.WIDTH <= end:
+            ahead = value + simd.total(data, at)
+            if (
+                ahead < kept[i]
+                and simd.not_ascii(data, at) == 0
+                and simd.equal(data, at, _ZERO) == 0
+            ):
+                value = ahead
+                at += simd.WIDTH
+                continue
+            # Whatever is in the way is met byte by byte, which also tells damage from a long step.
+            slow = at + simd.WIDTH
         byte = data[at]
         at += 1
         step = numba.int64(byte & 127)

@@ -38,16 +38,46 @@ if is_compiled():
         return signature, _generate_equal
 
     def _generate_equal(context: Any, builder: Any, signature: Any, arguments: Any) -> object:
-        vector = ir.VectorType(ir.IntType(8), WIDTH)
+        text = _load(context, builder, signature, arguments)
+        nothing = ir.Constant(_VECTOR, ir.Undefined)
+        byte = builder.insert_element(nothing, arguments[2], ir.Constant(ir.IntType(32), 0))
+        lanes = ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0] * WIDTH)
+        wanted = builder.shuffle_vector(byte, nothing, lanes)
+        return builder.bitcast(builder.icmp_unsigned("==", text, wanted), ir.IntType(WIDTH))
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def not_ascii(_: object, text: Any, at: object) -> tuple[object, object]:
+        """Mask of the bytes of text[at : at + WIDTH] that are 128 or more; as `equal`."""
+        return numba.uint64(text, numba.int64), _generate_not_ascii
+
+    def _generate_not_ascii(context: Any, builder: Any, signature: Any, arguments: Any) -> object:
+        text = _load(context, builder, signature, arguments)
+        zero = ir.Constant(_VECTOR, [0] * WIDTH)
+        return builder.bitcast(builder.icmp_signed("<", text, zero), ir.IntType(WIDTH))
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def total(_: object, text: Any, at: object) -> tuple[object, object]:
+        """Sum of the bytes of text[at : at + WIDTH], as int64; they must lie in it."""
+        return numba.int64(text, numba.int64), _generate_total
+
+    def _generate_total(context: Any, builder: Any, signature: Any, arguments: Any) -> object:
+        wide = ir.VectorType(ir.IntType(32), WIDTH)
+        terms = builder.zext(_load(context, builder, signature, arguments), wide)
+        kind = ir.FunctionType(ir.IntType(32), [wide])
+        name = f"llvm.vector.reduce.add.v{WIDTH}i32"
+        add = _declared(builder.module, kind, name)
+        return builder.zext(builder.call(add, [terms]), ir.IntType(64))
+
+    _VECTOR = ir.VectorType(ir.IntType(8), WIDTH)
+
+    def _load(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        """WIDTH bytes of the array argument, from the index argument on."""
         array = context.make_array(signature.args[0])(context, builder, arguments[0])
         address = builder.gep(array.data, [arguments[1]])
-        text = builder.load(builder.bitcast(address, vector.as_pointer()), align=1)
-        byte = builder.insert_element(
-            ir.Constant(vector, ir.Undefined), arguments[2], ir.Constant(ir.IntType(32), 0)
-        )
-        lanes = ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0] * WIDTH)
-        wanted = builder.shuffle_vector(byte, ir.Constant(vector, ir.Undefined), lanes)
-        return builder.bitcast(builder.icmp_unsigned("==", text, wanted), ir.IntType(WIDTH))
+        return builder.load(builder.bitcast(address, _VECTOR.as_pointer()), align=1)
+
+    def _declared(module: Any, kind: Any, name: str) -> object:
+        return module.globals.get(name) or ir.Function(module, kind, name)
 
     def _of_mask(generate: Callable[[Any, Any], object]) -> Callable[..., tuple[object, object]]:
         """An intrinsic from uint64 to int64 by one LLVM instruction."""
@@ -79,6 +109,15 @@ else:
         """Twin of the intrinsic above."""
         bits = np.packbits(text[at : at + WIDTH] == byte, bitorder="little")
         return np.uint64(int.from_bytes(bits.tobytes(), "little"))  # type: ignore[return-value]
+
+    def not_ascii(text: np.ndarray[Any, Any], at: int) -> int:
+        """Twin of the intrinsic above."""
+        bits = np.packbits(text[at : at + WIDTH] >= 0x80, bitorder="little")
+        return np.uint64(int.from_bytes(bits.tobytes(), "little"))  # type: ignore[return-value]
+
+    def total(text: np.ndarray[Any, Any], at: int) -> int:
+        """Twin of the intrinsic above."""
+        return int(text[at : at + WIDTH].sum())
 
     def lowest(mask: int) -> int:
         """Twin of the intrinsic above."""
