@@ -87,25 +87,31 @@ class Pattern:
         """What tells whether a line matches; None when there is no such thing (see `build`)."""
         return automaton.build(self.tree)
 
-    def spans(self, line: bytes) -> list[tuple[int, int]]:
+    def spans(self, line: bytes, *, behind_line: bool = False) -> list[tuple[int, int]]:
         r"""Return every match in a line, as byte offsets.
 
         Args:
             line: Without its terminator (`\n`; under `spec.crlf` also `\r\n`).
+            behind_line: Another line stands before it. That means something to a line that
+                begins with stray continuation bytes only, which are decoded together with what
+                stands before them (see `looks`).
 
         Note:
             On a last line that no `\n` ends, ripgrep leaves out an empty match at the very end.
         """
+        if behind_line and 0x80 <= (line or b"\n")[0] < 0xC0:
+            return [(begin - 1, end - 1) for begin, end in self.finditer(b"\n" + line, 1)]
         return list(self.finditer(line))
 
-    def finditer(self, text: bytes) -> Iterator[tuple[int, int]]:
+    def finditer(self, text: bytes, at: int = 0) -> Iterator[tuple[int, int]]:
         """Yield successive matches in a text: a line, or under `spec.multiline` a whole file.
 
         Leftmost first; an empty match is skipped right behind another match, and may stand
         between any two bytes, as in ripgrep (which asks for matches in bytes, not in characters).
+        Those before `at` are left out, but what stands there is seen.
         """
         find = self._finder(text)
-        at, last_end = 0, -1
+        last_end = -1
         while at <= len(text):
             found = find(text, at)
             if found is None:
@@ -117,9 +123,18 @@ class Pattern:
             last_end = end
             yield start, end
 
-    def matches(self, line: bytes) -> bool:
-        """Return whether there is a match in a line (without its terminator)."""
+    def matches(self, line: bytes, *, behind_line: bool = False) -> bool:
+        """Return whether there is a match in a line (without its terminator); see `spans`."""
+        if behind_line and 0x80 <= (line or b"\n")[0] < 0xC0:
+            line = b"\n" + line
+            return self._finder(line)(line, 1) is not None
         return self._finder(line)(line, 0) is not None
+
+    @cached_property
+    def matches_in_crlf(self) -> bool:
+        r"""Whether there is a match between a CR and its LF, where nothing stands to be read."""
+        found = self._finder(b"\r\n")(b"\r\n", 1)
+        return found is not None and found[0] == 1
 
     def is_match_anywhere(self, text: bytes) -> bool:
         """Return whether there is a match anywhere in a text, as `finditer` reads it."""

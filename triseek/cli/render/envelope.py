@@ -35,8 +35,8 @@ class Envelope:
     def file(self, found: Found) -> None:
         """Collect the matching lines of one file."""
         matches = [
-            self._match(found, number, found.text[begin:end])
-            for number, _, begin, end, context in found.rows
+            self._match(found, number, offset, found.text[begin:end])
+            for number, offset, begin, end, context in found.rows
             if not context
         ]
         self.counts.files_matched += 1
@@ -44,8 +44,8 @@ class Envelope:
             {"path": shown(found.path), "matches": matches, "reason": "content_match"}
         )
 
-    def _match(self, found: Found, number: int, line: bytes) -> dict[str, Any]:
-        spans = located(found, line, line_end=b"\n")
+    def _match(self, found: Found, number: int, offset: int, line: bytes) -> dict[str, Any]:
+        spans = located(found, line, offset, line_end=b"\n")
         column = spans[0][0] + 1 if spans else 1
         if found.multiline:  # the row may begin above the match: say where the match begins
             above = line[: column - 1]

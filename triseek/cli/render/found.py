@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from triseek.query.stray import sees_back
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -90,11 +92,12 @@ class Found(NamedTuple):
     """A match may span lines, so a row may be several lines."""
 
 
-def located(found: Found, line: bytes, *, line_end: bytes) -> list[Span]:
+def located(found: Found, line: bytes, offset: int, *, line_end: bytes) -> list[Span]:
     r"""Where in a row the matches are, as ripgrep's printer finds them again.
 
     A line is searched without its end, so that `$` and `\s*` stop before it; what matches
-    nothing at the very end of an unfinished line cannot be shown.
+    nothing at the very end of an unfinished line cannot be shown. `offset`: of the row in its
+    file's text.
     """
     if found.pattern is None:
         return []
@@ -106,7 +109,8 @@ def located(found: Found, line: bytes, *, line_end: bytes) -> list[Span]:
     literals = found.pattern.literals
     if len(literals) == 1 and literals[0]:
         return _occurrences(line, literals[0], end)
-    return [span for span in found.pattern.spans(line[:end]) if span[0] < len(line)]
+    spans = found.pattern.spans(line[:end], behind_line=sees_back(line, offset))
+    return [span for span in spans if span[0] < len(line)]
 
 
 def _occurrences(line: bytes, literal: bytes, end: int) -> list[Span]:

@@ -50,7 +50,7 @@ class JsonLines:
             line = text[begin:end]
             spans = []
             if context is self._look.invert:
-                spans = located(found, line, line_end=self._look.line_end)
+                spans = located(found, line, offset, line_end=self._look.line_end)
             if not context:
                 matches += len(spans)
                 lines += line.count(b"\n") + (not line.endswith(b"\n"))

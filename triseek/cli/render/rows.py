@@ -68,7 +68,7 @@ class RowWriter:
         """Write one row: a line, or in multi-line mode a run of lines."""
         look = self._look
         self._context = context
-        self._spans = self._original = self._located(line)
+        self._spans = self._original = self._located(line, offset)
         if not context:
             self.matches += len(self._spans)
             self.matched_lines += line_count(line)
@@ -85,12 +85,12 @@ class RowWriter:
         else:
             self._marked_row(line, number, offset)
 
-    def _located(self, line: bytes) -> list[Span]:
+    def _located(self, line: bytes, offset: int) -> list[Span]:
         """The matches in a row; a line that was chosen for not matching has none."""
         look = self._look
         if not self._locates or self._context is not look.invert:
             return []
-        return located(self._found, line, line_end=look.line_end)
+        return located(self._found, line, offset, line_end=look.line_end)
 
     def _plain_rows(self, line: bytes, number: int, offset: int, *, several: bool) -> None:
         if not several:

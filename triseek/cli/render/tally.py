@@ -24,13 +24,13 @@ class Tallied:
     def file(self, found: Found) -> None:
         """Count, and pass on."""
         matches = lines = 0
-        for _, _, begin, end, context in found.rows:
+        for _, offset, begin, end, context in found.rows:
             if context:
                 continue
             line = found.text[begin:end]
             lines += line.count(b"\n") + (not line.endswith(b"\n"))
             if not self._look.invert:
-                matches += len(located(found, line, line_end=self._look.line_end))
+                matches += len(located(found, line, offset, line_end=self._look.line_end))
         self.counts.matches += matches
         self.counts.matched_lines += lines
         shown = matches if self._matches or found.multiline else found.hits

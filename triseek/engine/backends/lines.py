@@ -21,7 +21,7 @@ import numpy as np
 
 from triseek.engine.backends.base import Batch, FileRows
 from triseek.kernels.rows import ROW
-from triseek.query import literals
+from triseek.query import literals, stray
 from triseek.query.fold import fold
 from triseek.query.syntax import Bytes, Chars, Look
 
@@ -123,7 +123,7 @@ def extract(
 def hits(data: bytes, pattern: Pattern, request: SearchRequest, start: int = 0) -> Iterator[Span]:
     """Yield what a row is made of, in order: matching lines, or runs; inverted where asked for."""
     spanning = spans_lines(pattern, request)
-    found = runs(data, pattern) if spanning else matching_lines(data, pattern, start)
+    found = runs(data, pattern) if spanning else _matching_lines(data, pattern, request, start)
     return _other_lines(data, found, start) if request.invert else found
 
 
@@ -141,8 +141,10 @@ class _Traits(NamedTuple):
 
     sees_newline: bool
     """Whether it can match a newline, or look at the ends of lines."""
-    tells_lines_apart: bool
-    """Whether a line by itself is another thing to it than the same line within a text."""
+    sees_text_ends: bool
+    r"""Whether it asks for `\A` or `\z`: ripgrep then looks at every line alone."""
+    sees_crlf: bool
+    """Whether it knows line ends of CR and LF, even where lines end at LF: `(?R:$)`."""
 
 
 @lru_cache(maxsize=256)
@@ -152,23 +154,29 @@ def _traits(pattern: Pattern) -> _Traits:
 
 def _traits_of(node: Node, below: list[_Traits]) -> _Traits:
     newline = any(part.sees_newline for part in below)
-    alone = any(part.tells_lines_apart for part in below)
+    ends = any(part.sees_text_ends for part in below)
+    crlf = any(part.sees_crlf for part in below)
     if isinstance(node, Chars | Bytes):
         newline = any(low <= NEWLINE <= high for low, high in node.ranges)
     elif isinstance(node, Look):
         newline = node.kind.startswith("line_")
-        alone = node.kind.startswith("text_") or node.kind.endswith("_crlf")
-    return _Traits(newline, alone)
+        ends, crlf = node.kind.startswith("text_"), node.kind.endswith("_crlf")
+    return _Traits(newline, ends, crlf)
 
 
-def matching_lines(data: bytes, pattern: Pattern, start: int = 0) -> Iterator[Span]:
+def _matching_lines(
+    data: bytes, pattern: Pattern, request: SearchRequest, start: int
+) -> Iterator[Span]:
     """Yield every matching line of `data[start:]`, in order."""
     if not pattern.literals:
         needles = _required(pattern)
         if needles and not any(needle in data for needle in needles):
             return iter(())
-        alone = pattern.spec.crlf or _traits(pattern).tells_lines_apart
-        return (_lines_by_pattern if alone else _lines_with_matches)(data, pattern, start)
+        alone = request.passthru and (pattern.spec.crlf or stray.looks_back(pattern))
+        if alone or _traits(pattern).sees_text_ends:
+            return _lines_by_pattern(data, pattern, start)
+        by_line = pattern.spec.crlf or _traits(pattern).sees_crlf
+        return (_lines_one_by_one if by_line else _lines_with_matches)(data, pattern, start)
     if len(pattern.literals) == 1:
         return _lines_with(data, pattern.literals[0], start)
     return _lines_with_any(data, pattern.literals, start)
@@ -218,6 +226,26 @@ def _lines_by_pattern(data: bytes, pattern: Pattern, at: int) -> Iterator[Span]:
             yield Span(begin, at)
 
 
+def _lines_one_by_one(data: bytes, pattern: Pattern, at: int) -> Iterator[Span]:
+    """Yield the same for patterns that take part in line ends of CR and LF.
+
+    ripgrep searches on behind the body of a line, so an empty match between CR and LF makes a
+    line match (of which nothing is then shown).
+    """
+    size, find, matches = len(data), data.find, pattern.matches
+    sees_before, in_crlf = stray.sees_line_before(pattern), pattern.matches_in_crlf
+    matched = True
+    while at < size:
+        begin, at = at, find(b"\n", at) + 1 or size
+        line = data[begin:at]
+        visible = sees_before and not matched and stray.sees_back(line, begin)
+        matched = (in_crlf and line.endswith(b"\r\n")) or matches(
+            body(line, crlf=True), behind_line=visible
+        )
+        if matched:
+            yield Span(begin, at)
+
+
 def _lines_with_matches(data: bytes, pattern: Pattern, start: int) -> Iterator[Span]:
     """Yield the lines that hold a match of the whole text, where that is the same thing.
 
@@ -226,6 +254,8 @@ def _lines_with_matches(data: bytes, pattern: Pattern, start: int) -> Iterator[S
     size, find, rfind = len(data), data.find, data.rfind
     text = data[start:] if start else data
     at = start
+    looks_back, sees_before = stray.looks_back(pattern), stray.sees_line_before(pattern)
+    matched = start  # where the line ends that matched last
     for first, _ in pattern.finditer(text):
         first += start
         if first < at:
@@ -234,6 +264,13 @@ def _lines_with_matches(data: bytes, pattern: Pattern, start: int) -> Iterator[S
             return  # behind the last line, or in it once more
         begin = rfind(b"\n", at, first) + 1 or at
         at = find(b"\n", first) + 1 or size
+        if looks_back and stray.is_stray(data, begin):
+            # This match may have seen a line end that ripgrep does not see.
+            line = data[begin:at]
+            visible = sees_before and begin != matched and stray.sees_back(line, begin)
+            if not visible and not pattern.matches(body(line, crlf=False)):
+                continue
+        matched = at
         yield Span(begin, at)
 
 
@@ -250,23 +287,26 @@ def runs(data: bytes, pattern: Pattern) -> Iterator[Span]:
 
 
 def _counted_runs(data: bytes, pattern: Pattern) -> Iterator[tuple[Span, int]]:
-    """Yield every run with the number of matches in it."""
+    """Yield every run with the number of matches in it.
+
+    One at the very end of an unfinished line makes a run, but counts for nothing (ripgrep).
+    """
     size = len(data)
     begin = end = -1
     count = 0
     for first, last in pattern.finditer(data):
-        if first >= size:
+        if first >= size and data[-1:] in (b"", b"\n"):
             break
         from_line = data.rfind(b"\n", 0, first) + 1
         ends_line = last > from_line and data[last - 1] == NEWLINE
         to_line = last if ends_line else data.find(b"\n", last) + 1 or size
         if from_line > end:
-            if count:
+            if begin >= 0:
                 yield Span(begin, end), count
             begin, count = from_line, 0
         end = max(end, to_line)
-        count += 1
-    if count:
+        count += first < size
+    if begin >= 0:
         yield Span(begin, end), count
 
 
@@ -309,15 +349,17 @@ def _counts(data: bytes, start: int, pattern: Pattern, request: SearchRequest) -
         # that are in none, so that `-c`, `-l` and their like find nothing at all.
         return iter(()) if request.invert else (n for _, n in _counted_runs(data, pattern))
     if request.mode == "count_matches" and not request.invert:
-        found = matching_lines(data, pattern, start)
-        return (matches_in(data[begin:end], pattern) for begin, end in found)
+        found = _matching_lines(data, pattern, request, start)
+        return (
+            matches_in(data[begin:end], pattern, offset=begin) for begin, end in found
+        )
     return (1 for _ in hits(data, pattern, request, start))
 
 
-def matches_in(line: bytes, pattern: Pattern) -> int:
+def matches_in(line: bytes, pattern: Pattern, *, offset: int) -> int:
     """Count the matches in a line; ripgrep leaves out an empty one at the very end of a text."""
     text = body(line, crlf=pattern.spec.crlf)
-    spans = pattern.spans(text)
+    spans = pattern.spans(text, behind_line=stray.sees_back(line, offset))
     ends_text = not line.endswith(b"\n")
     return len(spans) - int(ends_text and spans[-1:] == [(len(text), len(text))])
 

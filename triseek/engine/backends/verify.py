@@ -16,7 +16,7 @@ from triseek.engine.backends import lines
 from triseek.engine.backends.base import Batch
 from triseek.kernels import fetch, verify
 from triseek.kernels.rows import ROW
-from triseek.query import automaton, literals
+from triseek.query import automaton, literals, stray
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,7 +61,9 @@ class Program:
                 return None
         options = np.zeros(verify.OPTION_SLOTS, np.int64)
         options[verify.CONFIRM] = confirm
-        options[verify.WANT_ROWS] = request.mode in ("lines", "count_matches")
+        # Whether a line matches may depend on the one before it: then that must be known, too.
+        rows = request.mode in ("lines", "count_matches") or stray.sees_line_before(pattern)
+        options[verify.WANT_ROWS] = rows
         options[verify.WANT_NUMBERS] = request.mode == "lines" and request.line_numbers
         options[verify.MOST] = 1 if request.mode == "files" else request.max_count or 0
         starts = np.zeros(len(needles) + 1, np.int64)
@@ -252,6 +254,8 @@ class Verifier:
         keep[uncertain] = [
             matches(lines.body(line, crlf=crlf)) for line in _lines_of(rows[uncertain], text)
         ]
+        if stray.sees_line_before(self.pattern):
+            _look_back(uncertain, rows, text, keep, self.pattern)
         won = uncertain[keep[uncertain]]
         np.add.at(counts, file[won], 1)
         kept = np.flatnonzero(keep)
@@ -267,8 +271,27 @@ class Verifier:
     def _count_matches(self, rows: Array, text: bytes, counts: Array) -> None:
         """Make counts count matches where the kernel counted lines."""
         counts[np.unique(rows["file"])] = 0
-        found = [lines.matches_in(line, self.pattern) for line in _lines_of(rows, text)]
+        found = [
+            lines.matches_in(line, self.pattern, offset=offset)
+            for line, offset in zip(_lines_of(rows, text), rows["offset"].tolist(), strict=True)
+        ]
         np.add.at(counts, rows["file"], found)
+
+
+def _look_back(
+    uncertain: Array, rows: Array, text: bytes, keep: Array, pattern: Pattern
+) -> None:
+    """Keep lines, too, that match for what stands before them, unless that is a matching line."""
+    ends = rows["offset"] + (rows["end"] - rows["begin"])
+    for row in uncertain[~keep[uncertain]].tolist():
+        begin, end, offset = (int(rows[name][row]) for name in ("begin", "end", "offset"))
+        line = text[begin:end]
+        if not stray.is_stray(line) or not stray.sees_back(line, offset):
+            continue
+        last = row - 1
+        touches = row > 0 and rows["file"][last] == rows["file"][row] and ends[last] == offset
+        if not (touches and keep[last]):
+            keep[row] = pattern.matches(lines.body(line, crlf=False), behind_line=True)
 
 
 def _lines_of(rows: Array, text: bytes) -> list[bytes]:
