@@ -200,8 +200,8 @@ def make_scope(random: Random) -> ScopeSpec:
     iglobs = (_glob_argument(random),) if random.random() < 0.2 else ()
     types = tuple(random.sample(TYPES, random.choice([0, 0, 0, 1, 2])))
     types_not = tuple(random.sample(TYPES[:5], random.choice([0, 0, 0, 1])))
-    # The order of -t and -T is lost in a ScopeSpec; a type in both would be told apart by it.
-    types_not = () if types else types_not
+    order = [("select", name) for name in types] + [("negate", name) for name in types_not]
+    random.shuffle(order)
     changes = (("add", "odd:*.min.js"), ("add", "more:include:odd,rust"), ("clear", "h"))
     changed = random.random() < 0.15
     return ScopeSpec(
@@ -210,6 +210,7 @@ def make_scope(random: Random) -> ScopeSpec:
         glob_case_insensitive=random.random() < 0.1,
         types=("more",) if changed else types,
         types_not=() if changed else types_not,
+        type_order=() if changed else tuple(order),
         type_changes=changes if changed else (),
     )
 
@@ -227,7 +228,8 @@ def make_flags(random: Random) -> ScopeSpec:
 
     return ScopeSpec(
         globs=scope.globs, iglobs=scope.iglobs, types=scope.types, types_not=scope.types_not,
-        type_changes=scope.type_changes, glob_case_insensitive=scope.glob_case_insensitive,
+        type_order=scope.type_order, type_changes=scope.type_changes,
+        glob_case_insensitive=scope.glob_case_insensitive,
         hidden=random.random() < 0.3, no_ignore=on(), no_ignore_vcs=on(), no_ignore_parent=on(),
         no_ignore_dot=on(), no_ignore_exclude=on(), no_ignore_global=on(), no_ignore_files=on(),
         no_require_git=random.random() < 0.3,
@@ -252,8 +254,11 @@ def rg_arguments(scope: ScopeSpec) -> list[str]:
     flags += [f"--type-{action}={text}" for action, text in scope.type_changes]
     flags += [f"--glob={glob}" for glob in scope.globs]
     flags += [f"--iglob={glob}" for glob in scope.iglobs]
-    flags += [f"--type={name}" for name in scope.types]
-    flags += [f"--type-not={name}" for name in scope.types_not]
+    unordered = [("select", name) for name in scope.types]
+    unordered += [("negate", name) for name in scope.types_not]
+    order = scope.type_order or unordered
+    said = {"select": "type", "negate": "type-not"}
+    flags += [f"--{said[action]}={name}" for action, name in order]
     flags += [f"--ignore-file={path}" for path in scope.ignore_files]
     if scope.max_depth is not None:
         flags.append(f"--max-depth={scope.max_depth}")

@@ -104,6 +104,8 @@ def test_ignore_flags_can_be_taken_back_one_by_one() -> None:
 def test_the_last_word_on_a_type_counts() -> None:
     assert plan("-Tpy", "-tpy", "x").request.scope.types_not == ()
     assert plan("-tpy", "-Tpy", "x").request.scope.types_not == ("py",)
+    order = plan("-Tall", "-tpy", "x").request.scope.type_order
+    assert order == (("negate", "all"), ("select", "py"))
 
 
 def test_colours_are_read_even_where_nobody_will_see_them() -> None:

@@ -118,6 +118,12 @@ SCOPES: list[tuple[list[str], dict[str, Any]]] = [
     (["--iglob", "*.TXT"], {"iglobs": ("*.TXT",)}),
     (["-t", "c"], {"types": ("c",)}),
     (["-T", "c", "-T", "md"], {"types_not": ("c", "md")}),
+    (["-T", "all", "-t", "c"], {"type_order": (("negate", "all"), ("select", "c"))}),
+    (["-t", "all", "-T", "c"], {"type_order": (("select", "all"), ("negate", "c"))}),
+    (
+        ["-t", "c", "-T", "all", "-t", "md"],
+        {"type_order": (("select", "c"), ("negate", "all"), ("select", "md"))},
+    ),
     (
         ["--type-add", "foo:*.txt", "-t", "foo"],
         {"types": ("foo",), "type_changes": (("add", "foo:*.txt"),)},

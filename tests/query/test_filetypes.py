@@ -31,6 +31,18 @@ def test_chosen_types_take_and_refused_types_leave_out():
     assert taken(ScopeSpec(types_not=("all",)), *names) == [b"c"]
 
 
+def test_of_types_in_order_the_last_that_speaks_of_a_file_decides():
+    names = (b"a.rs", b"b.py", b"c")
+
+    def ordered(*order):
+        return taken(ScopeSpec(types=("py",), types_not=("all",), type_order=order), *names)
+
+    assert ordered(("negate", "all"), ("select", "py")) == [b"b.py"]
+    assert ordered(("select", "py"), ("negate", "all")) == []
+    assert ordered(("negate", "rust"), ("select", "all")) == [b"a.rs", b"b.py"]
+    assert ordered(("select", "all"), ("negate", "rust"), ("select", "rust")) == [b"a.rs", b"b.py"]
+
+
 def test_types_can_be_added_cleared_and_included():
     table = definitions([("add", "web:*.web"), ("add", "both:include:web,rust"), ("clear", "py")])
     assert table["web"] == ("*.web",)

@@ -20,7 +20,7 @@ from triseek.model.search import PatternSpec, ScopeSpec, SearchRequest
 if TYPE_CHECKING:
     from triseek.cli.args import LowArgs
     from triseek.cli.world import World
-    from triseek.model.search import EngineChoice, Mode, TypeChange
+    from triseek.model.search import EngineChoice, Mode, TypeChange, TypeChoice
 
 Kind: TypeAlias = Literal["tree", "file", "stdin", "missing"]
 
@@ -277,6 +277,7 @@ def _scope(low: LowArgs) -> ScopeSpec:
         glob_case_insensitive=low.glob_case_insensitive,
         types=types.chosen,
         types_not=types.refused,
+        type_order=types.order,
         type_changes=types.changes,
         hidden=low.hidden,
         no_ignore=False,
@@ -296,22 +297,24 @@ def _scope(low: LowArgs) -> ScopeSpec:
     )
 
 
-class TypeChoice(NamedTuple):
+class TypeFlags(NamedTuple):
     """What the flags about file types come to."""
 
     chosen: tuple[str, ...]
     refused: tuple[str, ...]
+    order: tuple[TypeChoice, ...]
     changes: tuple[TypeChange, ...]
 
 
-def type_choice(low: LowArgs) -> TypeChoice:
+def type_choice(low: LowArgs) -> TypeFlags:
     """Types wanted and not wanted, and the changes to their definitions.
 
     The last word on a file counts, as in ripgrep: `-T py -t py` takes Python files, while
-    `-t py -T py` takes nothing.
+    `-t py -T py` takes nothing; and `-T all -t py` takes Python files.
     """
     chosen: dict[str, None] = {}
     refused: dict[str, None] = {}
+    order: list[TypeChoice] = []
     changes: list[TypeChange] = []
     for action, value in low.type_changes:
         if action == "add":
@@ -319,8 +322,10 @@ def type_choice(low: LowArgs) -> TypeChoice:
         elif action == "clear":
             changes.append(("clear", value))
         elif action == "select":
+            order.append(("select", value))
             chosen[value] = None
             refused.pop(value, None)
         else:
+            order.append(("negate", value))
             refused[value] = None
-    return TypeChoice(tuple(chosen), tuple(refused), tuple(changes))
+    return TypeFlags(tuple(chosen), tuple(refused), tuple(order), tuple(changes))

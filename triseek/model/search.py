@@ -11,6 +11,7 @@ EngineChoice: TypeAlias = Literal["auto", "index", "scan", "rg"]
 BackendName: TypeAlias = Literal["indexed", "direct_scan", "ripgrep"]
 Freshness: TypeAlias = Literal["synced", "swept", "unverified"]
 TypeChange: TypeAlias = tuple[Literal["add", "clear"], str]
+TypeChoice: TypeAlias = tuple[Literal["select", "negate"], str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +52,10 @@ class ScopeSpec:
     """-t: ripgrep's names of file types."""
     types_not: tuple[str, ...] = ()
     """-T."""
+    type_order: tuple[TypeChoice, ...] = ()
+    """-t and -T in the order they were given, where that is known: of those that speak of a file
+    the last decides. When not empty it stands for `types` and `types_not`, which else are read as
+    if every -T came last."""
     type_changes: tuple[TypeChange, ...] = ()
     """--type-add and --type-clear, in order."""
     hidden: bool = False

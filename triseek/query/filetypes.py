@@ -8,7 +8,9 @@ from __future__ import annotations
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from itertools import chain, groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple
 
 from triseek.errors import InvalidQuery
 from triseek.query.globs import Rule, RuleSet, parse_name_glob
@@ -16,33 +18,37 @@ from triseek.query.globs import Rule, RuleSet, parse_name_glob
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from triseek.model.search import ScopeSpec, TypeChange
+    from triseek.model.search import ScopeSpec, TypeChange, TypeChoice
+
+
+class Choice(NamedTuple):
+    """Types given with one flag or with several of a kind."""
+
+    takes: bool
+    """Whether it was `-t`."""
+    globs: tuple[str, ...]
 
 
 class Types:
     """Chosen types: which file names they take and which they leave out."""
 
-    def __init__(self, chosen: Iterable[Sequence[str]], refused: Iterable[Sequence[str]]) -> None:
-        """Globs of every type given with `-t`, and of every type given with `-T`."""
-        chosen = list(chosen)
-        self.selects = bool(chosen)
+    def __init__(self, choices: Iterable[Choice]) -> None:
+        """The globs of every type given, in order; the last that matches decides."""
+        choices = list(choices)
+        self.selects = any(choice.takes for choice in choices)
         """Whether a name that matches nothing is left out."""
-        self.rules = [
-            *(parse_name_glob(glob) for globs in chosen for glob in globs),
-            *(_refuse(parse_name_glob(glob)) for globs in refused for glob in globs),
-        ]
+        self.rules = [_rule(glob, takes=takes) for takes, globs in choices for glob in globs]
         self._set = RuleSet(self.rules)
         self.active = self.selects or bool(self.rules)
 
     @classmethod
     def compile(cls, spec: ScopeSpec) -> Types:
-        """The types of a scope. `-T` is read after `-t`, whatever their order was.
+        """The types of a scope, in their order; without one `-T` is read after `-t`.
 
         Raises:
             InvalidQuery: A name or a definition is not known to ripgrep either.
         """
-        table = definitions(spec.type_changes)
-        return cls(_globs(table, spec.types), _globs(table, spec.types_not))
+        return cls(globs_of_types(spec))
 
     def decide(self, names: Sequence[bytes]) -> dict[bytes, bool]:
         """For file names that the types speak about: whether they take it."""
@@ -70,16 +76,20 @@ def definitions(changes: Iterable[TypeChange] = ()) -> dict[str, tuple[str, ...]
     return table
 
 
-def globs_of_types(spec: ScopeSpec) -> tuple[list[str], list[str]]:
-    """Return the globs of all types a scope chooses, and of all it refuses.
+def globs_of_types(spec: ScopeSpec) -> list[Choice]:
+    """Return the globs of the types a scope chooses and refuses, in order, neighbours joined.
 
     Raises:
         InvalidQuery: As `Types.compile`.
     """
     table = definitions(spec.type_changes)
-    chosen, refused = _globs(table, spec.types), _globs(table, spec.types_not)
-    return [glob for globs in chosen for glob in globs], [
-        glob for globs in refused for glob in globs
+    order: list[TypeChoice] = list(spec.type_order)
+    if not order:
+        order += [("select", name) for name in spec.types]
+        order += [("negate", name) for name in spec.types_not]
+    return [
+        Choice(action == "select", tuple(_globs(table, (name for _, name in names))))
+        for action, names in groupby(order, key=itemgetter(0))
     ]
 
 
@@ -99,13 +109,13 @@ def _definition(text: str, table: dict[str, tuple[str, ...]]) -> tuple[str, tupl
     )
 
 
-def _globs(table: dict[str, tuple[str, ...]], names: Iterable[str]) -> list[tuple[str, ...]]:
-    chosen: list[tuple[str, ...]] = []
+def _globs(table: dict[str, tuple[str, ...]], names: Iterable[str]) -> list[str]:
+    chosen: list[str] = []
     for name in names:
         if name == "all":
-            chosen.extend(table.values())
+            chosen += chain.from_iterable(table.values())
         elif name in table:
-            chosen.append(table[name])
+            chosen += table[name]
         else:
             raise _unknown(name, table)
     return chosen
@@ -120,8 +130,9 @@ def _unknown(name: str, table: dict[str, tuple[str, ...]]) -> InvalidQuery:
     )
 
 
-def _refuse(rule: Rule) -> Rule:
-    return replace(rule, negated=True)
+def _rule(glob: str, *, takes: bool) -> Rule:
+    rule = parse_name_glob(glob)
+    return rule if takes else replace(rule, negated=True)
 
 
 @lru_cache(maxsize=65536)

@@ -136,10 +136,8 @@ def escape_braces(pattern: str) -> str:
 
 def _type_flags(scope: ScopeSpec) -> Iterator[str]:
     """Types by our own table: the same name means other globs to an older or a later rg."""
-    chosen, refused = globs_of_types(scope)
-    yield from (f"--type-add=triseekchosen:{glob}" for glob in chosen)
-    yield from (f"--type-add=triseekrefused:{glob}" for glob in refused)
-    if chosen:
-        yield "--type=triseekchosen"
-    if refused:
-        yield "--type-not=triseekrefused"
+    for number, (takes, globs) in enumerate(globs_of_types(scope)):
+        name = f"triseek{number}"
+        yield from (f"--type-add={name}:{glob}" for glob in globs)
+        if globs:
+            yield f"--type={name}" if takes else f"--type-not={name}"
