@@ -39,6 +39,13 @@ TABLE = [
     ("needle", {}, {"rg_available": True}, "ripgrep", "no_index"),
     ("needle", {}, {}, "direct_scan", "no_index"),
     ("needle", {}, READY | {"kernels_ready": False}, "ripgrep", "kernels_cold"),
+    (
+        "needle",
+        {},
+        READY | {"kernels_ready": False, "kernels_keepable": False},
+        "ripgrep",
+        "kernels_unkept",
+    ),
     ("needle", {}, READY | {"index_covers": False}, "ripgrep", "filter_scan"),
     ("needle", {}, READY | {"only_files_named": True}, "direct_scan", "filter_scan"),
     ("needle", {"invert": True}, READY, "ripgrep", "reads_everything"),

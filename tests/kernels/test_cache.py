@@ -1,3 +1,5 @@
+import ctypes
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -75,3 +77,70 @@ def test_asking_imports_neither_numba_nor_numpy():
     )
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout
     assert output == b"set()\n"
+
+
+LOAD = (
+    "from triseek.kernels import cache, lines\n"
+    "from triseek.kernels.jit import REGISTRY\n"
+    "print(cache.is_ready(), all(kernel.stats.cache_hits for kernel in REGISTRY))\n"
+)
+PR_CAPBSET_DROP, CAP_DAC_OVERRIDE = 24, 1
+
+
+def load_without_writing(folder):
+    """Load a kernel in a process to which folders' modes mean something, even if it is root's."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder), "NUMBA_DISABLE_JIT": "0"}
+    libc = ctypes.CDLL(None)
+    done = subprocess.run(
+        [sys.executable, "-c", LOAD],
+        env=environment,
+        preexec_fn=lambda: libc.prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, 0, 0, 0),
+        capture_output=True,
+        check=False,
+    )
+    return done.stdout, done.stderr
+
+
+@pytest.fixture
+def kept(folder):
+    """A folder with a compiled kernel that is said to be ready, and may only be read."""
+    subprocess.run([sys.executable, "-c", LOAD], check=True, capture_output=True)
+    cache.mark_ready()
+    below = [folder, *folder.rglob("*")]
+    for path in below:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    yield folder
+    for path in filter(Path.is_dir, below):
+        path.chmod(0o755)
+
+
+def test_kernels_in_a_folder_that_may_only_be_read_are_used(kept):
+    assert load_without_writing(kept) == (b"True True\n", b"")
+
+
+def test_a_kernel_that_is_missing_there_is_compiled_for_the_process(kept):
+    for path in list(kept.rglob("*.nb?")):
+        path.parent.chmod(0o755)
+        path.unlink()
+        path.parent.chmod(0o555)
+
+    assert load_without_writing(kept) == (b"True False\n", b"")
+
+
+def test_kernels_another_user_put_there_are_not_loaded(folder, monkeypatch):
+    cache.mark_ready()
+    assert cache.is_kept()
+    monkeypatch.setattr(cache, "is_writable", lambda: False)
+    assert cache.is_kept()
+    monkeypatch.setattr(os, "geteuid", lambda: os.stat(folder).st_uid + 1)
+    assert cache.is_kept() == (os.stat(folder).st_uid == 0)
+
+
+def test_a_process_that_has_loaded_them_need_not_wait_where_none_can_be_kept(folder, monkeypatch):
+    folder.parent.joinpath("file").write_text("")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(folder.parent / "file" / "below"))
+    cache.directory.cache_clear()
+    assert not cache.can_be_kept()
+    assert not cache.is_ready()
+    cache.mark_loaded()
+    assert cache.is_ready()

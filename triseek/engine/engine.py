@@ -117,7 +117,8 @@ class Engine:
         """
         named = named_files(os.fsencode(self.root), request.paths)
         state = RepoState(
-            kernels_ready=cache.is_ready(),
+            kernels_ready=(ready := cache.is_ready()),
+            kernels_keepable=ready or cache.can_be_kept(),
             rg_available=find_rg() is not None,
             only_files_named=bool(named.files) and not named.folders,
             one_shot=self._is_cold(),

@@ -21,6 +21,7 @@ Reason: TypeAlias = Literal[
     "index_too_new",
     "state_unreadable",
     "kernels_cold",
+    "kernels_unkept",
     "small_repo",
     "short_pattern",
     "weak_regex",
@@ -45,6 +46,8 @@ REASONS: dict[Reason, str] = {
     "index_too_new": "A later triseek wrote the index; this one does not read it.",
     "state_unreadable": "The state folder cannot be read, so it is not known if there is an index.",
     "kernels_cold": "The kernels are not compiled yet; `triseek warmup` compiles them.",
+    "kernels_unkept": "The kernels are not compiled, and their folder cannot be written or belongs "
+    "to another user; set TRISEEK_HOME to a folder of your own.",
     "small_repo": "A process that lives for one search would load the kernels first; ripgrep reads "
     "a tree of this size sooner.",
     "short_pattern": "A literal of under three bytes has no trigrams, so everything must be read.",
@@ -76,6 +79,8 @@ class RepoState:
     problem: Problem = ""
     kernels_ready: bool = False
     """Whether the index can be searched without waiting for a compiler."""
+    kernels_keepable: bool = True
+    """Whether kernels that are not ready could be, were they compiled now."""
     rg_available: bool = False
     bytes: int | None = None
     """Text the index covers; None when unknown."""
@@ -110,7 +115,7 @@ def _why_not_indexed(request: SearchRequest, state: RepoState) -> Reason | None:
     if not state.has_index:
         return "no_index"
     if not state.kernels_ready:
-        return "kernels_cold"
+        return "kernels_cold" if state.kernels_keepable else "kernels_unkept"
     if not state.index_covers:
         return "filter_scan"
     lists_misses = request.invert or request.passthru or request.mode == "files_without_match"

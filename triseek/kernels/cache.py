@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _MARKER = "READY"
+_loaded: set[str] = set()
+"""Folders whose kernels this process has loaded or compiled, whether they can be kept or not."""
 
 
 @functools.cache
@@ -46,18 +48,49 @@ def directory() -> str:
 
 
 def is_ready() -> bool:
-    """Whether every kernel has been compiled here before, so that loading takes no compiler."""
-    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in {"", "0"}:
-        return True
+    """Whether kernels can be had without waiting for a compiler."""
+    jit_is_off = os.environ.get("NUMBA_DISABLE_JIT", "0") not in {"", "0"}
+    return jit_is_off or directory() in _loaded or is_kept()
+
+
+def is_kept() -> bool:
+    """Whether every kernel has been compiled here before, so that loading takes no compiler.
+
+    Somebody else may have compiled them, if it is root: loading them runs what they hold.
+    """
     # Not Path.exists, which raises where the state folder may not be looked into.
     marker = os.path.join(directory(), f"{_MARKER}-{digest()}")  # noqa: PTH118
-    return os.path.exists(marker) and is_writable()  # noqa: PTH110
+    return os.path.exists(marker) and (is_writable() or is_trusted())  # noqa: PTH110
 
 
 def is_writable() -> bool:
-    """Whether numba may write here; a cache that it may only read, it does not use."""
+    """Whether numba may write here."""
+    return _may_write(directory())
+
+
+def is_trusted() -> bool:
+    """Whether what the folder holds was put there by this user or by root."""
+    try:
+        return os.stat(directory()).st_uid in {0, os.geteuid()}  # noqa: PTH116 - as above
+    except OSError:
+        return False
+
+
+def can_be_kept() -> bool:
+    """Whether compiled kernels can be written here, or in a folder that is yet to be made."""
+    folder = Path(directory())
+    existing = next((path for path in (folder, *folder.parents) if os.path.exists(path)), folder)  # noqa: PTH110
+    return _may_write(os.fspath(existing))
+
+
+def _may_write(folder: str) -> bool:
     as_effective_user = os.access in os.supports_effective_ids
-    return os.access(directory(), os.W_OK | os.X_OK, effective_ids=as_effective_user)
+    return os.access(folder, os.W_OK | os.X_OK, effective_ids=as_effective_user)
+
+
+def mark_loaded() -> None:
+    """Say that this process has every kernel in memory, so that no search in it waits."""
+    _loaded.add(directory())
 
 
 def mark_ready() -> None:

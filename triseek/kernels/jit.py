@@ -8,16 +8,19 @@ are read-only and numba holds that for part of the type (pynndescent's signature
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import Literal, TypeAlias, TypeVar, cast
 
 import numba
+from numba.core.caching import UserProvidedCacheLocator
 
 from triseek.kernels import cache
 from triseek.kernels.rows import ROW
 
 F = TypeVar("F", bound=Callable[..., object])
+Use: TypeAlias = Literal["write", "read", "no"]
 
 U8 = numba.uint8
 U32 = numba.uint32
@@ -47,19 +50,41 @@ REGISTRY: list[Callable[..., object]] = []
 """Every kernel that has been imported, in import order."""
 
 
-def _use_cache() -> bool:
-    """Point numba at our cache folder; without a writable one it compiles for this process."""
-    try:
+def _use_cache() -> Use:
+    """Point numba at our cache folder; without a usable one it compiles for this process."""
+    with contextlib.suppress(OSError):
         Path(cache.directory()).mkdir(parents=True, exist_ok=True)
-    except OSError:
-        return False
-    if not cache.is_writable():
-        return False
-    numba.config.CACHE_DIR = cache.directory()
-    return True
+    use: Use = "no"
+    if cache.is_writable():
+        use = "write"
+    elif cache.is_ready():
+        use = "read"
+    if use != "no":
+        numba.config.CACHE_DIR = cache.directory()
+    return use
 
 
-_CACHED = _use_cache()
+_USE = _use_cache()
+
+
+class ReadOnlyLocator(UserProvidedCacheLocator):  # type: ignore[misc] # numba is untyped
+    """Finds kernels in a folder that may only be read; numba's own locators try to write first."""
+
+    def ensure_cache_path(self) -> None:
+        """Do nothing: what cannot be written need not be tried."""
+
+
+def _compiled(signature: object, function: F, options: dict[str, bool]) -> object:
+    if _USE != "read":
+        return numba.njit([signature], cache=_USE == "write", **options)(function)
+    config, before = numba.config, numba.config.CACHE_LOCATOR_CLASSES
+    config.CACHE_LOCATOR_CLASSES = f"{__name__}.{ReadOnlyLocator.__name__}"
+    try:
+        return numba.njit([signature], cache=True, **options)(function)
+    except OSError:  # it was not there after all, and what numba compiled cannot be kept
+        return numba.njit([signature], **options)(function)
+    finally:
+        config.CACHE_LOCATOR_CLASSES = before
 
 
 def kernel(result: object, *arguments: object, allocates: bool = False) -> Callable[[F], F]:
@@ -75,8 +100,9 @@ def kernel(result: object, *arguments: object, allocates: bool = False) -> Calla
 
     def compile_(function: F) -> F:
         signature = cast("Callable[..., object]", result)(*arguments)
-        compiled = numba.njit([signature], cache=_CACHED, nogil=True, _nrt=allocates)(function)
-        REGISTRY.append(compiled)
+        options = {"nogil": True, "_nrt": allocates}
+        compiled = _compiled(signature, function, options)
+        REGISTRY.append(cast("Callable[..., object]", compiled))
         return cast("F", compiled)
 
     return compile_

@@ -25,7 +25,10 @@ def modules() -> list[str]:
 
 
 def warm(progress: Progress) -> int:
-    """Import, and so compile, every kernel; how many there are."""
+    """Import, and so compile, every kernel; how many there are.
+
+    Where they cannot be kept (`cache.can_be_kept`), they serve this process only.
+    """
     from triseek.kernels.jit import REGISTRY
 
     names = modules()
@@ -35,4 +38,5 @@ def warm(progress: Progress) -> int:
             importlib.import_module(f"triseek.kernels.{name}")
         progress("compile", len(names), len(names))
         cache.mark_ready()
+    cache.mark_loaded()
     return len(REGISTRY)

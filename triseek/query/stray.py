@@ -45,7 +45,7 @@ def is_stray(line: bytes, begin: int = 0) -> bool:
 
 def sees_back(line: bytes, offset: int) -> bool:
     """Return whether a line (with its terminator) at an offset of a text has others in sight."""
-    within_first = 0 < offset and offset + len(line) <= _FIRST_READ
+    within_first = offset > 0 and offset + len(line) <= _FIRST_READ
     return line.endswith(b"\n") and (offset > _FIRST_READ or within_first)
 
 
@@ -63,6 +63,4 @@ def sees_line_before(pattern: Pattern) -> bool:
 
 
 def _looks_back(node: Node, below: list[bool]) -> bool:
-    return any(below) or (
-        isinstance(node, Look) and node.unicode and node.kind in _LOOKING_BACK
-    )
+    return any(below) or (isinstance(node, Look) and node.unicode and node.kind in _LOOKING_BACK)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -132,6 +133,7 @@ def warmup(json: Json = False) -> int:
     started = time.perf_counter()
     with progress_bars() as progress:
         count = warm(progress=progress)
+    _tell_unkept()
     seconds = time.perf_counter() - started
     document = {"kernels": count, "seconds": round(seconds, 3)}
     print(report_text.as_json(document) if json else f"{count} kernels ready, {seconds:.1f} s")
@@ -149,7 +151,20 @@ def existing_folder(path: str) -> str:
     return os.path.realpath(path)
 
 
+def _tell_unkept() -> None:
+    """Say that the kernels just compiled are lost with this process, if they are."""
+    from triseek.kernels import cache
+
+    if not (cache.can_be_kept() or cache.is_kept()):
+        print(
+            f"triseek: compiled kernels cannot be kept in {cache.directory()}, so searches will go "
+            "other roads; set TRISEEK_HOME to a folder of your own",
+            file=sys.stderr,
+        )
+
+
 def _tell_build(report: BuildReport, root: str, *, as_json: bool) -> int:
+    _tell_unkept()
     if as_json:
         print(report_text.as_json(report_text.build_document(report)))
     else:

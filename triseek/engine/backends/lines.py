@@ -350,9 +350,7 @@ def _counts(data: bytes, start: int, pattern: Pattern, request: SearchRequest) -
         return iter(()) if request.invert else (n for _, n in _counted_runs(data, pattern))
     if request.mode == "count_matches" and not request.invert:
         found = _matching_lines(data, pattern, request, start)
-        return (
-            matches_in(data[begin:end], pattern, offset=begin) for begin, end in found
-        )
+        return (matches_in(data[begin:end], pattern, offset=begin) for begin, end in found)
     return (1 for _ in hits(data, pattern, request, start))
 
 

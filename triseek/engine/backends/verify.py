@@ -278,9 +278,7 @@ class Verifier:
         np.add.at(counts, rows["file"], found)
 
 
-def _look_back(
-    uncertain: Array, rows: Array, text: bytes, keep: Array, pattern: Pattern
-) -> None:
+def _look_back(uncertain: Array, rows: Array, text: bytes, keep: Array, pattern: Pattern) -> None:
     """Keep lines, too, that match for what stands before them, unless that is a matching line."""
     ends = rows["offset"] + (rows["end"] - rows["begin"])
     for row in uncertain[~keep[uncertain]].tolist():
