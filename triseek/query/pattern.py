@@ -25,6 +25,7 @@ from triseek.query.plain_text import (
     folded_text_of,
     texts_of,
 )
+from triseek.query.program import matches_every_line
 from triseek.query.syntax import Alternate, Concat, Look, Repeat
 
 if TYPE_CHECKING:
@@ -129,6 +130,11 @@ class Pattern:
             line = b"\n" + line
             return self._finder(line)(line, 1) is not None
         return self._finder(line)(line, 0) is not None
+
+    @cached_property
+    def matches_every_line(self) -> bool:
+        """Whether no line is without a match, whatever it holds: then lines need only counting."""
+        return matches_every_line(self.tree)
 
     @cached_property
     def matches_in_crlf(self) -> bool:

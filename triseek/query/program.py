@@ -7,6 +7,7 @@ Characters stay single instructions, however many byte sequences spell them.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from triseek.query.charset import ByteSequence, utf8_sequences
@@ -14,7 +15,7 @@ from triseek.query.fold import fold
 from triseek.query.syntax import Alternate, Bytes, Chars, Concat, Empty, Look, Repeat
 
 if TYPE_CHECKING:
-    from triseek.query.syntax import Node
+    from triseek.query.syntax import LookKind, Node
 
 
 @dataclass(slots=True)
@@ -165,6 +166,22 @@ def _can_be_empty(node: Node, below: list[bool]) -> bool:
     if isinstance(node, Repeat):
         return node.low == 0 or below[0]
     return not isinstance(node, Chars | Bytes) and all(below)
+
+
+def matches_every_line(tree: Node) -> bool:
+    """Return whether there is a match of nothing at the beginning, or at the end, of any line."""
+    return any(fold(tree, partial(_is_empty_where, kinds)) for kinds in (_LINE_STARTS, _LINE_ENDS))
+
+
+_LINE_STARTS: tuple[LookKind, ...] = ("line_start", "line_start_crlf")
+_LINE_ENDS: tuple[LookKind, ...] = ("line_end", "line_end_crlf")
+
+
+def _is_empty_where(holds: tuple[LookKind, ...], node: Node, below: list[bool]) -> bool:
+    """Return whether a node can match nothing where these assertions hold, and no other may."""
+    if isinstance(node, Look):
+        return node.kind in holds
+    return _can_be_empty(node, below)
 
 
 def _split(program: Program, *, greedy: bool) -> Split:

@@ -168,6 +168,8 @@ def _matching_lines(
     data: bytes, pattern: Pattern, request: SearchRequest, start: int
 ) -> Iterator[Span]:
     """Yield every matching line of `data[start:]`, in order."""
+    if pattern.matches_every_line:
+        return each_line(data, start, len(data))
     if not pattern.literals:
         needles = _required(pattern)
         if needles and not any(needle in data for needle in needles):
@@ -334,12 +336,32 @@ def _tally(
     """Count rows, or the matches in them, as far as the mode needs to know."""
     only_whether = request.mode in ("files", "files_without_match")
     limit = 1 if only_whether else request.max_count
+    if _takes_all_lines(pattern, request):
+        _tally_lines(data, start, limit, progress)
+        return
     for count in _counts(data, start, pattern, request):
         progress.hits += 1
         progress.count += 1 if only_whether else count
         if progress.hits == limit:
             progress.done = True
             return
+
+
+def _takes_all_lines(pattern: Pattern, request: SearchRequest) -> bool:
+    """Return whether to count matching lines is to count lines."""
+    counts_matches = request.mode == "count_matches"
+    plain = not (request.invert or counts_matches or spans_lines(pattern, request))
+    return plain and pattern.matches_every_line
+
+
+def _tally_lines(data: bytes, start: int, limit: int | None, progress: Progress) -> None:
+    """Count all lines, up to a limit."""
+    count = data.count(b"\n", start) + (len(data) > start and data[-1] != NEWLINE)
+    if limit is not None:
+        count = min(count, limit - progress.hits)
+        progress.done = progress.hits + count == limit
+    progress.hits += count
+    progress.count += count
 
 
 def _counts(data: bytes, start: int, pattern: Pattern, request: SearchRequest) -> Iterator[int]:
