@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import os
+import subprocess
 
+import pytest
+
+from tests import rg
 from tests.contracts.backend import BackendContract, run, texts
 from triseek.engine.backends import file
+from triseek.engine.backends import lines as lines_of
 from triseek.engine.backends.scan import Scan
 from triseek.model.search import PatternSpec, SearchRequest, Totals
+from triseek.query.pattern import Pattern
 
 
 class TestScan(BackendContract):
@@ -65,3 +71,34 @@ def test_what_cannot_be_read_is_reported_and_never_fatal(repo):
         (b"missing", "not_found"),
         (b"broken", "unreadable"),
     ]
+
+
+@pytest.mark.rg
+@pytest.mark.parametrize(
+    ("pattern", "text", "options", "expected"),
+    [
+        # Asked of rg 14.1.0: -U -c -m2, where a row may hold several matches.
+        (r"\s$", b"a \nb \nc \nd \n", {"mode": "count", "max_count": 2}, 5),
+        (r"\s", b"a b c \nd\n e\n", {"mode": "count", "max_count": 2}, 7),
+        (r"\n", b"a\nb\nc\n", {"mode": "count_matches", "max_count": 2}, 3),
+        (r"\s$", b"a \nb\nc\nd \ne\n", {"mode": "count", "max_count": 2}, 3),
+        # A match at the very end of an unfinished line shows it, and counts for nothing.
+        (r"\n?$", b"ab", {"mode": "files"}, 0),
+        (r"\n?$", b"ab", {"mode": "count"}, 0),
+    ],
+)
+def test_matches_over_lines_are_counted_as_ripgrep_counts_them(
+    pattern, text, options, expected, tmp_path
+):
+    spec = PatternSpec(patterns=(pattern,), multiline=True)
+    flags = {"count": ["-c"], "count_matches": ["--count-matches"], "files": ["-l"]}
+    limit = [f"-m{options['max_count']}"] if "max_count" in options else []
+    (tmp_path / "file").write_bytes(text)
+    command = [rg.program(), "--no-config", "-U", *flags[options["mode"]], *limit, pattern, "./"]
+    told = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False).stdout.strip()
+
+    _, count = lines_of.rows_of(text, Pattern(spec), SearchRequest(pattern=spec, **options))
+
+    said = {b"": 0, b"./file": 1}
+    assert (said[told] if told in said else int(told.rpartition(b":")[2])) == count
+    assert count == expected

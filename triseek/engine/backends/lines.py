@@ -339,10 +339,12 @@ def _tally(
     if _takes_all_lines(pattern, request):
         _tally_lines(data, start, limit, progress)
         return
+    # Where matches may span lines ripgrep holds the matches it counts against the limit.
+    by_matches = spans_lines(pattern, request) and not only_whether
     for count in _counts(data, start, pattern, request):
         progress.hits += 1
         progress.count += 1 if only_whether else count
-        if progress.hits == limit:
+        if limit is not None and (progress.count if by_matches else progress.hits) >= limit:
             progress.done = True
             return
 
@@ -369,7 +371,7 @@ def _counts(data: bytes, start: int, pattern: Pattern, request: SearchRequest) -
     if spans_lines(pattern, request):
         # ripgrep 14.1.0 counts matches here for `-c`, too; with `-v` it looks for them in the lines
         # that are in none, so that `-c`, `-l` and their like find nothing at all.
-        return iter(()) if request.invert else (n for _, n in _counted_runs(data, pattern))
+        return iter(()) if request.invert else (n for _, n in _counted_runs(data, pattern) if n)
     if request.mode == "count_matches" and not request.invert:
         found = _matching_lines(data, pattern, request, start)
         return (matches_in(data[begin:end], pattern, offset=begin) for begin, end in found)
