@@ -38,7 +38,7 @@ class Letters:
 
     literals: tuple[bytes, ...] = ()
 
-    def spans(self, line: bytes) -> list[tuple[int, int]]:
+    def spans(self, line: bytes, *, behind_line: bool = False) -> list[tuple[int, int]]:
         return [match.span() for match in re.finditer(rb"x+", line)]
 
     finditer = spans
