@@ -34,10 +34,16 @@ _REASONS: dict[int, Literal["binary", "unreadable"]] = {
     layout.SKIP_UNREADABLE: "unreadable",
 }
 
-_WORTH = 500
-"""A list is worth decoding while it is shorter than this many times the blocks still in question:
-decoding an entry takes about 3 ns, reading and searching a block about 5 µs, and a further
-trigram was seen to rule out a third of the blocks or more."""
+BLOCK_NS = 5_000
+"""Reading and searching a block, its file opened for it."""
+LIST_NS = 10_000
+"""Meeting a posting list at all,"""
+STEP_NS = 4
+"""each step of it that is decoded,"""
+SKIPPED_NS = 0.1
+"""each step that is passed over with 63 others,"""
+MEETING_NS = 250
+"""and each block that is in question on the way, around which steps are decoded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,25 +206,33 @@ class View:
 
     def _every(self, formula: And, below: int) -> Array | None:
         """Intersect, rarest first, and stop where a list costs more than it can save."""
-        worth = _WORTH * max(self.blocks, 1) // max(below, 1)
         ordered = sorted((self._at_most(part), i) for i, part in enumerate(formula.parts))
         kept: Array | None = None
+        gain = 0
         for most, i in ordered:
             part = formula.parts[i]
             if kept is None:
                 kept = self._blocks(part, below)
+                gain = 0 if kept is None else len(kept) // 3 + 1
                 continue
-            if len(kept) == 0 or most > worth * len(kept):
+            steps = most * below // max(self.blocks, 1)
+            if len(kept) == 0 or _meeting_ns(steps, len(kept)) > gain * BLOCK_NS:
                 break
-            if isinstance(part, Gram):
-                kept = self._narrow(kept, part.key)
-            else:
-                other = self._blocks(part, below)
-                if other is not None:
-                    out = np.empty(min(len(kept), len(other)), np.uint32)
-                    size = postings.intersect(kept, len(kept), other, len(other), out)
-                    kept = out[:size]
+            fewer = self._both(kept, part, below)
+            # Lists that rule nothing out come in rows: a long name's parts go together.
+            gain = max(gain // 2, len(kept) - len(fewer))
+            kept = fewer
         return kept
+
+    def _both(self, kept: Array, part: Formula, below: int) -> Array:
+        """Those of the blocks that satisfy the formula too; may be written over."""
+        if isinstance(part, Gram):
+            return self._narrow(kept, part.key)
+        other = self._blocks(part, below)
+        if other is None:
+            return kept
+        out = np.empty(min(len(kept), len(other)), np.uint32)
+        return out[: postings.intersect(kept, len(kept), other, len(other), out)]
 
     def _decode(self, gram: int, below: int) -> Array:
         begin, end, frequency = self.segment.postings_of(gram)
@@ -331,6 +345,11 @@ class Reader:
     def scanned_ns(self) -> list[int]:
         """When the walk behind each segment began, nanoseconds since the epoch."""
         return [int(view.segment.facts["scanned_ns"]) for view in self.views]
+
+
+def _meeting_ns(steps: int, kept: int) -> float:
+    """What it takes to narrow `kept` blocks by a list of so many steps."""
+    return LIST_NS + min(STEP_NS * steps, SKIPPED_NS * steps + MEETING_NS * kept)
 
 
 def _dead(segments: dict[str, Segment], live: manifest.Live) -> Array:
