@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 PARTIAL = ".partial"
 """Ending of a segment folder under way; `manifest.sweep` removes what is left of one."""
+PLACES_MAX = 1 << 14
+"""Trigrams whose places are remembered: the router and the search ask for the same ones."""
 
 
 class SegmentBuilder:
@@ -107,6 +109,7 @@ class Segment:
         self.id = identity
         self.folder = Path(index_dir) / layout.SEGMENTS / identity
         self.facts = _describe(self.folder, digest)
+        self._places: dict[int, int | None] = {}
         try:
             self._open()
         except (KeyError, TypeError, ValueError) as error:
@@ -192,11 +195,21 @@ class Segment:
         return int(self._frequency.values[at])
 
     def _find(self, trigram: int) -> int | None:
-        """Where a trigram stands among the distinct ones; None when no block has it.
+        """Where a trigram stands among the distinct ones; None when no block has it."""
+        at = self._places.get(trigram, -1)
+        if at == -1:
+            at = self._look_up(trigram)
+            if len(self._places) >= PLACES_MAX:
+                self._places.clear()
+            self._places[trigram] = at
+        return at
 
-        The bisection looks at entries of pages nobody verified. It does not matter what they say:
-        in a rising column, two neighbours with the trigram between them are proof of its place,
-        and these two, which may stand on two pages, are verified.
+    def _look_up(self, trigram: int) -> int | None:
+        """The same, by bisection.
+
+        It looks at entries of pages nobody verified. It does not matter what they say: in a
+        rising column, two neighbours with the trigram between them are proof of its place, and
+        these two, which may stand on two pages, are verified.
         """
         column, n = self._trigrams, self.distinct
         # A plain int would make NumPy convert the whole column first.

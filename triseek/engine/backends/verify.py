@@ -6,9 +6,10 @@ patterns no automaton can hold) is decided here, by the pattern itself, line by 
 
 from __future__ import annotations
 
+import functools
 import threading
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -48,29 +49,48 @@ class Program:
     @classmethod
     def of(cls, pattern: Pattern, request: SearchRequest) -> Program | None:
         """Make a pattern ready; None when neither needles nor an automaton can find its lines."""
-        needles, confirm = _needles(pattern)
-        dfa = _NO_DFA
-        if confirm == verify.CONFIRM_AUTOMATON:
-            # Under --crlf a line ends before its CR, which the automaton knows nothing of.
-            built = None if pattern.spec.crlf else pattern.dfa
-            if built is not None:
-                dfa = built
-            elif needles:
-                confirm = verify.CONFIRM_LATER
-            else:
-                return None
+        plan = _plan(pattern)
+        if plan is None:
+            return None
         options = np.zeros(verify.OPTION_SLOTS, np.int64)
-        options[verify.CONFIRM] = confirm
+        options[verify.CONFIRM] = plan.confirm
         # Whether a line matches may depend on the one before it: then that must be known, too.
         rows = request.mode in ("lines", "count_matches") or stray.sees_line_before(pattern)
         options[verify.WANT_ROWS] = rows
         options[verify.WANT_NUMBERS] = request.mode == "lines" and request.line_numbers
         options[verify.MOST] = 1 if request.mode == "files" else request.max_count or 0
-        starts = np.zeros(len(needles) + 1, np.int64)
-        np.cumsum([len(needle) for needle in needles], out=starts[1:])
-        blob = np.frombuffer(b"".join(needles) or b"\0", np.uint8)
-        rare = np.array([literals.rarest_pair(needle) for needle in needles], np.int64).reshape(-1)
-        return cls(options, blob, starts, rare, dfa)
+        return cls(options, plan.needles, plan.needle_starts, plan.rare, plan.dfa)
+
+
+class _Plan(NamedTuple):
+    """What a pattern alone decides of its program."""
+
+    confirm: int
+    needles: Array
+    needle_starts: Array
+    rare: Array
+    dfa: automaton.Dfa
+
+
+@functools.lru_cache(maxsize=64)
+def _plan(pattern: Pattern) -> _Plan | None:
+    """How to find a pattern's lines; the router asks before the search does."""
+    needles, confirm = _needles(pattern)
+    dfa = _NO_DFA
+    if confirm == verify.CONFIRM_AUTOMATON:
+        # Under --crlf a line ends before its CR, which the automaton knows nothing of.
+        built = None if pattern.spec.crlf else pattern.dfa
+        if built is not None:
+            dfa = built
+        elif needles:
+            confirm = verify.CONFIRM_LATER
+        else:
+            return None
+    starts = np.zeros(len(needles) + 1, np.int64)
+    np.cumsum([len(needle) for needle in needles], out=starts[1:])
+    blob = np.frombuffer(b"".join(needles) or b"\0", np.uint8)
+    rare = np.array([literals.rarest_pair(needle) for needle in needles], np.int64).reshape(-1)
+    return _Plan(confirm, blob, starts, rare, dfa)
 
 
 def _needles(pattern: Pattern) -> tuple[tuple[bytes, ...], int]:
