@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 Array: TypeAlias = np.ndarray[Any, Any]
 
 THREADS = min(8, os.cpu_count() or 1)
-PART_BYTES = (1 << 18, 1 << 20, 4 << 20, 8 << 20)
+PART_BYTES = (1 << 18, 1 << 20, 1 << 21, 1 << 21, 4 << 20, 4 << 20, 8 << 20)
 """Candidate bytes of the first parts: small, so that the first results come at once."""
 EARLY_PARTS = 2
 """Parts searched one by one where the first few results may be all that is wanted."""
