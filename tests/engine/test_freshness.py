@@ -8,7 +8,7 @@ import pytest
 
 from tests.engine import roads
 from triseek import errors
-from triseek.engine import freshness
+from triseek.engine import freshness, settle
 from triseek.engine.freshness import Sweeper
 from triseek.index.build import build
 from triseek.index.reader import Reader
@@ -214,7 +214,7 @@ def test_what_was_written_just_before_the_build_is_dirty_until_it_has_rested(tmp
     def never(*_):
         raise AssertionError("what was compared once need not be again")
 
-    monkeypatch.setattr(freshness, "digest_of", never)
+    monkeypatch.setattr(settle, "digest_of", never)
     assert sweeper((root, index_dir)).sweep().scan == []
 
 
@@ -225,7 +225,7 @@ def test_a_racy_file_that_did_change_is_found_by_its_content(tmp_path, monkeypat
     roads.write(root, {"a": "needle\n", "b": "needle\n"})
     build(root, index_dir)
     time.sleep(0.3)
-    monkeypatch.setattr(freshness, "digest_of", changed_if(b"b", freshness.digest_of))
+    monkeypatch.setattr(settle, "digest_of", changed_if(b"b", settle.digest_of))
     assert sweeper((root, index_dir)).sweep().scan == [b"b"]
     assert sweeper((root, index_dir)).sweep().scan == [b"b"]
 
@@ -293,8 +293,8 @@ def test_digests_are_those_the_build_wrote(tree):
     (view,) = Reader.open(index_dir).views
     folder = os.open(root, os.O_RDONLY)
     digests = dict(zip(view.names.all(), view.segment.files.numbers("xxh3").tolist(), strict=True))
-    assert {path: freshness.digest_of(folder, path) for path in digests} == digests
-    assert freshness.digest_of(folder, b"gone") is None
+    assert {path: settle.digest_of(folder, path) for path in digests} == digests
+    assert settle.digest_of(folder, b"gone") is None
     os.close(folder)
 
 
@@ -305,9 +305,9 @@ def test_change_times_that_moved_without_a_change_are_compared_once(tree, monkey
     rest()
     assert sweeper(tree).sweep().count == 0
     asked = []
-    digest_of = freshness.digest_of
+    digest_of = settle.digest_of
     monkeypatch.setattr(
-        freshness, "digest_of", lambda folder, path: asked.append(path) or digest_of(folder, path)
+        settle, "digest_of", lambda folder, path: asked.append(path) or digest_of(folder, path)
     )
     assert (sweeper(tree).sweep().count, asked) == (0, [])
     for damage in (b"", b"junk"):

@@ -7,16 +7,15 @@ the search itself, and their indexed blocks are masked, so an answer is as fresh
 
 Racy times: what was modified within two seconds of being read may have been modified after it,
 within the same tick of the file system's clock (git calls this racy). Such files count as dirty
-until their content has been compared once, later; `checked.json` remembers when that was.
+until their content has been compared once, later; `checked.json` remembers when that was, and
+which of them turned out to differ.
 """
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -25,10 +24,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 import xxhash
 
+from triseek.engine.compare import compare
+from triseek.engine.settle import Change, differ
 from triseek.files import walk
 from triseek.index import retimed
 from triseek.index.build import DEFAULT_SCOPE
-from triseek.index.names import open_below
 from triseek.index.tree import IGNORE_NAMES, changed_rules
 from triseek.index.update import RACY_NS
 from triseek.kernels import fetch
@@ -38,16 +38,15 @@ from triseek.store import atomic, layout
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from triseek.index.reader import Reader, View
+    from triseek.index.reader import Reader
     from triseek.model.search import Freshness
-    from triseek.store.table import Names
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
 BUDGET_S = 5.0
 """A sweep that takes longer than this is given up, and the answer says so."""
-_SLICE = 4_096
-"""Files stat'ed between looks at the clock."""
+_DIFFER_MAX = 1_000
+"""More files that differ behind their stats are not written down: each process reads them again."""
 _SPECIAL = (*IGNORE_NAMES, b".git")
 _CHECKED = "checked.json"
 
@@ -87,6 +86,7 @@ class Sweeper:
         self._folders = self._directories.names("path")
         self._checked = _read_checked(reader)
         retimed.restore(reader)
+        _let_differ(reader, self._checked)
 
     def sweep(self, budget_s: float = BUDGET_S) -> Dirt:
         """Compare the tree with the index now."""
@@ -102,97 +102,53 @@ class Sweeper:
 
     def _sweep(self, descriptor: int, deadline: float) -> Dirt:
         started_ns = time.time_ns()
-        compared = [self._compare(view, descriptor, deadline) for view in self._reader.views]
-        if any(part is None for part in compared):
+        now = compare(descriptor, self._folders, self._reader.views, self._horizons(), deadline)
+        if now is None:
             masks = [np.zeros(len(view.names), np.bool_) for view in self._reader.views]
             return Dirt("unverified", masks)
-        changes = [part for part in compared if part is not None]
-        racy_seen = any(bool(change.racy.any()) for change in changes)
-        racy_left = self._settle_racy(changes, descriptor, started_ns)
-        dirt = Dirt("swept", [change.changed for change in changes])
-        for view, change in zip(self._reader.views, changes, strict=True):
-            there = np.flatnonzero(change.changed & change.there)
-            dirt.scan += view.names.take(there)
-            dirt.allowlisted.update(
-                view.names.take(there[(view.flags[there] & layout.FLAG_ALLOWLISTED) != 0])
-            )
-            dirt.removed += int((change.changed & ~change.there).sum())
-        folders, moving = self._changed_folders(descriptor)
+        dirt = Dirt("swept", [])
+        changes = [Change.of(*pair) for pair in zip(self._reader.views, now.files, strict=True)]
+        checked = self._settle(changes, descriptor, started_ns)
+        for change in changes:
+            _add(change, dirt)
+        folders, moving = self._changed_folders(now.folders)
         suspect, restless = self._suspect_rules(folders, started_ns)
-        news, folders_ns = False, self._checked.folders_ns
+        news = False
         if suspect:
             news = self._walk_all(dirt)
         elif folders:
             news = self._look_into(folders, dirt)
         dirt.scan = sorted(set(dirt.scan), key=walk.path_order)
         moving = moving or restless
-        self._remember_checked(
-            _Checked(
-                started_ns if racy_seen and not racy_left else self._checked.files_ns,
-                started_ns if (suspect or folders) and not (moving or news) else folders_ns,
-            )
-        )
+        if (suspect or folders) and not (moving or news):
+            checked = checked._replace(folders_ns=started_ns)
+        self._remember_checked(checked)
         return dirt
 
     def _everything_gone(self) -> Dirt:
         masks = [view.alive.copy() for view in self._reader.views]
         return Dirt("swept", masks, removed=sum(int(mask.sum()) for mask in masks))
 
-    def _compare(self, view: View, descriptor: int, deadline: float) -> _Change | None:
-        """Stat a view's files; None when time runs out."""
-        now = _stat_all(descriptor, view.names, deadline)
-        if now is None:
-            return None
-        told = view.stats
-        there = now[:, fetch.STAT_OK] == 1
-        same = there.copy()
-        for slot in (fetch.STAT_SIZE, fetch.STAT_MTIME, fetch.STAT_INODE):
-            same &= now[:, slot] == told[:, slot]
-        # A file that could not be read, then or now, stays as it is: unreadable.
-        ctimes = now[:, fetch.STAT_CTIME]
-        moved = view.alive & same & (ctimes != told[:, fetch.STAT_CTIME])
-        newest = np.maximum(now[:, fetch.STAT_MTIME], ctimes)
-        horizon = max(int(view.segment.facts["scanned_ns"]), self._checked.files_ns) - RACY_NS
-        # Only a change time that moved is as doubtful as a racy one: a new link, or an edit that
-        # hides. The content tells.
-        racy = moved | (view.alive & same & (newest > horizon))
-        return _Change(view.alive & ~same, there, racy, newest, moved, ctimes)
+    def _horizons(self) -> list[int]:
+        """Per view, since when a file must not have been touched to be believed by its stat."""
+        scanned = self._reader.scanned_ns
+        return [max(told_ns, self._checked.files_ns) - RACY_NS for told_ns in scanned]
 
-    def _settle_racy(self, changes: Sequence[_Change], descriptor: int, now_ns: int) -> bool:
-        """Compare the content of racy files that have come to rest; whether some have not."""
-        left = False
-        for view, change in zip(self._reader.views, changes, strict=True):
-            settled = change.racy & (change.newest < now_ns - RACY_NS)
-            unsettled = change.racy & ~settled
-            change.changed |= unsettled
-            left = left or bool(unsettled.any())
-            numbers = np.flatnonzero(settled)
-            if len(numbers):
-                digests = view.segment.files.numbers("xxh3")[numbers]
-                names = view.names.take(numbers)
-                found = list(_pool().map(lambda name: digest_of(descriptor, name), names))
-                readable = view.skip[numbers] != layout.SKIP_UNREADABLE
-                differs = np.array(
-                    [d is None or d != int(e) for d, e in zip(found, digests, strict=True)]
-                )
-                change.changed[numbers[differs & readable]] = True
-                left = left or bool((differs & readable).any())
-                self._accept_times(view, change, numbers[~differs])
-        return left
-
-    def _accept_times(self, view: View, change: _Change, numbers: Array) -> None:
-        """Files with the content that was indexed may keep the change times they have now."""
-        moved = numbers[change.retimed[numbers]]
-        if len(moved):
-            view.stats[moved, fetch.STAT_CTIME] = change.ctimes[moved]
+    def _settle(self, changes: Sequence[Change], descriptor: int, started_ns: int) -> _Checked:
+        """Read what the stats leave in doubt; what is to be remembered of it."""
+        checked, retimed_files = self._checked, 0
+        for change in changes:
+            settled = change.settle(descriptor, started_ns - RACY_NS)
+            retimed_files += settled.retimed
+            if settled.read:
+                found = [(change.view.segment.id, int(number)) for number in settled.differ]
+                checked = checked._replace(files_ns=started_ns, differ=(*checked.differ, *found))
+        if retimed_files:
             retimed.remember(self._reader)
+        return checked
 
-    def _changed_folders(self, descriptor: int) -> tuple[list[bytes], bool]:
+    def _changed_folders(self, now: Array) -> tuple[list[bytes], bool]:
         """Directories that differ or are racy; whether any differs or has not come to rest."""
-        now = _stat_all(descriptor, self._folders, None)
-        assert now is not None  # noqa: S101 - it was given no deadline
-        # The root's own name is empty, which no call can look up below itself.
-        now[np.diff(self._folders.starts) == 0] = fetch.stat_row(os.fstat(descriptor))
         table = self._directories
         told_mtime, told_ctime = table.numbers("mtime_ns"), table.numbers("ctime_ns")
         same = (
@@ -312,6 +268,8 @@ class Sweeper:
         if checked == self._checked:
             return
         self._checked = checked
+        if len(checked.differ) > _DIFFER_MAX:
+            return
         body = {**checked._asdict(), "xxh3": _seal(self._reader, checked)}
         try:
             atomic.write(Path(self._reader.index_dir) / _CHECKED, json.dumps(body).encode())
@@ -323,73 +281,32 @@ class _Checked(NamedTuple):
     """When nothing racy was left, nanoseconds since the epoch; 0: never at this generation."""
 
     files_ns: int
-    """Every racy file's content had been compared."""
+    """Every racy file at rest had been compared."""
     folders_ns: int
     """Every racy folder had been listed, and the rules read again, without news."""
+    differ: tuple[tuple[str, int], ...] = ()
+    """Files, by segment and number, that are not what was indexed although their stats may be."""
 
 
-@dataclass(slots=True)
-class _Change:
-    changed: Array
-    there: Array
-    racy: Array
-    """Doubtful ones, whose content is to be compared."""
-    newest: Array
-    """int64: the later of modification and change time, as they are now."""
-    retimed: Array
-    """Those of which nothing but the change time moved."""
-    ctimes: Array
-    """int64: change times as they are now."""
-
-
-def digest_of(directory: int, path: bytes) -> int | None:
-    """xxh3_64 of a file's content; None when it cannot be read."""
-    state = xxhash.xxh3_64()
-    try:
-        with open(open_below(directory, path), "rb", buffering=0) as file:
-            while chunk := file.read(1 << 20):
-                state.update(chunk)
-    except OSError:
-        return None
-    return state.intdigest()
-
-
-def _stat_all(directory: int, names: Names, deadline: float | None) -> Array | None:
-    """int64[n, STAT_SLOTS] of every name, on a few threads; None when the deadline passes."""
-    n = len(names)
-    out = np.zeros((n, fetch.STAT_SLOTS), np.int64)
-    blob, starts = names.blob, names.starts
-
-    def stat_slice(first: int) -> bool:
-        if deadline is not None and time.monotonic() > deadline:
-            return False
-        last = min(first + _SLICE, n)
-        if fetch.is_available():
-            scratch = np.zeros(fetch.SCRATCH_BYTES, np.uint8)
-            flat = out[first:last].reshape(-1)
-            fetch.stat_many(directory, blob, starts, first, last, scratch, flat)
-            out[first:last] = flat.reshape(-1, fetch.STAT_SLOTS)
-        else:
-            for i in range(first, last):
-                out[i] = fetch.stat_slowly(directory, names[i])
-        return True
-
-    slices = range(0, n, _SLICE)
-    # Threads are started once a process: starting some takes longer than a small tree's stats.
-    done = map(stat_slice, slices) if len(slices) < 2 else _pool().map(stat_slice, slices)
-    return out if all(list(done)) else None
-
-
-@functools.cache
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(min(4, os.cpu_count() or 1), "triseek-stat")
+def _add(change: Change, dirt: Dirt) -> None:
+    """What changed in one view, to the difference."""
+    view = change.view
+    mask = np.zeros(len(view.names), np.bool_)
+    mask[change.numbers[change.changed]] = True
+    there = change.numbers[change.changed & change.there]
+    dirt.masks.append(mask)
+    dirt.scan += view.names.take(there)
+    shown = there[(view.flags[there] & layout.FLAG_ALLOWLISTED) != 0]
+    dirt.allowlisted.update(view.names.take(shown))
+    dirt.removed += int((change.changed & ~change.there).sum())
 
 
 def _read_checked(reader: Reader) -> _Checked:
     """What an earlier sweep of this generation wrote down."""
     try:
         body = json.loads((Path(reader.index_dir) / _CHECKED).read_bytes())
-        checked = _Checked(int(body["files_ns"]), int(body["folders_ns"]))
+        differ = tuple((str(segment), int(number)) for segment, number in body["differ"])
+        checked = _Checked(int(body["files_ns"]), int(body["folders_ns"]), differ)
         return checked if body["xxh3"] == _seal(reader, checked) else _Checked(0, 0)
     except (OSError, ValueError, KeyError, TypeError, OverflowError):
         return _Checked(0, 0)
@@ -397,5 +314,12 @@ def _read_checked(reader: Reader) -> _Checked:
 
 def _seal(reader: Reader, checked: _Checked) -> str:
     """What makes a `checked.json` believable, and this generation's."""
-    said = f"{reader.generation} {reader.manifest.tree} {checked.files_ns} {checked.folders_ns}"
+    said = f"{reader.generation} {reader.manifest.tree} {json.dumps(checked)}"
     return xxhash.xxh3_64_hexdigest(said.encode())
+
+
+def _let_differ(reader: Reader, checked: _Checked) -> None:
+    """Believe no stat of the files that were found to differ."""
+    for view in reader.views:
+        numbers = [number for segment, number in checked.differ if segment == view.segment.id]
+        differ(view, np.array(numbers, np.int64))

@@ -12,6 +12,7 @@ Only Linux has `statx`; elsewhere `is_available()` is false and callers read thr
 from __future__ import annotations
 
 import ctypes
+import errno
 import functools
 import os
 import stat as stat_module
@@ -53,9 +54,16 @@ STAT_KIND = 5  # S_IFMT bits of the mode
 STAT_SLOTS = 6
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
+# A folder only to look names up in: it need not be readable, and a link to one is none.
+_FOLDER_FLAGS = (
+    getattr(os, "O_PATH", os.O_RDONLY)
+    | os.O_DIRECTORY
+    | os.O_NOFOLLOW
+    | getattr(os, "O_CLOEXEC", 0)
+)
 _AT_EMPTY_PATH = 0x1000
 _AT_SYMLINK_NOFOLLOW = 0x100
-_STATX_WANTED = 0x7FF  # the basic fields
+_STATX_WANTED = 0x3C1  # type, times of modification and change, inode, size: what a row holds
 _S_IFMT = 0o170000
 _S_IFREG = 0o100000
 
@@ -84,8 +92,24 @@ def stat_slowly(directory: int, name: bytes) -> list[int]:
     """The stat row of one name by Python's own call; zeros when there is nothing."""
     try:
         return stat_row(os.stat(name or b".", dir_fd=directory, follow_symlinks=False))
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG and b"/" in name:
+            return _stat_far(directory, name)
+        return [0] * STAT_SLOTS
+
+
+def _stat_far(directory: int, name: bytes) -> list[int]:
+    """The same of a name longer than one call may be, from the folder half way down."""
+    folders = name.split(b"/")
+    half = len(folders) // 2
+    try:
+        below = os.open(b"/".join(folders[:half]), _FOLDER_FLAGS, dir_fd=directory)
     except OSError:
         return [0] * STAT_SLOTS
+    try:
+        return stat_slowly(below, b"/".join(folders[half:]))
+    finally:
+        os.close(below)
 
 
 @numba.njit(nogil=True)  # type: ignore[untyped-decorator] # inlined: no signature of its own
@@ -127,11 +151,10 @@ def stat_one(
     return 1
 
 
-@kernel(I64, BYTES, I64S, I64, BYTES_OUT)
-def _name(names: np.ndarray, starts: np.ndarray, i: int, scratch: np.ndarray) -> int:
-    """Put name i, terminated, into the scratch array; its address, or 0 when it is too long."""
-    begin = starts[i]
-    length = starts[i + 1] - begin
+@kernel(I64, BYTES, I64, I64, BYTES_OUT)
+def _terminated(names: np.ndarray, begin: int, end: int, scratch: np.ndarray) -> int:
+    """Put names[begin:end] and a NUL into the scratch array; its address, or 0 if too long."""
+    length = end - begin
     at = STAT_BYTES + 8
     if length >= NAME_BYTES:
         return 0
@@ -139,6 +162,56 @@ def _name(names: np.ndarray, starts: np.ndarray, i: int, scratch: np.ndarray) ->
         scratch[at + j] = names[begin + j]
     scratch[at + length] = 0
     return numba.int64(scratch.ctypes.data) + at
+
+
+@kernel(I64, BYTES, I64S, I64, BYTES_OUT)
+def _name(names: np.ndarray, starts: np.ndarray, i: int, scratch: np.ndarray) -> int:
+    """The same of name i."""
+    return _terminated(names, starts[i], starts[i + 1], scratch)
+
+
+@kernel(I64, I64, BYTES, I64, I64, BYTES_OUT, I64S_OUT, I64)
+def stat_name(
+    directory: int,
+    names: np.ndarray,
+    begin: int,
+    end: int,
+    scratch: np.ndarray,
+    out: np.ndarray,
+    at: int,
+) -> int:
+    """Stat names[begin:end] below `directory`, not following a link; the row goes to out[at:].
+
+    An empty name is `directory` itself. Returns 1 when the call succeeded; a name too long for one
+    call reads as absent.
+    """
+    name = _terminated(names, begin, end, scratch)
+    if name == 0:
+        for slot in range(STAT_SLOTS):
+            out[at + slot] = 0
+        return 0
+    flags = _AT_EMPTY_PATH if begin == end else _AT_SYMLINK_NOFOLLOW
+    return stat_one(directory, name, flags, scratch, out, at)
+
+
+@kernel(I64, I64, BYTES, I64, I64, BYTES_OUT)
+def open_folder(
+    directory: int, names: np.ndarray, begin: int, end: int, scratch: np.ndarray
+) -> int:
+    """Open the folder names[begin:end] below `directory` to look names up in it.
+
+    Its descriptor, or negative: also for a link, wherever it leads. `close_folder` closes it.
+    """
+    name = _terminated(names, begin, end, scratch)
+    if name == 0:
+        return -1
+    return numba.int64(c_openat(directory, name, _FOLDER_FLAGS, 0))
+
+
+@kernel(I64, I64)
+def close_folder(descriptor: int) -> int:
+    """Close what `open_folder` opened."""
+    return numba.int64(c_close(descriptor))
 
 
 @kernel(I64, I64, BYTES, I64S, I64, I64, BYTES_OUT, I64S_OUT)
@@ -151,7 +224,7 @@ def stat_many(
     scratch: np.ndarray,
     out: np.ndarray,
 ) -> int:
-    """Stat names first..last-1, not following links, into rows of `out`.
+    """Stat names first..last-1, not following links, into rows of `out`; "" is the directory.
 
     names: uint8, starts: int64[n + 1]. scratch: uint8[SCRATCH_BYTES]. out: int64[(last - first)
     * STAT_SLOTS]. Returns how many calls succeeded; a name too long for one call reads as absent.
@@ -159,12 +232,7 @@ def stat_many(
     done = 0
     for i in range(first, last):
         at = (i - first) * STAT_SLOTS
-        name = _name(names, starts, i, scratch)
-        if name == 0:
-            for slot in range(STAT_SLOTS):
-                out[at + slot] = 0
-        else:
-            done += stat_one(directory, name, _AT_SYMLINK_NOFOLLOW, scratch, out, at)
+        done += stat_name(directory, names, starts[i], starts[i + 1], scratch, out, at)
     return done
 
 

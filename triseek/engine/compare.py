@@ -1,0 +1,216 @@
+"""One stat of every indexed file and folder, on a few threads; what differs is handed back.
+
+No link is followed on the way to a file, as the walk follows none: a folder that has become a link
+holds no files any more, even where the link leads to the very same ones.
+"""
+
+from __future__ import annotations
+
+import bisect
+import functools
+import itertools
+import os
+import stat
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from triseek.files.walk import path_order
+from triseek.kernels import fetch, sweep
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from triseek.index.reader import View
+    from triseek.store.table import Names
+
+Array: TypeAlias = np.ndarray[Any, Any]
+
+_SLICE = 4_096
+"""Files stat'ed between looks at the clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Differing:
+    """Live files of one view that are not as they were, or changed too lately to tell."""
+
+    numbers: Array
+    """int64[k]: which, rising."""
+    rows: Array
+    """int64[k, STAT_SLOTS]: their stat rows now, zeros for what is gone."""
+
+
+class Now(NamedTuple):
+    """The tree as it is now."""
+
+    files: list[Differing]
+    """One per view."""
+    folders: Array
+    """int64[folders, STAT_SLOTS]"""
+
+
+def compare(
+    directory: int,
+    folders: Names,
+    views: Sequence[View],
+    horizons: Sequence[int],
+    deadline: float,
+) -> Now | None:
+    """Stat every folder, and every live file of the views; None when the deadline passes.
+
+    directory: the root's descriptor. folders: in path order. horizons: per view, nanoseconds; a
+    file that changed then or later differs, whatever its stat says. deadline: of `monotonic`.
+    """
+    folder_rows = np.zeros((len(folders), fetch.STAT_SLOTS), np.int64)
+    pieces = [
+        _Piece(directory, folders, folder_rows, view, horizon, *piece)
+        for number, (view, horizon) in enumerate(zip(views, horizons, strict=True))
+        for piece in _cut(view.names, folders, with_folders=number == 0)
+    ]
+
+    def run(piece: _Piece) -> Differing | None:
+        return None if time.monotonic() > deadline else piece.compare()
+
+    # Threads are started once a process: starting some takes longer than a small tree's stats.
+    found = list(map(run, pieces) if len(pieces) < 2 else threads().map(run, pieces))
+    parts: dict[int, list[Differing]] = {id(view): [] for view in views}
+    for piece, differing in zip(pieces, found, strict=True):
+        if differing is None:
+            return None
+        parts[id(piece.view)].append(differing)
+    return Now([_joined(parts[id(view)]) for view in views], folder_rows)
+
+
+def _cut(
+    names: Names, folders: Names, *, with_folders: bool
+) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """Ranges of folders and of files that lie near each other: [((first, last), (first, last))]."""
+    starts = range(0, max(len(names), 1), _SLICE)
+    files = [(first, min(first + _SLICE, len(names))) for first in starts]
+    if not with_folders:
+        return [((0, 0), part) for part in files]
+    cuts = [_place(folders, names[first]) for first, _ in files[1:]]
+    edges = [0, *cuts, len(folders)]
+    return list(zip(itertools.pairwise(edges), files, strict=True))
+
+
+def _place(folders: Names, path: bytes) -> int:
+    """Where a path would stand among folders."""
+    wanted = path_order(path)
+    return bisect.bisect_left(range(len(folders)), wanted, key=lambda j: path_order(folders[j]))
+
+
+def _joined(parts: Sequence[Differing]) -> Differing:
+    numbers = [part.numbers for part in parts]
+    rows = [part.rows for part in parts]
+    return Differing(
+        np.concatenate(numbers or [np.empty(0, np.int64)]),
+        np.concatenate(rows or [np.empty((0, fetch.STAT_SLOTS), np.int64)]),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """What one thread does in one go."""
+
+    directory: int
+    folders: Names
+    folder_rows: Array
+    """int64[folders, STAT_SLOTS], of which this piece fills its own."""
+    view: View
+    horizon: int
+    own_folders: tuple[int, int]
+    own_files: tuple[int, int]
+
+    def compare(self) -> Differing:
+        """Look at this piece's folders and files."""
+        return self._quickly() if fetch.is_available() else self._slowly()
+
+    def _quickly(self) -> Differing:
+        first, last = self.own_files
+        numbers = np.empty(last - first, np.int64)
+        rows = np.empty((last - first) * fetch.STAT_SLOTS, np.int64)
+        found = sweep.compare(
+            self.directory, self.folders.blob, self.folders.starts, *self.own_folders,
+            self.folder_rows.reshape(-1), self.view.names.blob, self.view.names.starts,
+            first, last, self.view.alive.view(np.uint8), self.view.stats.reshape(-1), self.horizon,
+            np.empty(fetch.SCRATCH_BYTES, np.uint8), np.empty(sweep.STATE_SLOTS, np.int64),
+            numbers, rows,
+        )  # fmt: skip
+        differing = Differing(
+            numbers[:found].copy(), rows.reshape(-1, fetch.STAT_SLOTS)[:found].copy()
+        )
+        return self._ask_again(differing)
+
+    def _ask_again(self, differing: Differing) -> Differing:
+        """Look up by path what the kernel could not: no descriptor was left, or it is too deep."""
+        begin, end = self.own_folders
+        below = _Below(self.directory)
+        own = self.folder_rows[begin:end]
+        for i in np.flatnonzero(own[:, fetch.STAT_KIND] == sweep.UNKNOWN).tolist():
+            own[i] = below.folder(self.folders[begin + i])
+        unknown = np.flatnonzero(differing.rows[:, fetch.STAT_KIND] == sweep.UNKNOWN)
+        for i in unknown.tolist():
+            differing.rows[i] = below.file(self.view.names[int(differing.numbers[i])])
+        if not len(unknown):
+            return differing
+        return self._keep(differing.numbers, differing.rows)
+
+    def _slowly(self) -> Differing:
+        """The same through Python, where kernels cannot ask the operating system."""
+        below = _Below(self.directory)
+        for i in range(*self.own_folders):
+            self.folder_rows[i] = below.folder(self.folders[i])
+        first, last = self.own_files
+        numbers = first + np.flatnonzero(self.view.alive[first:last])
+        names = self.view.names.take(numbers)
+        rows = np.array([below.file(name) for name in names], np.int64)
+        return self._keep(numbers, rows.reshape(-1, fetch.STAT_SLOTS))
+
+    def _keep(self, numbers: Array, rows: Array) -> Differing:
+        """Those that are not as they were, or not older than the horizon."""
+        told = self.view.stats[numbers]
+        settled = rows[:, fetch.STAT_OK] == 1
+        for slot in (fetch.STAT_SIZE, fetch.STAT_MTIME, fetch.STAT_CTIME, fetch.STAT_INODE):
+            settled &= rows[:, slot] == told[:, slot]
+        for slot in (fetch.STAT_MTIME, fetch.STAT_CTIME):
+            settled &= rows[:, slot] < self.horizon
+        return Differing(numbers[~settled], rows[~settled])
+
+
+class _Below:
+    """Stats by path below a folder, without descriptors, and no link followed on the way."""
+
+    def __init__(self, directory: int) -> None:
+        self._directory = directory
+        self._folders: dict[bytes, bool] = {b"": True}
+
+    def file(self, path: bytes) -> list[int]:
+        """The stat row of a name; zeros when it, or a folder above it, is not there."""
+        if not self._is_folder(path.rpartition(b"/")[0]):
+            return [0] * fetch.STAT_SLOTS
+        return fetch.stat_slowly(self._directory, path)
+
+    def folder(self, path: bytes) -> list[int]:
+        """The stat row of a folder; empty is where we look from."""
+        return self.file(path) if path else fetch.stat_row(os.fstat(self._directory))
+
+    def _is_folder(self, path: bytes) -> bool:
+        """Whether every name of the path is a folder's, and no link's."""
+        there = True
+        for part in itertools.accumulate(path.split(b"/"), lambda above, name: above + b"/" + name):
+            known = self._folders.get(part)
+            if known is None:
+                row = fetch.stat_slowly(self._directory, part) if there else [0] * fetch.STAT_SLOTS
+                known = self._folders[part] = row[fetch.STAT_KIND] == stat.S_IFDIR
+            there = known
+        return there
+
+
+@functools.cache
+def threads() -> ThreadPoolExecutor:
+    """The threads that ask the file system, for whoever has more to ask."""
+    return ThreadPoolExecutor(min(4, os.cpu_count() or 1), "triseek-stat")
