@@ -58,6 +58,17 @@ def same_size(root):
     rewrite(f"{root}/a", b"noodle\n")
 
 
+def folder_to_link(root):
+    """To the same files: nothing but the folder's kind tells."""
+    os.rename(f"{root}/b", f"{root}/.elsewhere")
+    os.symlink(".elsewhere", f"{root}/b")
+
+
+def folder_below_to_link(root):
+    os.rename(f"{root}/b/d", f"{root}/.elsewhere")
+    os.symlink("../.elsewhere", f"{root}/b/d")
+
+
 def renamed_over(root):
     roads.write(root, {"tmp": "nothing\n"})
     os.replace(f"{root}/tmp", f"{root}/a")
@@ -101,6 +112,8 @@ CHANGES = {
     "new and ignored": lambda root: roads.write(root, {"build/new": "needle\n"}),
     "deleted": lambda root: os.unlink(f"{root}/a"),
     "folder deleted": lambda root: shutil.rmtree(f"{root}/b"),
+    "folder to link": folder_to_link,
+    "folder below to link": folder_below_to_link,
     "folder renamed": lambda root: os.rename(f"{root}/b", f"{root}/z"),
     "emptied": lambda root: os.truncate(f"{root}/a", 0),
     "now binary": lambda root: roads.write(root, {"a": b"needle\0\n"}),
@@ -193,6 +206,55 @@ def test_gits_configuration_and_the_excludes_it_names_are_watched(tree, home):
     assert "x.log" in roads.paths(roads.ask(indexed, "needle"))
 
 
+@pytest.fixture
+def worktree(tmp_path, monkeypatch):
+    """A root whose `.git` is a file, and its index; the repository lies beside it."""
+    roads.shorten_racy_times(monkeypatch)
+    root, index_dir = str(tmp_path / "root"), str(tmp_path / "index")
+    roads.write(root, {"x.log": "needle\n", "a": "needle\n"})
+    roads.write(root, {".git": f"gitdir: {tmp_path}/main/worktrees/root\n"})
+    for name in ("main", "other"):
+        roads.write(f"{tmp_path}/{name}/worktrees/root", {"commondir": "../..\n"})
+    roads.write(tmp_path, {"other/info/exclude": "a\n"})
+    rest()
+    build(root, index_dir)
+    return root, index_dir
+
+
+def moved_repository(folder):
+    roads.write(folder, {"root/.git": f"gitdir: {folder}/other/worktrees/root\n"})
+
+
+def git_file_to_folder(folder):
+    os.unlink(f"{folder}/root/.git")
+    roads.write(folder, {"root/.git/info/exclude": "*.log\n"})
+
+
+WORKTREE_CHANGES = {
+    "exclude file appears": lambda folder: roads.write(folder, {"main/info/exclude": "*.log\n"}),
+    "commondir says another": lambda folder: roads.write(
+        folder, {"main/worktrees/root/commondir": "../../../other\n"}
+    ),
+    ".git says another": moved_repository,
+    ".git becomes a folder": git_file_to_folder,
+}
+
+
+@pytest.mark.parametrize("change", WORKTREE_CHANGES)
+def test_the_rules_of_a_worktree_are_noticed_where_they_are(worktree, tmp_path, change):
+    root, index_dir = worktree
+    indexed, scan = roads.both(root, index_dir)
+    assert roads.paths(roads.ask(indexed, "needle")) == ["a", "x.log"]
+    assert sweeper(worktree).sweep().directories == []
+
+    WORKTREE_CHANGES[change](tmp_path)
+
+    for road in (indexed, roads.both(root, index_dir)[0]):
+        said = roads.ask(road, "needle")
+        assert said == roads.ask(scan, "needle")
+        assert len(said) == 1
+
+
 def sweeper(tree):
     root, index_dir = tree
     return Sweeper(root, Reader.open(index_dir))
@@ -225,9 +287,81 @@ def test_a_racy_file_that_did_change_is_found_by_its_content(tmp_path, monkeypat
     roads.write(root, {"a": "needle\n", "b": "needle\n"})
     build(root, index_dir)
     time.sleep(0.3)
-    monkeypatch.setattr(settle, "digest_of", changed_if(b"b", settle.digest_of))
-    assert sweeper((root, index_dir)).sweep().scan == [b"b"]
-    assert sweeper((root, index_dir)).sweep().scan == [b"b"]
+    asked = []
+    digest_of = changed_if(b"b", settle.digest_of)
+    monkeypatch.setattr(
+        settle, "digest_of", lambda folder, path: asked.append(path) or digest_of(folder, path)
+    )
+    first = sweeper((root, index_dir))
+    assert first.sweep().scan == [b"b"]
+    assert sorted(asked) == [b"a", b"b"]
+    for again in (first, sweeper((root, index_dir))):
+        dirt = again.sweep()
+        assert (dirt.scan, dirt.removed, len(asked)) == ([b"b"], 0, 2)
+    os.unlink(f"{root}/b")
+    dirt = sweeper((root, index_dir)).sweep()
+    assert (dirt.scan, dirt.removed) == ([], 1)
+
+
+def test_too_many_racy_files_that_did_change_are_found_anew_by_each_process(tmp_path, monkeypatch):
+    monkeypatch.setattr(freshness, "RACY_NS", 200_000_000)
+    monkeypatch.setattr(freshness, "_DIFFER_MAX", 1)
+    root, index_dir = str(tmp_path / "root"), str(tmp_path / "index")
+    roads.write(root, {"a": "needle\n", "b": "needle\n"})
+    build(root, index_dir)
+    time.sleep(0.3)
+    monkeypatch.setattr(settle, "digest_of", lambda *_: 1)
+    for _ in range(2):
+        again = sweeper((root, index_dir))
+        assert again.sweep().scan == again.sweep().scan == [b"a", b"b"]
+
+
+def test_a_racy_file_does_not_keep_others_from_coming_to_rest(tmp_path, monkeypatch):
+    """A bug: one that is touched again and again had all others read by every sweep."""
+    monkeypatch.setattr(freshness, "RACY_NS", 200_000_000)
+    root, index_dir = str(tmp_path / "root"), str(tmp_path / "index")
+    roads.write(root, {"a": "needle\n", "b": "needle\n"})
+    build(root, index_dir)
+    time.sleep(0.3)
+    asked = []
+    digest_of = settle.digest_of
+    monkeypatch.setattr(
+        settle, "digest_of", lambda folder, path: asked.append(path) or digest_of(folder, path)
+    )
+    for _ in range(2):
+        os.chmod(f"{root}/b", 0o600)
+        assert sweeper((root, index_dir)).sweep().scan == [b"b"]
+    assert asked == [b"a"]
+
+
+LARGE = b"needle\n" * 300_000
+
+
+def test_a_large_racy_binary_is_as_indexed_while_it_is_binary(tmp_path, monkeypatch):
+    """It was not read to its end, so there is no digest to compare."""
+    monkeypatch.setattr(freshness, "RACY_NS", 200_000_000)
+    root, index_dir = str(tmp_path / "root"), str(tmp_path / "index")
+    roads.write(root, {"a": LARGE + b"\0", "b": LARGE + b"\0"})
+    build(root, index_dir)
+    time.sleep(0.3)
+    rewrite(f"{root}/b", LARGE + b"\n")
+    time.sleep(0.3)
+    for _ in range(2):
+        assert sweeper((root, index_dir)).sweep().scan == [b"b"]
+    indexed, scan = roads.both(root, index_dir)
+    assert roads.ask(indexed, "needle") == roads.ask(scan, "needle") != []
+
+
+@pytest.mark.parametrize(
+    ("content", "binary"),
+    [(LARGE + b"\0", True), (LARGE, False), (b"\xff\xfe\0", False), (b"", False)],
+)
+def test_binary_is_what_the_build_takes_for_it(tmp_path, content, binary):
+    (tmp_path / "file").write_bytes(content)
+    folder = os.open(tmp_path, os.O_RDONLY)
+    assert settle.is_binary(folder, b"file") == binary
+    assert not settle.is_binary(folder, b"gone")
+    os.close(folder)
 
 
 def changed_if(name, digest_of):

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from triseek.files.git import changed_since, head
+from triseek.files.git import changed_since, exclude_sources, head
 
 
 @pytest.fixture
@@ -82,3 +82,27 @@ def test_nothing_a_repository_configures_is_run(repo, tmp_path):
     assert changed_since(repo, commit) == [b"a"]
     assert head(repo) is not None
     assert not (tmp_path / "ran").exists()
+
+
+def test_the_exclude_file_of_a_worktree_is_that_of_its_repository(repo, tmp_path):
+    git(repo, "worktree", "add", "-q", tmp_path / "tree")
+    root = os.fsencode(tmp_path / "tree")
+    as_folder, pointer, exclude = exclude_sources(root, root + b"/.git")
+    assert as_folder == root + b"/.git/."
+    assert not os.path.exists(as_folder)
+    assert os.path.realpath(pointer) == os.fsencode(repo / ".git/worktrees/tree/commondir")
+    assert os.path.realpath(exclude) == os.fsencode(repo / ".git/info/exclude")
+    assert os.path.exists(pointer)
+    assert os.path.exists(exclude)
+    assert exclude_sources(os.fsencode(repo), os.fsencode(repo / ".git")) == [
+        os.fsencode(repo / ".git/info/exclude")
+    ]
+
+
+def test_a_git_file_that_says_nothing_has_no_exclude_file(tmp_path):
+    root = os.fsencode(tmp_path)
+    assert exclude_sources(root, root + b"/.git") == [root + b"/.git/info/exclude"]
+    (tmp_path / ".git").write_text("nothing\n")
+    assert exclude_sources(root, root + b"/.git") == [root + b"/.git/."]
+    (tmp_path / ".git").write_text("gitdir: there\n")
+    assert exclude_sources(root, root + b"/.git") == [root + b"/.git/.", root + b"/there/commondir"]

@@ -52,6 +52,35 @@ def changed_since(root: str | bytes | os.PathLike[str], commit: str) -> list[byt
     return sorted({path for path in (tracked + untracked).split(b"\0") if path})
 
 
+def exclude_sources(root: bytes, git: bytes) -> list[bytes]:
+    """The files that say which `info/exclude` speaks for a repository, and that file; absolute.
+
+    `git` is the absolute path of its `.git`. In a worktree or submodule that is a file which names
+    a folder, and `commondir` in that folder names where `info` is. Any of it may be absent; what
+    ends in `/.` is there once the file has become a folder.
+    `files.ignore` reads them, as ripgrep does: a relative path counts from `root`.
+    """
+    if not os.path.isfile(git):  # noqa: PTH113
+        return [os.path.join(git, b"info", b"exclude")]  # noqa: PTH118
+    as_folder, line = os.path.join(git, b"."), _first_line(git)  # noqa: PTH118
+    if not line.startswith(b"gitdir: "):
+        return [as_folder]
+    real = os.path.join(root, line[len(b"gitdir: ") :])  # noqa: PTH118
+    pointer = os.path.join(real, b"commondir")  # noqa: PTH118
+    common = _first_line(pointer)
+    start = real if common.startswith(b".") else root
+    exclude = os.path.join(start, common, b"info", b"exclude")  # noqa: PTH118
+    return [as_folder, pointer, *([exclude] if common else [])]
+
+
+def _first_line(path: bytes) -> bytes:
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123
+            return file.readline().removesuffix(b"\n").removesuffix(b"\r")
+    except OSError:
+        return b""
+
+
 def _ask(root: str | bytes | os.PathLike[str], *arguments: str) -> bytes | None:
     environment = {name: value for name, value in os.environ.items() if name[:4] != "GIT_"}
     try:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from triseek.files import git
 from triseek.files.ignore import global_excludes_path
 from triseek.store import layout
 
@@ -75,18 +76,15 @@ def watched(root: bytes, special: Iterable[bytes]) -> list[bytes]:
     making one changes its directory's times.
     """
     found = [os.path.join(root, path) for path in (*special, b".git")]
-    found += [
-        os.path.join(path, b"info", b"exclude")
-        for path in found
-        if os.path.basename(path) == b".git"
-    ]
     above = os.path.dirname(root)
     while True:
         found += [os.path.join(above, name) for name in (*IGNORE_NAMES, b".git")]
-        found.append(os.path.join(above, b".git", b"info", b"exclude"))
         if above == os.path.dirname(above):
             break
         above = os.path.dirname(above)
+    for path in found.copy():
+        if os.path.basename(path) == b".git":
+            found += git.exclude_sources(root, path)
     return sorted({*found, *_global_ignores()})
 
 
@@ -108,8 +106,9 @@ def changed_rules(table: Table) -> tuple[bool, int]:
     columns = [table.numbers(name).tolist() for name in ("size", "mtime_ns", "ctime_ns", "inode")]
     for path, *told in zip(table.names("path").all(), *columns, strict=True):
         now = times(path)
-        if path.endswith(b"/.git"):
-            # Git touches its folder with every command; only its being there matters.
+        if path.endswith(b"/.git") and not os.path.isfile(path):
+            # Git touches its folder with every command; only its being there matters. A file, as
+            # in a worktree, says where the rules are.
             changed = changed or (now[0] >= 0) != (told[0] >= 0)
         else:
             changed = changed or now != tuple(told)
