@@ -10,9 +10,11 @@ from tests.engine import roads
 from triseek import errors
 from triseek.engine import freshness, settle
 from triseek.engine.freshness import Sweeper
+from triseek.files.ignore import IgnoreFiles
 from triseek.index.build import build
 from triseek.index.reader import Reader
 from triseek.model.search import PatternSpec, ScopeSpec, SearchRequest, Totals
+from triseek.query.globs import RuleSet, parse_line
 from triseek.query.pattern import compile as compile_pattern
 
 BEFORE = {
@@ -332,6 +334,77 @@ def test_a_racy_file_does_not_keep_others_from_coming_to_rest(tmp_path, monkeypa
         os.chmod(f"{root}/b", 0o600)
         assert sweeper((root, index_dir)).sweep().scan == [b"b"]
     assert asked == [b"a"]
+
+
+def test_a_new_file_does_not_have_racy_folders_and_rules_read_by_every_sweep(tree, monkeypatch):
+    """A bug: it did until the next update, and for the rules that meant a walk each time."""
+    root, _ = tree
+    monkeypatch.setattr(freshness, "RACY_NS", 300_000_000)
+    roads.write(root, {"s/.gitignore": "#\n", "b/new": "needle\n"})
+    build(*tree)
+    roads.write(root, {"s/deep/new": "needle\n"})
+    time.sleep(0.4)
+    first = sweeper(tree)
+    assert first.sweep().scan == [b"s/deep/new"]
+    entered = []
+    scandir = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda path: entered.append(path) or scandir(path))
+    for again in (first, sweeper(tree)):
+        dirt = again.sweep()
+        assert (dirt.scan, dirt.directories) == ([b"s/deep/new"], [])
+    assert {os.path.relpath(os.fsdecode(path), root) for path in entered} == {".", "s", "s/deep"}
+
+
+def test_a_racy_folder_that_did_gain_a_name_is_known_for_it(tree, monkeypatch):
+    """As if a file had come within the same tick of the clock as the walk: the stat is equal."""
+    root, index_dir = tree
+    listed = os.scandir
+    monkeypatch.setattr(freshness, "RACY_NS", 200_000_000)
+    os.utime(f"{root}/b")
+    folder = os.fsencode(f"{root}/b/")
+    monkeypatch.setattr(
+        os, "scandir", lambda path: hiding(b"c", listed(path)) if path == folder else listed(path)
+    )
+    build(root, index_dir)
+    monkeypatch.setattr(os, "scandir", listed)
+    time.sleep(0.3)
+    for _ in range(3):
+        assert sweeper(tree).sweep().scan == [b"b/c"]
+    assert len(sweeper(tree)._checked.folders) == 1
+
+
+class hiding:  # noqa: N801 - reads as a word
+    """A folder's entries without one."""
+
+    def __init__(self, name, entries):
+        self._entries = [entry for entry in entries if entry.name != name]
+
+    def __enter__(self):
+        return iter(self._entries)
+
+    def __exit__(self, *_):
+        return
+
+
+def test_racy_rules_that_are_not_those_of_the_walk_are_walked_for_by_every_sweep(tree, monkeypatch):
+    """As if they had been edited within the same tick of the clock as the walk."""
+    root, index_dir = tree
+    monkeypatch.setattr(freshness, "RACY_NS", 200_000_000)
+    read = IgnoreFiles._read
+    other = RuleSet([parse_line("x.log")])
+    monkeypatch.setattr(
+        IgnoreFiles,
+        "_read",
+        lambda self, path, **more: other if b"s/.git" in path else read(self, path, **more),
+    )
+    roads.write(root, {"s/.gitignore": "y.log\n"})
+    build(root, index_dir)
+    monkeypatch.setattr(IgnoreFiles, "_read", read)
+    time.sleep(0.3)
+    for _ in range(3):
+        dirt = sweeper(tree).sweep()
+        assert dirt.removed == 1
+        assert dirt.directories
 
 
 LARGE = b"needle\n" * 300_000

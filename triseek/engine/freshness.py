@@ -111,17 +111,24 @@ class Sweeper:
         checked = self._settle(changes, descriptor, started_ns)
         for change in changes:
             _add(change, dirt)
-        folders, moving = self._changed_folders(now.folders)
-        suspect, restless = self._suspect_rules(folders, started_ns)
-        news = False
-        if suspect:
-            news = self._walk_all(dirt)
-        elif folders:
-            news = self._look_into(folders, dirt)
+        suspect = self._suspect_folders(now.folders, started_ns)
+        folders = self._folders.take(suspect.numbers)
+        rules = self._suspect_rules(folders, started_ns)
+        listed = suspect.resting if rules.suspect else suspect.numbers
+        news = {j for j in listed.tolist() if self._has_news(self._folders[j])}
+        if rules.suspect:
+            as_indexed = self._walk_all(dirt)
+            if rules.resting and as_indexed:
+                checked = checked._replace(rules_ns=started_ns)
+        elif news:
+            fresh = self._folders.take(sorted(news))
+            self._add_new(
+                walk.walk_below(self.root, DEFAULT_SCOPE, fresh, self._known_folders), dirt
+            )
         dirt.scan = sorted(set(dirt.scan), key=walk.path_order)
-        moving = moving or restless
-        if (suspect or folders) and not (moving or news):
-            checked = checked._replace(folders_ns=started_ns)
+        if len(suspect.resting):
+            with_news = tuple(j for j in suspect.resting.tolist() if j in news)
+            checked = checked._replace(folders_ns=started_ns, folders=checked.folders + with_news)
         self._remember_checked(checked)
         return dirt
 
@@ -147,30 +154,34 @@ class Sweeper:
             retimed.remember(self._reader)
         return checked
 
-    def _changed_folders(self, now: Array) -> tuple[list[bytes], bool]:
-        """Directories that differ or are racy; whether any differs or has not come to rest."""
+    def _suspect_folders(self, now: Array, started_ns: int) -> _SuspectFolders:
+        """Directories whose names may not be those the walk saw."""
         table = self._directories
         told_mtime, told_ctime = table.numbers("mtime_ns"), table.numbers("ctime_ns")
+        there = now[:, fetch.STAT_KIND] != 0
         same = (
             (now[:, fetch.STAT_MTIME] == told_mtime)
             & (now[:, fetch.STAT_CTIME] == told_ctime)
             & (now[:, fetch.STAT_INODE] == table.numbers("inode"))
-            & (now[:, fetch.STAT_KIND] != 0)
+            & there
         )
         horizon = max(self._reader.tree_scanned_ns, self._checked.folders_ns) - RACY_NS
         newest = np.maximum(told_mtime, told_ctime)
-        racy = same & (newest > horizon)
-        restless = racy & (newest > time.time_ns() - RACY_NS)
-        there = now[:, fetch.STAT_KIND] != 0
-        changed = np.flatnonzero((~same | racy) & there)
-        return self._folders.take(changed), bool(restless.any() or (~same).any())
+        racy = same & (newest >= horizon)
+        suspect = (~same | racy) & there
+        known = [j for j in self._checked.folders if there[j]]
+        suspect[known] = True
+        resting = racy & (newest < started_ns - RACY_NS)
+        resting[known] = False
+        return _SuspectFolders(np.flatnonzero(suspect), np.flatnonzero(resting))
 
-    def _suspect_rules(self, folders: Sequence[bytes], now_ns: int) -> tuple[bool, bool]:
-        """Whether ignore files may not be those the walk read; whether that will be so again."""
+    def _suspect_rules(self, folders: Sequence[bytes], started_ns: int) -> _SuspectRules:
+        """Whether ignore files may not be those the walk read."""
         changed, newest = changed_rules(self._reader.watched)
         changed = changed or any(self._special_names_changed(folder) for folder in folders)
-        racy = newest > max(self._reader.tree_scanned_ns, self._checked.folders_ns) - RACY_NS
-        return changed or racy, changed or (racy and newest > now_ns - RACY_NS)
+        racy = newest >= max(self._reader.tree_scanned_ns, self._checked.rules_ns) - RACY_NS
+        resting = racy and not changed and newest < started_ns - RACY_NS
+        return _SuspectRules(changed or racy, resting)
 
     def _special_names_changed(self, folder: bytes) -> bool:
         paths = [os.path.join(self._raw, folder, name) for name in _SPECIAL]
@@ -208,14 +219,6 @@ class Sweeper:
     def _known_folders(self) -> set[bytes]:
         return set(self._folders.all())
 
-    def _look_into(self, folders: Sequence[bytes], dirt: Dirt) -> bool:
-        """Find names that were not there before, and what of them is to be searched."""
-        fresh = [folder for folder in folders if self._has_news(folder)]
-        if fresh:
-            found = walk.walk_below(self.root, DEFAULT_SCOPE, fresh, self._known_folders)
-            self._add_new(found, dirt)
-        return bool(fresh)
-
     def _has_news(self, folder: bytes) -> bool:
         """Whether a file or folder in it was not there, or was not what it is now."""
         prefix = folder + b"/" if folder else b""
@@ -233,11 +236,11 @@ class Sweeper:
     def _walk_all(self, dirt: Dirt) -> bool:
         """The rules may differ: list everything, leave out what is no longer listed.
 
-        Returns whether anything came of it.
+        Returns whether the rules say of all that the index knows what they said when it was made.
         """
         found = walk.walk(self.root, DEFAULT_SCOPE)
         listed = set(found.paths)
-        news = {*found.excluded} != self._excluded or not self._files.issuperset(listed)
+        as_indexed = self._are_as_indexed(found) and listed.issuperset(dirt.scan)
         for view, mask in zip(self._reader.views, dirt.masks, strict=True):
             numbers = np.flatnonzero(view.alive & ~mask)
             paths = view.names.take(numbers)
@@ -250,12 +253,21 @@ class Sweeper:
             mask[numbers[np.logical_or(gone, other)]] = True
             dirt.scan += [path for path, differs in zip(paths, other, strict=True) if differs]
             dirt.removed += sum(gone)
-            news = news or any(gone) or any(other)
+            as_indexed = as_indexed and not any(gone) and not any(other)
         dirt.scan = [path for path in dirt.scan if path in listed]
         dirt.directories = found.directories
         self._add_new(found, dirt)
         dirt.allowlisted = found.allowlisted.intersection(dirt.scan)
-        return news
+        return as_indexed
+
+    def _are_as_indexed(self, found: walk.Walk) -> bool:
+        """Whether nothing is left out that was not, and nothing found that was left out."""
+        before = {entry.path: entry for entry in self._excluded}
+        known = self._files | self._known_folders
+        return not any(path in before for path in (*found.paths, *found.directories)) and all(
+            before.get(entry.path, entry) == entry and entry.path not in known
+            for entry in found.excluded
+        )
 
     def _add_new(self, found: walk.Walk, dirt: Dirt) -> None:
         news = [path for path in found.paths if path not in self._files]
@@ -268,9 +280,12 @@ class Sweeper:
         if checked == self._checked:
             return
         self._checked = checked
-        if len(checked.differ) > _DIFFER_MAX:
+        if len(checked.differ) + len(checked.folders) > _DIFFER_MAX:
             return
-        body = {**checked._asdict(), "xxh3": _seal(self._reader, checked)}
+        body = {
+            "times": checked[:3], "differ": checked.differ, "folders": checked.folders,
+            "xxh3": _seal(self._reader, checked),
+        }  # fmt: skip
         try:
             atomic.write(Path(self._reader.index_dir) / _CHECKED, json.dumps(body).encode())
         except OSError:
@@ -278,14 +293,36 @@ class Sweeper:
 
 
 class _Checked(NamedTuple):
-    """When nothing racy was left, nanoseconds since the epoch; 0: never at this generation."""
+    """What is known of racy things; times in nanoseconds since the epoch, 0: never yet."""
 
     files_ns: int
-    """Every racy file at rest had been compared."""
+    """When every racy file at rest had been compared."""
     folders_ns: int
-    """Every racy folder had been listed, and the rules read again, without news."""
+    """When every racy folder at rest had been listed."""
+    rules_ns: int = 0
+    """When racy rules at rest had been read again, and were what they had been."""
     differ: tuple[tuple[str, int], ...] = ()
     """Files, by segment and number, that are not what was indexed although their stats may be."""
+    folders: tuple[int, ...] = ()
+    """Folders, by number, with names the walk did not see although their stats are the same."""
+
+
+class _SuspectFolders(NamedTuple):
+    """Directories that differ or are racy."""
+
+    numbers: Array
+    """int64: all of them."""
+    resting: Array
+    """int64: the racy ones at rest, which are known once they have been listed."""
+
+
+class _SuspectRules(NamedTuple):
+    """What the stats of ignore files say."""
+
+    suspect: bool
+    """They differ, or are racy."""
+    resting: bool
+    """They are the same, racy and at rest, so that reading them once more will tell."""
 
 
 def _add(change: Change, dirt: Dirt) -> None:
@@ -306,7 +343,9 @@ def _read_checked(reader: Reader) -> _Checked:
     try:
         body = json.loads((Path(reader.index_dir) / _CHECKED).read_bytes())
         differ = tuple((str(segment), int(number)) for segment, number in body["differ"])
-        checked = _Checked(int(body["files_ns"]), int(body["folders_ns"]), differ)
+        files_ns, folders_ns, rules_ns = map(int, body["times"])
+        folders = tuple(map(int, body["folders"]))
+        checked = _Checked(files_ns, folders_ns, rules_ns, differ, folders)
         return checked if body["xxh3"] == _seal(reader, checked) else _Checked(0, 0)
     except (OSError, ValueError, KeyError, TypeError, OverflowError):
         return _Checked(0, 0)
