@@ -75,8 +75,9 @@ def test_what_changed_since_the_horizon_is_told_though_it_is_as_it_was(changed):
 
 def test_ranges_of_any_size_and_no_kernel_at_all_tell_the_same(changed, monkeypatch):
     files, folders = said(changed)
-    for size in (1, 2, 5):
+    for size, run in ((1, 1), (2, 1), (5, 2), (20, 1), (20, 3)):
         monkeypatch.setattr(compare, "_SLICE", size)
+        monkeypatch.setattr(sweep, "RUN", run)
         again, others = said(changed)
         assert again == files
         assert {**others, b"l/m": 0} == {**folders, b"l/m": 0}
@@ -108,9 +109,9 @@ def test_with_no_descriptor_left_the_paths_are_asked(changed, monkeypatch):
     assert {**others, b"l/m": 0} == {**folders, b"l/m": 0}
 
 
-def test_what_is_deeper_than_descriptors_go_is_found_by_its_path(tmp_path):
+def test_what_lies_deep_is_found(tmp_path):
     root, index_dir = str(tmp_path / "root"), str(tmp_path / "index")
-    deep = "d/" * (sweep.DEPTH_MAX + 5)
+    deep = "d/" * 400
     roads.write(root, {f"{deep}x": "", f"{deep}y": "", "z": ""})
     build(root, index_dir)
     roads.write(root, {f"{deep}y": "edited"})

@@ -1,10 +1,9 @@
-"""The sweep hands back what `os.lstat`, asked of every path and every folder above it, finds."""
+"""The sweep hands back what `os.lstat`, asked of every path, finds changed."""
 
 import itertools
 import os
 import resource
 import shutil
-import stat
 
 import numpy as np
 import pytest
@@ -23,15 +22,11 @@ FAR = 2**62
 
 
 def row_of(root, path):
-    """The twin: a row, zeros for nothing and for what lies below anything but a folder."""
-    names = path.split(b"/")
-    above = [os.path.join(root, *names[:size]) for size in range(1, len(names))]
+    """The twin of one stat: a row by the path, zeros for nothing."""
     try:
-        if all(stat.S_ISDIR(os.lstat(folder).st_mode) for folder in above):
-            return fetch.stat_row(os.lstat(os.path.join(root, path)))
+        return fetch.stat_row(os.lstat(os.path.join(root, path) if path else root))
     except OSError:
-        pass
-    return [0] * fetch.STAT_SLOTS
+        return [0] * fetch.STAT_SLOTS
 
 
 def differing(root, files, alive, told, horizon):
@@ -45,26 +40,22 @@ def differing(root, files, alive, told, horizon):
     return found
 
 
-def run(root, folders, files, told, alive=None, horizon=FAR, ranges=None):
-    """What `compare` says: [(number, row)] of the files and a row of every folder."""
-    n, m = len(files), len(folders)
-    alive = np.ones(n, np.uint8) if alive is None else np.array(alive, np.uint8)
-    file_names, folder_names = Names(*files), Names(*folders)
-    folder_rows = np.full(m * fetch.STAT_SLOTS, 7, np.int64)
+def run(root, files, told, alive=None, horizon=FAR, least=1, ranges=None):
+    """What `compare` says: [(number, row)]."""
+    names, scratch = Names(*files), np.zeros(fetch.SCRATCH_BYTES, np.uint8)
+    alive = np.array([1] * len(files) if alive is None else alive, np.uint8)
     told = np.array(told, np.int64).reshape(-1)
     descriptor, found = os.open(root, os.O_RDONLY), []
-    for (folder_first, folder_last), (first, last) in ranges or [((0, m), (0, n))]:
+    for first, last in ranges or [(0, len(files))]:
         numbers = np.zeros(last - first, np.int64)
         rows = np.full((last - first) * fetch.STAT_SLOTS, 7, np.int64)
         count = sweep.compare(
-            descriptor, folder_names.blob, folder_names.starts, folder_first, folder_last,
-            folder_rows, file_names.blob, file_names.starts, first, last, alive, told, horizon,
-            np.zeros(fetch.SCRATCH_BYTES, np.uint8), np.zeros(sweep.STATE_SLOTS, np.int64),
-            numbers, rows,
+            descriptor, names.blob, names.starts, first, last, alive, told, horizon, least,
+            scratch, numbers, rows,
         )  # fmt: skip
         found += zip(numbers[:count].tolist(), rows.reshape(-1, 6)[:count].tolist(), strict=True)
     os.close(descriptor)
-    return found, folder_rows.reshape(-1, fetch.STAT_SLOTS).tolist()
+    return found
 
 
 def plant(root, files):
@@ -75,45 +66,22 @@ def plant(root, files):
             file.write(path)
 
 
-def folders_above(files):
-    found = {b""}
-    for path in files:
-        while path:
-            path = path.rpartition(b"/")[0]
-            found.add(path)
-    return found
-
-
 COMPONENT = st.sampled_from([b"a", b"b", b"a.c", b"a-", b"z\xff", b"dir"])
 PATHS = st.lists(st.lists(COMPONENT, min_size=1, max_size=4).map(b"/".join), max_size=14)
 
 
 @st.composite
 def trees(draw):
-    """Files, empty folders, changes to make, dead files, and ranges: all of one tree."""
+    """Files in path order, changes to make, which are alive, and ranges."""
     files: list[bytes] = []
     for path in sorted(set(draw(PATHS)), key=path_order):
         if not any(path.startswith(other + b"/") for other in files):
             files.append(path)
-    empty = {path for path in draw(PATHS) if not conflicts(path, files)}
-    folders = {folder for path in empty for folder in (path, *folders_above([path]))}
-    folders |= folders_above(files)
     kinds = st.sampled_from(["edit", "unlink", "folder gone", "folder linked", "file linked"])
     changes = draw(st.lists(st.tuples(st.integers(0, 20), kinds), max_size=4))
-    cuts = sorted(draw(st.lists(st.integers(0, len(files)), max_size=3)))
-    folder_cuts = sorted(draw(st.lists(st.integers(0, len(folders)), min_size=3, max_size=3)))
     alive = draw(st.lists(st.booleans() | st.just(True), min_size=20, max_size=20))
-    ordered = sorted(folders, key=path_order)
-    edges, folder_edges = [0, *cuts, len(files)], [0, *folder_cuts[: len(cuts)], len(ordered)]
-    ranges = list(zip(itertools.pairwise(folder_edges), itertools.pairwise(edges), strict=True))
-    return files, ordered, changes, alive[: len(files)], ranges
-
-
-def conflicts(path, files):
-    return any(
-        path == file or path.startswith(file + b"/") or file.startswith(path + b"/")
-        for file in files
-    )
+    edges = [0, *sorted(draw(st.lists(st.integers(0, len(files)), max_size=3))), len(files)]
+    return files, changes, alive[: len(files)], list(itertools.pairwise(edges))
 
 
 def change(root, path, kind):
@@ -139,16 +107,15 @@ def change(root, path, kind):
 
 
 @compiled
-@given(trees())
+@given(trees(), st.integers(1, 4))
 @settings(
     deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-def test_of_any_tree_what_changed_is_handed_back(tmp_path, tree):
-    files, folders, changes, alive, ranges = tree
+def test_of_any_tree_what_changed_is_handed_back(tmp_path, tree, least):
+    files, changes, alive, ranges = tree
     root = os.fsencode(tmp_path / "tree")
     shutil.rmtree(root, ignore_errors=True)
-    for folder in folders:
-        os.makedirs(os.path.join(root, folder), exist_ok=True)
+    os.mkdir(root)
     plant(root, files)
     told = [row_of(root, path) for path in files]
     for number, kind in changes:
@@ -156,36 +123,27 @@ def test_of_any_tree_what_changed_is_handed_back(tmp_path, tree):
             change(root, files[number % len(files)], kind)
     open_before = len(os.listdir("/proc/self/fd"))
 
-    found, folder_rows = run(root, folders, files, told, alive, ranges=ranges)
+    found = run(root, files, told, alive, least=least, ranges=ranges)
 
     assert len(os.listdir("/proc/self/fd")) == open_before
-    answered = [
-        (number, row_of(root, files[number]) if row[fetch.STAT_KIND] == sweep.UNKNOWN else row)
-        for number, row in found
-    ]
-    assert answered == differing(root, files, alive, told, FAR)
-    for path, row in zip(folders, folder_rows, strict=True):
-        assert row[fetch.STAT_KIND] == sweep.UNKNOWN or row == looked_up(root, path)
-
-
-def looked_up(root, path):
-    """A folder's row by its path; links above it are followed, for only links differ there."""
-    try:
-        return fetch.stat_row(os.lstat(os.path.join(root, path) if path else root))
-    except OSError:
-        return [0] * fetch.STAT_SLOTS
+    # An opened folder that is a link itself is none; else links above a file are followed.
+    assert found == differing(root, files, alive, told, FAR)
 
 
 @compiled
-def test_nothing_is_unknown_where_every_folder_can_be_opened(tmp_path):
-    root, files = os.fsencode(tmp_path), [b"a/b/c", b"a/d", b"e"]
-    plant(root, files)
-    os.mkdir(os.path.join(root, b"a/empty"))
-    folders = [b"", b"a", b"a/b", b"a/empty"]
-    found, rows = run(root, folders, files, np.zeros((3, fetch.STAT_SLOTS)))
-    assert [number for number, _ in found] == [0, 1, 2]
-    assert [row for _, row in found] == [row_of(root, path) for path in files]
-    assert rows == [fetch.stat_row(os.lstat(os.path.join(root, path))) for path in folders]
+def test_folders_have_rows_at_their_numbers(tmp_path):
+    root, folders = os.fsencode(tmp_path), [b"", b"a", b"a/gone", b"b", b"n" * 4096]
+    plant(root, [b"a/x"])
+    os.symlink(b"a", os.path.join(root, b"b"))
+    names, rows = Names(*folders), np.full((5, fetch.STAT_SLOTS), 7, np.int64)
+    descriptor, scratch = os.open(root, os.O_RDONLY), np.zeros(fetch.SCRATCH_BYTES, np.uint8)
+    for first, last in ((0, 2), (2, 5)):
+        sweep.stat_folders(
+            descriptor, names.blob, names.starts, first, last, scratch, rows.reshape(-1)
+        )
+    os.close(descriptor)
+    assert rows[:4].tolist() == [row_of(root, path) for path in folders[:4]]
+    assert rows[4, fetch.STAT_KIND] == sweep.UNKNOWN
 
 
 @compiled
@@ -194,31 +152,17 @@ def test_what_is_as_new_as_the_horizon_is_handed_back_though_it_is_as_told(tmp_p
     plant(root, files)
     told = [row_of(root, path) for path in files]
     newest = max(max(row[2:4]) for row in told)
-    assert run(root, [b""], files, told, horizon=newest + 1)[0] == []
-    found, _ = run(root, [b""], files, told, horizon=newest)
+    assert run(root, files, told, horizon=newest + 1) == []
+    found = run(root, files, told, horizon=newest)
     assert found == differing(root, files, [1, 1], told, newest) != []
     os.utime(os.path.join(root, b"a"), ns=(0, FAR))
     told = [row_of(root, path) for path in files]
-    assert [number for number, _ in run(root, [b""], files, told, horizon=FAR)[0]] == [0]
+    assert [number for number, _ in run(root, files, told, horizon=FAR)] == [0]
 
 
 @compiled
-def test_a_folder_that_became_a_link_to_the_same_files_is_empty_of_them(tmp_path):
-    root = os.fsencode(tmp_path)
-    plant(root, [b"a/b/c", b"a/d"])
-    told = [row_of(root, b"a/b/c"), row_of(root, b"a/d")]
-    os.rename(os.path.join(root, b"a"), os.path.join(root, b"z"))
-    os.symlink(b"z", os.path.join(root, b"a"))
-    found, rows = run(root, [b"", b"a", b"a/b"], [b"a/b/c", b"a/d"], told)
-    assert [(number, row[fetch.STAT_KIND]) for number, row in found] == [
-        (0, sweep.UNKNOWN), (1, sweep.UNKNOWN)
-    ]  # fmt: skip
-    assert rows[1][fetch.STAT_KIND] == sweep.UNKNOWN
-
-
-@compiled
-def test_without_a_descriptor_left_all_below_folders_is_unknown(tmp_path):
-    root, files = os.fsencode(tmp_path), [b"a/b", b"c"]
+def test_without_a_descriptor_left_paths_do(tmp_path):
+    root, files = os.fsencode(tmp_path), [b"a/b", b"a/c", b"d"]
     plant(root, files)
     told = [row_of(root, path) for path in files]
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -226,29 +170,13 @@ def test_without_a_descriptor_left_all_below_folders_is_unknown(tmp_path):
     os.close(lowest)  # the number that opening the root will have, and the last there is
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (lowest + 1, limits[1]))
-        found, rows = run(root, [b"", b"a"], files, told)
+        assert run(root, files, told) == []
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, limits)
-    assert [(number, row[fetch.STAT_KIND]) for number, row in found] == [(0, sweep.UNKNOWN)]
-    assert [row[fetch.STAT_KIND] for row in rows] == [stat.S_IFDIR, sweep.UNKNOWN]
 
 
 @compiled
-def test_what_lies_too_deep_is_unknown_and_what_comes_after_it_is_not(tmp_path):
-    root = os.fsencode(tmp_path)
-    deep = b"a/" * (sweep.DEPTH_MAX + 3)
-    files = [deep + b"x", b"a/" * (sweep.DEPTH_MAX - 1) + b"y", b"b/c"]
-    plant(root, files)
-    told = [row_of(root, path) for path in files]
-    found, _ = run(root, sorted(folders_above(files), key=path_order), files, told)
-    assert [(number, row[fetch.STAT_KIND]) for number, row in found] == [(0, sweep.UNKNOWN)]
-
-
-@given(st.lists(st.binary(max_size=6).map(lambda b: b.replace(b"\0", b"/")), max_size=6))
-def test_order_is_path_order(paths):
-    ordered = sorted(paths, key=path_order)
-    for left in paths:
-        for right in paths:
-            a, b = np.frombuffer(left, np.uint8), np.frombuffer(right, np.uint8)
-            order = np.sign(sweep._order(a, 0, len(a), b, 0, len(b)))
-            assert order == np.sign(ordered.index(left) - ordered.index(right))
+def test_a_name_too_long_for_one_call_is_unknown_and_not_gone(tmp_path):
+    files = [b"n" * 5000, b"x"]
+    found = run(os.fsencode(tmp_path), files, np.zeros((2, fetch.STAT_SLOTS)), least=2)
+    assert [(number, row[fetch.STAT_KIND]) for number, row in found] == [(0, sweep.UNKNOWN), (1, 0)]

@@ -1,7 +1,7 @@
 """One stat of every indexed file and folder, on a few threads; what differs is handed back.
 
-No link is followed on the way to a file, as the walk follows none: a folder that has become a link
-holds no files any more, even where the link leads to the very same ones.
+A folder that has become a link holds no files any more, even where the link leads to the very same
+ones: the walk follows none. The stats of the folders tell.
 """
 
 from __future__ import annotations
@@ -81,7 +81,36 @@ def compare(
         if differing is None:
             return None
         parts[id(piece.view)].append(differing)
-    return Now([_joined(parts[id(view)]) for view in views], folder_rows)
+    lost = _lost(folders, folder_rows)
+    files = [_without(view, _joined(parts[id(view)]), lost) for view in views]
+    return Now(files, folder_rows)
+
+
+def _lost(folders: Names, rows: Array) -> list[bytes]:
+    """Folders that are none any more, without those that lie in another one."""
+    lost: list[bytes] = []
+    for j in np.flatnonzero(rows[:, fetch.STAT_KIND] != stat.S_IFDIR).tolist():
+        path = folders[j]
+        if not lost or not path.startswith(lost[-1] + b"/"):
+            lost.append(path)
+    return lost
+
+
+def _without(view: View, differing: Differing, lost: Sequence[bytes]) -> Differing:
+    """The same, with nothing there in lost folders, whatever a link leads to by now."""
+    if not lost:
+        return differing
+    gone = np.zeros(len(view.names), np.bool_)
+    for folder in lost:
+        begin = _place(view.names, path_order(folder + b"/"))
+        gone[begin : _place(view.names, path_order(folder) + b"\1")] = True
+    kept = ~gone[differing.numbers]
+    below = np.flatnonzero(gone & view.alive)
+    numbers = np.concatenate((differing.numbers[kept], below))
+    nothing = np.zeros((len(below), fetch.STAT_SLOTS), np.int64)
+    rows = np.concatenate((differing.rows[kept], nothing))
+    order = np.argsort(numbers)
+    return Differing(numbers[order], rows[order])
 
 
 def _cut(
@@ -92,15 +121,14 @@ def _cut(
     files = [(first, min(first + _SLICE, len(names))) for first in starts]
     if not with_folders:
         return [((0, 0), part) for part in files]
-    cuts = [_place(folders, names[first]) for first, _ in files[1:]]
+    cuts = [_place(folders, path_order(names[first])) for first, _ in files[1:]]
     edges = [0, *cuts, len(folders)]
     return list(zip(itertools.pairwise(edges), files, strict=True))
 
 
-def _place(folders: Names, path: bytes) -> int:
-    """Where a path would stand among folders."""
-    wanted = path_order(path)
-    return bisect.bisect_left(range(len(folders)), wanted, key=lambda j: path_order(folders[j]))
+def _place(names: Names, key: bytes) -> int:
+    """The first name, of some in path order, whose key is not less."""
+    return bisect.bisect_left(range(len(names)), key, key=lambda i: path_order(names[i]))
 
 
 def _joined(parts: Sequence[Differing]) -> Differing:
@@ -133,12 +161,15 @@ class _Piece:
         first, last = self.own_files
         numbers = np.empty(last - first, np.int64)
         rows = np.empty((last - first) * fetch.STAT_SLOTS, np.int64)
-        found = sweep.compare(
+        scratch, names = np.empty(fetch.SCRATCH_BYTES, np.uint8), self.view.names
+        sweep.stat_folders(
             self.directory, self.folders.blob, self.folders.starts, *self.own_folders,
-            self.folder_rows.reshape(-1), self.view.names.blob, self.view.names.starts,
-            first, last, self.view.alive.view(np.uint8), self.view.stats.reshape(-1), self.horizon,
-            np.empty(fetch.SCRATCH_BYTES, np.uint8), np.empty(sweep.STATE_SLOTS, np.int64),
-            numbers, rows,
+            scratch, self.folder_rows.reshape(-1),
+        )  # fmt: skip
+        found = sweep.compare(
+            self.directory, names.blob, names.starts, first, last,
+            self.view.alive.view(np.uint8), self.view.stats.reshape(-1), self.horizon, sweep.RUN,
+            scratch, numbers, rows,
         )  # fmt: skip
         differing = Differing(
             numbers[:found].copy(), rows.reshape(-1, fetch.STAT_SLOTS)[:found].copy()
@@ -146,7 +177,7 @@ class _Piece:
         return self._ask_again(differing)
 
     def _ask_again(self, differing: Differing) -> Differing:
-        """Look up by path what the kernel could not: no descriptor was left, or it is too deep."""
+        """Look up by Python's calls what has a name too long for the kernel's."""
         begin, end = self.own_folders
         below = _Below(self.directory)
         own = self.folder_rows[begin:end]
