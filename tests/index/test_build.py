@@ -233,7 +233,7 @@ def test_what_the_user_may_not_read_is_counted_and_reported(tmp_path):
     (tmp_path / "state").mkdir()
     os.chmod(tmp_path / "state", 0o777)
     for folder in (tmp_path, *tmp_path.parents[:2]):
-        os.chmod(folder, 0o755)
+        os.chmod(folder, os.stat(folder).st_mode | 0o055)
     environment = {**os.environ, "PYTHONPATH": os.getcwd()}
     command = [sys.executable, "-c", textwrap.dedent(code)]
     done = subprocess.run(command, check=False, capture_output=True, env=environment, text=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 
 import pytest
 
@@ -124,3 +125,10 @@ def test_without_rg_on_path_the_road_fails(repo, monkeypatch):
 
     with pytest.raises(BackendFailure, match="not on PATH"):
         run(Ripgrep(repo({"a": "a"})), SearchRequest(pattern=PatternSpec(patterns=("a",))))
+
+
+def test_without_a_temporary_folder_the_road_fails_so_that_another_is_taken(repo, monkeypatch):
+    root = repo(TREE)
+    monkeypatch.setattr(tempfile, "tempdir", f"{root}/not there")
+    with pytest.raises(BackendFailure, match="no temporary file"):
+        run(Ripgrep(root), SearchRequest(pattern=PatternSpec(patterns=("return",))), Totals())

@@ -241,7 +241,7 @@ class _Process:
     def __init__(self, command: list[str], folder: str) -> None:
         environment = {**os.environ}
         environment.pop("RIPGREP_CONFIG_PATH", None)
-        self.errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed in __exit__
+        self.errors = _scratch()
         try:
             self.process = subprocess.Popen(
                 command,
@@ -293,6 +293,14 @@ class _Process:
             silence = f"rg ended with status {status} and said nothing"
             raise BackendFailure(next(unknown, silence))
         return [_skipped(problem) for problem in problems if problem]
+
+
+def _scratch() -> IO[bytes]:
+    """Return a file without a name for what rg complains of; a pipe could fill up and stop it."""
+    try:
+        return tempfile.TemporaryFile()
+    except OSError as error:
+        raise BackendFailure(f"no temporary file for rg's messages: {error.strerror}") from error
 
 
 def _skipped(problem: ripgrep_output.Problem) -> Skipped:
