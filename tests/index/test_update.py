@@ -52,6 +52,17 @@ def test_without_a_change_nothing_is_written(tree):
     assert (report.files_changed, report.files_removed, report.generation) == (0, 0, 1)
 
 
+def test_without_a_change_what_a_killed_writer_left_is_removed_unless_another_is_at_work(tree):
+    root, index_dir = tree
+    left = os.path.join(index_dir, "segments", "0123-replaced")
+    os.mkdir(left)
+    with lock.writer(index_dir):
+        update(root, index_dir)
+        assert os.path.exists(left)
+    update(root, index_dir)
+    assert os.listdir(os.path.dirname(left)) == [manifest.read(index_dir).tree]
+
+
 def test_only_what_changed_is_read_and_the_rest_stays(tree):
     root, index_dir = tree
     roads.write(root, {"f3": "needle changed\n", "new/x": "needle new\n"})

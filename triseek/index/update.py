@@ -7,6 +7,7 @@ once they are many or hold much (tiered merging is `index.merge`'s, when it come
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -63,11 +64,23 @@ def update(
     if difference.is_large:
         return build.build(root, index_dir, progress=progress)
     if not difference.needs_commit:
+        _tidy(index_dir, reader)
         return _report(reader, found, difference, 0, started)
     with lock.writer(index_dir), full_disk_is_an_error(index_dir):
         if manifest.read(index_dir) != reader.manifest:
             raise errors.Busy("another triseek has just updated this index")
         return _commit(root, reader, found, difference, scanned_ns, progress, started)
+
+
+def _tidy(index_dir: str | os.PathLike[str], reader: Reader) -> None:
+    """Remove what a writer left that was killed right behind its commit; another may be at work."""
+    # Whatever is in the way, the index is up to date, which is all that was asked for.
+    with (
+        contextlib.suppress(errors.Busy, errors.StateUnwritable, OSError),
+        lock.writer(index_dir),
+    ):
+        if manifest.read(index_dir) == reader.manifest:
+            manifest.sweep(index_dir, reader.manifest)
 
 
 class _Difference:
