@@ -146,8 +146,10 @@ def _builds(corpus: dict[str, Any]) -> str:
         )
     if not rows:
         return ""
+    asking = corpus["opening_and_asking"]
     opening = "".join(
-        f"\n\nOpening it in a warm process (`{name}`): {entry['median_ms']:.2f} ms."
+        f"\n\nOpening it in a warm process (`{name}`): {entry['median_ms']:.2f} ms; with a first "
+        f"selective search, unswept: {asking[name]['median_ms']:.2f} ms."
         for name, entry in corpus["opening"].items()
     )
     head = ("index", "s", "n", "peak MB", "index MB", "index / text", "resident MB", "")

@@ -90,6 +90,7 @@ def _untold(corpus: Corpus) -> dict[str, Any]:
         "engines": {},
         "builds": {},
         "opening": {},
+        "opening_and_asking": {},
         "cases": [],
         "sessions": [],
         "resident_bytes": {},
@@ -111,6 +112,7 @@ def _stages(
         engines, builds = _build(corpus, engines, profile, progress, told)
         yield {"engines": told, "sampled": sampled, "builds": builds}
         yield {"opening": _opening(engines)}
+        yield {"opening_and_asking": _opening(engines, sampled["selective"])}
         searched: list[dict[str, Any]] = []
         for case in progress.each(cases, "searches"):
             searched.append(_search(case, engines, frozenset(listed), profile))
@@ -208,10 +210,10 @@ def _sessions(
     return told
 
 
-def _opening(engines: Sequence[Engine]) -> dict[str, Any]:
-    """Opening the index once more in the warm worker."""
+def _opening(engines: Sequence[Engine], asked: str = "") -> dict[str, Any]:
+    """Opening the index once more in the warm worker, and looking for a literal if one is given."""
     return {
-        engine.name: figures.reduced([engine.open_seconds() for _ in range(9)])
+        engine.name: figures.reduced([engine.open_seconds(asked) for _ in range(9)])
         for engine in engines
         if isinstance(engine, TriseekInprocess)
     }

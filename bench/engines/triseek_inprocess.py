@@ -70,9 +70,9 @@ class TriseekInprocess(Engine):
         place.unlink()
         return Reply(seconds, output)
 
-    def open_seconds(self) -> float:
-        """Open the root's index once more, in the warm worker."""
-        return float(self._call("opening")["ns"][0]) / 1e9
+    def open_seconds(self, asked: str = "") -> float:
+        """Open the root's index once more in the warm worker, and look for a literal if told to."""
+        return float(self._call("opening", asked=asked)["ns"][0]) / 1e9
 
     def road(self, case: Case) -> str:
         """Which road it takes."""

@@ -40,8 +40,8 @@ class _Worker:
         self.api = Api(root, sweep=sweep)
         return {}
 
-    def do_opening(self) -> dict[str, Any]:
-        return {"ns": [self._open().opening()]}
+    def do_opening(self, asked: str) -> dict[str, Any]:
+        return {"ns": [self._open().opening(asked)]}
 
     def do_build(self) -> dict[str, Any]:
         return {"ns": [self._open().build()], "peak_rss_bytes": _peak()}
