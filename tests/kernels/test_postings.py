@@ -82,6 +82,42 @@ def test_sets_meet_and_unite(left, right):
     assert kept[:size].tolist() == both
 
 
+LONG = st.lists(
+    st.sampled_from([*[1, 2, 3, 90] * 30, 127, 128, 20_000]), min_size=100, max_size=600
+).map(lambda steps: np.cumsum(steps).tolist())
+"""Lists in which most steps are one byte, and now and then one is not."""
+
+
+@given(LONG, st.data())
+@settings(deadline=None, max_examples=200)
+def test_a_long_list_and_a_few_numbers_meet_where_both_have_them(numbers, data):
+    at = st.integers(0, len(numbers) - 1)
+    mine = data.draw(st.sets(at.map(numbers.__getitem__), max_size=6))
+    other = data.draw(st.sets(st.integers(0, numbers[-1] + 5), max_size=6))
+    encoded, kept = bytes_column(oracle.encode(numbers)), column(sorted(mine | other)).copy()
+    size = postings.intersect_encoded(encoded, 0, len(encoded), MANY, kept, len(kept))
+    assert kept[:size].tolist() == sorted({*numbers} & (mine | other))
+
+
+def test_each_number_of_a_long_list_is_met_alone():
+    numbers = list(range(7, 300))
+    encoded = bytes_column(oracle.encode(numbers))
+    for number in numbers:
+        kept = np.array([number], np.uint32)
+        assert postings.intersect_encoded(encoded, 0, len(encoded), MANY, kept, 1) == 1
+
+
+@given(LONG, st.data())
+@settings(deadline=None, max_examples=100)
+def test_a_step_of_nothing_in_a_long_list_is_damage_wherever_it_stands(numbers, data):
+    encoded = bytearray(oracle.encode(numbers))
+    ends = [i + 1 for i, byte in enumerate(encoded) if byte < 128]
+    at = data.draw(st.sampled_from(ends))
+    damaged = bytes_column(bytes(encoded[:at]) + b"\0" + bytes(encoded[at:]))
+    kept = np.array([numbers[-1] + 1], np.uint32)
+    assert postings.intersect_encoded(damaged, 0, len(damaged), MANY, kept, 1) == -1
+
+
 @given(NUMBERS, st.binary(max_size=30), st.sampled_from([50, MANY]))
 @settings(deadline=None, max_examples=200)
 def test_meeting_any_bytes_keeps_a_part_of_what_was_there_or_says_damaged(kept, data, blocks):
