@@ -34,6 +34,7 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     folder = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("TRISEEK_HOME", str(folder))
     monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.setenv("TRISEEK_NO_DAEMON", "1")  # a test that wants one starts it
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     monkeypatch.delenv("RIPGREP_CONFIG_PATH", raising=False)
     return folder

@@ -26,6 +26,11 @@ def kernel_cache(digest: str) -> str:
     return os.path.join(home(), "kernels", digest)
 
 
+def daemon() -> str:
+    """The daemon's own folder: lock, socket, address, log; mode 0700."""
+    return os.path.join(home(), "daemon")
+
+
 def logs() -> str:
     """The folder for log files."""
     return os.path.join(home(), "logs")

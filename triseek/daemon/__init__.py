@@ -1,0 +1,1 @@
+"""The process that stays: sockets, background work."""

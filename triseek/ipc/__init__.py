@@ -1,0 +1,1 @@
+"""Frames between a client and the daemon. Light: this package is on the fast path."""

@@ -1,0 +1,1 @@
+"""Logging, set up once per process role; nothing else attaches handlers."""
