@@ -8,7 +8,7 @@ import pytest
 
 from tests.engine import roads
 from triseek import errors
-from triseek.engine import freshness, settle
+from triseek.engine import checked, freshness, settle
 from triseek.engine.freshness import Sweeper
 from triseek.files.ignore import IgnoreFiles
 from triseek.index.build import build
@@ -307,7 +307,7 @@ def test_a_racy_file_that_did_change_is_found_by_its_content(tmp_path, monkeypat
 
 def test_too_many_racy_files_that_did_change_are_found_anew_by_each_process(tmp_path, monkeypatch):
     monkeypatch.setattr(freshness, "RACY_NS", 200_000_000)
-    monkeypatch.setattr(freshness, "_DIFFER_MAX", 1)
+    monkeypatch.setattr(checked, "DIFFER_MAX", 1)
     root, index_dir = str(tmp_path / "root"), str(tmp_path / "index")
     roads.write(root, {"a": "needle\n", "b": "needle\n"})
     build(root, index_dir)
@@ -455,8 +455,8 @@ def test_a_racy_ignore_file_is_walked_for_until_it_has_rested(tree, monkeypatch)
 
 
 def test_what_was_remembered_of_another_generation_is_not_believed(tree):
-    never, late = freshness._Checked(0, 0), freshness._Checked(10**18, 10**18)
-    sweeper(tree)._remember_checked(late)
+    never, late = checked.Checked(0, 0), checked.Checked(10**18, 10**18)
+    sweeper(tree)._remember(late)
     assert sweeper(tree)._checked == late
     build(*tree)
     assert sweeper(tree)._checked == never

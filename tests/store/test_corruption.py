@@ -9,7 +9,7 @@ import pytest
 from tests.engine import roads
 from tests.store import corruption
 from triseek import errors
-from triseek.engine.freshness import Sweeper, _Checked
+from triseek.engine import checked
 from triseek.index.build import build
 from triseek.index.reader import Reader
 from triseek.index.update import update
@@ -43,7 +43,7 @@ def sound(tmp_path_factory):
         update(root, index_dir)
         rest()
         now = time.time_ns()
-        Sweeper(root, Reader.open(index_dir))._remember_checked(_Checked(now, now))
+        checked.remember(Reader.open(index_dir), checked.Checked(now, now))
     assert "checked.json" in corruption.files_of(index_dir)
     assert any(name.startswith("dead") for name in os.listdir(segments(index_dir)[-1]))
     right = corruption.answers(root, index_dir)

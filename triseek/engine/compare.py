@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from triseek.files.walk import path_order
+from triseek.index.names import NameTable
+from triseek.index.update import stat_all
 from triseek.kernels import fetch, sweep
 
 if TYPE_CHECKING:
@@ -84,6 +86,53 @@ def compare(
     lost = _lost(folders, folder_rows)
     files = [_without(view, _joined(parts[id(view)]), lost) for view in views]
     return Now(files, folder_rows)
+
+
+def look(
+    directory: int,
+    folders: Names,
+    views: Sequence[View],
+    horizons: Sequence[int],
+    files: Sequence[Array],
+    some: Array,
+) -> Now:
+    """`compare` for some files and folders alone; the others count as they were.
+
+    files: per view, int64, rising. some: int64, rising, numbers of folders.
+    """
+    folder_rows = np.zeros((len(folders), fetch.STAT_SLOTS), np.int64)
+    folder_rows[:, fetch.STAT_KIND] = stat.S_IFDIR
+    below = _Below(directory)
+    for j in some.tolist():
+        folder_rows[j] = below.folder(folders[j])
+    lost = _lost(folders, folder_rows)
+    found = [
+        _without(view, _some(directory, view, numbers, horizon), lost)
+        for view, numbers, horizon in zip(views, files, horizons, strict=True)
+    ]
+    return Now(found, folder_rows)
+
+
+def _some(directory: int, view: View, numbers: Array, horizon: int) -> Differing:
+    """Those of some files of a view that are not as they were, or changed too lately to tell."""
+    alive = numbers[view.alive[numbers]]
+    paths = view.names.take(alive)
+    names = NameTable(paths)
+    rows = stat_all(directory, names.blob, names.starts)
+    for i in np.flatnonzero(np.diff(names.starts) >= fetch.NAME_BYTES).tolist():
+        rows[i] = fetch.stat_slowly(directory, paths[i])
+    return settled_out(view, alive, rows, horizon)
+
+
+def settled_out(view: View, numbers: Array, rows: Array, horizon: int) -> Differing:
+    """Without the files that are as they were, and older than the horizon."""
+    told = view.stats[numbers]
+    settled = rows[:, fetch.STAT_OK] == 1
+    for slot in (fetch.STAT_SIZE, fetch.STAT_MTIME, fetch.STAT_CTIME, fetch.STAT_INODE):
+        settled &= rows[:, slot] == told[:, slot]
+    for slot in (fetch.STAT_MTIME, fetch.STAT_CTIME):
+        settled &= rows[:, slot] < horizon
+    return Differing(numbers[~settled], rows[~settled])
 
 
 def _lost(folders: Names, rows: Array) -> list[bytes]:
@@ -188,7 +237,7 @@ class _Piece:
             differing.rows[i] = below.file(self.view.names[int(differing.numbers[i])])
         if not len(unknown):
             return differing
-        return self._keep(differing.numbers, differing.rows)
+        return settled_out(self.view, differing.numbers, differing.rows, self.horizon)
 
     def _slowly(self) -> Differing:
         """The same through Python, where kernels cannot ask the operating system."""
@@ -199,17 +248,7 @@ class _Piece:
         numbers = first + np.flatnonzero(self.view.alive[first:last])
         names = self.view.names.take(numbers)
         rows = np.array([below.file(name) for name in names], np.int64)
-        return self._keep(numbers, rows.reshape(-1, fetch.STAT_SLOTS))
-
-    def _keep(self, numbers: Array, rows: Array) -> Differing:
-        """Those that are not as they were, or not older than the horizon."""
-        told = self.view.stats[numbers]
-        settled = rows[:, fetch.STAT_OK] == 1
-        for slot in (fetch.STAT_SIZE, fetch.STAT_MTIME, fetch.STAT_CTIME, fetch.STAT_INODE):
-            settled &= rows[:, slot] == told[:, slot]
-        for slot in (fetch.STAT_MTIME, fetch.STAT_CTIME):
-            settled &= rows[:, slot] < self.horizon
-        return Differing(numbers[~settled], rows[~settled])
+        return settled_out(self.view, numbers, rows.reshape(-1, fetch.STAT_SLOTS), self.horizon)
 
 
 class _Below:

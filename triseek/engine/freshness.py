@@ -7,24 +7,25 @@ the search itself, and their indexed blocks are masked, so an answer is as fresh
 
 Racy times: what was modified within two seconds of being read may have been modified after it,
 within the same tick of the file system's clock (git calls this racy). Such files count as dirty
-until their content has been compared once, later; `checked.json` remembers when that was, and
+until their content has been compared once, later; `engine.checked` remembers when that was, and
 which of them turned out to differ.
+
+Where somebody watches the tree (`engine.tracker`), only what an event named is looked at, by the
+same rules: `look` is `sweep` for a part of the tree.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import time
-from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
-import xxhash
 
-from triseek.engine.compare import compare
+from triseek.engine import checked as memory
+from triseek.engine.compare import compare, look
+from triseek.engine.dirt import Dirt
 from triseek.engine.settle import Change, differ
 from triseek.files import walk
 from triseek.index import retimed
@@ -33,46 +34,29 @@ from triseek.index.tree import IGNORE_NAMES, changed_rules
 from triseek.index.update import RACY_NS
 from triseek.kernels import fetch
 from triseek.query.scope import Excluded
-from triseek.store import atomic, layout
+from triseek.store import layout
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from triseek.engine.checked import Checked
+    from triseek.engine.compare import Now
     from triseek.index.reader import Reader
-    from triseek.model.search import Freshness
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
 BUDGET_S = 5.0
 """A sweep that takes longer than this is given up, and the answer says so."""
-_DIFFER_MAX = 1_000
-"""More files that differ behind their stats are not written down: each process reads them again."""
 _SPECIAL = (*IGNORE_NAMES, b".git")
-_CHECKED = "checked.json"
 
 
-@dataclass(slots=True)
-class Dirt:
-    """The difference between the tree and the index."""
+class Place(NamedTuple):
+    """Part of what an index knows: numbers of files per view, and of folders."""
 
-    freshness: Freshness
-    masks: list[Array]
-    """Per view, bool[files]: indexed files to leave out, because they changed or are gone."""
-    scan: list[bytes] = field(default_factory=list)
-    """Files to look at directly, new and changed ones, in path order."""
-    allowlisted: set[bytes] = field(default_factory=set)
-    """Those of `scan` that are hidden places ripgrep would leave out."""
-    removed: int = 0
-    """Indexed files that are gone."""
-    directories: list[bytes] = field(default_factory=list)
-    """Every directory of the tree as it is now, when a walk was needed to tell; else empty."""
-    excluded: list[Excluded] = field(default_factory=list)
-    """What was left out of the folders that had to be looked at."""
-
-    @property
-    def count(self) -> int:
-        """How many files differ."""
-        return len(self.scan) + self.removed
+    files: list[Array]
+    """Per view, int64, rising."""
+    folders: Array
+    """int64, rising."""
 
 
 class Sweeper:
@@ -84,19 +68,30 @@ class Sweeper:
         self._reader = reader
         self._directories = reader.directories
         self._folders = self._directories.names("path")
-        self._checked = _read_checked(reader)
+        self._checked = memory.recall(reader)
         retimed.restore(reader)
         _let_differ(reader, self._checked)
 
     def sweep(self, budget_s: float = BUDGET_S) -> Dirt:
         """Compare the tree with the index now."""
         deadline = time.monotonic() + budget_s
+        return self._opened(lambda descriptor: self._sweep(descriptor, deadline))
+
+    def look(self, place: Place, *, rules: bool) -> Dirt:
+        """Compare a part of the tree with the index, where the rest is known to be as indexed.
+
+        place: folders that gained, lost or exchanged names are to be in it.
+        rules: whether an ignore file in the tree may have changed; those outside always count.
+        """
+        return self._opened(lambda descriptor: self._look(descriptor, place, rules=rules))
+
+    def _opened(self, compare_with: Callable[[int], Dirt]) -> Dirt:
         try:
             descriptor = os.open(self._raw, os.O_RDONLY | os.O_DIRECTORY)
         except OSError:
             return self._everything_gone()
         try:
-            return self._sweep(descriptor, deadline)
+            return compare_with(descriptor)
         finally:
             os.close(descriptor)
 
@@ -107,30 +102,63 @@ class Sweeper:
             masks = [np.zeros(len(view.names), np.bool_) for view in self._reader.views]
             return Dirt("unverified", masks)
         dirt = Dirt("swept", [])
-        changes = [Change.of(*pair) for pair in zip(self._reader.views, now.files, strict=True)]
-        checked = self._settle(changes, descriptor, started_ns)
-        for change in changes:
-            _add(change, dirt)
+        files = self._add_changes(now, dirt, descriptor, started_ns)
+        checked = files.all_checked(self._checked, started_ns)
         suspect = self._suspect_folders(now.folders, started_ns)
-        folders = self._folders.take(suspect.numbers)
-        rules = self._suspect_rules(folders, started_ns)
-        listed = suspect.resting if rules.suspect else suspect.numbers
-        news = {j for j in listed.tolist() if self._has_news(self._folders[j])}
-        if rules.suspect:
-            as_indexed = self._walk_all(dirt)
-            if rules.resting and as_indexed:
-                checked = checked._replace(rules_ns=started_ns)
-        elif news:
-            fresh = self._folders.take(sorted(news))
-            self._add_new(
-                walk.walk_below(self.root, DEFAULT_SCOPE, fresh, self._known_folders), dirt
-            )
-        dirt.scan = sorted(set(dirt.scan), key=walk.path_order)
+        dirt.suspect = self._folders.take(suspect.numbers)
+        rules = self._suspect_rules(dirt.suspect, started_ns)
+        news = self._with_news(suspect.resting if rules.suspect else suspect.numbers)
+        if self._add_names(dirt, news, ruled=rules.suspect) and rules.resting:
+            checked = checked._replace(rules_ns=started_ns)
         if len(suspect.resting):
             with_news = tuple(j for j in suspect.resting.tolist() if j in news)
             checked = checked._replace(folders_ns=started_ns, folders=checked.folders + with_news)
-        self._remember_checked(checked)
+        self._remember(checked)
         return dirt
+
+    def _look(self, descriptor: int, place: Place, *, rules: bool) -> Dirt:
+        started_ns = time.time_ns()
+        views, horizons = self._reader.views, self._horizons()
+        now = look(descriptor, self._folders, views, horizons, place.files, place.folders)
+        dirt = Dirt("synced", [])
+        files = self._add_changes(now, dirt, descriptor, started_ns)
+        there = now.folders[place.folders, fetch.STAT_KIND] != 0
+        dirt.suspect = self._folders.take(place.folders[there])
+        ruled = (
+            self._suspect_rules(dirt.suspect, started_ns).suspect
+            if rules
+            else self.outer_rules_changed()
+        )
+        self._add_names(dirt, self._with_news(place.folders[there]), ruled=ruled)
+        # What was not looked at may be racy still: only what was found to differ is remembered.
+        self._remember(self._checked._replace(differ=(*self._checked.differ, *files.differ)))
+        return dirt
+
+    def _add_names(self, dirt: Dirt, news: set[int], *, ruled: bool) -> bool:
+        """What is new in folders with news; everything, where ignore rules may be others.
+
+        Returns whether a walk of everything found all as the index knows it.
+        """
+        dirt.ruled = ruled
+        as_indexed = ruled and self._walk_all(dirt)
+        if news and not ruled:
+            dirt.listed = self._folders.take(sorted(news))
+            found = walk.walk_below(self.root, DEFAULT_SCOPE, dirt.listed, self._known_folders)
+            self._add_new(found, dirt)
+            dirt.appeared = [path for path in found.directories if path not in self._known_folders]
+        dirt.scan = sorted(set(dirt.scan), key=walk.path_order)
+        return as_indexed
+
+    def _with_news(self, folders: Array) -> set[int]:
+        return {j for j in folders.tolist() if self._has_news(self._folders[j])}
+
+    def _add_changes(self, now: Now, dirt: Dirt, descriptor: int, started_ns: int) -> _Settled:
+        """Settle what the stats leave in doubt, and add what changed."""
+        changes = [Change.of(*pair) for pair in zip(self._reader.views, now.files, strict=True)]
+        settled = self._settle(changes, descriptor, started_ns)
+        for change in changes:
+            _add(change, dirt)
+        return settled
 
     def _everything_gone(self) -> Dirt:
         masks = [view.alive.copy() for view in self._reader.views]
@@ -141,18 +169,18 @@ class Sweeper:
         scanned = self._reader.scanned_ns
         return [max(told_ns, self._checked.files_ns) - RACY_NS for told_ns in scanned]
 
-    def _settle(self, changes: Sequence[Change], descriptor: int, started_ns: int) -> _Checked:
-        """Read what the stats leave in doubt; what is to be remembered of it."""
-        checked, retimed_files = self._checked, 0
+    def _settle(self, changes: Sequence[Change], descriptor: int, started_ns: int) -> _Settled:
+        """Read what the stats leave in doubt."""
+        read, retimed_files = 0, 0
+        found: list[tuple[str, int]] = []
         for change in changes:
             settled = change.settle(descriptor, started_ns - RACY_NS)
             retimed_files += settled.retimed
-            if settled.read:
-                found = [(change.view.segment.id, int(number)) for number in settled.differ]
-                checked = checked._replace(files_ns=started_ns, differ=(*checked.differ, *found))
+            read += settled.read
+            found += [(change.view.segment.id, int(number)) for number in settled.differ]
         if retimed_files:
             retimed.remember(self._reader)
-        return checked
+        return _Settled(read, tuple(found))
 
     def _suspect_folders(self, now: Array, started_ns: int) -> _SuspectFolders:
         """Directories whose names may not be those the walk saw."""
@@ -182,6 +210,22 @@ class Sweeper:
         racy = newest >= max(self._reader.tree_scanned_ns, self._checked.rules_ns) - RACY_NS
         resting = racy and not changed and newest < started_ns - RACY_NS
         return _SuspectRules(changed or racy, resting)
+
+    def outer_rules_changed(self) -> bool:
+        """Whether ignore files differ of whose change no event from inside the tree tells."""
+        return changed_rules(self._reader.watched, self._outer_rules)[0]
+
+    @cached_property
+    def _outer_rules(self) -> Array:
+        """int64: the rows of `watched` that lie in no folder the index knows."""
+        known = self._known_folders
+        lead = self._raw.rstrip(b"/") + b"/"
+        rows = [
+            i
+            for i, path in enumerate(self._reader.watched.names("path").all())
+            if not path.startswith(lead) or os.path.dirname(path[len(lead) :]) not in known
+        ]
+        return np.array(rows, np.int64)
 
     def _special_names_changed(self, folder: bytes) -> bool:
         paths = [os.path.join(self._raw, folder, name) for name in _SPECIAL]
@@ -275,36 +319,25 @@ class Sweeper:
         dirt.allowlisted.update(path for path in news if path in found.allowlisted)
         dirt.excluded = found.excluded
 
-    def _remember_checked(self, checked: _Checked) -> None:
-        """Say to later processes, if that is possible, since when nothing racy is left."""
-        if checked == self._checked:
-            return
-        self._checked = checked
-        if len(checked.differ) + len(checked.folders) > _DIFFER_MAX:
-            return
-        body = {
-            "times": checked[:3], "differ": checked.differ, "folders": checked.folders,
-            "xxh3": _seal(self._reader, checked),
-        }  # fmt: skip
-        try:
-            atomic.write(Path(self._reader.index_dir) / _CHECKED, json.dumps(body).encode())
-        except OSError:
-            return
+    def _remember(self, checked: Checked) -> None:
+        if checked != self._checked:
+            self._checked = checked
+            memory.remember(self._reader, checked)
 
 
-class _Checked(NamedTuple):
-    """What is known of racy things; times in nanoseconds since the epoch, 0: never yet."""
+class _Settled(NamedTuple):
+    """What came of doubtful files."""
 
-    files_ns: int
-    """When every racy file at rest had been compared."""
-    folders_ns: int
-    """When every racy folder at rest had been listed."""
-    rules_ns: int = 0
-    """When racy rules at rest had been read again, and were what they had been."""
-    differ: tuple[tuple[str, int], ...] = ()
-    """Files, by segment and number, that are not what was indexed although their stats may be."""
-    folders: tuple[int, ...] = ()
-    """Folders, by number, with names the walk did not see although their stats are the same."""
+    read: int
+    """How many were read."""
+    differ: tuple[tuple[str, int], ...]
+    """Those that are not what was indexed, by segment and number."""
+
+    def all_checked(self, checked: Checked, started_ns: int) -> Checked:
+        """What is known once every doubtful file has been settled."""
+        if not self.read:
+            return checked
+        return checked._replace(files_ns=started_ns, differ=(*checked.differ, *self.differ))
 
 
 class _SuspectFolders(NamedTuple):
@@ -338,26 +371,7 @@ def _add(change: Change, dirt: Dirt) -> None:
     dirt.removed += int((change.changed & ~change.there).sum())
 
 
-def _read_checked(reader: Reader) -> _Checked:
-    """What an earlier sweep of this generation wrote down."""
-    try:
-        body = json.loads((Path(reader.index_dir) / _CHECKED).read_bytes())
-        differ = tuple((str(segment), int(number)) for segment, number in body["differ"])
-        files_ns, folders_ns, rules_ns = map(int, body["times"])
-        folders = tuple(map(int, body["folders"]))
-        checked = _Checked(files_ns, folders_ns, rules_ns, differ, folders)
-        return checked if body["xxh3"] == _seal(reader, checked) else _Checked(0, 0)
-    except (OSError, ValueError, KeyError, TypeError, OverflowError):
-        return _Checked(0, 0)
-
-
-def _seal(reader: Reader, checked: _Checked) -> str:
-    """What makes a `checked.json` believable, and this generation's."""
-    said = f"{reader.generation} {reader.manifest.tree} {json.dumps(checked)}"
-    return xxhash.xxh3_64_hexdigest(said.encode())
-
-
-def _let_differ(reader: Reader, checked: _Checked) -> None:
+def _let_differ(reader: Reader, checked: Checked) -> None:
     """Believe no stat of the files that were found to differ."""
     for view in reader.views:
         numbers = [number for segment, number in checked.differ if segment == view.segment.id]

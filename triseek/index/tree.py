@@ -8,7 +8,9 @@ every change with one `stat` per file and directory, and no walk.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
 
 from triseek.files import git
 from triseek.files.ignore import global_excludes_path
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from triseek.query.scope import Excluded
     from triseek.store.segment import SegmentBuilder
     from triseek.store.table import Table
+
+Array: TypeAlias = np.ndarray[Any, Any]
 
 IGNORE_NAMES = (b".gitignore", b".ignore", b".rgignore")
 
@@ -100,11 +104,17 @@ def _global_ignores() -> list[bytes]:
     ]
 
 
-def changed_rules(table: Table) -> tuple[bool, int]:
-    """Whether any ignore file differs from a `watched` table, and when the newest last changed."""
+def changed_rules(table: Table, rows: Array | None = None) -> tuple[bool, int]:
+    """Whether any ignore file differs from a `watched` table, and when the newest last changed.
+
+    rows: int64, the rows to look at; None for all of them.
+    """
     changed, newest = False, 0
-    columns = [table.numbers(name).tolist() for name in ("size", "mtime_ns", "ctime_ns", "inode")]
-    for path, *told in zip(table.names("path").all(), *columns, strict=True):
+    at = np.arange(table.rows) if rows is None else rows
+    columns = [
+        table.numbers(name)[at].tolist() for name in ("size", "mtime_ns", "ctime_ns", "inode")
+    ]
+    for path, *told in zip(table.names("path").take(at), *columns, strict=True):
         now = times(path)
         if path.endswith(b"/.git") and not os.path.isfile(path):
             # Git touches its folder with every command; only its being there matters. A file, as

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from triseek.engine.backends.file import named_files
-from triseek.engine.freshness import Dirt, Sweeper
+from triseek.engine.dirt import Dirt
+from triseek.engine.freshness import Sweeper
 from triseek.files import walk
 from triseek.query.scope import Entries, Excluded, Scope
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from triseek.engine.backends.base import Batch
-    from triseek.engine.freshness import Dirt
+    from triseek.engine.dirt import Dirt
     from triseek.index.reader import View
     from triseek.model.search import BackendName, ScopeSpec, SearchRequest, Skipped, Totals
     from triseek.query import grams
