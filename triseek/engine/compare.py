@@ -113,6 +113,15 @@ def look(
     return Now(found, folder_rows)
 
 
+def linked(directory: int, view: View) -> Array:
+    """int64: live files of a view that have more names than one."""
+    alive = np.flatnonzero(view.alive)
+    names = NameTable(view.names.take(alive))
+    rows = stat_all(directory, names.blob, names.starts)
+    several: Array = alive[rows[:, fetch.STAT_LINKS] > 1]
+    return several
+
+
 def _some(directory: int, view: View, numbers: Array, horizon: int) -> Differing:
     """Those of some files of a view that are not as they were, or changed too lately to tell."""
     alive = numbers[view.alive[numbers]]
@@ -151,8 +160,7 @@ def _without(view: View, differing: Differing, lost: Sequence[bytes]) -> Differi
         return differing
     gone = np.zeros(len(view.names), np.bool_)
     for folder in lost:
-        begin = _place(view.names, path_order(folder + b"/"))
-        gone[begin : _place(view.names, path_order(folder) + b"\1")] = True
+        gone[slice(*ordered_below(view.names, folder))] = True
     kept = ~gone[differing.numbers]
     below = np.flatnonzero(gone & view.alive)
     numbers = np.concatenate((differing.numbers[kept], below))
@@ -173,6 +181,15 @@ def _cut(
     cuts = [_place(folders, path_order(names[first])) for first, _ in files[1:]]
     edges = [0, *cuts, len(folders)]
     return list(zip(itertools.pairwise(edges), files, strict=True))
+
+
+def ordered_below(names: Names, folder: bytes, *, itself: bool = False) -> tuple[int, int]:
+    """Where names below a folder begin and end among some in path order; of the root, all."""
+    if not folder:
+        return 0, len(names)
+    order = path_order(folder)
+    begin = _place(names, order if itself else order + b"\0")
+    return begin, _place(names, order + b"\1")
 
 
 def _place(names: Names, key: bytes) -> int:

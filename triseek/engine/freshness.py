@@ -24,30 +24,31 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from triseek.engine import checked as memory
-from triseek.engine.compare import compare, look
+from triseek.engine.compare import compare, linked, look, ordered_below
 from triseek.engine.dirt import Dirt
 from triseek.engine.settle import Change, differ
 from triseek.files import walk
 from triseek.index import retimed
 from triseek.index.build import DEFAULT_SCOPE
-from triseek.index.tree import IGNORE_NAMES, changed_rules
+from triseek.index.tree import IGNORE_NAMES, changed_rules, rule_times
 from triseek.index.update import RACY_NS
 from triseek.kernels import fetch
 from triseek.query.scope import Excluded
 from triseek.store import layout
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from triseek.engine.checked import Checked
     from triseek.engine.compare import Now
-    from triseek.index.reader import Reader
+    from triseek.index.reader import Reader, View
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
 BUDGET_S = 5.0
 """A sweep that takes longer than this is given up, and the answer says so."""
-_SPECIAL = (*IGNORE_NAMES, b".git")
+SPECIAL = (*IGNORE_NAMES, b".git")
+"""Names whose presence in a folder may change what is listed below it."""
 
 
 class Place(NamedTuple):
@@ -81,9 +82,57 @@ class Sweeper:
         """Compare a part of the tree with the index, where the rest is known to be as indexed.
 
         place: folders that gained, lost or exchanged names are to be in it.
-        rules: whether an ignore file in the tree may have changed; those outside always count.
+        rules: whether ignore rules may be others than those the index was made by.
         """
         return self._opened(lambda descriptor: self._look(descriptor, place, rules=rules))
+
+    def prepare(self) -> None:
+        """Work out now what a first look would have to."""
+        _ = self._known, self._outer_rules
+
+    def number_of(self, path: bytes) -> tuple[int, int] | None:
+        """View and number of a live indexed file; None of what is none."""
+        found = self._files.get(path)
+        return None if found is None else (found >> 32, found & 0xFFFFFFFF)
+
+    def folder_of(self, path: bytes) -> int:
+        """Number of a folder, or of the nearest above it that the index knows."""
+        while path not in self._folder_numbers and path:
+            path = path.rpartition(b"/")[0]
+        return self._folder_numbers.get(path, 0)
+
+    def below(self, folder: bytes) -> Place:
+        """All that the index knows at or below a path."""
+        files = [ordered_below(view.names, folder) for view in self._reader.views]
+        return Place(
+            [np.arange(*span) for span in files],
+            np.arange(*ordered_below(self._folders, folder, itself=True)),
+        )
+
+    @property
+    def folders(self) -> Sequence[bytes]:
+        """Every folder the index knows."""
+        return list(self._folder_numbers)
+
+    @property
+    def views(self) -> Sequence[View]:
+        """The segments."""
+        return self._reader.views
+
+    def linked(self) -> list[Array]:
+        """Per view, int64: live files that have more names than one."""
+        try:
+            descriptor = os.open(self._raw, os.O_RDONLY | os.O_DIRECTORY)
+        except OSError:
+            return [np.empty(0, np.int64) for _ in self.views]
+        try:
+            return [linked(descriptor, view) for view in self.views]
+        finally:
+            os.close(descriptor)
+
+    @cached_property
+    def _folder_numbers(self) -> dict[bytes, int]:
+        return {path: j for j, path in enumerate(self._folders.all())}
 
     def _opened(self, compare_with: Callable[[int], Dirt]) -> Dirt:
         try:
@@ -124,14 +173,13 @@ class Sweeper:
         files = self._add_changes(now, dirt, descriptor, started_ns)
         there = now.folders[place.folders, fetch.STAT_KIND] != 0
         dirt.suspect = self._folders.take(place.folders[there])
-        ruled = (
-            self._suspect_rules(dirt.suspect, started_ns).suspect
-            if rules
-            else self.outer_rules_changed()
-        )
-        self._add_names(dirt, self._with_news(place.folders[there]), ruled=ruled)
         # What was not looked at may be racy still: only what was found to differ is remembered.
-        self._remember(self._checked._replace(differ=(*self._checked.differ, *files.differ)))
+        checked = self._checked._replace(differ=(*self._checked.differ, *files.differ))
+        found = self._suspect_rules(dirt.suspect, started_ns) if rules else _NO_RULES
+        news = self._with_news(place.folders[there])
+        if self._add_names(dirt, news, ruled=found.suspect) and found.resting:
+            checked = checked._replace(rules_ns=started_ns)
+        self._remember(checked)
         return dirt
 
     def _add_names(self, dirt: Dirt, news: set[int], *, ruled: bool) -> bool:
@@ -211,24 +259,22 @@ class Sweeper:
         resting = racy and not changed and newest < started_ns - RACY_NS
         return _SuspectRules(changed or racy, resting)
 
-    def outer_rules_changed(self) -> bool:
-        """Whether ignore files differ of whose change no event from inside the tree tells."""
-        return changed_rules(self._reader.watched, self._outer_rules)[0]
+    def outer_rules(self) -> tuple[tuple[int, ...], ...]:
+        """The stats of ignore files of whose change no event from inside the tree tells."""
+        return tuple(rule_times(path) for path in self._outer_rules)
 
     @cached_property
-    def _outer_rules(self) -> Array:
-        """int64: the rows of `watched` that lie in no folder the index knows."""
-        known = self._known_folders
-        lead = self._raw.rstrip(b"/") + b"/"
-        rows = [
-            i
-            for i, path in enumerate(self._reader.watched.names("path").all())
+    def _outer_rules(self) -> list[bytes]:
+        """Ignore files that lie in no folder the index knows."""
+        known, lead = self._known_folders, self._raw.rstrip(b"/") + b"/"
+        return [
+            path
+            for path in self._reader.watched.names("path").all()
             if not path.startswith(lead) or os.path.dirname(path[len(lead) :]) not in known
         ]
-        return np.array(rows, np.int64)
 
     def _special_names_changed(self, folder: bytes) -> bool:
-        paths = [os.path.join(self._raw, folder, name) for name in _SPECIAL]
+        paths = [os.path.join(self._raw, folder, name) for name in SPECIAL]
         return any((path in self._watched) != os.path.exists(path) for path in paths)
 
     @cached_property
@@ -247,21 +293,22 @@ class Sweeper:
     @cached_property
     def _known(self) -> set[bytes]:
         """Every live indexed file, and with a slash at its end every folder seen or left out."""
-        known = {path + b"/" for path in self._known_folders}
+        known = {path + b"/" for path in self._folder_numbers}
         known.update(path + b"/" if is_dir else path for path, is_dir, _ in self._excluded)
-        return known | self._files
+        return known.union(self._files)
 
     @cached_property
-    def _files(self) -> set[bytes]:
-        """Every live indexed path."""
-        files: set[bytes] = set()
-        for view in self._reader.views:
-            files.update(view.names.take(np.flatnonzero(view.alive)))
+    def _files(self) -> dict[bytes, int]:
+        """Every live indexed path, with its view and number (view << 32 | number)."""
+        files: dict[bytes, int] = {}
+        for k, view in enumerate(self._reader.views):
+            alive = np.flatnonzero(view.alive)
+            files.update(zip(view.names.take(alive), (alive + (k << 32)).tolist(), strict=True))
         return files
 
-    @cached_property
-    def _known_folders(self) -> set[bytes]:
-        return set(self._folders.all())
+    @property
+    def _known_folders(self) -> Collection[bytes]:
+        return self._folder_numbers.keys()
 
     def _has_news(self, folder: bytes) -> bool:
         """Whether a file or folder in it was not there, or was not what it is now."""
@@ -307,7 +354,7 @@ class Sweeper:
     def _are_as_indexed(self, found: walk.Walk) -> bool:
         """Whether nothing is left out that was not, and nothing found that was left out."""
         before = {entry.path: entry for entry in self._excluded}
-        known = self._files | self._known_folders
+        known = set(self._folder_numbers).union(self._files)
         return not any(path in before for path in (*found.paths, *found.directories)) and all(
             before.get(entry.path, entry) == entry and entry.path not in known
             for entry in found.excluded
@@ -356,6 +403,9 @@ class _SuspectRules(NamedTuple):
     """They differ, or are racy."""
     resting: bool
     """They are the same, racy and at rest, so that reading them once more will tell."""
+
+
+_NO_RULES = _SuspectRules(suspect=False, resting=False)
 
 
 def _add(change: Change, dirt: Dirt) -> None:

@@ -8,9 +8,7 @@ every change with one `stat` per file and directory, and no walk.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
-
-import numpy as np
+from typing import TYPE_CHECKING, NamedTuple
 
 from triseek.files import git
 from triseek.files.ignore import global_excludes_path
@@ -22,8 +20,6 @@ if TYPE_CHECKING:
     from triseek.query.scope import Excluded
     from triseek.store.segment import SegmentBuilder
     from triseek.store.table import Table
-
-Array: TypeAlias = np.ndarray[Any, Any]
 
 IGNORE_NAMES = (b".gitignore", b".ignore", b".rgignore")
 
@@ -104,26 +100,32 @@ def _global_ignores() -> list[bytes]:
     ]
 
 
-def changed_rules(table: Table, rows: Array | None = None) -> tuple[bool, int]:
-    """Whether any ignore file differs from a `watched` table, and when the newest last changed.
-
-    rows: int64, the rows to look at; None for all of them.
-    """
+def changed_rules(table: Table) -> tuple[bool, int]:
+    """Whether any ignore file differs from a `watched` table, and when the newest last changed."""
     changed, newest = False, 0
-    at = np.arange(table.rows) if rows is None else rows
-    columns = [
-        table.numbers(name)[at].tolist() for name in ("size", "mtime_ns", "ctime_ns", "inode")
-    ]
-    for path, *told in zip(table.names("path").take(at), *columns, strict=True):
-        now = times(path)
-        if path.endswith(b"/.git") and not os.path.isfile(path):
-            # Git touches its folder with every command; only its being there matters. A file, as
-            # in a worktree, says where the rules are.
-            changed = changed or (now[0] >= 0) != (told[0] >= 0)
+    columns = [table.numbers(name).tolist() for name in ("size", "mtime_ns", "ctime_ns", "inode")]
+    for path, *told in zip(table.names("path").all(), *columns, strict=True):
+        now = rule_times(path)
+        if now == _FOLDER:
+            changed = changed or told[0] < 0
         else:
             changed = changed or now != tuple(told)
             newest = max(newest, now[1], now[2])
     return changed, newest
+
+
+_FOLDER = (0, -1, -1, -1)
+
+
+def rule_times(path: bytes) -> tuple[int, int, int, int]:
+    """`times` of what gives rules.
+
+    Git touches its folder with every command; only its being there matters. A `.git` that is a
+    file, as in a worktree, says where the rules are.
+    """
+    now = times(path)
+    is_folder = path.endswith(b"/.git") and now[0] >= 0 and not os.path.isfile(path)
+    return _FOLDER if is_folder else now
 
 
 def times(path: bytes) -> tuple[int, int, int, int]:

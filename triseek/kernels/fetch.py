@@ -52,7 +52,8 @@ STAT_MTIME = 2  # nanoseconds since the epoch
 STAT_CTIME = 3  # nanoseconds since the epoch
 STAT_INODE = 4
 STAT_KIND = 5  # S_IFMT bits of the mode
-STAT_SLOTS = 6
+STAT_LINKS = 6  # names the file has; through another one it can be edited unseen by a watcher
+STAT_SLOTS = 7
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
 # A folder only to look names up in: it need not be readable, and a link to one is none.
@@ -64,7 +65,7 @@ _FOLDER_FLAGS = (
 )
 _AT_EMPTY_PATH = 0x1000
 _AT_SYMLINK_NOFOLLOW = 0x100
-_STATX_WANTED = 0x3C1  # type, times of modification and change, inode, size: what a row holds
+_STATX_WANTED = 0x3C5  # type, links, times of modification and change, inode, size: a row
 _S_IFMT = 0o170000
 _S_IFREG = 0o100000
 
@@ -95,7 +96,8 @@ def stat_row(stat: os.stat_result) -> list[int]:
     """A Python stat result as the kernels here write their rows."""
     kind = stat_module.S_IFMT(stat.st_mode)
     regular = int(kind == stat_module.S_IFREG)
-    return [regular, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino, kind]
+    times = (stat.st_mtime_ns, stat.st_ctime_ns)
+    return [regular, stat.st_size, *times, stat.st_ino, kind, stat.st_nlink]
 
 
 def stat_slowly(directory: int, name: bytes) -> list[int]:
@@ -158,6 +160,7 @@ def stat_one(
     out[at + STAT_CTIME] = _u64(scratch, 96) * 1_000_000_000 + _u32(scratch, 104)
     out[at + STAT_MTIME] = _u64(scratch, 112) * 1_000_000_000 + _u32(scratch, 120)
     out[at + STAT_KIND] = kind
+    out[at + STAT_LINKS] = _u32(scratch, 16)
     return 1
 
 

@@ -154,3 +154,5 @@ class Totals:
     """How it is known that the answer is of the tree as it is now."""
     generation: int | None = None
     """Of the index that answered; None when none did."""
+    dirty: int | None = None
+    """Files that differed from that index, and were looked at directly; None without one."""

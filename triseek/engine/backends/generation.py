@@ -19,6 +19,7 @@ from triseek.query.scope import Entries, Excluded, Scope
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from triseek.engine.tracker import Follow, Tracker
     from triseek.index.reader import Reader, View
     from triseek.model.search import ScopeSpec
 
@@ -36,6 +37,8 @@ class State:
         self.reader = reader
         self._sweeper = Sweeper(root, reader)
         self._lock = threading.Lock()
+        self._tracker: Tracker | None = None
+        self._follow: Follow | None = None
         self._folders: set[bytes] | None = None
         self._excluded: Entries | None = None
 
@@ -66,8 +69,34 @@ class State:
         if not verified:
             masks = [np.zeros(len(view.names), np.bool_) for view in self.reader.views]
             return Dirt("unverified", masks)
+        if self._tracker is not None and self._follow is not None:
+            dirt = self._tracker.dirt(self._follow)
+            if dirt is not None:
+                return dirt
         with self._lock:
             return self._sweeper.sweep()
+
+    def follow(self, tracker: Tracker, predecessor: State | None = None) -> None:
+        """Learn from a tree's events what changed, from now on.
+
+        Raises:
+            WatchLimit: The tree has more folders than may be watched.
+        """
+        # Not the sweeper that answers without events: what it remembers is guarded by our lock.
+        follow = tracker.follow(Sweeper(self.root, self.reader))
+        if predecessor is not None:
+            tracker.hand_over(predecessor.followed, follow)
+        self._tracker, self._follow = tracker, follow
+
+    @property
+    def followed(self) -> Follow | None:
+        """How it is followed, if it is."""
+        return self._follow
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether a tracker says what changed."""
+        return self._tracker is not None and self._tracker.alive
 
     def chosen(self, view: View, scope: Scope, paths: Sequence[bytes], mask: Array) -> Array:
         """bool[files]: indexed files of a view that the scope takes and that have not changed."""

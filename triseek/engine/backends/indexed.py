@@ -7,6 +7,7 @@ whatever changed after that. They are merged into one path order before anything
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import threading
@@ -23,6 +24,7 @@ from triseek.engine.backends import lines, verify
 from triseek.engine.backends.file import FileSearch, named_files
 from triseek.engine.backends.generation import State
 from triseek.files import walk
+from triseek.files.watcher import WatchLimit
 from triseek.index.reader import Reader
 from triseek.query.scope import Scope
 from triseek.store import layout, manifest
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
     from triseek.engine.backends.base import Batch
     from triseek.engine.dirt import Dirt
+    from triseek.engine.tracker import Tracker
     from triseek.index.reader import View
     from triseek.model.search import BackendName, ScopeSpec, SearchRequest, Skipped, Totals
     from triseek.query import grams
@@ -62,6 +65,8 @@ class Indexed:
         self.index_dir = index_dir
         self._lock = threading.Lock()
         self._state: State | None = None
+        self._tracker: Tracker | None = None
+        self._catching_up = threading.Lock()
 
     def covers(self, scope: ScopeSpec, paths: Sequence[str] = ()) -> bool:
         """Whether the index can answer for these files, if need be with a partial walk.
@@ -110,6 +115,7 @@ class Indexed:
             return
         dirt = self._sweep(state, request.paths, verified=request.sweep)
         totals.freshness, totals.generation = dirt.freshness, state.reader.generation
+        totals.dirty = dirt.count
         answer = _Answer(state, request, pattern, dirt, totals)
         yield from answer.batches()
 
@@ -144,18 +150,81 @@ class Indexed:
         """What the tree holds that the index does not know."""
         return self._current().sweep(verified=True)
 
-    def _current(self) -> State:
-        """The state of the current generation, opened anew when a writer has moved on."""
+    def track(self, tracker: Tracker) -> None:
+        """Learn from a tree's events what changed, from now on; takes as long as a sweep.
+
+        Raises:
+            IndexUnavailable, IndexCorrupt, FormatTooNew: There is no index to compare with.
+            WatchLimit: The tree has more folders than may be watched.
+        """
+        state = self._current()
+        state.follow(tracker)
         with self._lock:
-            current = manifest.read(self.index_dir)
-            if current is None:
-                raise errors.IndexUnavailable(f"there is no index for {self.root}")
-            if self._state is None or self._state.reader.manifest != current:
-                reader = Reader.open(self.index_dir)
-                if reader is None:
-                    raise errors.IndexUnavailable(f"there is no index for {self.root}")
-                self._state = State(self.root, reader)
+            self._tracker = tracker
+
+    def untrack(self) -> None:
+        """Sweep again for each answer."""
+        with self._lock:
+            self._tracker = None
+
+    def catch_up(self) -> None:
+        """Let the newest generation answer, followed as its predecessor was; else do nothing.
+
+        Raises:
+            IndexUnavailable, IndexCorrupt, FormatTooNew: It cannot be used; the old one answers on.
+            WatchLimit: The tree has more folders than may be watched.
+        """
+        if not self._catching_up.acquire(blocking=False):
+            return
+        try:
+            old, tracker = self._state, self._tracker
+            if old is None or tracker is None or old.reader.manifest == self._manifest():
+                return
+            new = self._open()
+            new.follow(tracker, old)
+            with self._lock:
+                self._state = new
+        finally:
+            self._catching_up.release()
+
+    def _current(self) -> State:
+        """The state of the current generation, opened anew when a writer has moved on.
+
+        Of a tree that is followed the last generation answers until the next one is, too: with
+        what changed since, the answers are the same.
+        """
+        with self._lock:
+            current = self._manifest()
+            state = self._state
+            if state is not None and state.reader.manifest == current:
+                return state
+            if state is not None and state.is_followed:
+                self._catch_up_behind()
+                return state
+            self._state = self._open()
             return self._state
+
+    def _catch_up_behind(self) -> None:
+        if self._catching_up.locked():
+            return
+
+        def run() -> None:
+            with contextlib.suppress(errors.TriseekError, WatchLimit, OSError):
+                self.catch_up()
+
+        threading.Thread(target=run, name="triseek-catch-up", daemon=True).start()
+
+    def _manifest(self) -> manifest.Manifest:
+        current = manifest.read(self.index_dir)
+        if current is None:
+            raise errors.IndexUnavailable(f"there is no index for {self.root}")
+        return current
+
+    def _open(self) -> State:
+        reader = Reader.open(self.index_dir)
+        if reader is None:
+            raise errors.IndexUnavailable(f"there is no index for {self.root}")
+        return State(self.root, reader)
 
 
 class _Work(NamedTuple):

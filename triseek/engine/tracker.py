@@ -1,0 +1,295 @@
+"""One root's tree, followed by its events: what changed since its index, without a sweep.
+
+A generation of the index is followed from one whole sweep on, made once its folders are watched.
+From then on only what an event named is compared with the index, by the sweep's own rules
+(`engine.freshness`). `sync` makes sure that every event older than the question has been taken in
+(Watchman's cookies), so the answer is that of a sweep made now. What events do not tell is asked
+each time: ignore files outside of the tree, and files with several names, which may be edited
+through one that lies elsewhere.
+
+Whatever goes wrong (a queue that overflowed, a cookie that did not come back) costs a sweep,
+never an answer.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from triseek.engine.freshness import SPECIAL, Place
+from triseek.files.watcher import Watcher
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from triseek.engine.dirt import Dirt
+    from triseek.engine.freshness import Sweeper
+    from triseek.files.watcher import Changes
+
+Array: TypeAlias = np.ndarray[Any, Any]
+Happened: TypeAlias = "dict[bytes, str]"
+"""Paths, and what became of each: created, modified or removed."""
+
+ROUNDS_MAX = 20
+"""New folders are watched and listed again at most so often before everything is swept instead."""
+
+
+class Tracker:
+    """Follow one root; shared by threads.
+
+    Raises on creation:
+        WatchLimit: The system allows no more watches.
+    """
+
+    def __init__(
+        self, root: str, cookies: str, told: Callable[[Happened | None], None] = lambda _: None
+    ) -> None:
+        """Report to `told` what happened; None: anything may have."""
+        self.watcher = Watcher(root.encode(errors="surrogateescape"), cookies)
+        self.lock = threading.RLock()
+        self._told = told
+        self._follows: list[Follow] = []
+        self._teller: Follow | None = None
+
+    def follow(self, sweeper: Sweeper) -> Follow:
+        """Begin to follow a generation; takes as long as a sweep.
+
+        Raises:
+            WatchLimit: The tree has more folders than may be watched.
+        """
+        follow = Follow(self, sweeper)
+        with self.lock:
+            self._drain()
+            self._follows.append(follow)
+        try:
+            follow.begin()
+        except BaseException:
+            self._leave(follow)
+            raise
+        with self.lock:
+            self._teller = self._teller or follow
+        return follow
+
+    def hand_over(self, old: Follow | None, new: Follow) -> None:
+        """Let the new generation report from now on what happened; the old one is followed no more.
+
+        What happened so far is reported by the old one, and not a second time.
+        """
+        with self.lock:
+            if old is not None:
+                self.dirt(old)
+            self._teller = None
+            self.dirt(new)
+            if old is not None:
+                self._leave(old)
+            self._teller = new
+
+    def dirt(self, follow: Follow) -> Dirt | None:
+        """What the tree as it is now holds that a generation does not know; None: not followed."""
+        synced = self.watcher.sync()
+        with self.lock:
+            if follow not in self._follows or not self.alive:
+                return None
+            self._drain()
+            return follow.now() if synced and not follow.lost else follow.anew()
+
+    def _leave(self, follow: Follow) -> None:
+        with self.lock:
+            self._follows = [other for other in self._follows if other is not follow]
+
+    @property
+    def alive(self) -> bool:
+        """Whether events still come."""
+        return self.watcher.alive
+
+    def close(self) -> None:
+        """Stop watching."""
+        self.watcher.close()
+        with self.lock:
+            self._follows.clear()
+
+    def tell(self, follow: Follow, happened: Happened | None) -> None:
+        """Pass on what happened, if anything did, from the one generation that speaks for all."""
+        if follow is self._teller and (happened is None or happened):
+            self._told(happened)
+
+    def _drain(self) -> None:
+        changes = self.watcher.take()
+        for follow in self._follows:
+            follow.add(changes)
+
+
+class Follow:
+    """One generation of an index, followed. Its tracker's lock guards it."""
+
+    def __init__(self, tracker: Tracker, sweeper: Sweeper) -> None:
+        self.lost = True
+        """Whether only a sweep can tell what changed."""
+        self._tracker = tracker
+        self._sweeper = sweeper
+        self._dirt: Dirt | None = None
+        self._files: list[set[int]] = []
+        self._folders: set[int] = set()
+        self._linked: list[Array] = []
+        self._rules = False
+        self._outer: tuple[tuple[int, ...], ...] = ()
+        self._news = _News()
+
+    def begin(self) -> None:
+        """Watch every folder, then sweep; events from then on are not missed."""
+        self._tracker.watcher.watch(self._sweeper.folders)
+        self._sweeper.prepare()
+        self._linked = self._sweeper.linked()
+        self._sweep()
+
+    def add(self, changes: Changes) -> None:
+        """Take in what was noted."""
+        self._news.add(changes)
+        self.lost = self.lost or changes.lost or changes.gone
+
+    def anew(self) -> Dirt:
+        """Sweep, because it is not known what happened."""
+        self._tracker.tell(self, None)
+        return self._sweep()
+
+    def _sweep(self) -> Dirt:
+        """Sweep, and go on from there. Events may be taken in meanwhile; they are looked at later.
+
+        Only the first sweep of a generation is made without the tracker's lock.
+        """
+        self._news, self.lost = _News(), False
+        self._outer = self._sweeper.outer_rules()
+        self._dirt = dirt = self._sweeper.sweep()
+        self._files = [set(np.flatnonzero(mask).tolist()) for mask in dirt.masks]
+        self._folders = {self._sweeper.folder_of(folder) for folder in dirt.suspect}
+        self._rules = dirt.ruled
+        if dirt.freshness != "swept":
+            self.lost = True
+        elif self._watch_new(dirt):
+            self._dirt = self._look()
+        return self._dirt
+
+    def now(self) -> Dirt:
+        """What is dirty, events taken in."""
+        assert self._dirt is not None  # noqa: S101 - `lost` until the first sweep
+        outer = self._sweeper.outer_rules()
+        if outer != self._outer:
+            self._outer, self._rules = outer, True
+        elif not (self._news or self._has_linked):
+            return self._dirt
+        before, news = self._dirt, self._news
+        self._news = _News()
+        self._absorb(news)
+        self._dirt = self._look()
+        if news:
+            self._tracker.tell(self, self._happened(news, before, self._dirt))
+        return self._dirt
+
+    @property
+    def _has_linked(self) -> bool:
+        return any(len(numbers) for numbers in self._linked)
+
+    def _absorb(self, news: _News) -> None:
+        """What events named, to what is to be looked at from now on."""
+        sweeper = self._sweeper
+        self._rules = self._rules or news.has_rules
+        for path in news.files | news.trees:
+            found = sweeper.number_of(path)
+            if found is not None:
+                self._files[found[0]].add(found[1])
+        for tree in news.trees:
+            below = sweeper.below(tree)
+            for known, numbers in zip(self._files, below.files, strict=True):
+                known.update(numbers.tolist())
+            self._folders.update(below.folders.tolist())
+            self._folders.add(sweeper.folder_of(tree.rpartition(b"/")[0]))
+        self._folders.update(map(sweeper.folder_of, news.folders))
+
+    def _look(self) -> Dirt:
+        """Compare what was named with the index, until every new folder is watched."""
+        for _ in range(ROUNDS_MAX):
+            dirt = self._sweeper.look(self._place(), rules=self._rules)
+            if not self._watch_new(dirt):
+                self._rules = dirt.ruled
+                return dirt
+        self.lost = True
+        return self._sweeper.sweep()
+
+    def _watch_new(self, dirt: Dirt) -> bool:
+        """Watch folders that appeared; whether there were any, so that they are listed again."""
+        watcher = self._tracker.watcher
+        there = (*dirt.suspect, *dirt.appeared, *dirt.directories)
+        new = [folder for folder in there if not watcher.is_watched(folder)]
+        watcher.watch(new)
+        return any(map(watcher.is_watched, new))
+
+    def _place(self) -> Place:
+        files = [
+            np.union1d(np.fromiter(numbers, np.int64, len(numbers)), linked)
+            for numbers, linked in zip(self._files, self._linked, strict=True)
+        ]
+        return Place(files, np.array(sorted(self._folders), np.int64))
+
+    def _happened(self, news: _News, before: Dirt, after: Dirt) -> Happened | None:
+        """What became of the files that events named; None where rules may have changed."""
+        if before.ruled or after.ruled:
+            return None
+        then, since = self._seen_in(before), self._seen_in(after)
+        paths = news.files | self._below(news.trees, (before, after))
+        happened = {path: _what(then(path), since(path)) for path in paths}
+        return {path: what for path, what in happened.items() if what}
+
+    def _seen_in(self, dirt: Dirt) -> Callable[[bytes], bool]:
+        """Whether a search with that dirt would have looked at a path."""
+        scanned = set(dirt.scan)
+
+        def seen(path: bytes) -> bool:
+            found = self._sweeper.number_of(path)
+            return path in scanned or (found is not None and not dirt.masks[found[0]][found[1]])
+
+        return seen
+
+    def _below(self, trees: Iterable[bytes], dirts: Sequence[Dirt]) -> set[bytes]:
+        """Every file that was or is below some folders."""
+        paths: set[bytes] = set()
+        for tree in trees:
+            lead = tree + b"/" if tree else b""
+            paths.update(path for dirt in dirts for path in dirt.scan if path.startswith(lead))
+            below = self._sweeper.below(tree).files
+            for view, numbers in zip(self._sweeper.views, below, strict=True):
+                paths.update(view.names.take(numbers[view.alive[numbers]]))
+        return paths
+
+
+class _News:
+    """What was noted and not yet looked at."""
+
+    def __init__(self) -> None:
+        self.files: set[bytes] = set()
+        self.folders: set[bytes] = set()
+        self.trees: set[bytes] = set()
+
+    def add(self, changes: Changes) -> None:
+        """Take in what a watcher noted."""
+        self.files |= changes.files
+        self.folders |= changes.folders
+        self.trees |= changes.trees
+
+    def __bool__(self) -> bool:
+        return bool(self.files or self.folders or self.trees)
+
+    @property
+    def has_rules(self) -> bool:
+        """Whether an ignore file, or what makes a repository, is among it."""
+        names = (path.rpartition(b"/")[2] for part in (self.files, self.trees) for path in part)
+        return any(name in SPECIAL for name in names)
+
+
+def _what(before: bool, after: bool) -> str:
+    if before and after:
+        return "modified"
+    if after:
+        return "created"
+    return "removed" if before else ""
