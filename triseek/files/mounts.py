@@ -1,0 +1,168 @@
+"""What is mounted at and below a folder, and whether its changes make events.
+
+Events are made by the kernel through which a change goes. A file on a server can be changed
+through another machine's kernel, one of a virtual file system by none, and no event says so.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sys
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MOUNTINFO = "/proc/self/mountinfo"
+
+_REMOTE = re.compile(
+    r"9p|acfs|afs|beegfs|ceph|cifs|coda|davfs|drvfs|fakeowner|fhgfs|fuse(\..*)?|gfs2?|glusterfs|gpfs"
+    r"|lustre|mvfs|ncpf?s?|nfs4?|ocfs2|orangefs|osxfs|panfs|prl_fs|pvfs2|smb(2|3|fs)|vboxsf|virtiofs"
+    r"|vmhgfs|wekafs"
+)
+"""Not `fuseblk`: that is a local disk behind FUSE, NTFS most often; nobody else writes to it."""
+_VIRTUAL = re.compile(
+    r"autofs|binfmt_misc|bpf|cgroup2?|configfs|debugfs|devpts|efivarfs|fusectl|mqueue|nfsd|nsfs|proc"
+    r"|pstore|resctrl|rpc_pipefs|securityfs|selinuxfs|smackfs|sysfs|tracefs"
+)
+_ESCAPE = re.compile(rb"\\([0-7]{3})")
+
+
+class Mount(NamedTuple):
+    """A line of mountinfo, as far as it matters here."""
+
+    number: int
+    device: bytes
+    """`major:minor`"""
+    part: bytes
+    """Which folder of the file system is mounted."""
+    point: bytes
+    """Where, absolute."""
+    kind: str
+    """Type of the file system."""
+
+
+def obstacle(root: bytes) -> str:
+    """Why events of this root would not tell all, in one line; empty if they would.
+
+    Answers for Linux only; elsewhere it knows of no obstacle.
+    """
+    if not sys.platform.startswith("linux"):
+        return ""
+    try:
+        root = os.path.realpath(root, strict=True)
+        return objection(read(), root, mount_number(root))
+    except (OSError, ValueError) as error:
+        return f"cannot tell what {os.fsdecode(root)!r} is mounted from: {error}"
+
+
+def objection(mounts: Sequence[Mount], root: bytes, number: int) -> str:
+    """`obstacle`, given the mounts and the number of the one that `root` is in."""
+    holding = [mount for mount in mounts if mount.number == number]
+    if not holding:
+        return (
+            f"cannot tell what {os.fsdecode(root)!r} is mounted from: mount {number} is not listed"
+        )
+    for mount in holding + below(mounts, root):
+        reason = _unseen(mount.kind)
+        if reason:
+            return f"{os.fsdecode(mount.point)!r} is mounted from {mount.kind}, {reason}"
+    return ""
+
+
+def below(mounts: Sequence[Mount], root: bytes) -> list[Mount]:
+    """Those mounted below a folder (absolute, links resolved), and not on it."""
+    prefix = root.rstrip(b"/") + b"/"
+    return [mount for mount in mounts if mount.point.startswith(prefix) and mount.point != prefix]
+
+
+class Guard:
+    """Tells when something was mounted or unmounted below a root.
+
+    The table stays open: it polls as exceptional once for each change anywhere, and then is
+    read and compared, since the mounts of others (containers come and go) change nothing here.
+    """
+
+    def __init__(self, root: bytes) -> None:
+        """Begin with what is mounted now; where there is no /proc, nothing is ever told."""
+        self._root = root
+        self.fd = -1
+        with contextlib.suppress(OSError):
+            self.fd = os.open(MOUNTINFO, os.O_RDONLY | os.O_CLOEXEC)
+        self._known = self._below()
+
+    def changed(self) -> bool:
+        """Whether other mounts are there than at the last call."""
+        before, self._known = self._known, self._below()
+        return before != self._known
+
+    def close(self) -> None:
+        """Close the table."""
+        if self.fd >= 0:
+            os.close(self.fd)
+
+    def _below(self) -> list[Mount]:
+        if self.fd < 0:
+            return []
+        os.lseek(self.fd, 0, os.SEEK_SET)
+        text = b"".join(iter(lambda: os.read(self.fd, 1 << 16), b""))
+        return below(parse(text), self._root)
+
+
+def read() -> list[Mount]:
+    """The mounts this process sees.
+
+    Raises:
+        OSError: There is no /proc.
+    """
+    with open(MOUNTINFO, "rb") as file:  # noqa: PTH123 - a path of the kernel's
+        return parse(file.read())
+
+
+def parse(text: bytes) -> list[Mount]:
+    """Read the text of mountinfo, proc_pid_mountinfo(5); lines that make no sense are left out."""
+    return [mount for line in text.split(b"\n") if (mount := _parse_line(line)) is not None]
+
+
+def mount_number(path: bytes) -> int:
+    """The mount a folder is in: exact where paths would mislead, as below mounts on mounts.
+
+    Raises:
+        OSError: It cannot be opened, or there is no /proc.
+        ValueError: /proc says nothing of it.
+    """
+    descriptor = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        with open(f"/proc/self/fdinfo/{descriptor}", "rb") as file:  # noqa: PTH123
+            text = file.read()
+    finally:
+        os.close(descriptor)
+    found = re.search(rb"^mnt_id:\s*(\d+)$", text, re.MULTILINE)
+    if found is None:
+        raise ValueError("the kernel does not say which mount it is in")
+    return int(found[1])
+
+
+def _parse_line(line: bytes) -> Mount | None:
+    fields = line.split(b" ")
+    try:
+        end = fields.index(b"-", 6)  # optional fields stand between the sixth and this
+        number = int(fields[0])
+        kind = fields[end + 1].decode("ascii", "replace")
+    except (ValueError, IndexError):
+        return None
+    return Mount(number, fields[2], _unescape(fields[3]), _unescape(fields[4]), kind)
+
+
+def _unescape(field: bytes) -> bytes:
+    return _ESCAPE.sub(lambda found: bytes([int(found[1], 8) & 0xFF]), field)
+
+
+def _unseen(kind: str) -> str:
+    if _REMOTE.fullmatch(kind):
+        return "which others can change without an event here"
+    if _VIRTUAL.fullmatch(kind):
+        return "a virtual file system that changes without events"
+    return ""

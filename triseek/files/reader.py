@@ -1,0 +1,282 @@
+"""The road of Linux: a thread that reads inotify and keeps straight which watch is which folder.
+
+Three rules hold it together.
+
+- Whenever a watch ends, its folder or one above it is noted in `trees`, or `lost` is. Who looks
+  again at what was noted, and watches it again, misses nothing.
+- A path is cut from its watch by the event that says they no longer belong together, before any
+  later event is read: an event of a moved folder is never told under the old path. What is left
+  in the queue of a watch that was ended belongs to nobody.
+- After a loss the instance is thrown away and a new one begun. No map of watches can be trusted
+  past a gap, and ending the watches one by one would flood the queue again.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import threading
+from typing import TYPE_CHECKING
+
+from triseek.errors import RepoNotDetected
+from triseek.files import inotify, mounts
+from triseek.files.inotify import Inotify, WatchLimit
+from triseek.files.noted import Batch
+from triseek.files.watched import PROCESS, Watched, above, allowance
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from triseek.files.inotify import Event
+    from triseek.files.noted import Cookies, Noted
+
+REST_MS = 5
+"""How long the reader rests after events nobody waits for: a busy tree then costs one reading
+per rest instead of one per event. A full queue (16,384) takes longer than that to fill."""
+
+_VANISHED = inotify.DELETE | inotify.MOVED_FROM | inotify.MOVED_TO
+_ENDED = inotify.DELETE_SELF | inotify.MOVE_SELF | inotify.IGNORED | inotify.UNMOUNT
+
+
+class Reader:
+    """Watches folders of one root by inotify; thread-safe."""
+
+    def __init__(self, root: bytes, cookies: Cookies, noted: Noted, budget: int) -> None:
+        """Watch the root folder and the cookies' folder, and start to read.
+
+        Raises:
+            RepoNotDetected: There is no such root, or it may not be read.
+            WatchLimit: No more can be watched.
+        """
+        self._root = root
+        self._prefix = root.rstrip(b"/") + b"/"
+        self._cookies = cookies
+        self._noted = noted
+        self._most = allowance(budget)
+        self._lock = threading.Lock()  # guards all below; held while a batch is worked through
+        self._watched = Watched()
+        self._cookie_watch = -1
+        self._over = False
+        self._resting = False
+        self._inotify = Inotify()
+        self._wake = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+        self._guard = mounts.Guard(root)
+        try:
+            self._begin()
+        except BaseException:
+            self._release()
+            raise
+        self._all, self._bell = self._polls()
+        name = f"watch {os.fsdecode(root)}"
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    def watch(self, folders: Iterable[bytes]) -> None:
+        """Watch these and, for they tell when those go, the folders above them."""
+        for folder in folders:
+            with self._lock:
+                if self._over:
+                    return
+                self._watch(folder)
+
+    def is_watched(self, folder: bytes) -> bool:
+        """Whether events of this very folder are told."""
+        with self._lock:
+            return not self._over and folder in self._watched
+
+    def running(self) -> bool:
+        """Whether events are read."""
+        return not self._over and self._thread.is_alive()
+
+    def hurry(self) -> None:
+        """End a rest: somebody waits for what is queued."""
+        with self._lock:
+            if self._resting and not self._over:
+                os.eventfd_write(self._wake, 1)
+
+    def close(self) -> None:
+        """End the thread, the watches and their descriptors."""
+        with self._lock:
+            if self._wake < 0:
+                return
+            self._over = True
+            os.eventfd_write(self._wake, 1)
+        self._thread.join()
+        with self._lock:
+            if self._wake >= 0:
+                self._release()
+
+    # Watches. The lock is held.
+
+    def _begin(self) -> None:
+        """Watch the root and the cookies with an instance that is new."""
+        if not self._tie(b"", self._inotify.add(self._root, follow=True)):
+            raise RepoNotDetected(f"cannot watch {os.fsdecode(self._root)!r}: no readable folder")
+        watch = self._inotify.add(self._cookies.folder, inotify.CREATE | _SELF, follow=True)
+        if watch is None:
+            raise WatchLimit(f"cannot watch {os.fsdecode(self._cookies.folder)!r}: no such folder")
+        self._cookie_watch = watch
+
+    def _watch(self, folder: bytes) -> None:
+        missing = []
+        while folder not in self._watched:
+            missing.append(folder)
+            folder = above(folder)
+        for folder in reversed(missing):
+            if not self._tie(folder, self._add(folder)):
+                return
+
+    def _add(self, folder: bytes) -> int | None:
+        # Asked before the kernel is: a watch too many would have to be taken back.
+        if PROCESS.used >= self._most:
+            PROCESS.take(self._most)
+        return self._inotify.add(self._prefix + folder)
+
+    def _tie(self, folder: bytes, watch: int | None) -> bool:
+        if watch is None:
+            return False
+        if not self._watched.holds(watch):
+            try:
+                PROCESS.take(self._most)
+            except WatchLimit:
+                self._inotify.remove(watch)
+                raise
+        self._watched.add(folder, watch)
+        return True
+
+    def _drop(self, folder: bytes) -> None:
+        unused = self._watched.drop(folder)
+        PROCESS.give_back(len(unused))
+        for watch in unused:
+            if watch != self._cookie_watch:
+                self._inotify.remove(watch)
+
+    def _renew(self) -> None:
+        """Throw the instance away with all its watches and events, and begin anew."""
+        self._all.unregister(self._inotify.fd)
+        fresh = Inotify()
+        self._inotify.close()
+        self._inotify = fresh
+        self._all.register(fresh.fd, select.POLLIN)
+        PROCESS.give_back(len(self._watched))
+        self._watched = Watched()
+        self._begin()
+
+    def _release(self) -> None:
+        PROCESS.give_back(len(self._watched))
+        self._watched = Watched()
+        self._inotify.close()
+        self._guard.close()
+        os.close(self._wake)
+        self._wake = -1
+
+    # The thread.
+
+    def _polls(self) -> tuple[select.poll, select.poll]:
+        everything, bell = select.poll(), select.poll()
+        everything.register(self._inotify.fd, select.POLLIN)
+        if self._guard.fd >= 0:
+            everything.register(self._guard.fd, select.POLLPRI)
+        for poll in (everything, bell):
+            poll.register(self._wake, select.POLLIN)
+        return everything, bell
+
+    def _run(self) -> None:
+        gone = False
+        try:
+            while not (self._over or gone):
+                gone = self._turn()
+        finally:
+            self._over = True
+            self._noted.end(gone=gone)
+            self._cookies.close()
+
+    def _turn(self) -> bool:
+        """Wait for something, work through it; whether the root has gone."""
+        ready = [fd for fd, _ in self._all.poll()]
+        if self._wake in ready:
+            os.eventfd_read(self._wake)
+        data = self._inotify.read()
+        # Asked once more after the reading, so that a mount older than a cookie is told before it.
+        stirred = self._guard.fd in ready or self._stirred()
+        with self._lock:
+            batch = self._batch(data, stirred=stirred)
+            self._settle(batch)
+        if data and not batch.gone:
+            self._rest()
+        return batch.gone
+
+    def _stirred(self) -> bool:
+        return any(fd == self._guard.fd for fd, _ in self._all.poll(0))
+
+    def _rest(self) -> None:
+        # First say so, then ask: one who waits since has either been seen or will ring.
+        self._resting = True
+        if not self._cookies.awaited():
+            self._bell.poll(REST_MS)
+        self._resting = False
+
+    def _batch(self, data: bytes, *, stirred: bool) -> Batch:
+        batch = Batch()
+        batch.lost = stirred and self._guard.changed()
+        for event in inotify.events(data):
+            if event.mask & inotify.OVERFLOW:
+                batch.lost = True
+            elif event.watch == self._cookie_watch:
+                self._cookie(event, batch)
+            else:
+                for folder in self._watched.paths(event.watch):
+                    self._note(folder, event, batch)
+        return batch
+
+    def _settle(self, batch: Batch) -> None:
+        """Give what was found to those who wait for it; what is lost ends every watch."""
+        if batch.lost and not batch.gone:
+            batch.gone = not self._renewed()
+        self._noted.add(batch)
+        if batch.lost:
+            self._cookies.seen_all()
+        self._cookies.seen(batch.cookies)
+
+    def _renewed(self) -> bool:
+        try:
+            self._renew()
+        except RepoNotDetected:
+            return False
+        except WatchLimit:
+            self._over = True
+        return True
+
+    def _cookie(self, event: Event, batch: Batch) -> None:
+        if event.name:
+            batch.cookies.append(event.name)
+        elif event.mask & _ENDED:  # no cookies, no order: a watcher without is none
+            self._over = True
+
+    def _note(self, folder: bytes, event: Event, batch: Batch) -> None:
+        if not event.name:
+            self._note_itself(folder, event.mask, batch)
+            return
+        path = folder + b"/" + event.name if folder else event.name
+        if event.mask & inotify.NAMES:
+            batch.folders.add(folder)
+        if not event.mask & inotify.ISDIR:
+            batch.files.add(path)
+            return
+        batch.trees.add(path)
+        # One that was made is not dropped: if it is watched, it is since it was made.
+        if event.mask & _VANISHED:
+            self._drop(path)
+
+    def _note_itself(self, folder: bytes, mask: int, batch: Batch) -> None:
+        batch.trees.add(folder)
+        if mask & inotify.UNMOUNT:
+            batch.lost = True
+        if mask & _ENDED:
+            if folder:
+                self._drop(folder)
+            else:
+                batch.gone = True
+
+
+_SELF = inotify.DELETE_SELF | inotify.MOVE_SELF
