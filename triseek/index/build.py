@@ -115,12 +115,19 @@ def write_segment(
     segment.table("files", layout.FILES, files)
     for spilled in segment.folder.glob("*.tmp"):
         spilled.unlink()
-    skip = files["skip"]
+    size = sum(share.text_bytes for share in shares)
+    return facts_of(paths, files["skip"], len(block_columns["file"]), size, postings)
+
+
+def facts_of(
+    paths: Sequence[bytes], skip: Array, blocks: int, size: int, postings: int
+) -> dict[str, Any]:
+    """What `segment.json` says in numbers; skip: uint8[files], size: bytes of text."""
     return {
         "files": len(paths),
         "searchable": int((skip == layout.SKIP_NONE).sum()),
-        "blocks": len(block_columns["file"]),
-        "text_bytes": sum(share.text_bytes for share in shares),
+        "blocks": blocks,
+        "text_bytes": size,
         "postings": postings,
         "skips": [
             [os.fsdecode(paths[i]), int(skip[i])]

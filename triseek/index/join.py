@@ -35,7 +35,7 @@ def write_postings(
 
     spills: in block order. progress(bytes written, bytes in all) is called now and then.
     """
-    trigrams = _distinct(spills)
+    trigrams = distinct([spill.trigrams for spill in spills])
     slots = [np.searchsorted(trigrams, spill.trigrams).astype(np.uint32) for spill in spills]
     sizes, frequency = _measure(spills, slots, len(trigrams))
     offsets = np.zeros(len(trigrams) + 1, np.uint64)
@@ -53,14 +53,13 @@ def write_postings(
     return int(frequency.sum(dtype=np.int64))
 
 
-def _distinct(spills: Sequence[Spill]) -> Array:
-    """Every trigram of any spill, rising."""
-    if sum(len(spill.trigrams) for spill in spills) < _SMALL:
-        parts = [spill.trigrams for spill in spills] or [np.empty(0, np.uint32)]
-        return np.unique(np.concatenate(parts))
+def distinct(parts: Sequence[Array]) -> Array:
+    """uint32: every trigram of any part (uint32 each, below 2**24), rising."""
+    if sum(map(len, parts)) < _SMALL:
+        return np.unique(np.concatenate([np.empty(0, np.uint32), *parts]))
     there = np.zeros(invert.TRIGRAMS, np.bool_)
-    for spill in spills:
-        there[spill.trigrams] = True
+    for part in parts:
+        there[part] = True
     return np.flatnonzero(there).astype(np.uint32)
 
 

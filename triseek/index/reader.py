@@ -80,6 +80,15 @@ class View:
         return self.segment.files.numbers("skip")
 
     @property
+    def scanned_ns(self) -> int:
+        """When the walk behind the segment began, nanoseconds since the epoch.
+
+        Of a merged one: the last of the walks behind it; see `index.merge` for what was racy.
+        """
+        facts = self.segment.facts
+        return int(facts.get("files_scanned_ns", facts["scanned_ns"]))
+
+    @property
     def block_file(self) -> Array:
         """uint32[blocks]: the file each block is of."""
         return self.segment.block_file
@@ -296,12 +305,14 @@ class Reader:
         self.manifest = current
         segments = {live.id: Segment(index_dir, live.id, live.xxh3) for live in current.segments}
         self.views = [View(segments[live.id], _dead(segments, live)) for live in current.segments]
+        if current.tree not in segments:
+            raise errors.IndexCorrupt(f"the tree's tables in {index_dir} are of no live segment")
         tree = segments[current.tree]
         # Mapped now, because a writer may unlink the files while this reader lives.
         self.directories = tree.table("directories", layout.DIRECTORIES)
         self.watched = tree.table("watched", layout.WATCHED)
         self.excluded = tree.table("excluded", layout.EXCLUDED)
-        self.tree_scanned_ns = int(tree.facts["scanned_ns"])
+        self.tree_scanned_ns = int(tree.facts.get("tree_scanned_ns", tree.facts["scanned_ns"]))
         """When the walk behind those tables began."""
 
     @classmethod
@@ -344,7 +355,7 @@ class Reader:
     @property
     def scanned_ns(self) -> list[int]:
         """When the walk behind each segment began, nanoseconds since the epoch."""
-        return [int(view.segment.facts["scanned_ns"]) for view in self.views]
+        return [view.scanned_ns for view in self.views]
 
 
 def _meeting_ns(steps: int, kept: int) -> float:

@@ -8,19 +8,24 @@ every change with one `stat` per file and directory, and no walk.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from triseek.files import git
 from triseek.files.ignore import global_excludes_path
 from triseek.store import layout
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from triseek.query.scope import Excluded
     from triseek.store.segment import SegmentBuilder
     from triseek.store.table import Table
 
+TABLES = {
+    "directories": layout.DIRECTORIES,
+    "watched": layout.WATCHED,
+    "excluded": layout.EXCLUDED,
+}
 IGNORE_NAMES = (b".gitignore", b".ignore", b".rgignore")
 
 
@@ -67,6 +72,17 @@ def write(segment: SegmentBuilder, root: bytes, tree: Tree) -> None:
             "hidden": [entry.hidden for entry in tree.excluded],
         },
     )
+
+
+def carry(segment: SegmentBuilder, tables: Mapping[str, Table]) -> None:
+    """Write the three tables as another segment, live until now, had them."""
+    for name, schema in TABLES.items():
+        table = tables[name]
+        columns: dict[str, Any] = {
+            column: table.names(column).all() if kind == "binary" else table.numbers(column)
+            for column, kind in schema
+        }
+        segment.table(name, schema, columns)
 
 
 def watched(root: bytes, special: Iterable[bytes]) -> list[bytes]:

@@ -1,8 +1,9 @@
 """Changed paths to one delta segment and tombstones.
 
 Only files that are new or changed are read. The delta holds them; each older segment gets a list
-of its files that are dead now; one commit makes both true. Deltas are folded into a fresh whole
-once they are many or hold much (tiered merging is `index.merge`'s, when it comes).
+of its files that are dead now; one commit makes both true. Who knows what changed commits it
+(`commit_changed`), who does not walks and compares first (`update`). Deltas are folded together
+by `index.merge`.
 """
 
 from __future__ import annotations
@@ -16,25 +17,25 @@ import numpy as np
 
 from triseek import errors
 from triseek.index import build, retimed, tree
-from triseek.index.build import Survey, full_disk_is_an_error, write_segment
+from triseek.index.build import Survey, facts_skipped, full_disk_is_an_error, write_segment
+from triseek.index.changed import Changed
 from triseek.index.names import NameTable
 from triseek.index.reader import Reader
 from triseek.kernels import fetch
 from triseek.model.index import BuildReport, Progress, no_progress
-from triseek.store import column, lock, manifest
+from triseek.store import lock, manifest
 from triseek.store.segment import SegmentBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from triseek.index.reader import View
+    from triseek.model.search import Skipped
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
-SEGMENTS_MAX = 8
-"""More live segments than this are rebuilt into one."""
-SHARE_MAX = 0.25
-"""So are deltas that hold more than this share of the files."""
+RACY_NS = 2_000_000_000
+"""See `engine.freshness`: what changed so close to being read is read again."""
 
 
 def update(
@@ -60,16 +61,28 @@ def update(
     retimed.restore(reader)
     scanned_ns = time.time_ns()
     found = build.survey(root, progress)
-    difference = _Difference(reader, root, found)
-    if difference.is_large:
-        return build.build(root, index_dir, progress=progress)
-    if not difference.needs_commit:
+    changed = _difference(reader, root, found, scanned_ns)
+    if changed.is_empty:
         _tidy(index_dir, reader)
-        return _report(reader, found, difference, 0, started)
-    with lock.writer(index_dir), full_disk_is_an_error(index_dir):
-        if manifest.read(index_dir) != reader.manifest:
-            raise errors.Busy("another triseek has just updated this index")
-        return _commit(root, reader, found, difference, scanned_ns, progress, started)
+        return _report(reader, changed, found.skipped, started)
+    return _commit(root, reader, changed, found.skipped, progress, started)
+
+
+def commit_changed(
+    root: str, reader: Reader, changed: Changed, *, progress: Progress = no_progress
+) -> BuildReport:
+    """Make the next generation of what is known to have changed; reads `changed.paths` alone.
+
+    reader: of the current generation; it goes on seeing the old one. `skipped` of the report
+    lists those of the paths that cannot be read.
+
+    Raises:
+        Busy: another process is writing this index, or has written since the reader was opened.
+        StateUnwritable: the state folder cannot be written, or its disk is full; what was there
+            before is untouched.
+        IndexCorrupt: what the index says of the files that remain is not what was written.
+    """
+    return _commit(root, reader, changed, [], progress, time.perf_counter())
 
 
 def _tidy(index_dir: str | os.PathLike[str], reader: Reader) -> None:
@@ -83,86 +96,90 @@ def _tidy(index_dir: str | os.PathLike[str], reader: Reader) -> None:
             manifest.sweep(index_dir, reader.manifest)
 
 
-class _Difference:
+def _difference(reader: Reader, root: str, found: Survey, scanned_ns: int) -> Changed:
     """What of a survey the index does not hold as it is."""
-
-    def __init__(self, reader: Reader, root: str, found: Survey) -> None:
-        self.reader = reader
-        now = _stat(root, found.paths)
-        number = {path: i for i, path in enumerate(found.paths)}
-        shown = np.array([*found.allowlisted, False], np.bool_)
-        held = np.zeros(len(found.paths), np.bool_)
-        self.dead: list[Array] = []
-        """Per view, int64: files that died just now."""
-        self.removed = 0
-        for view in reader.views:
-            alive = np.flatnonzero(view.alive)
-            at = np.array([number.get(path, -1) for path in view.names.take(alive)], np.int64)
-            same = (at >= 0) & self._unchanged(view, alive, now, at)
-            same &= view.allowlisted[alive] == shown[at]
-            held[at[same]] = True
-            self.removed += int((at < 0).sum())
-            self.dead.append(alive[~same])
-        self.changed = np.flatnonzero(~held)
-        self.paths = [found.paths[i] for i in self.changed.tolist()]
-        self.allowlisted = [found.allowlisted[i] for i in self.changed.tolist()]
-        self._tree_changed = _folders_of(reader) != set(found.tree.directories)
-        # Without a commit every later sweep would walk the tree for these rules again.
-        self._tree_changed |= tree.changed_rules(reader.watched)[0]
-        self._total = len(found.paths)
-
-    @staticmethod
-    def _unchanged(view: View, alive: Array, now: Array, at: Array) -> Array:
-        """Whether each live file's stat is what it was, and not racy."""
-        told, current = view.stats[alive], now[at]
-        same = np.ones(len(alive), np.bool_)
-        for slot in (fetch.STAT_SIZE, fetch.STAT_MTIME, fetch.STAT_CTIME, fetch.STAT_INODE):
-            same &= told[:, slot] == current[:, slot]
-        newest = np.maximum(told[:, fetch.STAT_MTIME], told[:, fetch.STAT_CTIME])
-        racy: Array = newest > int(view.segment.facts["scanned_ns"]) - RACY_NS
-        return same & ~racy
-
-    @property
-    def needs_commit(self) -> bool:
-        """Whether anything differs at all."""
-        return bool(len(self.changed) or self._tree_changed) or any(len(d) for d in self.dead)
-
-    @property
-    def is_large(self) -> bool:
-        """Whether starting anew is the better way."""
-        views = self.reader.views
-        delta = len(self.changed) + sum(int(view.alive.sum()) for view in views[1:])
-        return len(views) >= SEGMENTS_MAX or delta > max(1000, SHARE_MAX * self._total)
+    now = _stat(root, found.paths)
+    number = {path: i for i, path in enumerate(found.paths)}
+    shown = np.array([*found.allowlisted, False], np.bool_)
+    held = np.zeros(len(found.paths), np.bool_)
+    dead, removed = [], 0
+    for view in reader.views:
+        alive = np.flatnonzero(view.alive)
+        at = np.array([number.get(path, -1) for path in view.names.take(alive)], np.int64)
+        same = (at >= 0) & _unchanged(view, alive, now, at)
+        same &= view.allowlisted[alive] == shown[at]
+        held[at[same]] = True
+        removed += int((at < 0).sum())
+        dead.append(alive[~same])
+    changed = np.flatnonzero(~held).tolist()
+    fresh = bool(changed) or any(len(numbers) for numbers in dead) or _differs(reader, found)
+    return Changed(
+        dead=dead,
+        paths=[found.paths[i] for i in changed],
+        allowlisted={found.paths[i] for i in changed if found.allowlisted[i]},
+        tree=found.tree if fresh else None,
+        scanned_ns=scanned_ns,
+        removed=removed,
+    )
 
 
-RACY_NS = 2_000_000_000
-"""See `engine.freshness`: what changed so close to being read is read again."""
+def _differs(reader: Reader, found: Survey) -> bool:
+    """Whether the tree is not what the index says, though no file is new, changed or gone."""
+    folders = set(reader.directories.names("path").all())
+    # Without a commit every later sweep would walk the tree for these rules again.
+    return folders != set(found.tree.directories) or tree.changed_rules(reader.watched)[0]
+
+
+def _unchanged(view: View, alive: Array, now: Array, at: Array) -> Array:
+    """Whether each live file's stat is what it was, and not racy."""
+    told, current = view.stats[alive], now[at]
+    same = np.ones(len(alive), np.bool_)
+    for slot in (fetch.STAT_SIZE, fetch.STAT_MTIME, fetch.STAT_CTIME, fetch.STAT_INODE):
+        same &= told[:, slot] == current[:, slot]
+    return same & ~racy(told, view.scanned_ns)
+
+
+def racy(stats: Array, scanned_ns: int) -> Array:
+    """bool[n]: stat rows so young when they were taken that an edit could hide behind them."""
+    young: Array = (
+        np.maximum(stats[:, fetch.STAT_MTIME], stats[:, fetch.STAT_CTIME]) >= scanned_ns - RACY_NS
+    )
+    return young
 
 
 def _commit(
     root: str,
     reader: Reader,
-    found: Survey,
-    difference: _Difference,
-    scanned_ns: int,
+    changed: Changed,
+    skipped: Sequence[Skipped],
     progress: Progress,
     started: float,
 ) -> BuildReport:
     index_dir = reader.index_dir
-    with SegmentBuilder(index_dir) as segment:
-        facts = write_segment(segment, root, difference.paths, difference.allowlisted, progress)
-        tree.write(segment, os.fsencode(root), found.tree)
-        lives = _lives(reader, difference.dead, segment)
-        digest = segment.publish({**facts, "scanned_ns": scanned_ns})
-    generation = reader.generation + 1
+    with lock.writer(index_dir), full_disk_is_an_error(index_dir):
+        if manifest.read(index_dir) != reader.manifest:
+            raise errors.Busy("another triseek has just updated this index")
+        new, facts = _write(root, reader, changed, progress)
+        manifest.commit(index_dir, new)
+        manifest.sweep(index_dir, new)
+    return _report(reader, changed, [*skipped, *facts_skipped(facts)], started, new, facts)
+
+
+def _write(
+    root: str, reader: Reader, changed: Changed, progress: Progress
+) -> tuple[manifest.Manifest, dict[str, Any]]:
+    """Write the delta; the manifest that makes it live, and the delta's facts."""
+    with SegmentBuilder(reader.index_dir) as segment:
+        shown = [path in changed.allowlisted for path in changed.paths]
+        facts = write_segment(segment, root, changed.paths, shown, progress)
+        if changed.tree is not None:
+            tree.write(segment, os.fsencode(root), changed.tree)
+        lives = _lives(reader, changed.dead, segment)
+        digest = segment.publish({**facts, "scanned_ns": changed.scanned_ns})
     segments = (*lives, manifest.Live(segment.id, digest))
-    size = facts["text_bytes"] + _bytes_left(reader, difference.dead)
-    new = manifest.Manifest(generation, root, segments, segment.id, size)
-    manifest.commit(index_dir, new)
-    manifest.sweep(index_dir, new)
-    updated = Reader.open(index_dir)
-    assert updated is not None  # noqa: S101 - it was committed just now
-    return _report(updated, found, difference, facts["postings"], started)
+    newest = reader.manifest.tree if changed.tree is None else segment.id
+    size = facts["text_bytes"] + _bytes_left(reader, changed.dead)
+    return manifest.Manifest(reader.generation + 1, root, segments, newest, size), facts
 
 
 def _lives(
@@ -174,26 +191,36 @@ def _lives(
         if not len(newly):
             lives.append(live)
             continue
-        dead = np.sort(np.concatenate((np.flatnonzero(~view.alive), newly)))
-        name = f"dead.{live.id}"
-        entry = column.write(segment.folder / f"{name}.npy", dead, np.uint32)
-        lives.append(manifest.Live(live.id, live.xxh3, f"{segment.id}/{name}", entry))
+        gone = ~view.alive
+        gone[newly] = True
+        lives.append(manifest.bury(segment, live, np.flatnonzero(gone)))
     return lives
 
 
 def _report(
-    reader: Reader, found: Survey, difference: _Difference, postings: int, started: float
+    reader: Reader,
+    changed: Changed,
+    skipped: Sequence[Skipped],
+    started: float,
+    new: manifest.Manifest | None = None,
+    facts: dict[str, Any] | None = None,
 ) -> BuildReport:
+    """What was done to a reader's generation, in numbers."""
+    facts = facts or {"searchable": 0, "postings": 0}
+    alive = searchable = 0
+    for view, newly in zip(reader.views, changed.dead, strict=True):
+        alive += int(view.alive.sum()) - len(newly)
+        searchable += int(view.searchable.sum()) - int(view.searchable[newly].sum())
     return BuildReport(
-        generation=reader.generation,
+        generation=(new or reader.manifest).generation,
         rebuilt_full=False,
-        files_seen=len(found.paths),
-        files_indexed=sum(int(view.searchable.sum()) for view in reader.views),
-        files_changed=len(difference.paths),
-        files_removed=difference.removed,
-        text_bytes=text_bytes(reader),
-        postings=postings,
-        skipped=found.skipped,
+        files_seen=alive + len(changed.paths),
+        files_indexed=searchable + facts["searchable"],
+        files_changed=len(changed.paths),
+        files_removed=changed.removed,
+        text_bytes=new.text_bytes if new else text_bytes(reader),
+        postings=facts["postings"],
+        skipped=list(skipped),
         elapsed_ms=(time.perf_counter() - started) * 1e3,
     )
 
@@ -211,10 +238,6 @@ def _bytes_left(reader: Reader, dead: Sequence[Array]) -> int:
         searchable[newly] = False
         total += int(view.block_length[searchable[view.block_file]].sum(dtype=np.int64))
     return total
-
-
-def _folders_of(reader: Reader) -> set[bytes]:
-    return set(reader.directories.names("path").all())
 
 
 def _stat(root: str, paths: Sequence[bytes]) -> Array:

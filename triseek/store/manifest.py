@@ -8,13 +8,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import xxhash
 
 from triseek import errors
-from triseek.store import atomic, layout
+from triseek.store import atomic, column, layout
 
 if TYPE_CHECKING:
     import os
+
+    from triseek.store.segment import SegmentBuilder
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,11 @@ class Live:
     """Column of its dead files, relative to `segments/`, without `.npy`; "" when none is."""
     dead_entry: dict[str, Any] | None = None
     """That column's length, dtype and checksum."""
+
+    @property
+    def home(self) -> str:
+        """The segment whose folder holds the column; "" when there is none."""
+        return self.dead.partition("/")[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +51,12 @@ class Manifest:
     """The segment that holds the newest directories, watched and excluded tables."""
     text_bytes: int = 0
     """Text that can be searched: known without opening a segment, for the router."""
+
+    @property
+    def folders(self) -> set[str]:
+        """Every segment folder that this generation needs."""
+        homes = {live.home for live in self.segments if live.dead}
+        return {live.id for live in self.segments} | {self.tree} | homes
 
 
 def read(index_dir: str | os.PathLike[str]) -> Manifest | None:
@@ -72,6 +86,13 @@ def commit(index_dir: str | os.PathLike[str], manifest: Manifest) -> None:
     atomic.write(Path(index_dir) / layout.CURRENT, body + b"\n" + digest + b"\n")
 
 
+def bury(segment: SegmentBuilder, live: Live, dead: np.ndarray[Any, Any]) -> Live:
+    """Write all the dead files (int64, rising) of a live segment into one under way."""
+    name = f"dead.{live.id}"
+    entry = column.write(segment.folder / f"{name}.npy", dead, np.uint32)
+    return Live(live.id, live.xxh3, f"{segment.id}/{name}", entry)
+
+
 def sweep(index_dir: str | os.PathLike[str], manifest: Manifest) -> None:
     """Remove segments that this generation does not use, and files a killed process left aside.
 
@@ -79,8 +100,7 @@ def sweep(index_dir: str | os.PathLike[str], manifest: Manifest) -> None:
     one that is just opening it finds a file missing, and opens this generation instead.
     The caller holds the writer lock, so no `.partial` folder belongs to a living writer.
     """
-    kept = {live.id for live in manifest.segments} | {manifest.tree}
-    kept |= {live.dead.split("/")[0] for live in manifest.segments if live.dead}
+    kept = manifest.folders
     segments = Path(index_dir) / layout.SEGMENTS
     for folder in segments.iterdir() if segments.exists() else ():
         if folder.name not in kept:

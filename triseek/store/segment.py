@@ -132,6 +132,8 @@ class Segment:
 
     def table(self, name: str, schema: layout.Schema) -> Table:
         """Map a table; it is verified when it is read."""
+        if name not in self.facts["tables"]:
+            raise errors.IndexCorrupt(f"{self.folder} holds no table of {name}")
         return Table(self.folder / f"{name}.arrow", self.facts["tables"][name], schema)
 
     @property
