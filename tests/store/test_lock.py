@@ -58,3 +58,12 @@ def test_a_folder_that_cannot_be_made_is_said_in_one_line(tmp_path):
     below = lock.writer(tmp_path / "file" / "below")
     with pytest.raises(errors.StateUnwritable, match="Not a directory"), below:
         pass
+
+
+def test_locks_of_other_names_do_not_get_in_each_others_way(tmp_path, holder):
+    with (
+        lock.writer(tmp_path, "frecency.lock"),
+        pytest.raises(errors.Busy),
+        lock.writer(tmp_path, "frecency.lock"),
+    ):
+        pass

@@ -1,4 +1,4 @@
-"""One writer per index folder.
+"""One writer per index folder, or per file in it.
 
 The lock is the operating system's (`flock`), so it ends with the process however that ends; the
 file's content only says who holds it. Readers take no lock: what they read never changes.
@@ -23,14 +23,14 @@ except ImportError:  # not on Windows: one writer is then the user's promise
 
 
 @contextlib.contextmanager
-def writer(folder: str | os.PathLike[str]) -> Iterator[None]:
-    """Hold the folder's writer lock; creates the folder.
+def writer(folder: str | os.PathLike[str], name: str = "lock") -> Iterator[None]:
+    """Hold the folder's writer lock, or that of one file in it by a name; creates the folder.
 
     Raises:
         Busy: another process holds it.
         StateUnwritable: the folder or its lock file cannot be made.
     """
-    descriptor = _open(Path(folder))
+    descriptor = _open(Path(folder), name)
     try:
         _take(descriptor)
         os.ftruncate(descriptor, 0)
@@ -40,10 +40,10 @@ def writer(folder: str | os.PathLike[str]) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _open(folder: Path) -> int:
+def _open(folder: Path, name: str) -> int:
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        return os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        return os.open(folder / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise errors.StateUnwritable(
             f"cannot write the index folder {folder}: {error.strerror}"
