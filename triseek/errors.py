@@ -8,6 +8,7 @@ TriseekError
 ├── IndexStale           INDEX_STALE          the index is older than the tree
 ├── IndexCorrupt         INDEX_CORRUPT        a byte of the index is not what was written
 ├── FormatTooNew         FORMAT_TOO_NEW       the index was written by a later triseek
+├── Unwatchable          UNWATCHABLE          the file system does not tell what changes here
 ├── BackendFailure       BACKEND_FAILURE      a road failed; another may answer
 ├── FallbackFailure      FALLBACK_FAILURE     the last road failed too
 ├── StateUnwritable      STATE_UNWRITABLE     the state folder cannot be written
@@ -85,6 +86,13 @@ class FormatTooNew(TriseekError):
 
     code = "FORMAT_TOO_NEW"
     next_step = "Upgrade triseek, or run `triseek reindex` to replace the index."
+
+
+class Unwatchable(TriseekError):
+    """The file system does not tell what changes below a root; answers take a sweep."""
+
+    code = "UNWATCHABLE"
+    next_step = "Answers are as right, and slower. See docs/guides/troubleshooting.md."
 
 
 class BackendFailure(TriseekError):

@@ -52,6 +52,8 @@ class Now(NamedTuple):
     """One per view."""
     folders: Array
     """int64[folders, STAT_SLOTS]"""
+    lost: list[bytes]
+    """Folders that are none any more, without those below another one."""
 
 
 def compare(
@@ -85,7 +87,7 @@ def compare(
         parts[id(piece.view)].append(differing)
     lost = _lost(folders, folder_rows)
     files = [_without(view, _joined(parts[id(view)]), lost) for view in views]
-    return Now(files, folder_rows)
+    return Now(files, folder_rows, lost)
 
 
 def look(
@@ -110,7 +112,7 @@ def look(
         _without(view, _some(directory, view, numbers, horizon), lost)
         for view, numbers, horizon in zip(views, files, horizons, strict=True)
     ]
-    return Now(found, folder_rows)
+    return Now(found, folder_rows, lost)
 
 
 def linked(directory: int, view: View) -> Array:

@@ -35,6 +35,10 @@ class Dirt:
     """Folders the index knows that were listed anew, because there is something new in them."""
     appeared: list[bytes] = field(default_factory=list)
     """Folders the index does not know, found below those."""
+    special: list[bytes] = field(default_factory=list)
+    """What gives rules of their own to folders that were listed anew or appeared."""
+    lost: list[bytes] = field(default_factory=list)
+    """Folders the index knows that are gone, without those below another one."""
     suspect: list[bytes] = field(default_factory=list)
     """Folders the index knows whose stats are not what they were, or may hide a change."""
     ruled: bool = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import sys
+import time
 from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -26,14 +26,15 @@ from triseek.files.root import resolve
 from triseek.files.walk import walk
 from triseek.kernels import cache
 from triseek.model.index import IndexStatus, no_progress
-from triseek.store import manifest
+from triseek.store import layout, manifest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from triseek.engine.backends.base import Backend
     from triseek.engine.backends.indexed import Indexed
     from triseek.engine.router import Problem
+    from triseek.engine.watch import Watch
     from triseek.index.reader import Reader
     from triseek.model.index import BuildReport, Progress
     from triseek.model.search import BackendName, ScopeSpec, SearchRequest
@@ -48,17 +49,28 @@ class Engine:
         RepoNotDetected: There is no such folder.
     """
 
-    def __init__(self, root: str, *, index_dir: str | None = None, one_shot: bool = False) -> None:
+    def __init__(
+        self,
+        root: str,
+        *,
+        index_dir: str | None = None,
+        is_cold: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """While `is_cold` says so, nothing waits for numba and the kernels to be loaded."""
         self.root = resolve(root).path
         """Canonical and absolute."""
         self.index_dir = index_dir
         """Where this root's index is, or would be; None to search without one."""
-        self._one_shot = one_shot
+        self.used = time.monotonic()
+        """When it was last asked something."""
+        self._is_cold = is_cold
         self._lock = Lock()
         self._indexed: Indexed | None = None
+        self._watch: Watch | None = None
 
     def search(self, request: SearchRequest) -> Search:
         """Search file contents. See `Search` for what is raised, and when."""
+        self.used = time.monotonic()
         return Search(self, request)
 
     def list_files(
@@ -72,6 +84,7 @@ class Engine:
 
     def _listed(self, scope: ScopeSpec, paths: tuple[str, ...], *, sweep: bool) -> list[bytes]:
         """List from the index where it can say, else by a walk."""
+        self.used = time.monotonic()
         if self.index_dir is not None and cache.is_ready() and not self._is_cold():
             try:
                 return self.indexed().list_files(scope, paths, sweep=sweep)
@@ -92,6 +105,41 @@ class Engine:
         if self.index_dir is None:
             return IndexStatus(root=self.root, index_dir="", present=False, fresh=False)
         return index_status(self.root, self.index_dir, self.indexed())
+
+    def watch(self, cookies: str) -> Watch:
+        """Learn of changes from the file system's events, from now on; takes as long as a sweep.
+
+        cookies: a folder outside of the root, for this root alone (see `files.watcher`).
+
+        Raises:
+            IndexUnavailable, IndexCorrupt, FormatTooNew: There is no index to compare with.
+            Unwatchable: The root cannot be watched, and why.
+        """
+        from triseek.engine.watch import Watch
+
+        watch = Watch(self.indexed(), cookies)
+        with self._lock:
+            self._watch = watch
+        return watch
+
+    @property
+    def watched(self) -> Watch | None:
+        """How the root is watched; None if it is not."""
+        watch = self._watch
+        return watch if watch is not None and watch.alive else None
+
+    def unwatch(self) -> None:
+        """Sweep again for each answer."""
+        with self._lock:
+            watch, self._watch = self._watch, None
+        if watch is not None:
+            watch.close()
+
+    def has_index(self) -> bool:
+        """Whether there is an index, be it a broken one."""
+        return self.index_dir is not None and os.path.exists(  # noqa: PTH110
+            os.path.join(self.index_dir, layout.CURRENT)  # noqa: PTH118
+        )
 
     def check(self, *, progress: Progress = no_progress) -> int:
         """Walk every byte of the index; how many. See `store.check` for what is raised."""
@@ -136,10 +184,6 @@ class Engine:
             return replace(state, **self.indexed().outlook(request, pattern, plan.formula))
         except (IndexCorrupt, FormatTooNew, IndexUnavailable) as error:
             return replace(state, has_index=False, problem=_PROBLEMS[type(error)])
-
-    def _is_cold(self) -> bool:
-        """Whether this process is for one search and would have to load the kernels for it."""
-        return self._one_shot and "triseek.kernels.verify" not in sys.modules
 
     def indexed(self) -> Indexed:
         """Return the road through the index, opened once.

@@ -206,6 +206,7 @@ class Sweeper:
         settled = self._settle(changes, descriptor, started_ns)
         for change in changes:
             _add(change, dirt)
+        dirt.lost = now.lost
         return settled
 
     def _everything_gone(self) -> Dirt:
@@ -365,6 +366,7 @@ class Sweeper:
         dirt.scan += news
         dirt.allowlisted.update(path for path in news if path in found.allowlisted)
         dirt.excluded = found.excluded
+        dirt.special = found.special
 
     def _remember(self, checked: Checked) -> None:
         if checked != self._checked:

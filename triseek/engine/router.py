@@ -89,7 +89,8 @@ class RepoState:
     only_files_named: bool = False
     """Whether the request's paths name single files and nothing else."""
     one_shot: bool = False
-    """Whether the process ends with this search and has not loaded the kernels."""
+    """Whether the kernels are not loaded, and loading them is not worth the wait: the process ends
+    with this search, or is loading them behind it."""
     kernels_decide: bool = True
     """Whether kernels can tell which lines match, without Python's help line by line."""
     candidate_share: float | None = None

@@ -14,7 +14,8 @@ never an answer.
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
     from triseek.files.watcher import Changes
 
 Array: TypeAlias = np.ndarray[Any, Any]
-Happened: TypeAlias = "dict[bytes, str]"
-"""Paths, and what became of each: created, modified or removed."""
+What: TypeAlias = Literal["created", "modified", "removed"]
+Happened: TypeAlias = "dict[bytes, What]"
+"""Paths, and what became of each."""
 
 ROUNDS_MAX = 20
 """New folders are watched and listed again at most so often before everything is swept instead."""
@@ -99,6 +101,13 @@ class Tracker:
         with self.lock:
             self._follows = [other for other in self._follows if other is not follow]
 
+    def reconcile(self, follow: Follow) -> bool:
+        """Sweep, whatever the events said; whether they had missed nothing."""
+        self.watcher.sync()
+        with self.lock:
+            self._drain()
+            return follow not in self._follows or follow.lost or follow.reconcile()
+
     @property
     def alive(self) -> bool:
         """Whether events still come."""
@@ -154,6 +163,15 @@ class Follow:
         self._tracker.tell(self, None)
         return self._sweep()
 
+    def reconcile(self) -> bool:
+        """Sweep, and compare with what the events had told."""
+        before = self.now()
+        after = self._sweep()
+        same = before.scan == after.scan and all(map(np.array_equal, before.masks, after.masks))
+        if not same:
+            self._tracker.tell(self, None)
+        return same
+
     def _sweep(self) -> Dirt:
         """Sweep, and go on from there. Events may be taken in meanwhile; they are looked at later.
 
@@ -161,30 +179,31 @@ class Follow:
         """
         self._news, self.lost = _News(), False
         self._outer = self._sweeper.outer_rules()
-        self._dirt = dirt = self._sweeper.sweep()
+        dirt = self._sweeper.sweep()
+        # Later answers have it from the events that nothing has changed since.
+        self._dirt = replace(dirt, freshness="synced")
         self._files = [set(np.flatnonzero(mask).tolist()) for mask in dirt.masks]
         self._folders = {self._sweeper.folder_of(folder) for folder in dirt.suspect}
         self._rules = dirt.ruled
         if dirt.freshness != "swept":
             self.lost = True
         elif self._watch_new(dirt):
-            self._dirt = self._look()
-        return self._dirt
+            self._dirt = dirt = self._look()
+        return dirt
 
     def now(self) -> Dirt:
         """What is dirty, events taken in."""
         assert self._dirt is not None  # noqa: S101 - `lost` until the first sweep
-        outer = self._sweeper.outer_rules()
-        if outer != self._outer:
-            self._outer, self._rules = outer, True
-        elif not (self._news or self._has_linked):
-            return self._dirt
-        before, news = self._dirt, self._news
-        self._news = _News()
+        before, news, outer = self._dirt, self._news, self._sweeper.outer_rules()
+        if not news and outer == self._outer and not self._has_linked:
+            return before
+        ruled = news.has_rules or outer != self._outer
+        self._news, self._outer, self._rules = _News(), outer, self._rules or ruled
         self._absorb(news)
         self._dirt = self._look()
-        if news:
-            self._tracker.tell(self, self._happened(news, before, self._dirt))
+        # Other rules list other files, of which no event tells.
+        happened = None if ruled else self._happened(news, before, self._dirt)
+        self._tracker.tell(self, happened)
         return self._dirt
 
     @property
@@ -194,7 +213,6 @@ class Follow:
     def _absorb(self, news: _News) -> None:
         """What events named, to what is to be looked at from now on."""
         sweeper = self._sweeper
-        self._rules = self._rules or news.has_rules
         for path in news.files | news.trees:
             found = sweeper.number_of(path)
             if found is not None:
@@ -232,14 +250,12 @@ class Follow:
         ]
         return Place(files, np.array(sorted(self._folders), np.int64))
 
-    def _happened(self, news: _News, before: Dirt, after: Dirt) -> Happened | None:
-        """What became of the files that events named; None where rules may have changed."""
-        if before.ruled or after.ruled:
-            return None
+    def _happened(self, news: _News, before: Dirt, after: Dirt) -> Happened:
+        """What became of the files that events named."""
         then, since = self._seen_in(before), self._seen_in(after)
         paths = news.files | self._below(news.trees, (before, after))
-        happened = {path: _what(then(path), since(path)) for path in paths}
-        return {path: what for path, what in happened.items() if what}
+        happened = ((path, _what(then(path), since(path))) for path in paths)
+        return {path: what for path, what in happened if what is not None}
 
     def _seen_in(self, dirt: Dirt) -> Callable[[bytes], bool]:
         """Whether a search with that dirt would have looked at a path."""
@@ -287,9 +303,9 @@ class _News:
         return any(name in SPECIAL for name in names)
 
 
-def _what(before: bool, after: bool) -> str:
+def _what(before: bool, after: bool) -> What | None:
     if before and after:
         return "modified"
     if after:
         return "created"
-    return "removed" if before else ""
+    return "removed" if before else None

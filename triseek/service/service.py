@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from triseek.files.root import resolve
 from triseek.service.roots import index_dir, root_for
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
     from typing import Self
 
@@ -17,9 +19,20 @@ if TYPE_CHECKING:
 class Service:
     """Engines by root, opened when first asked for and shared from then on."""
 
-    def __init__(self, *, one_shot: bool = False) -> None:
-        """With `one_shot` nothing is loaded that one search would not win back."""
-        self._one_shot = one_shot
+    def __init__(
+        self,
+        *,
+        one_shot: bool = False,
+        is_cold: Callable[[], bool] | None = None,
+        opened: Callable[[Engine], None] = lambda _: None,
+    ) -> None:
+        """With `one_shot` nothing is loaded that one search would not win back.
+
+        is_cold: whether loading numba and the kernels has yet to be waited for.
+        opened: called with each engine when it is opened.
+        """
+        self._is_cold = is_cold or (_kernels_are_absent if one_shot else _never)
+        self._opened = opened
         self._engines: dict[str, Engine] = {}
         self._lock = Lock()
 
@@ -33,16 +46,30 @@ class Service:
         """
         root = resolve(path).path if exact else root_for(path)
         with self._lock:
-            if root not in self._engines:
-                self._engines[root] = Engine(
-                    root, index_dir=index_dir(root), one_shot=self._one_shot
-                )
-            return self._engines[root]
+            engine = self._engines.get(root)
+            if engine is not None:
+                return engine
+            engine = Engine(root, index_dir=index_dir(root), is_cold=self._is_cold)
+            self._engines[root] = engine
+        self._opened(engine)
+        return engine
+
+    def engines(self) -> list[Engine]:
+        """All that are open."""
+        with self._lock:
+            return list(self._engines.values())
+
+    def drop(self, engine: Engine) -> None:
+        """Let go of an engine; who is using it may go on."""
+        with self._lock:
+            if self._engines.get(engine.root) is engine:
+                del self._engines[engine.root]
+        engine.unwatch()
 
     def close(self) -> None:
         """Let go of all engines."""
-        with self._lock:
-            self._engines.clear()
+        for engine in self.engines():
+            self.drop(engine)
 
     def __enter__(self) -> Self:
         return self
@@ -54,3 +81,11 @@ class Service:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _kernels_are_absent() -> bool:
+    return "triseek.kernels.verify" not in sys.modules
+
+
+def _never() -> bool:
+    return False

@@ -88,6 +88,12 @@ class State:
             tracker.hand_over(predecessor.followed, follow)
         self._tracker, self._follow = tracker, follow
 
+    def reconcile(self) -> bool:
+        """Sweep, whatever events said; whether they had missed nothing."""
+        if self._tracker is None or self._follow is None:
+            return True
+        return self._tracker.reconcile(self._follow)
+
     @property
     def followed(self) -> Follow | None:
         """How it is followed, if it is."""

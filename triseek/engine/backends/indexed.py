@@ -11,6 +11,7 @@ import contextlib
 import functools
 import os
 import threading
+import time
 from bisect import bisect_left
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -20,12 +21,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from triseek import errors
+from triseek.engine.absorb import changed_of
 from triseek.engine.backends import lines, verify
 from triseek.engine.backends.file import FileSearch, named_files
 from triseek.engine.backends.generation import State
 from triseek.files import walk
 from triseek.files.watcher import WatchLimit
+from triseek.index import merge
 from triseek.index.reader import Reader
+from triseek.index.update import commit_changed
+from triseek.model.index import no_progress
 from triseek.query.scope import Scope
 from triseek.store import layout, manifest
 
@@ -37,6 +42,7 @@ if TYPE_CHECKING:
     from triseek.engine.dirt import Dirt
     from triseek.engine.tracker import Tracker
     from triseek.index.reader import View
+    from triseek.model.index import BuildReport, Progress
     from triseek.model.search import BackendName, ScopeSpec, SearchRequest, Skipped, Totals
     from triseek.query import grams
     from triseek.query.pattern import Pattern
@@ -174,9 +180,7 @@ class Indexed:
             IndexUnavailable, IndexCorrupt, FormatTooNew: It cannot be used; the old one answers on.
             WatchLimit: The tree has more folders than may be watched.
         """
-        if not self._catching_up.acquire(blocking=False):
-            return
-        try:
+        with self._catching_up:
             old, tracker = self._state, self._tracker
             if old is None or tracker is None or old.reader.manifest == self._manifest():
                 return
@@ -184,8 +188,38 @@ class Indexed:
             new.follow(tracker, old)
             with self._lock:
                 self._state = new
-        finally:
-            self._catching_up.release()
+
+    def absorb(self, files_max: int, *, progress: Progress = no_progress) -> BuildReport | None:
+        """Write what is dirty to the index, where that is known without a walk.
+
+        Returns None, and does nothing, where it takes a walk or there are more files than that.
+
+        Raises:
+            Busy: Another process is writing, or has written a generation not followed yet.
+            StateUnwritable: The state folder cannot be written.
+        """
+        state, started_ns = self._current(), time.time_ns()
+        dirt = state.sweep(verified=True)
+        changed = changed_of(state.reader, dirt, started_ns) if dirt.count <= files_max else None
+        if changed is None:
+            return None
+        return commit_changed(self.root, state.reader, changed, progress=progress)
+
+    def merge_due(self) -> int:
+        """Bytes of text in the segments that ought to become one now; 0 when none ought to."""
+        views = self._current().reader.views
+        return sum(merge.live_bytes(views[i]) for i in merge.due(self._current().reader) or ())
+
+    def merge(self, stop: Callable[[], bool]) -> None:
+        """Make one of the segments that ought to be, until `stop` says so.
+
+        Raises: as `index.merge.merge_due`.
+        """
+        merge.merge_due(self.index_dir, stop=stop)
+
+    def reconcile(self) -> bool:
+        """Sweep, whatever events said; whether they had missed nothing."""
+        return self._current().reconcile()
 
     def _current(self) -> State:
         """The state of the current generation, opened anew when a writer has moved on.

@@ -1,0 +1,352 @@
+"""A followed tree: what events tell is what the tree says, whatever was done to it."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+import threading
+import time
+
+import numpy as np
+import pytest
+import xxhash
+
+from tests.engine import roads
+from triseek.engine.engine import Engine
+from triseek.files.walk import walk
+from triseek.index.build import DEFAULT_SCOPE, build
+from triseek.index.update import update
+from triseek.model.search import PatternSpec, SearchRequest
+
+WORDS = ("alpha", "beta", "gamma", "needle")
+
+
+@pytest.fixture
+def followed(tmp_path):
+    root, index_dir = str(tmp_path / "root"), str(tmp_path / "index")
+    os.makedirs(f"{root}/.git")
+    files = {f"d{i}/s{j}/f{k}.txt": f"{WORDS[k % 4]} {i} {j}\n" for i in range(3) for j in range(3)
+             for k in range(4)}  # fmt: skip
+    roads.write(root, {**files, "top.txt": "needle\n", ".gitignore": "*.log\nbuild/\n"})
+    build(root, index_dir)
+    engine = Engine(root, index_dir=index_dir)
+    engine.watch(str(tmp_path / "cookies"))
+    yield engine
+    engine.unwatch()
+
+
+def dirt_of(engine):
+    """What is dirty; a mount somewhere on a busy machine may cost a sweep once, not twice."""
+    dirt = engine.indexed().dirt()
+    if dirt.freshness != "synced":
+        dirt = engine.indexed().dirt()
+    assert dirt.freshness == "synced"
+    return dirt
+
+
+def seen(engine, dirt):
+    """Path and digest of everything a search with that dirt looks at; scanned files as on disk."""
+    told = {}
+    for view, mask in zip(engine.reader().views, dirt.masks, strict=True):
+        kept = np.flatnonzero(view.alive & ~mask)
+        digests = view.segment.files.numbers("xxh3")[kept].tolist()
+        told.update(zip(view.names.take(kept), digests, strict=True))
+    assert not set(told) & set(dirt.scan)
+    return told | {path: digest(engine, path) for path in dirt.scan}
+
+
+def digest(engine, path):
+    with open(os.path.join(os.fsencode(engine.root), path), "rb") as file:
+        return xxhash.xxh3_64_intdigest(file.read())
+
+
+def truth(engine):
+    return {path: digest(engine, path) for path in walk(engine.root, DEFAULT_SCOPE).paths}
+
+
+def find(engine, pattern):
+    search = engine.search(SearchRequest(pattern=PatternSpec(patterns=(pattern,))))
+    found = {path for batch in search for path in batch.paths}
+    return found, search
+
+
+class Vandal:
+    """Does things to a tree, by chance."""
+
+    def __init__(self, root, seed, *, rules=True):
+        self.root, self.chance = root, random.Random(seed)
+        self.names = ["a", "b", "new", "x.log", "build", ".hidden", *([".ignore"] if rules else [])]
+        self.deeds = [
+            "write", "write", "rename_over", "delete", "create", "create", "make_folders",
+            "move_folder", "remove_folder", "link_edit", "swap", "chmod", "symlink",
+            *(["rules"] if rules else []),
+        ]  # fmt: skip
+        self.outside = root + ".outside"
+        os.makedirs(self.outside, exist_ok=True)
+
+    def files(self):
+        return [os.path.join(at, name) for at, _, names in os.walk(self.root) for name in names
+                if "/.git/" not in at + "/" and not os.path.islink(f"{at}/{name}")]  # fmt: skip
+
+    def folders(self):
+        return [at for at, _, _ in os.walk(self.root) if "/.git" not in at]
+
+    def text(self):
+        return f"{self.chance.choice(WORDS)} {self.chance.random()}\n"
+
+    def fresh(self):
+        return os.path.join(self.chance.choice(self.folders()), self.chance.choice(self.names))
+
+    def do(self):
+        getattr(self, self.chance.choice(self.deeds))()
+
+    def write(self):
+        path = self.chance.choice(self.files())
+        with open(path, self.chance.choice(("w", "a")), encoding="utf-8") as file:
+            file.write(self.text())
+
+    def rename_over(self):
+        path = self.chance.choice(self.files())
+        with open(path + "~", "w", encoding="utf-8") as file:
+            file.write(self.text())
+        os.replace(path + "~", path)
+
+    def delete(self):
+        files = self.files()
+        if len(files) > 5:
+            os.unlink(self.chance.choice(files))
+
+    def create(self):
+        path = self.fresh()
+        if not os.path.isdir(path) and not os.path.islink(path):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("" if os.path.basename(path) == ".ignore" else self.text())
+
+    def make_folders(self):
+        path = self.fresh()
+        if not os.path.lexists(path):
+            os.makedirs(path + "/deep/er")
+            for name in ("", "deep/", "deep/er/"):
+                with open(f"{path}/{name}file.txt", "w", encoding="utf-8") as file:
+                    file.write(self.text())
+
+    def move_folder(self):
+        folders = [path for path in self.folders() if path != self.root]
+        if not folders:
+            return
+        source, target = self.chance.choice(folders), self.fresh()
+        if not os.path.lexists(target) and not f"{target}/".startswith(source + "/"):
+            os.rename(source, target)
+            if self.chance.random() < 0.3:
+                os.makedirs(source)
+                with open(f"{source}/again.txt", "w", encoding="utf-8") as file:
+                    file.write(self.text())
+
+    def remove_folder(self):
+        folders = [path for path in self.folders() if path != self.root]
+        if len(folders) > 6:
+            shutil.rmtree(self.chance.choice(folders))
+
+    def rules(self):
+        path = os.path.join(self.chance.choice(self.folders()), ".gitignore")
+        if self.chance.random() < 0.3 and os.path.exists(path):
+            os.unlink(path)
+            return
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.chance.choice(("*.log\n", "a\n", "deep/\n", "!x.log\n", "f1.txt\n")))
+
+    def link_edit(self):
+        """Edit a file through another name of it, which nobody watches."""
+        path = self.chance.choice(self.files())
+        other = f"{self.outside}/{self.chance.random()}"
+        os.link(path, other)
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(self.text())
+
+    def swap(self):
+        one, other = self.chance.sample(self.files(), 2)
+        os.rename(one, one + ".tmp")
+        os.rename(other, one)
+        os.rename(one + ".tmp", other)
+
+    def chmod(self):
+        os.chmod(self.chance.choice(self.files()), 0o600)
+
+    def symlink(self):
+        path = self.fresh()
+        if not os.path.lexists(path):
+            os.symlink(self.chance.choice(self.folders()), path)
+
+
+HISTORIES = int(os.environ.get("TRISEEK_HISTORIES", "8"))
+
+
+@pytest.mark.parametrize("seed", range(HISTORIES))
+def test_whatever_is_done_to_a_tree_the_next_look_knows_it(followed, seed):
+    vandal = Vandal(followed.root, seed)
+    for step in range(60):
+        for _ in range(vandal.chance.choice((1, 1, 3))):
+            vandal.do()
+        assert seen(followed, followed.indexed().dirt()) == truth(followed), (seed, step)
+
+
+@pytest.mark.parametrize("seed", range(100, 100 + HISTORIES))
+def test_what_is_taken_in_is_what_the_tree_holds(followed, seed, monkeypatch):
+    """By the process that watches, and by one that opens the index and sweeps."""
+    roads.shorten_racy_times(monkeypatch)
+    vandal, indexed = Vandal(followed.root, seed, rules=seed % 2 == 0), followed.indexed()
+    taken_in = 0
+    for step in range(40):
+        for _ in range(vandal.chance.choice((1, 1, 3))):
+            vandal.do()
+        if step % 4 == 0:
+            time.sleep(roads.TICK_S)
+            if indexed.absorb(files_max=50) is not None:
+                taken_in += 1
+            else:
+                update(followed.root, followed.index_dir)
+            if vandal.chance.random() < 0.5:
+                indexed.catch_up()
+                indexed.merge(lambda: False)
+            indexed.catch_up()
+        assert seen(followed, indexed.dirt()) == truth(followed), (seed, step)
+        other = Engine(followed.root, index_dir=followed.index_dir)
+        assert seen(other, other.indexed().dirt()) == truth(other), (seed, step)
+    assert taken_in > (5 if seed % 2 else 0)
+
+
+def test_a_file_with_another_name_is_seen_to_be_edited_through_it(tmp_path):
+    root, index_dir = str(tmp_path / "root"), str(tmp_path / "index")
+    roads.write(root, {"a.txt": "alpha\n", "b.txt": "beta\n"})
+    os.link(f"{root}/a.txt", tmp_path / "elsewhere")
+    build(root, index_dir)
+    engine = Engine(root, index_dir=index_dir)
+    engine.watch(str(tmp_path / "cookies"))
+    assert dirt_of(engine).count in (0, 2)  # 2: racy still
+
+    (tmp_path / "elsewhere").write_text("needle\n")
+
+    assert find(engine, "needle")[0] == {b"a.txt"}
+    engine.unwatch()
+
+
+def test_the_old_generation_answers_until_the_new_one_is_followed(followed):
+    roads.write(followed.root, {"top.txt": "novel\n"})
+    before = followed.reader().generation
+    update(followed.root, followed.index_dir)
+    roads.write(followed.root, {"new.txt": "novel\n"})
+
+    found, search = find(followed, "novel")
+
+    assert found == {b"top.txt", b"new.txt"}
+    assert search.totals.generation in (before, before + 1)
+    followed.indexed().catch_up()
+    found, search = find(followed, "novel")
+    assert found == {b"top.txt", b"new.txt"}
+    assert (search.totals.generation, search.freshness) == (before + 1, "synced")
+
+
+def test_what_a_change_of_generation_falls_together_with_is_told_once(followed):
+    journal = followed.watched.journal
+    dirt_of(followed)
+    clock = journal.clock
+    roads.write(followed.root, {"d0/s0/f0.txt": "novel\n"})
+    os.unlink(f"{followed.root}/d1/s1/f1.txt")
+    update(followed.root, followed.index_dir)
+    roads.write(followed.root, {"d2/s0/brand.txt": "new\n"})
+
+    followed.indexed().catch_up()
+    dirt_of(followed)
+
+    told = [change for batch in journal.since(clock).batches for change in batch.changes.items()]
+    assert sorted(told) == [
+        (b"d0/s0/f0.txt", "modified"), (b"d1/s1/f1.txt", "removed"), (b"d2/s0/brand.txt", "created")
+    ]  # fmt: skip
+
+
+def test_a_git_command_that_only_looks_changes_no_generation(tmp_path):
+    root, index_dir = str(tmp_path / "root"), str(tmp_path / "index")
+    roads.write(root, {"a.txt": "alpha\n"})
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", root]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
+        subprocess.run([*git, *words], check=True)
+    build(root, index_dir)
+    engine = Engine(root, index_dir=index_dir)
+    watch = engine.watch(str(tmp_path / "cookies"))
+    dirt_of(engine)
+    clock = watch.journal.clock
+    os.utime(f"{root}/.git/index", ns=(1, 1))
+
+    subprocess.run([*git, "status"], check=True, capture_output=True)
+    dirt_of(engine)
+
+    assert watch.journal.since(clock).kind == "unchanged"
+    engine.unwatch()
+
+
+def test_a_second_edit_does_not_hide_the_first(followed):
+    for name in ("d0/s0/f0.txt", "d1/s0/f0.txt"):
+        roads.write(followed.root, {name: "novel\n"})
+        assert name.encode() in find(followed, "novel")[0]
+
+    assert find(followed, "novel")[0] == {b"d0/s0/f0.txt", b"d1/s0/f0.txt"}
+
+
+def test_events_that_were_lost_cost_a_sweep_and_no_answer(followed, monkeypatch):
+    dirt_of(followed)
+    journal, tracker = followed.watched.journal, followed.watched._tracker
+    clock = journal.clock
+    taken = tracker.watcher.take
+    monkeypatch.setattr(
+        tracker.watcher, "take", lambda: taken()._replace(files=frozenset(), folders=frozenset(),
+                                                         trees=frozenset(), lost=True)
+    )  # fmt: skip
+    roads.write(followed.root, {"new/n.txt": "novel\n"})
+
+    assert find(followed, "novel")[0] == {b"new/n.txt"}
+    monkeypatch.undo()
+    roads.write(followed.root, {"new/m.txt": "novel\n"})
+    assert find(followed, "novel")[0] == {b"new/n.txt", b"new/m.txt"}
+    assert journal.since(clock).kind == "unknown"
+
+
+def test_a_root_that_was_moved_away_is_followed_no_more(followed, tmp_path):
+    os.rename(followed.root, tmp_path / "moved")
+    os.makedirs(followed.root)
+    roads.write(followed.root, {"new.txt": "novel\n"})
+
+    found, search = find(followed, "novel")
+
+    assert (found, search.freshness) == ({b"new.txt"}, "swept")
+    assert followed.watched is None
+
+
+def test_searches_from_many_threads_see_what_each_has_written(followed):
+    wrong = []
+
+    def edit(number):
+        for step in range(40):
+            word = f"word_{number}_{step}"
+            roads.write(followed.root, {f"d0/own{number}.txt": word + "\n"})
+            found, _ = find(followed, word)
+            if found != {f"d0/own{number}.txt".encode()}:
+                wrong.append((word, found))
+
+    threads = [threading.Thread(target=edit, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for _ in range(5):
+        update(followed.root, followed.index_dir)
+        followed.indexed().catch_up()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_reconciling_finds_nothing_that_was_missed(followed):
+    roads.write(followed.root, {"new/n.txt": "novel\n", "top.txt": "other\n"})
+
+    assert followed.indexed().reconcile()
+    assert seen(followed, dirt_of(followed)) == truth(followed)

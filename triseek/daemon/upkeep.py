@@ -1,0 +1,136 @@
+"""Background work: a keeper for every root that is asked about, and an end for idle ones."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+from triseek.daemon.chores import Chores
+from triseek.daemon.keeper import Keeper, to_be_indexed
+from triseek.errors import TriseekError
+
+if TYPE_CHECKING:
+    from triseek.engine.engine import Engine
+    from triseek.service.service import Service
+
+logger = logging.getLogger(__name__)
+
+ROUND_S = 5.0
+IDLE_S = 3_600.0
+"""A root nobody asked about for so long is let go of."""
+
+
+class Upkeep:
+    """Keeps what a service has open; one for a process."""
+
+    def __init__(self, *, roots_max: int, auto_index: bool) -> None:
+        self.chores = Chores()
+        self._roots_max = roots_max
+        self._auto_index = auto_index
+        self._service: Service | None = None
+        self._keepers: dict[str, Keeper] = {}
+        self._lock = threading.Lock()
+        self._stop = threading.Event()
+        self._threads = [
+            threading.Thread(target=self.chores.warm_up, name="triseek-warm", daemon=True),
+            threading.Thread(target=self._rounds, name="triseek-upkeep", daemon=True),
+        ]
+
+    @property
+    def is_cold(self) -> bool:
+        """Whether the kernels are still being loaded."""
+        return not self.chores.warm.is_set()
+
+    def start(self, service: Service) -> None:
+        """Begin; requests may be served at once."""
+        self._service = service
+        for thread in self._threads:
+            thread.start()
+
+    def opened(self, engine: Engine) -> None:
+        """Keep a root from now on."""
+        target = engine.root if engine.has_index() else self._to_build(engine)
+        if target is not None and target != engine.root:
+            self._keep_other(target)
+            return
+        with self._lock:
+            if self._stop.is_set() or engine.root in self._keepers:
+                return
+            keeper = Keeper(engine, self.chores, may_build=target is not None)
+            self._keepers[engine.root] = keeper
+        keeper.start()
+
+    def _to_build(self, engine: Engine) -> str | None:
+        return to_be_indexed(engine.root) if self._auto_index else None
+
+    def _keep_other(self, root: str) -> None:
+        """Keep the repository a searched folder lies in."""
+        if self._service is None:
+            return
+        try:
+            self._service.engine(root, exact=True)
+        except TriseekError as error:
+            logger.warning("upkeep failed", extra={"root": root, "reason": str(error)})
+
+    def keeper(self, root: str) -> Keeper | None:
+        """Who keeps a root."""
+        with self._lock:
+            return self._keepers.get(root)
+
+    def states(self) -> list[dict[str, Any]]:
+        """What is kept, and how, for `status`."""
+        with self._lock:
+            keepers = list(self._keepers.values())
+        return [state_of(keeper) for keeper in keepers]
+
+    def _rounds(self) -> None:
+        while not self._stop.wait(ROUND_S):
+            for engine in self._surplus():
+                self._let_go(engine)
+
+    def _surplus(self) -> list[Engine]:
+        """Roots nobody asks about, and those asked about longest ago where there are too many."""
+        if self._service is None:
+            return []
+        engines = sorted(self._service.engines(), key=lambda engine: engine.used)
+        many = max(0, len(engines) - self._roots_max)
+        now = time.monotonic()
+        return engines[:many] + [e for e in engines[many:] if now - e.used > IDLE_S]
+
+    def _let_go(self, engine: Engine) -> None:
+        with self._lock:
+            keeper = self._keepers.pop(engine.root, None)
+        if keeper is not None:
+            keeper.stop()
+        if self._service is not None:
+            self._service.drop(engine)
+        logger.info("let go", extra={"root": engine.root})
+
+    def close(self) -> None:
+        """Stop everything."""
+        self._stop.set()
+        self.chores.close()
+        with self._lock:
+            keepers = list(self._keepers.values())
+        for keeper in keepers:
+            keeper.stop()
+        for keeper in keepers:
+            keeper.join(2.0)
+
+
+def state_of(keeper: Keeper) -> dict[str, Any]:
+    """One root, for `status`: fields as in the protocol's page."""
+    engine, watch = keeper.engine, keeper.engine.watched
+    clock = watch.journal.clock if watch else None
+    return {
+        "target_root": engine.root,
+        "index_dir": engine.index_dir,
+        "index_available": engine.has_index(),
+        "watched": watch is not None,
+        "trouble": "" if watch else keeper.trouble,
+        "generation": clock.generation if clock else None,
+        "context_epoch": clock.epoch if clock else None,
+        "clock": str(clock) if clock else None,
+    }

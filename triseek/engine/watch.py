@@ -1,0 +1,73 @@
+"""One root being watched: its tracker, and the journal of what happened."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING
+
+from triseek.engine.journal import Journal
+from triseek.engine.tracker import Tracker
+from triseek.errors import Unwatchable
+from triseek.files.watcher import WatchLimit, obstacle
+
+if TYPE_CHECKING:
+    from triseek.engine.backends.indexed import Indexed
+    from triseek.engine.tracker import Happened
+
+
+class Watch:
+    """Watch the root of an index.
+
+    Raises on creation:
+        IndexUnavailable, IndexCorrupt, FormatTooNew: There is no index to compare with.
+        Unwatchable: The root cannot be watched, and why.
+    """
+
+    def __init__(self, indexed: Indexed, cookies: str) -> None:
+        reason = obstacle(os.fsencode(indexed.root))
+        if reason:
+            raise Unwatchable(f"{indexed.root} is not watched: {reason}")
+        self.journal = Journal.open(indexed.index_dir)
+        """What changed since watching began."""
+        self.changed = 0.0
+        """When the last change was noted, by `time.monotonic`; 0: never."""
+        self._indexed = indexed
+        try:
+            self._tracker = Tracker(indexed.root, cookies, self._note)
+        except WatchLimit as error:
+            raise Unwatchable(f"{indexed.root} is not watched: {error}") from error
+        self._begin()
+
+    def _begin(self) -> None:
+        self.journal.watching_began()
+        try:
+            self._indexed.track(self._tracker)
+        except WatchLimit as error:
+            self.close()
+            raise Unwatchable(f"{self._indexed.root} is not watched: {error}") from error
+        except BaseException:
+            self.close()
+            raise
+
+    def _note(self, happened: Happened | None) -> None:
+        self.changed = time.monotonic()
+        if happened is None:
+            self.journal.lose()
+        else:
+            self.journal.note(happened)
+
+    @property
+    def alive(self) -> bool:
+        """Whether events still come."""
+        return self._tracker.alive
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait for the next event; whether one came."""
+        return self._tracker.watcher.wait(timeout_s)
+
+    def close(self) -> None:
+        """Stop watching."""
+        self._indexed.untrack()
+        self.journal.watching_ended()
+        self._tracker.close()
