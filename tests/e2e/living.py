@@ -1,0 +1,85 @@
+"""A daemon in a state folder of its own, and the command line beside it, as processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from triseek.ipc import client
+
+RUN = [sys.executable, "-m", "triseek"]
+
+
+class Said(NamedTuple):
+    status: int
+    out: bytes
+    err: str
+    seconds: float
+
+
+class Living:
+    """Owns TRISEEK_HOME for a test; the daemon is stopped at its end."""
+
+    def __init__(self, home):
+        self.home = str(home)
+        self.env = {**os.environ, "TRISEEK_HOME": self.home, "HOME": self.home, "CI": ""}
+        self.env.pop("TRISEEK_NO_DAEMON", None)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.run("daemon", "stop")
+
+    def run(self, *words, cwd=None, **more):
+        """One command, to its end."""
+        began = time.perf_counter()
+        done = subprocess.run(
+            [*RUN, *map(os.fspath, words)], cwd=cwd, env={**self.env, **more},
+            capture_output=True, stdin=subprocess.DEVNULL, timeout=120, check=False,
+        )  # fmt: skip
+        seconds = time.perf_counter() - began
+        return Said(done.returncode, done.stdout, done.stderr.decode(errors="replace"), seconds)
+
+    def files(self, pattern, root, **more):
+        """Paths with a match, as the command line says."""
+        said = self.run("-l", "--", pattern, cwd=root, **more)
+        assert said.status in (0, 1), said
+        return set(said.out.splitlines())
+
+    def start(self):
+        said = self.run("daemon", "start")
+        assert said.status == 0, said
+        return self
+
+    def pid(self):
+        return json.loads((Path(self.home) / "daemon" / "daemon.json").read_text())["pid"]
+
+    def ask(self, verb, **params):
+        """A JSON verb, as `ipc.client.ask` does it, in this process."""
+        before = os.environ.get("TRISEEK_HOME")
+        os.environ["TRISEEK_HOME"] = self.home
+        try:
+            return client.ask(verb, params, timeout_s=60)
+        finally:
+            if before is not None:
+                os.environ["TRISEEK_HOME"] = before
+
+    def wait_watched(self, root, seconds=90):
+        """Until answers for a root are synced."""
+        deadline = time.monotonic() + seconds
+        while True:
+            told = self.ask("sync", target_root=str(root))
+            if told["freshness"] == "synced":
+                return told
+            assert time.monotonic() < deadline, told
+            time.sleep(0.05)
+
+    def rss_kb(self):
+        status = Path(f"/proc/{self.pid()}/status").read_text()
+        return int(status.partition("VmRSS:")[2].split()[0])

@@ -1,0 +1,78 @@
+"""The daemon's JSON verbs: parameters from outside in, plain values out."""
+
+from __future__ import annotations
+
+import os
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from triseek.daemon.upkeep import state_of
+from triseek.errors import InvalidRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from triseek.daemon.upkeep import Upkeep
+    from triseek.engine.engine import Engine
+    from triseek.service.service import Service
+
+
+def calls(service: Service, upkeep: Upkeep) -> Mapping[str, Callable[[dict[str, Any]], Any]]:
+    """Every verb but those the server itself knows."""
+    found = (status, preload_root, reload_root, sync)
+    names = {"reload_root": "reload"}
+    return {
+        names.get(call.__name__, call.__name__): partial(call, service, upkeep) for call in found
+    }
+
+
+def status(service: Service, upkeep: Upkeep, params: dict[str, Any]) -> dict[str, Any]:
+    """`{target_root?}`: what is open and how it is kept; of one root, what is dirty now."""
+    told: dict[str, Any] = {
+        "warm": not upkeep.is_cold,
+        "active_roots": len(service.engines()),
+        "roots": upkeep.states(),
+    }
+    if params.get("target_root") is not None:
+        told["root"] = sync(service, upkeep, params)
+    return told
+
+
+def preload_root(service: Service, _upkeep: Upkeep, params: dict[str, Any]) -> dict[str, Any]:
+    """`{target_root}`: open a root and keep it from now on."""
+    engine = _engine(service, params)
+    return {"preloaded": True, "target_root": engine.root}
+
+
+def reload_root(service: Service, _upkeep: Upkeep, params: dict[str, Any]) -> dict[str, Any]:
+    """`{target_root}`: let the newest generation of the index answer."""
+    engine = _engine(service, params)
+    if engine.has_index():
+        engine.indexed().catch_up()
+    return {"reloaded": True, "target_root": engine.root}
+
+
+def sync(service: Service, upkeep: Upkeep, params: dict[str, Any]) -> dict[str, Any]:
+    """`{target_root}`: take in everything that happened until now, and say what is dirty."""
+    engine = _engine(service, params)
+    keeper = upkeep.keeper(engine.root)
+    told = state_of(keeper) if keeper else {"target_root": engine.root}
+    if not engine.has_index() or upkeep.is_cold:
+        return {**told, "freshness": "unverified", "dirty": None, "index_generation": None}
+    began = time.perf_counter()
+    dirt = engine.indexed().dirt()
+    return {
+        **told,
+        "freshness": dirt.freshness,
+        "dirty": dirt.count,
+        "index_generation": engine.reader().generation,
+        "ms": round((time.perf_counter() - began) * 1e3, 3),
+    }
+
+
+def _engine(service: Service, params: dict[str, Any]) -> Engine:
+    root = params.get("target_root")
+    if not isinstance(root, str) or not os.path.isabs(root) or "\0" in root:  # noqa: PTH117
+        raise InvalidRequest(f"target_root has to be an absolute path, not {root!r}")
+    return service.engine(root)
