@@ -9,15 +9,20 @@ import shutil
 import tempfile
 import time
 
+import numpy as np
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from tests.engine import roads
+from tests.index.contents import contents
 from tests.oracle import search as oracle
 from triseek.files.walk import walk
-from triseek.index import update
-from triseek.index.build import build
+from triseek.index import merge, update
+from triseek.index.build import build, survey
+from triseek.index.changed import Changed
+from triseek.model.index import no_progress
 from triseek.model.search import ScopeSpec
+from triseek.store.check import check
 
 FOLDERS = st.sampled_from(["", "s", "s/d", "t", ".github", "build", "a.c"])
 NAMES = st.sampled_from(["a", "a.c", "b.log", ".hid", "build", "foo", "z\udcff"])
@@ -34,6 +39,7 @@ QUESTIONS = [
     ("foo", {"scope": ScopeSpec(globs=("*.log",))}),
     ("foo", {"scope": ScopeSpec(allowlist=True)}),
 ]
+ACROSS_LINES = [r"bar\nbaz", r"(?s)x\s*foo.*\n", r"foo\s+\S"]
 
 
 class History(RuleBasedStateMachine):
@@ -150,6 +156,44 @@ class History(RuleBasedStateMachine):
     def update(self, settled):
         self.settle(settled)
         update.update(self.root, self.index)
+        self.compare_with_a_fresh_build()
+
+    @rule(settled=st.booleans(), with_tree=st.booleans())
+    def commit_what_a_look_found(self, settled, with_tree):
+        """As a watcher does, who knows what changed: no walk, and often no tables of the tree."""
+        self.settle(settled)
+        scanned_ns = time.time_ns()
+        dirt, reader = self.indexed.dirt(), self.indexed.reader
+        changed = Changed(
+            dead=[np.flatnonzero(mask) for mask in dirt.masks],
+            paths=dirt.scan,
+            allowlisted=dirt.allowlisted,
+            tree=survey(self.root, no_progress).tree if with_tree else None,
+            scanned_ns=scanned_ns,
+            removed=dirt.removed,
+        )
+        if not changed.is_empty:
+            update.commit_changed(self.root, reader, changed)
+
+    @rule(chosen=st.sets(st.integers(0, 5), min_size=1))
+    def merge(self, chosen):
+        self.indexed.list_files(ScopeSpec())
+        reader = self.indexed.reader
+        which = sorted({i % len(reader.views) for i in chosen})
+        before = contents(self.index)
+        report = merge.merge(self.index, reader, which)
+        assert contents(self.index) == before
+        assert report.segments == len(reader.views) - len(which) + 1
+        assert check(self.index, no_progress)
+
+    @rule()
+    def merge_what_is_due(self):
+        merge.merge_due(self.index)
+
+    def compare_with_a_fresh_build(self):
+        fresh = f"{self.home}/fresh"
+        build(self.root, fresh)
+        assert contents(self.index) == contents(fresh)
 
     @rule(settled=st.booleans())
     def rebuild(self, settled):
@@ -169,6 +213,9 @@ class History(RuleBasedStateMachine):
             scope = fields.get("scope", ScopeSpec())
             assert lines(found) == self.oracle(pattern, scope)
             assert self.indexed.list_files(scope) == walk(self.root, scope).paths
+        for pattern in ACROSS_LINES:
+            found = roads.ask(self.indexed, pattern, multiline=True)
+            assert found == roads.ask(self.scan, pattern, multiline=True), pattern
 
     def oracle(self, pattern, scope):
         files = {}

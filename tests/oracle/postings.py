@@ -26,3 +26,19 @@ def decode(data: bytes, blocks: int) -> list[int] | None:
         elif shift > 28:
             return None
     return None if shift else numbers
+
+
+def merge(
+    sources: list[tuple[dict[int, list[int]], dict[int, int]]],
+) -> dict[int, list[int]]:
+    """Lists by trigram of several sources in one; each source: its lists, and its new numbers.
+
+    A block that has no new number is left out, and so is a trigram without a block.
+    """
+    merged: dict[int, list[int]] = {}
+    for lists, renumber in sources:
+        for trigram, blocks in lists.items():
+            kept = [renumber[block] for block in blocks if block in renumber]
+            if kept:
+                merged[trigram] = sorted(merged.get(trigram, []) + kept)
+    return merged
