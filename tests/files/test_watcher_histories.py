@@ -77,7 +77,12 @@ def step(dice: random.Random, root: bytes, *, links: bool = True) -> None:
         return
 
 
-@pytest.mark.parametrize("seed", range(30))
+def seeds(few: int, many: int) -> list:
+    more = [pytest.param(seed, marks=pytest.mark.slow) for seed in range(few, many)]
+    return [*range(few), *more]
+
+
+@pytest.mark.parametrize("seed", seeds(10, 100))
 def test_nothing_changes_untold(tmp_path, seed):
     dice = random.Random(seed)
     root = os.fsencode(tmp_path / "repo")
@@ -122,7 +127,7 @@ for _ in range(int(sys.argv[4])):
 """
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(2, 12))
 def test_who_follows_a_storm_of_changes_ends_with_the_tree(tmp_path, seed):
     """Folders are watched while they move: two processes change the tree meanwhile.
 

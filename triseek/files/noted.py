@@ -14,6 +14,8 @@ import secrets
 import threading
 from typing import TYPE_CHECKING, NamedTuple
 
+from triseek.errors import StateUnwritable
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
@@ -126,8 +128,15 @@ class Cookies:
     """The cookies on their way; thread-safe."""
 
     def __init__(self, folder: str) -> None:
-        """Keep cookies in `folder`, made for the user alone if it is not there."""
-        os.makedirs(folder, mode=0o700, exist_ok=True)  # noqa: PTH103
+        """Keep cookies in `folder`, made for the user alone if it is not there.
+
+        Raises:
+            StateUnwritable: It cannot be made.
+        """
+        try:
+            os.makedirs(folder, mode=0o700, exist_ok=True)  # noqa: PTH103
+        except OSError as error:
+            raise StateUnwritable(f"cannot make {folder!r}: {error.strerror}") from error
         self.folder = os.fsencode(folder)
         self._prefix = f"{os.getpid()}-{secrets.token_hex(6)}-".encode()
         self._numbers = itertools.count()

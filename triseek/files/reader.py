@@ -34,8 +34,9 @@ REST_MS = 5
 """How long the reader rests after events nobody waits for: a busy tree then costs one reading
 per rest instead of one per event. A full queue (16,384) takes longer than that to fill."""
 
+_SELF = inotify.DELETE_SELF | inotify.MOVE_SELF
 _VANISHED = inotify.DELETE | inotify.MOVED_FROM | inotify.MOVED_TO
-_ENDED = inotify.DELETE_SELF | inotify.MOVE_SELF | inotify.IGNORED | inotify.UNMOUNT
+_ENDED = _SELF | inotify.IGNORED | inotify.UNMOUNT
 
 
 class Reader:
@@ -234,6 +235,8 @@ class Reader:
         if batch.lost and not batch.gone:
             batch.gone = not self._renewed()
         self._noted.add(batch)
+        if batch.gone:  # cookies or not: there is no order to promise any more
+            return
         if batch.lost:
             self._cookies.seen_all()
         self._cookies.seen(batch.cookies)
@@ -277,6 +280,3 @@ class Reader:
                 self._drop(folder)
             else:
                 batch.gone = True
-
-
-_SELF = inotify.DELETE_SELF | inotify.MOVE_SELF

@@ -37,6 +37,10 @@ class Watcher:
 
     Who follows a tree with it: watches a folder, then looks at it, in this order; after each
     `take` looks again at what it names, watching the `trees` again; after `lost`, at everything.
+
+    Two writes make no event in the folder of a file that they change, so that who follows must ask
+    the file system: one through another name of the file (a hard link elsewhere), and
+    one through a mapping, which is told only when the mapped file is closed.
     """
 
     def __init__(
@@ -54,6 +58,7 @@ class Watcher:
 
         Raises:
             RepoNotDetected: There is no such folder.
+            StateUnwritable: The cookies' folder cannot be made.
             WatchLimit: No more can be watched.
         """
         self._root = os.path.realpath(root)
