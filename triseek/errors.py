@@ -12,7 +12,9 @@ TriseekError
 ├── BackendFailure       BACKEND_FAILURE      a road failed; another may answer
 ├── FallbackFailure      FALLBACK_FAILURE     the last road failed too
 ├── StateUnwritable      STATE_UNWRITABLE     the state folder cannot be written
-└── Busy                 BUSY                 another process is writing this index
+├── Busy                 BUSY                 another process holds what this one needs
+├── DaemonUnreachable    DAEMON_UNREACHABLE   no daemon answers, or none may be asked from here
+└── VersionMismatch      VERSION_MISMATCH     the daemon is another triseek's
 """
 
 
@@ -121,3 +123,19 @@ class Busy(TriseekError):
     code = "BUSY"
     retryable = True
     next_step = "Wait for the other process, or end it."
+
+
+class DaemonUnreachable(TriseekError):
+    """No daemon answers, or this process may not talk to it."""
+
+    code = "DAEMON_UNREACHABLE"
+    retryable = True
+    next_step = "See `triseek daemon status` and `triseek daemon logs`."
+
+
+class VersionMismatch(TriseekError):
+    """The daemon belongs to another version of triseek."""
+
+    code = "VERSION_MISMATCH"
+    retryable = True
+    next_step = "Run `triseek daemon restart`."
