@@ -1,1 +1,190 @@
-"""Settings: defaults < file < environment < flags, frozen once read."""
+"""Settings: defaults < file < environment < flags, frozen once read.
+
+The file is `config.toml` in the state folder; a setting `section.key` is `key` under `[section]`
+there and `TRISEEK_SECTION_KEY` in the environment. `KEYS` is the one list of them:
+docs/reference/configuration.md is compared with it.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from triseek import paths
+from triseek.errors import InvalidRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    Value = bool | int | float | str
+
+LEVELS = ("debug", "info", "warning", "error")
+_YES, _NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the user chose. Each field is a row of `KEYS`."""
+
+    autostart: bool = True
+    idle_exit_s: float = 1800.0
+    max_roots: int = 16
+    auto_index: bool = True
+    max_folders: int = 8192
+    log_level: str = "info"
+
+
+@dataclass(frozen=True)
+class Key:
+    """One setting."""
+
+    name: str
+    """`section.key`, as people write it."""
+    field: str
+    """The field of `Settings` that holds it."""
+    kind: Callable[[object], Value]
+    """Takes a value of the file, or a word of the environment; ValueError says what is right."""
+    meaning: str
+
+    @property
+    def variable(self) -> str:
+        """Its name in the environment."""
+        return "TRISEEK_" + self.name.replace(".", "_").upper()
+
+
+def _switch(value: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str) and value.lower() in _YES + _NO:
+        return value.lower() in _YES
+    raise ValueError("true or false")
+
+
+def _count(value: object) -> int:
+    if isinstance(value, str) and value.isascii() and value.isdigit():
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
+        return value
+    raise ValueError("a whole number from 1")
+
+
+def _seconds(value: object) -> float:
+    try:
+        number = -1.0 if isinstance(value, bool) else float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        number = -1.0
+    if 0 <= number < float("inf"):
+        return number
+    raise ValueError("a number of seconds, 0 or more")
+
+
+def _level(value: object) -> str:
+    if isinstance(value, str) and value.lower() in LEVELS:
+        return value.lower()
+    raise ValueError("one of " + ", ".join(LEVELS))
+
+
+KEYS = (
+    Key(
+        "daemon.autostart",
+        "autostart",
+        _switch,
+        "Whether a search starts a daemon behind itself when none runs.",
+    ),
+    Key(
+        "daemon.idle_exit_s",
+        "idle_exit_s",
+        _seconds,
+        "The daemon ends after so many seconds without a request; 0: never.",
+    ),
+    Key(
+        "daemon.max_roots",
+        "max_roots",
+        _count,
+        "Folders the daemon keeps open; the one used longest ago makes room.",
+    ),
+    Key(
+        "daemon.auto_index",
+        "auto_index",
+        _switch,
+        "Whether the daemon builds and updates indexes by itself.",
+    ),
+    Key(
+        "watch.max_folders",
+        "max_folders",
+        _count,
+        "Folders watched below one root; a root with more is swept instead.",
+    ),
+    Key("log.level", "log_level", _level, "The least that the daemon's log keeps."),
+)
+
+
+def read(flags: Mapping[str, Value | None] | None = None) -> Settings:
+    """The settings of this process.
+
+    Args:
+        flags: fields of `Settings` given on the command line; None is not given.
+
+    Raises:
+        InvalidRequest: the file cannot be read, or a value is not what its key takes.
+    """
+    values = {**_from_file(paths.config_file()), **_from_environment(os.environ)}
+    values.update({name: value for name, value in (flags or {}).items() if value is not None})
+    return Settings(**values)
+
+
+def _from_file(path: str) -> dict[str, Any]:
+    known = {key.name: key for key in KEYS}
+    values = {}
+    for name, value in _flat(_parsed(path)):
+        if name not in known:
+            raise InvalidRequest(
+                f"{path}: {name}: no such setting",
+                next_step="Settings are: " + ", ".join(known) + ".",
+            )
+        values[known[name].field] = _checked(known[name], value, f"{path}: {name}")
+    return values
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        key.field: _checked(key, environ[key.variable], key.variable)
+        for key in KEYS
+        if environ.get(key.variable)
+    }
+
+
+def _checked(key: Key, value: object, place: str) -> Value:
+    try:
+        return key.kind(value)
+    except ValueError as error:
+        shown = str(value) if len(str(value)) <= 40 else str(value)[:40] + "…"
+        raise InvalidRequest(f"{place}: {shown!r} is not {error}", next_step="") from None
+
+
+def _parsed(path: str) -> dict[str, Any]:
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as error:
+        raise InvalidRequest(f"{path}: {error.strerror}", next_step="") from error
+    import tomllib
+
+    try:
+        return tomllib.loads(data.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        line = " ".join(str(error).split())
+        raise InvalidRequest(f"{path}: {line}", next_step="") from error
+
+
+def _flat(document: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
+    """`section.key` and value of everything; what stands outside a section keeps its own name."""
+    for section, inside in document.items():
+        if not isinstance(inside, dict):
+            yield section, inside
+            continue
+        for key, value in inside.items():
+            yield f"{section}.{key}", value

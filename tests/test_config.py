@@ -1,0 +1,118 @@
+"""Settings: which place wins, and what is said of mistakes."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from triseek import config
+from triseek.errors import InvalidRequest
+
+
+@pytest.fixture
+def file(home):
+    def write(content: str | bytes) -> str:
+        path = home / "config.toml"
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return str(path)
+
+    return write
+
+
+def test_with_nothing_said_the_defaults_hold():
+    assert config.read() == config.Settings(
+        autostart=True,
+        idle_exit_s=1800,
+        max_roots=16,
+        auto_index=True,
+        max_folders=8192,
+        log_level="info",
+    )
+
+
+def test_every_setting_has_its_key_and_only_one():
+    fields = [field.name for field in dataclasses.fields(config.Settings)]
+
+    assert [key.field for key in config.KEYS] == fields
+    assert len({key.name for key in config.KEYS}) == len(fields)
+
+
+def test_the_environment_wins_over_the_file_and_a_flag_over_both(file, monkeypatch):
+    file("[daemon]\nidle_exit_s = 1\nmax_roots = 2\nautostart = false\n[log]\nlevel = 'DEBUG'\n")
+    monkeypatch.setenv("TRISEEK_DAEMON_MAX_ROOTS", "3")
+    monkeypatch.setenv("TRISEEK_DAEMON_IDLE_EXIT_S", "2.5")
+    found = config.read({"idle_exit_s": 0.0, "log_level": None})
+
+    assert (found.autostart, found.max_roots, found.idle_exit_s) == (False, 3, 0.0)
+    assert found.log_level == "debug"
+
+
+@pytest.mark.parametrize("word", ["1", "true", "YES", "on"])
+def test_a_switch_in_the_environment_can_be_spelled_as_people_do(word, monkeypatch):
+    monkeypatch.setenv("TRISEEK_DAEMON_AUTO_INDEX", "off")
+    assert not config.read().auto_index
+    monkeypatch.setenv("TRISEEK_DAEMON_AUTO_INDEX", word)
+    assert config.read().auto_index
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("[daemon]\nidle_exit = 3", "daemon.idle_exit: no such setting"),
+        ("autostart = true", "autostart: no such setting"),
+        ("[nothing]\nx = 1", "nothing.x: no such setting"),
+        ("daemon = 3", "daemon: no such setting"),
+        ("[daemon.deep]\nx = 1", "daemon.deep: no such setting"),
+        ("[daemon]\nautostart = 1", "daemon.autostart: '1' is not true or false"),
+        ("[daemon]\nautostart = 'maybe'", "daemon.autostart: 'maybe' is not true or false"),
+        ("[daemon]\nidle_exit_s = -1", "daemon.idle_exit_s: '-1' is not a number of seconds"),
+        ("[daemon]\nidle_exit_s = nan", "daemon.idle_exit_s: 'nan' is not a number of seconds"),
+        ("[daemon]\nidle_exit_s = inf", "daemon.idle_exit_s: 'inf' is not a number of seconds"),
+        ("[daemon]\nidle_exit_s = true", "daemon.idle_exit_s: 'True' is not a number of seconds"),
+        ("[daemon]\nidle_exit_s = []", "daemon.idle_exit_s: '[]' is not a number of seconds"),
+        ("[daemon]\nmax_roots = 0", "daemon.max_roots: '0' is not a whole number from 1"),
+        ("[daemon]\nmax_roots = 2.0", "daemon.max_roots: '2.0' is not a whole number from 1"),
+        ("[daemon]\nmax_roots = true", "daemon.max_roots: 'True' is not a whole number from 1"),
+        ("[watch]\nmax_folders = '²'", "watch.max_folders: '²' is not a whole number from 1"),
+        ("[log]\nlevel = 'loud'", "log.level: 'loud' is not one of debug, info, warning, error"),
+        ("[log]\nlevel = '" + "x" * 999 + "'", "log.level: '" + "x" * 40 + "…' is not one of"),
+        ("[daemon", "Expected ']'"),
+        (b"\xff", "can't decode"),
+        ("a = " + "[" * 100_000, ""),
+    ],
+)
+def test_a_mistake_in_the_file_is_one_line_that_names_file_and_key(content, said, file):
+    path = file(content)
+
+    with pytest.raises(InvalidRequest) as raised:
+        config.read()
+    assert raised.value.message.startswith(f"{path}: ")
+    assert said in raised.value.message
+    assert "\n" not in raised.value.message
+
+
+@pytest.mark.parametrize("key", config.KEYS, ids=lambda key: key.name)
+def test_a_mistake_in_the_environment_names_the_variable(key, monkeypatch):
+    monkeypatch.setenv(key.variable, "?")
+
+    with pytest.raises(InvalidRequest, match=rf"^{key.variable}: '\?' is not "):
+        config.read()
+
+
+def test_an_empty_variable_says_nothing(monkeypatch):
+    monkeypatch.setenv("TRISEEK_LOG_LEVEL", "")
+
+    assert config.read() == config.Settings()
+
+
+def test_a_file_that_cannot_be_read_is_named(home):
+    (home / "config.toml").mkdir()
+
+    with pytest.raises(InvalidRequest, match=r"config\.toml: Is a directory"):
+        config.read()
+
+
+def test_settings_do_not_change_once_read():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        config.read().max_roots = 3
