@@ -9,8 +9,8 @@ import typer
 from typer.core import TyperCommand
 
 from triseek.cli import status
+from triseek.cli.commands import daemon, index, stats
 from triseek.cli.commands import find_files as finding
-from triseek.cli.commands import index, stats
 from triseek.cli.flags import FLAGS
 from triseek.errors import InvalidRequest
 
@@ -85,6 +85,7 @@ app.command()(index.measure)
 app.command()(index.check)
 app.command()(index.warmup)
 app.add_typer(stats.app, name="stats")
+app.add_typer(daemon.app, name="daemon")
 
 
 def run_app(words: Sequence[str]) -> int:

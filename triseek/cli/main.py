@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 VERBS = frozenset(
     (
         "search", "find-files", "build", "update", "reindex", "index-status", "measure", "check",
-        "stats", "warmup",
+        "stats", "warmup", "daemon",
     )
 )  # fmt: skip
 """First words that are not patterns. `triseek search build` searches for the word build."""

@@ -1,0 +1,131 @@
+"""`triseek daemon …` as people and scripts meet it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import command, triseek
+from triseek.cli.log_tail import LogTail
+from triseek.ipc import address, client, wire
+
+HERE = Path("/")
+
+
+def test_with_none_running_status_and_stop_say_so_and_succeed():
+    for verb in ("status", "stop"):
+        assert triseek(["daemon", verb], HERE) == (0, b"triseek: no daemon running\n", "")
+    assert triseek(["daemon", "status", "--json"], HERE).out == b'{\n  "running": false\n}\n'
+    assert triseek(["daemon", "stop", "--json"], HERE).out == b'{\n  "stopped": false\n}\n'
+
+
+def test_a_daemons_life_as_it_is_told(daemon):
+    pid = daemon()
+
+    already = triseek(["daemon", "start"], HERE).out.decode()
+    assert already == f"triseek: daemon already running (process {pid})\n"
+    again = json.loads(triseek(["daemon", "start", "--json"], HERE).out)
+    assert (again["started"], again["pid"]) == (False, pid)
+    told = triseek(["daemon", "status"], HERE).out.decode()
+    assert told.startswith(f"triseek: daemon running (process {pid}, version ")
+    document = json.loads(triseek(["daemon", "status", "--json"], HERE).out)
+    assert document["running"] is True
+    assert document["pid"] == pid
+    assert triseek(["daemon", "stop"], HERE).out == b"triseek: daemon stopped\n"
+    assert triseek(["daemon", "status"], HERE).out == b"triseek: no daemon running\n"
+
+
+def test_restart_starts_one_whether_or_not_one_runs(daemon):
+    first = triseek(["daemon", "restart", "--json"], HERE)
+    second = triseek(["daemon", "restart", "--json"], HERE)
+    pids = [json.loads(outcome.out)["pid"] for outcome in (first, second)]
+
+    assert pids[0] != pids[1]
+    assert client.ask("ping")["pid"] == pids[1]
+
+
+def test_a_command_is_declined_while_no_handler_knows_it(daemon):
+    daemon()
+    with closing(address.connect(5)) as sock:
+        wire.send(sock, client.request("text", {"words": ["x"], "cwd": "/"}))
+
+        assert wire.receive(sock, 100) == b"-unsupported"
+
+
+@pytest.mark.parametrize(
+    "words", [["run", "--idle-exit", "-1"], ["run", "--idle-exit=inf"], ["run", "--idle-exit=x"]]
+)
+def test_an_idle_exit_that_is_none_is_one_clear_line(words):
+    outcome = command(["daemon", *words], HERE)
+
+    assert outcome.status == 2
+    assert outcome.err.startswith("triseek: invalid value for '--idle-exit'") or (
+        "invalid value for --idle-exit" in outcome.err
+    )
+    assert outcome.err.count("\n") == 1
+
+
+def test_the_log_is_shown_from_its_end(daemon):
+    daemon()
+    for _ in range(20):
+        client.ask("ping")
+    shown = triseek(["daemon", "logs", "-n", "5"], HERE).out.decode().splitlines()
+
+    assert len(shown) == 5
+    assert {json.loads(line)["event"] for line in shown} == {"request"}
+    assert triseek(["daemon", "logs", "-n", "0"], HERE).out == b""
+
+
+def test_no_log_is_said(home):
+    outcome = triseek(["daemon", "logs"], HERE)
+
+    assert outcome == (0, b"", f"triseek: no log at {home}/daemon/daemon.log\n")
+
+
+def test_the_log_is_followed(daemon, in_front):
+    daemon()
+    child = in_front(
+        "-m", "triseek", "daemon", "logs", "--lines=1", "--follow", stdout=subprocess.PIPE
+    )
+    assert child.stdout.readline()
+    client.ask("ping")
+
+    assert json.loads(child.stdout.readline())["verb"] == "ping"
+
+
+class TestTail:
+    @pytest.mark.parametrize("count", [0, 1, 3, 999, 5000])
+    def test_the_last_lines_are_those_of_the_file(self, count, tmp_path):
+        lines = [f"line {number} {'x' * (number % 300)}\n" for number in range(1000)]
+        path = tmp_path / "log"
+        path.write_text("".join(lines))
+
+        with LogTail(str(path)) as tail:
+            assert tail.last(count) == "".join(lines[len(lines) - min(count, 1000) :])
+
+    def test_what_follows_is_found_over_a_rotation(self, tmp_path):
+        path = tmp_path / "log"
+        path.write_text("one\n")
+        with LogTail(str(path)) as tail, path.open("a") as old:
+            assert tail.last(5) == "one\n"
+            old.write("two\n")
+            old.flush()
+            os.rename(path, tmp_path / "log.1")
+            path.write_text("three\n")
+            following = tail.following()
+
+            assert [next(following), next(following)] == ["two\n", "three\n"]
+
+    def test_a_log_that_appears_later_is_followed_from_its_start(self, tmp_path):
+        path = tmp_path / "log"
+        with LogTail(str(path)) as tail:
+            with pytest.raises(FileNotFoundError):
+                tail.last(3)
+            path.write_text("first\n")
+
+            assert next(tail.following()) == "first\n"
