@@ -12,6 +12,7 @@ from triseek.cli import status
 from triseek.cli.commands import daemon, index, stats
 from triseek.cli.commands import find_files as finding
 from triseek.cli.flags import FLAGS
+from triseek.cli.world import World
 from triseek.errors import InvalidRequest
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def search(context: typer.Context) -> int:
     """Search file contents: triseek [search] [FLAGS] PATTERN [PATH…]."""
     from triseek.cli import search_verb
 
-    return search_verb.search(context.args)
+    return search_verb.search(context.args, World.here())
 
 
 @app.command("find-files")
@@ -67,13 +68,21 @@ def find_files(
     limit: Annotated[int | None, typer.Option("--limit", min=0, help="At most so many.")] = None,
     json: index.Json = False,
     null: Annotated[bool, typer.Option("--null", "-0", help="NUL after each path.")] = False,
+    no_daemon: Annotated[  # noqa: ARG001 - what gets here is done in this process anyway
+        bool, typer.Option("--no-daemon", help="Do it in this process, ask no daemon.")
+    ] = False,
 ) -> int:
     """Find files by their path: all words must be in it, in any order; or a glob.
 
     Examples: triseek find-files 'router auth' · triseek find-files '*.proto' src
     """
     return finding.find_files(
-        query, path, limit=limit, as_json=json, terminator=b"\0" if null else b"\n"
+        query,
+        path,
+        limit=limit,
+        as_json=json,
+        terminator=b"\0" if null else b"\n",
+        world=World.here(),
     )
 
 

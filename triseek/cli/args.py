@@ -97,6 +97,8 @@ class LowArgs:
         self.no_messages = False
         self.no_ignore_messages = False
         self.debug = False
+        self.no_daemon = False
+        """Heeded by `cli.fast` and `cli.remote`: to a search it means nothing."""
         self.ignored = ""
         """Where the values of flags without meaning end up."""
 

@@ -487,7 +487,8 @@ FLAGS: tuple[Flag, ...] = (
          help="Write one JSON document: the result agents get."),
     Flag(OWN, "limit", value="NUM", store=_keep("limit", whole_number),
          help="At most NUM matching lines in all; totals stay exact."),
-    Flag(OWN, "no-daemon", turn=_ignored, help="Accepted; search in this process."),
+    Flag(OWN, "no-daemon", turn=_switch("no_daemon"),
+         help="Search in this process: ask no daemon and start none."),
     # Other
     Flag(OTHER, "debug", turn=_silent_logging, help="Accepted; --envelope says which road ran."),
     Flag(OTHER, "trace", turn=_silent_logging, help="Accepted, as --debug."),

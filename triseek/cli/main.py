@@ -1,7 +1,7 @@
 """Entry point: a search goes straight to work, the other verbs go through Typer.
 
 Nothing is imported before it is needed: `triseek PATTERN` loads neither Typer nor rich nor
-pyarrow. This is also the one place that turns errors into exit statuses.
+pyarrow.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ import os
 import sys
 
 from triseek.cli import status
-from triseek.errors import TriseekError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import NoReturn
+
+    from triseek.cli.world import World
+    from triseek.service.service import Service
 
 VERBS = frozenset(
     (
@@ -34,58 +36,81 @@ def main() -> NoReturn:
     sys.exit(run(sys.argv[1:]))
 
 
-def run(words: Sequence[str]) -> int:
-    """Run one command and return its exit status. Never raises."""
+def is_quick(words: Sequence[str]) -> bool:
+    """Whether the words are a search or find-files, as far as a glance at them tells."""
+    first = words[0] if words else "--help"
+    return not (
+        COMPLETION in os.environ
+        or first in APP_OPTIONS
+        or first in ("--version", "-V")
+        or first in VERBS - {"search", "find-files"}
+    )
+
+
+def run(words: Sequence[str], world: World | None = None) -> int:
+    """Run one command in this process and return its exit status. Never raises."""
     try:
-        code = _dispatch(words)
-        sys.stdout.flush()
-    except TriseekError as error:
-        _say(f"triseek: {_one_line(error)}")
-        return status.ERROR
+        from triseek.cli.edge import settled
+        from triseek.cli.world import World, to_stderr
+
+        def work() -> int:
+            code = _dispatch(words, world or World.here())
+            sys.stdout.flush()
+            return code
+
+        return settled(work, world.err if world else to_stderr, words)
     except BrokenPipeError:
         _forget_stdout()
         return status.FOUND
     except KeyboardInterrupt:
         return status.INTERRUPTED
-    except Exception:  # noqa: BLE001 - the outermost edge: a bug becomes a log and a status
-        return _bug()
-    return code
 
 
-def _dispatch(words: Sequence[str]) -> int:
+def _dispatch(words: Sequence[str], world: World) -> int:
     if not words and COMPLETION not in os.environ:
         from triseek.cli.help import short
 
-        _say(short().rstrip())
+        world.err(short().rstrip())
         return status.ERROR
-    first = words[0] if words else ""
-    if first in ("--version", "-V"):
+    if words and words[0] in ("--version", "-V"):
         from triseek.cli.search_verb import version
 
-        return version()
-    if COMPLETION in os.environ or first in APP_OPTIONS or first in VERBS - {"search"}:
+        return version(world)
+    if not is_quick(words):
         from triseek.cli.app import run_app
 
         return run_app(words)
+    return perform(words, world)
+
+
+def perform(words: Sequence[str], world: World, service: Service | None = None) -> int:
+    """Do a search or find-files; with a service, in a daemon's thread for somebody else.
+
+    Raises:
+        NeedsClient: a daemon cannot do it.
+    """
+    if words[0] == "find-files":
+        return _find_files(words, world, service)
     from triseek.cli.search_verb import search
 
-    return search(words[1:] if first == "search" else words)
+    return search(words[1:] if words[0] == "search" else words, world, service)
 
 
-def _one_line(error: TriseekError) -> str:
-    """What is wrong and what to do, on one line."""
-    message = " ".join(error.message.split("\n")).rstrip()
-    if not error.next_step:
-        return message
-    stop = "" if message.endswith((".", "!", "?", ":")) else "."
-    return f"{message}{stop} {error.next_step}"
+def _find_files(words: Sequence[str], world: World, service: Service | None) -> int:
+    from triseek.cli.find_words import read
 
+    plain = read(words[1:])
+    if plain is not None:
+        from triseek.cli.commands.find_files import find_from_words
 
-def _say(message: str) -> None:
-    try:
-        print(message.encode(errors="replace").decode(), file=sys.stderr)
-    except OSError:
-        return  # nobody listens; the status still speaks
+        return find_from_words(plain, world, service)
+    if service is not None:
+        from triseek.cli.world import NeedsClient
+
+        raise NeedsClient("words")  # a daemon has no Typer
+    from triseek.cli.app import run_app
+
+    return run_app(words)
 
 
 def _forget_stdout() -> None:
@@ -94,24 +119,3 @@ def _forget_stdout() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError):
         return  # standard output was no file to begin with
-
-
-def _bug() -> int:
-    """Write the traceback where it can be found, and say where."""
-    import time
-    import traceback
-
-    from triseek import paths
-
-    report = traceback.format_exc()
-    name = os.path.join(paths.logs(), f"crash-{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}.log")
-    try:
-        os.makedirs(paths.logs(), exist_ok=True)
-        with open(name, "w", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(f"triseek {' '.join(sys.argv[1:])}\n\n{report}")
-    except OSError:
-        _say(report)
-        name = "standard error"
-    last = report.rstrip().rsplit("\n", 1)[-1]
-    _say(f"triseek: a bug: {last}. The traceback is in {name}; please report it.")
-    return status.BUG

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
     from triseek.cli.resolve import Operand
+    from triseek.cli.world import World
     from triseek.engine.engine import Engine
     from triseek.model.search import ScopeSpec
     from triseek.service.service import Service
@@ -41,11 +43,21 @@ class Place(NamedTuple):
     """The operand, relative to the engine's root; empty for the root itself."""
 
 
+def session(service: Service | None) -> AbstractContextManager[Service]:
+    """The service that was given, left open; else one for this command alone."""
+    from contextlib import nullcontext
+
+    from triseek.service.service import Service
+
+    return Service(one_shot=True) if service is None else nullcontext(service)
+
+
 class Places:
     """Finds places, and remembers the engines."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, world: World) -> None:
         self._service = service
+        self._world = world
         self._engines: dict[str, Engine] = {}
 
     def tree(self, typed: str, scope: ScopeSpec) -> Place:
@@ -54,16 +66,16 @@ class Places:
         ripgrep's globs count from the working folder. Where one of them is tied to a place and
         the folder lies below, the engine of the working folder is the one that understands it.
         """
-        path = os.path.realpath(typed or os.curdir)
+        path = self._world.folder(typed)
         engine = self._engine(path)
-        here = os.path.realpath(os.curdir)
+        here = self._world.folder()
         if _below(engine.root, here) and any(map(_anchored, (*scope.globs, *scope.iglobs))):
             engine = self._engine(here)
         return Place(engine, _inside(engine, path))
 
     def file(self, typed: str) -> Place:
         """The place of a file; a link that was named is followed."""
-        path = os.path.realpath(typed)
+        path = os.path.realpath(self._world.at(typed))
         engine = self._engine(os.path.dirname(path))
         return Place(engine, _inside(engine, path))
 
@@ -79,16 +91,16 @@ def _inside(engine: Engine, path: str) -> bytes:
     return b"" if relative == b"." else relative
 
 
-def anchored(scope: ScopeSpec, engine: Engine) -> ScopeSpec:
+def anchored(scope: ScopeSpec, engine: Engine, world: World) -> ScopeSpec:
     """The scope with what was said from the working folder said from the engine's root."""
-    here = _inside(engine, os.path.realpath(os.curdir))
+    here = _inside(engine, world.folder())
     globs = scope.globs
     iglobs = scope.iglobs
     if here and not here.startswith(b"../") and here != b"..":
         lead = _as_glob(os.fsdecode(here))
         globs = tuple(_moved(glob, lead) for glob in globs)
         iglobs = tuple(_moved(glob, lead) for glob in iglobs)
-    ignore_files = tuple(os.path.abspath(path) for path in scope.ignore_files)
+    ignore_files = tuple(os.path.abspath(world.at(path)) for path in scope.ignore_files)
     return replace(scope, globs=globs, iglobs=iglobs, ignore_files=ignore_files)
 
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 from triseek.errors import InvalidQuery, InvalidRequest
 
 if TYPE_CHECKING:
     from triseek.cli.args import LowArgs
+    from triseek.cli.world import World
 
 STDIN = "-"
 """The name of standard input, as a path."""
 
 
-def read_patterns(low: LowArgs, positional: list[str]) -> tuple[tuple[str, ...], bool]:
+def read_patterns(
+    low: LowArgs, positional: list[str], world: World
+) -> tuple[tuple[str, ...], bool]:
     """All patterns, none twice, and whether reading them used up standard input."""
     if not low.patterns:
         if not positional:
@@ -29,7 +31,7 @@ def read_patterns(low: LowArgs, positional: list[str]) -> tuple[tuple[str, ...],
             if value == STDIN and used_stdin:
                 raise InvalidRequest("-f -: standard input has already been read")
             used_stdin = used_stdin or value == STDIN
-            found.update(dict.fromkeys(_lines_of(value)))
+            found.update(dict.fromkeys(_lines_of(value, world)))
     return tuple(found), used_stdin
 
 
@@ -43,12 +45,12 @@ def _utf8(pattern: str) -> str:
     return pattern
 
 
-def _lines_of(path: str) -> list[str]:
+def _lines_of(path: str, world: World) -> list[str]:
     try:
         if path == STDIN:
-            raw = sys.stdin.buffer.read()
+            raw = world.read_stdin()
         else:
-            with open(path, "rb") as file:
+            with open(world.at(path), "rb") as file:
                 raw = file.read()
     except OSError as error:
         raise InvalidRequest(

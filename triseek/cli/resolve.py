@@ -64,7 +64,7 @@ def resolve(low: LowArgs, world: World) -> Plan:
     """
     searches = low.mode != "list"
     positional = list(low.positional)
-    patterns, used_stdin = read_patterns(low, positional) if searches else ((), False)
+    patterns, used_stdin = read_patterns(low, positional, world) if searches else ((), False)
     operands = _operands(positional, world, searches=searches, used_stdin=used_stdin)
     shows = _shows(low)
     look, footer = _look(low, world, operands, shows)
@@ -102,17 +102,17 @@ def _operands(
     if typed:
         if used_stdin and STDIN in typed:
             raise InvalidRequest("standard input cannot be both patterns (-f -) and text (-)")
-        return tuple(_operand(each, searches=searches) for each in typed)
+        return tuple(_operand(each, world, searches=searches) for each in typed)
     if searches and world.stdin_readable and not used_stdin:
         return (Operand("", "stdin"),)
     return (Operand("", "tree"),)
 
 
-def _operand(typed: str, *, searches: bool) -> Operand:
+def _operand(typed: str, world: World, *, searches: bool) -> Operand:
     if typed == STDIN and searches:
         return Operand(typed, "stdin")
     try:
-        mode = os.stat(typed).st_mode
+        mode = os.stat(world.at(typed)).st_mode
     except OSError as error:
         return Operand(typed, "missing", f"{error.strerror} (os error {error.errno})")
     except ValueError:  # an embedded NUL

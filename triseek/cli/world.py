@@ -1,15 +1,45 @@
-"""The world around a command: terminal, environment, standard input."""
+"""The world around a command: where it stands, its terminal, its streams.
+
+A command reads nothing of the process it runs in but by way of its world, so that the daemon can
+run many of them, for many clients, in threads of one process.
+"""
 
 from __future__ import annotations
 
 import os
-import stat
 import sys
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from triseek.cli import surroundings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class NeedsClient(Exception):
+    """Only the process the user started can go on; nothing has been written yet."""
+
+
+def to_stdout(piece: bytes) -> None:
+    """Write to this process's standard output, now."""
+    sys.stdout.buffer.write(piece)
+    sys.stdout.buffer.flush()
+
+
+def to_stderr(message: str) -> None:
+    """Write a line to this process's standard error, if anybody listens."""
+    try:
+        print(message, file=sys.stderr)
+    except OSError:
+        return  # nobody listens; the status still speaks
+
+
+def _from_stdin() -> bytes:
+    return sys.stdin.buffer.read()
 
 
 class World(NamedTuple):
-    """What the decision depends on besides the words; a test can make one up."""
+    """What a command depends on besides its words; a test can make one up."""
 
     terminal: bool
     """Standard output is a terminal."""
@@ -19,31 +49,31 @@ class World(NamedTuple):
     """The environment asks for no colour."""
     stdin_readable: bool
     """Standard input is a file, a pipe or a socket: something to search."""
+    cwd: str = ""
+    """The working folder, absolute; empty for that of this process."""
+    out: Callable[[bytes], None] = to_stdout
+    """Writes to standard output at once. Raises `BrokenPipeError` when nobody reads any more."""
+    err: Callable[[str], None] = to_stderr
+    """Writes a line to standard error; its end is added."""
+    read_stdin: Callable[[], bytes] = _from_stdin
+    """All of standard input. Raises `NeedsClient` where that is another process's."""
+    has_stdin: bool = True
+    """`read_stdin` can be called."""
 
     @classmethod
     def here(cls) -> World:
         """The world this process is in."""
         return cls(
             terminal=sys.stdout.isatty(),
-            width=_width(),
-            plain="NO_COLOR" in os.environ or os.environ.get("TERM", "dumb") == "dumb",
-            stdin_readable=_stdin_readable(),
+            width=surroundings.width(os.environ),
+            plain=surroundings.plain(os.environ),
+            stdin_readable=surroundings.stdin_readable(),
         )
 
+    def at(self, typed: str) -> str:
+        """A path as it was typed, as this process can open it."""
+        return os.path.join(self.cwd, typed) if typed else ""
 
-def _stdin_readable() -> bool:
-    try:
-        mode = os.fstat(0).st_mode
-    except OSError:
-        return False
-    return stat.S_ISREG(mode) or stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
-
-
-def _width() -> int:
-    columns = os.environ.get("COLUMNS", "")
-    if columns.isdigit() and int(columns):
-        return int(columns)
-    try:
-        return os.get_terminal_size(1).columns or 80
-    except OSError:
-        return 80
+    def folder(self, typed: str = "") -> str:
+        """The canonical path of a folder that was typed; nothing typed is the working folder."""
+        return os.path.realpath(self.at(typed or os.curdir))

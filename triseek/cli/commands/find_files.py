@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from triseek.cli import status
-from triseek.cli.operands import Naming, Places, anchored
+from triseek.cli.operands import Naming, Places, anchored, session
 from triseek.cli.render.envelope import shown
 from triseek.cli.render.output import Output
 from triseek.errors import InvalidQuery, InvalidRequest, RepoNotDetected
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from triseek.cli.args import LowArgs
+    from triseek.cli.find_words import FindWords
+    from triseek.cli.world import World
+    from triseek.service.service import Service
 
 GLOB_SIGNS = frozenset("*?[{")
 
@@ -30,8 +33,12 @@ def find_files(
     as_json: bool = False,
     terminator: bytes = b"\n",
     scope: ScopeSpec | None = None,
+    world: World,
+    service: Service | None = None,
 ) -> int:
     """Print the files whose path has every word of the query in it, or matches its glob.
+
+    Without a service one is opened for this command alone.
 
     Raises:
         InvalidQuery: the query is empty.
@@ -39,15 +46,13 @@ def find_files(
     """
     if not query.strip():
         raise InvalidQuery("the query is empty", next_step="Give a part of the file's path.")
-    if path and not os.path.isdir(path):
+    if path and not os.path.isdir(world.at(path)):
         raise RepoNotDetected(f"{path}: no such folder")
-    from triseek.service.service import Service
-
-    out = Output()
-    with Service(one_shot=True) as service:
-        places = Places(service)
+    out = Output(world.out)
+    with session(service) as open_service:
+        places = Places(open_service, world)
         root = os.fsencode(places.tree(path, ScopeSpec()).engine.root)
-        found = list(_found(places, query, path, scope or ScopeSpec(allowlist=True)))
+        found = list(_found(places, query, path, scope or ScopeSpec(allowlist=True), world))
     kept = found if limit is None else found[:limit]
     if as_json:
         out.write(_document(root, kept, total=len(found)))
@@ -57,17 +62,29 @@ def find_files(
     return status.FOUND if found else status.NOTHING
 
 
-def find_from_search(low: LowArgs) -> int:
+def find_from_words(plain: FindWords, world: World, service: Service | None = None) -> int:
+    """`triseek find-files …`, as `find_files`."""
+    return find_files(
+        plain.query,
+        plain.path,
+        limit=plain.limit,
+        as_json=plain.as_json,
+        terminator=b"\0" if plain.null else b"\n",
+        world=world,
+        service=service,
+    )
+
+
+def find_from_search(low: LowArgs, world: World, service: Service | None = None) -> int:
     """`triseek --kind path QUERY [PATH]`."""
     from triseek.cli.resolve import resolve
-    from triseek.cli.world import World
 
     if low.patterns or not low.positional:
         raise InvalidRequest("--kind path: give the query as the first word")
     query, *paths = low.positional
     if len(paths) > 1:
         raise InvalidRequest("--kind path: give one folder at most")
-    plan = resolve(low, World.here())
+    plan = resolve(low, world)
     return find_files(
         query,
         paths[0] if paths else "",
@@ -75,16 +92,20 @@ def find_from_search(low: LowArgs) -> int:
         as_json=low.mode in ("json", "envelope"),
         terminator=b"\0" if low.null else b"\n",
         scope=replace(plan.request.scope, allowlist=True),
+        world=world,
+        service=service,
     )
 
 
-def _found(places: Places, query: str, path: str, scope: ScopeSpec) -> Iterator[bytes]:
+def _found(
+    places: Places, query: str, path: str, scope: ScopeSpec, world: World
+) -> Iterator[bytes]:
     accepts = _accepts(query)
     if accepts is None:
         scope = replace(scope, globs=(*scope.globs, query))
     place = places.tree(path, scope)
     naming = Naming(place.inside, path)
-    scope = anchored(scope, place.engine)
+    scope = anchored(scope, place.engine, world)
     inside = (os.fsdecode(place.inside),) if place.inside else ()
     for each in place.engine.list_files(scope, inside):
         name = naming.shown(each)

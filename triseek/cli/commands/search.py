@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ import numpy as np
 
 from triseek.cli import status
 from triseek.cli.binary import MAPPED_MAX, noticed_buffered, noticed_mapped, without_rest
-from triseek.cli.operands import Naming, Places, anchored, runs
+from triseek.cli.operands import Naming, Places, anchored, runs, session
 from triseek.cli.render.found import Found, Rows
 from triseek.cli.render.output import Output
 from triseek.cli.report import Report
@@ -29,21 +28,24 @@ if TYPE_CHECKING:
     from triseek.cli.operands import Place
     from triseek.cli.render.found import Renderer
     from triseek.cli.resolve import Operand, Plan
+    from triseek.cli.world import World
     from triseek.engine.backends.base import Batch
     from triseek.engine.engine import Engine
     from triseek.model.search import SearchRequest, Skipped
+    from triseek.service.service import Service
 
 FAULTS = ("unreadable", "loop", "not_found", "other")
 """Reasons for skipping a file that are worth a message and an exit status of 2."""
 
 
-def run(plan: Plan) -> int:
-    """Search, show, and return the exit status."""
-    from triseek.service.service import Service
+def run(plan: Plan, world: World, service: Service | None = None) -> int:
+    """Search, show, and return the exit status.
 
+    Without a service one is opened for this command alone.
+    """
     started = time.perf_counter()
-    with Service(one_shot=True) as service:
-        job = _Job(plan, Places(service))
+    with session(service) as open_service:
+        job = _Job(plan, Places(open_service, world), world)
         try:
             if plan.shows == "list":
                 job.list_files()
@@ -65,10 +67,11 @@ def _possible(request: SearchRequest) -> bool:
 class _Job:
     """One command: all operands in turn, shown by one renderer."""
 
-    def __init__(self, plan: Plan, places: Places) -> None:
+    def __init__(self, plan: Plan, places: Places, world: World) -> None:
         self.plan = plan
         self.places = places
-        self.out = Output(eager=plan.eager)
+        self.world = world
+        self.out = Output(world.out, eager=plan.eager)
         self.report = Report()
         self.renderer = _renderer(plan, self.out)
         self._stops_early = plan.quiet and not plan.stats
@@ -112,7 +115,7 @@ class _Job:
     def _search_tree(self, operand: Operand) -> None:
         place = self.places.tree(operand.typed, self.plan.request.scope)
         naming = Naming(place.inside, operand.typed)
-        scope = anchored(self.plan.request.scope, place.engine)
+        scope = anchored(self.plan.request.scope, place.engine, self.world)
         request = replace(self.plan.request, scope=scope, paths=_paths(place))
         if self.plan.include_zero and self.plan.shows in ("count", "count_matches"):
             self._count_all(place, request, naming)
@@ -171,7 +174,7 @@ class _Job:
         with TemporaryDirectory(prefix="triseek-stdin-") as folder:
             path = os.path.join(folder, "stdin")
             with open(path, "wb") as file:
-                file.write(sys.stdin.buffer.read())
+                file.write(self.world.read_stdin())
             place = self.places.file(path)
             request = replace(as_explicit(self.plan.request), paths=(os.fsdecode(place.inside),))
             answered = False
@@ -261,7 +264,7 @@ class _Job:
             else:
                 place = self.places.tree(operand.typed, self.plan.request.scope)
                 naming = Naming(place.inside, operand.typed)
-                scope = anchored(self.plan.request.scope, place.engine)
+                scope = anchored(self.plan.request.scope, place.engine, self.world)
                 for path in place.engine.list_files(scope, _paths(place)):
                     yield naming.shown(path)
 
@@ -337,7 +340,7 @@ class _Job:
 
     def _say(self, message: str) -> None:
         if self.plan.messages:
-            print(f"triseek: {message}", file=sys.stderr)
+            self.world.err(f"triseek: {message}")
 
 
 def _renderer(plan: Plan, out: Output) -> Renderer:

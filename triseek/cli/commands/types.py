@@ -10,13 +10,14 @@ from triseek.cli.resolve import type_choice
 
 if TYPE_CHECKING:
     from triseek.cli.args import LowArgs
+    from triseek.cli.world import World
 
 
-def type_list(low: LowArgs) -> int:
+def type_list(low: LowArgs, world: World) -> int:
     """Show every file type and its globs, after --type-add and --type-clear."""
     from triseek.query.filetypes import definitions
 
-    out = Output()
+    out = Output(world.out)
     table = definitions(type_choice(low).changes)
     for name in sorted(table):
         out.write(f"{name}: {', '.join(table[name])}\n".encode())

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-import sys
+from typing import TYPE_CHECKING
+
+from triseek.cli.world import to_stdout
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 CHUNK = 1 << 18
 
@@ -10,9 +15,10 @@ CHUNK = 1 << 18
 class Output:
     """Collects pieces and writes them when there are enough."""
 
-    def __init__(self, *, eager: bool = False) -> None:
+    def __init__(self, send: Callable[[bytes], None] = to_stdout, *, eager: bool = False) -> None:
         self.written = 0
         """Bytes accepted so far."""
+        self._send = send
         self._eager = eager
         self._pieces: list[bytes] = []
         self._pending = 0
@@ -26,9 +32,8 @@ class Output:
             self.flush()
 
     def flush(self) -> None:
-        """Hand everything to the operating system."""
+        """Hand everything over."""
         if self._pieces:
-            sys.stdout.buffer.write(b"".join(self._pieces))
-            self._pieces.clear()
-            self._pending = 0
-        sys.stdout.buffer.flush()
+            # What cannot be sent is lost, and must not be sent again by whoever cleans up.
+            pieces, self._pieces, self._pending = self._pieces, [], 0
+            self._send(b"".join(pieces))

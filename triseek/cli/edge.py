@@ -1,0 +1,65 @@
+"""The outermost edge of a command: errors become one line and a status, bugs a log."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from triseek.cli import status
+from triseek.cli.world import NeedsClient
+from triseek.errors import TriseekError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+def settled(work: Callable[[], int], say: Callable[[str], None], words: Sequence[str]) -> int:
+    """Do the work and return its exit status, or that of what it raised.
+
+    Raises:
+        BrokenPipeError: nobody reads the output any more.
+        NeedsClient: the work must be done by the process the user started.
+    """
+    try:
+        return work()
+    except TriseekError as error:
+        say(_readable(f"triseek: {_one_line(error)}"))
+        return status.ERROR
+    except (BrokenPipeError, NeedsClient):
+        raise
+    except Exception:  # noqa: BLE001 - a bug becomes a log and a status
+        return _bug(say, words)
+
+
+def _one_line(error: TriseekError) -> str:
+    """What is wrong and what to do, on one line."""
+    message = " ".join(error.message.split("\n")).rstrip()
+    if not error.next_step:
+        return message
+    stop = "" if message.endswith((".", "!", "?", ":")) else "."
+    return f"{message}{stop} {error.next_step}"
+
+
+def _readable(message: str) -> str:
+    return message.encode(errors="replace").decode()
+
+
+def _bug(say: Callable[[str], None], words: Sequence[str]) -> int:
+    """Write the traceback where it can be found, and say where."""
+    import time
+    import traceback
+
+    from triseek import paths
+
+    report = traceback.format_exc()
+    name = os.path.join(paths.logs(), f"crash-{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}.log")
+    try:
+        os.makedirs(paths.logs(), exist_ok=True)
+        with open(name, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(f"triseek {' '.join(words)}\n\n{report}")
+    except OSError:
+        say(_readable(report))
+        name = "standard error"
+    last = report.rstrip().rsplit("\n", 1)[-1]
+    say(_readable(f"triseek: a bug: {last}. The traceback is in {name}; please report it."))
+    return status.BUG
