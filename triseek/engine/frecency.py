@@ -99,21 +99,27 @@ class Frecency:
         return frecency
 
     def claim(self) -> bool:
-        """Become the owner if nobody is; else read what the owner has saved. Whether it is ours.
+        """Become the owner if nobody is; else read what the owner has saved. Whether it is ours."""
+        try:
+            self.own()
+        except (errors.Busy, errors.StateUnwritable):
+            with self._lock:
+                self._read()
+        return self.owned
 
-        A folder that may not be written has no owner.
+    def own(self) -> None:
+        """Become the owner, on top of what the last one saved.
+
+        Raises:
+            Busy: another process is the owner.
+            StateUnwritable: the folder or its lock cannot be made.
         """
         with self._saving, self._lock:
-            if self._held is not None:
-                return True
-            held = ExitStack()
-            try:
+            if self._held is None:
+                held = ExitStack()
                 held.enter_context(lock.writer(self._folder, LOCK))
                 self._held = held
-            except (errors.Busy, errors.StateUnwritable):
-                pass
-            self._read()
-            return self._held is not None
+                self._read()
 
     @property
     def owned(self) -> bool:
