@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperCommand
 
 from triseek.cli import status
-from triseek.cli.commands import daemon, index, stats
+from triseek.cli.commands import daemon, frecency, index, stats
 from triseek.cli.commands import find_files as finding
 from triseek.cli.flags import FLAGS
 from triseek.cli.world import World
@@ -93,6 +93,7 @@ app.command("index-status")(index.index_status)
 app.command()(index.measure)
 app.command()(index.check)
 app.command()(index.warmup)
+app.command("frecency-select")(frecency.select)
 app.add_typer(stats.app, name="stats")
 app.add_typer(daemon.app, name="daemon")
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 VERBS = frozenset(
     (
         "search", "find-files", "build", "update", "reindex", "index-status", "measure", "check",
-        "stats", "warmup", "daemon",
+        "stats", "warmup", "daemon", "frecency-select",
     )
 )  # fmt: skip
 """First words that are not patterns. `triseek search build` searches for the word build."""
