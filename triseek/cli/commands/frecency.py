@@ -10,10 +10,12 @@ import typer
 
 from triseek.cli import report_text, status
 from triseek.cli.commands.index import Json  # noqa: TC001 - Typer reads it
-from triseek.errors import Busy, InvalidRequest
+from triseek.errors import Busy, DaemonUnreachable, InvalidRequest, VersionMismatch
 
 OWNER_WAIT_S = 1.0
 """How long another process that is just saving its own select is waited for."""
+ANSWER_S = 5.0
+"""How long the daemon is waited for."""
 _PAUSE_S = 0.02
 
 
@@ -58,6 +60,28 @@ def by_root(paths: list[str]) -> dict[str, list[bytes]]:
 
 
 def record(root: str, paths: list[bytes]) -> int:
+    """Count files of one root as selected, by the daemon if one runs; how many were counted.
+
+    Raises: what `record_here` raises, and what the daemon says is wrong.
+    """
+    counted = _record_there(root, paths)
+    return record_here(root, paths) if counted is None else counted
+
+
+def _record_there(root: str, paths: list[bytes]) -> int | None:
+    """Have the daemon count, which owns the scores of the roots it serves; None if none can."""
+    from triseek.ipc.client import ask
+
+    if os.environ.get("TRISEEK_NO_DAEMON"):
+        return None
+    params = {"target_root": root, "paths": [os.fsdecode(path) for path in paths]}
+    try:
+        return int(ask("frecency_select", params, ANSWER_S)["recorded"])
+    except (DaemonUnreachable, VersionMismatch):
+        return None
+
+
+def record_here(root: str, paths: list[bytes]) -> int:
     """Count files of one root as selected, under the owner's lock; how many were counted.
 
     Raises:

@@ -1,0 +1,92 @@
+"""frecency-select beside a daemon that owns the scores, both as processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import command
+from triseek.engine.frecency import Frecency
+from triseek.ipc import lock
+from triseek.service.roots import index_dir
+
+SERVE = """
+import os
+from triseek import config
+from triseek.daemon import process
+from triseek.daemon.server import Declined, Handlers
+from triseek.engine.frecency import Frecency
+from triseek.service.roots import index_dir
+
+owned = {}
+
+def select(params):
+    root = params["target_root"]
+    if root not in owned:
+        owned[root] = Frecency.open(index_dir(root))
+    paths = [os.fsencode(path) for path in params["paths"]]
+    return {"recorded": owned[root].touch("select", paths)}
+
+class Scores:
+    def start(self): pass
+    def busy(self): return False
+    def close(self):
+        for each in owned.values():
+            each.close()
+
+handlers = Handlers(text=lambda params, streams: Declined("none"), calls={"frecency_select": select})
+process.run(lambda settings: (handlers, [Scores()]), config.read())
+"""  # noqa: E501 - a program in a string
+
+
+@pytest.fixture
+def daemon(home, monkeypatch):
+    monkeypatch.delenv("TRISEEK_NO_DAEMON")
+    environ = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    running = subprocess.Popen([sys.executable, "-c", SERVE], env=environ)
+    deadline = time.monotonic() + 20
+    while not (home / "daemon" / "daemon.sock").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    yield running
+    running.kill()
+    running.wait()
+    assert lock.wait_until_free(10)
+
+
+@pytest.fixture
+def tree(repo):
+    return Path(repo({"a.c": "x\n", os.fsencode("\udcff.c"): "x\n"}))
+
+
+def selected(tree, path):
+    outcome = command(["frecency-select", "--json", path], tree)
+    assert outcome.status == 0, outcome.err
+    return json.loads(outcome.out)["recorded"]
+
+
+def test_a_daemon_that_owns_the_scores_counts(tree, daemon):
+    assert selected(tree, "a.c") == 1
+    assert selected(tree, os.fsdecode(b"\xff.c")) == 1
+    view = Frecency.open(index_dir(str(tree)))
+    assert not view.owned
+    assert view.top(9) == []  # not yet saved
+
+    daemon.send_signal(signal.SIGTERM)
+    daemon.wait()
+    assert sorted(path for path, _ in Frecency(index_dir(str(tree))).top(9)) == [b"a.c", b"\xff.c"]
+
+
+def test_after_the_daemon_was_killed_the_command_counts_itself(tree, daemon):
+    selected(tree, "a.c")
+    daemon.kill()
+    daemon.wait()
+
+    assert selected(tree, "a.c") == 1
+    assert dict(Frecency(index_dir(str(tree))).top(9)) == {b"a.c": pytest.approx(3, abs=0.01)}
