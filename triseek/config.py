@@ -31,7 +31,7 @@ class Settings:
     idle_exit_s: float = 1800.0
     max_roots: int = 16
     auto_index: bool = True
-    max_folders: int = 8192
+    max_folders: int = 32768
     log_level: str = "info"
 
 
@@ -114,7 +114,7 @@ KEYS = (
         "watch.max_folders",
         "max_folders",
         _count,
-        "Folders watched below one root; a root with more is swept instead.",
+        "Folders watched at once, over all roots; a root that does not fit is swept instead.",
     ),
     Key("log.level", "log_level", _level, "The least that the daemon's log keeps."),
 )

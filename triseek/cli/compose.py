@@ -5,24 +5,22 @@ The one place that knows both the command line and the daemon.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
-from triseek.daemon.server import Declined, Handlers
+from triseek.cli.remote import answer
+from triseek.daemon.calls import calls
+from triseek.daemon.server import Handlers
+from triseek.daemon.upkeep import Upkeep
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from triseek.config import Settings
     from triseek.daemon.process import Work
-    from triseek.daemon.streams import Streams
 
 
 def compose(settings: Settings) -> tuple[Handlers, Sequence[Work]]:
     """The daemon's handlers and its work."""
-    del settings
-    return Handlers(text=_unsupported), ()
-
-
-def _unsupported(params: dict[str, Any], streams: Streams) -> Declined:
-    del params, streams
-    return Declined("unsupported")
+    upkeep = Upkeep(settings)
+    return Handlers(text=partial(answer, upkeep.service), calls=calls(upkeep)), (upkeep,)

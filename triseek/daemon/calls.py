@@ -15,50 +15,47 @@ if TYPE_CHECKING:
 
     from triseek.daemon.upkeep import Upkeep
     from triseek.engine.engine import Engine
-    from triseek.service.service import Service
 
 
-def calls(service: Service, upkeep: Upkeep) -> Mapping[str, Callable[[dict[str, Any]], Any]]:
+def calls(upkeep: Upkeep) -> Mapping[str, Callable[[dict[str, Any]], Any]]:
     """Every verb but those the server itself knows."""
     found = (status, preload_root, reload_root, sync)
     names = {"reload_root": "reload"}
-    return {
-        names.get(call.__name__, call.__name__): partial(call, service, upkeep) for call in found
-    }
+    return {names.get(call.__name__, call.__name__): partial(call, upkeep) for call in found}
 
 
-def status(service: Service, upkeep: Upkeep, params: dict[str, Any]) -> dict[str, Any]:
+def status(upkeep: Upkeep, params: dict[str, Any]) -> dict[str, Any]:
     """`{target_root?}`: what is open and how it is kept; of one root, what is dirty now."""
     told: dict[str, Any] = {
-        "warm": not upkeep.is_cold,
-        "active_roots": len(service.engines()),
+        "warm": upkeep.is_warm,
+        "active_roots": len(upkeep.service.engines()),
         "roots": upkeep.states(),
     }
     if params.get("target_root") is not None:
-        told["root"] = sync(service, upkeep, params)
+        told["root"] = sync(upkeep, params)
     return told
 
 
-def preload_root(service: Service, _upkeep: Upkeep, params: dict[str, Any]) -> dict[str, Any]:
+def preload_root(upkeep: Upkeep, params: dict[str, Any]) -> dict[str, Any]:
     """`{target_root}`: open a root and keep it from now on."""
-    engine = _engine(service, params)
+    engine = _engine(upkeep, params)
     return {"preloaded": True, "target_root": engine.root}
 
 
-def reload_root(service: Service, _upkeep: Upkeep, params: dict[str, Any]) -> dict[str, Any]:
+def reload_root(upkeep: Upkeep, params: dict[str, Any]) -> dict[str, Any]:
     """`{target_root}`: let the newest generation of the index answer."""
-    engine = _engine(service, params)
+    engine = _engine(upkeep, params)
     if engine.has_index():
         engine.indexed().catch_up()
     return {"reloaded": True, "target_root": engine.root}
 
 
-def sync(service: Service, upkeep: Upkeep, params: dict[str, Any]) -> dict[str, Any]:
+def sync(upkeep: Upkeep, params: dict[str, Any]) -> dict[str, Any]:
     """`{target_root}`: take in everything that happened until now, and say what is dirty."""
-    engine = _engine(service, params)
+    engine = _engine(upkeep, params)
     keeper = upkeep.keeper(engine.root)
     told = state_of(keeper) if keeper else {"target_root": engine.root}
-    if not engine.has_index() or upkeep.is_cold:
+    if not engine.has_index() or not upkeep.is_warm:
         return {**told, "freshness": "unverified", "dirty": None, "index_generation": None}
     began = time.perf_counter()
     dirt = engine.indexed().dirt()
@@ -71,8 +68,8 @@ def sync(service: Service, upkeep: Upkeep, params: dict[str, Any]) -> dict[str, 
     }
 
 
-def _engine(service: Service, params: dict[str, Any]) -> Engine:
+def _engine(upkeep: Upkeep, params: dict[str, Any]) -> Engine:
     root = params.get("target_root")
     if not isinstance(root, str) or not os.path.isabs(root) or "\0" in root:  # noqa: PTH117
         raise InvalidRequest(f"target_root has to be an absolute path, not {root!r}")
-    return service.engine(root)
+    return upkeep.service.engine(root)

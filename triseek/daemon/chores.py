@@ -32,6 +32,11 @@ class Chores:
         self._closed = False
         self._child: subprocess.Popen[bytes] | None = None
 
+    @property
+    def busy(self) -> bool:
+        """Whether one is under way."""
+        return self._one.locked()
+
     def warm_up(self) -> None:
         """Have the kernels compiled where they are not, then load them."""
         try:

@@ -47,12 +47,15 @@ POLL_S = 60.0
 class Keeper:
     """One root's thread."""
 
-    def __init__(self, engine: Engine, chores: Chores, *, may_build: bool) -> None:
+    def __init__(
+        self, engine: Engine, chores: Chores, *, may_build: bool, folders_max: int
+    ) -> None:
         self.engine = engine
         self.trouble = ""
         """Why the root is not watched, or its index not kept, in one line."""
         self._chores = chores
         self._may_build = may_build
+        self._folders_max = folders_max
         self._stop = threading.Event()
         self._quiet_s = QUIET_S
         self._dirty_since = 0.0
@@ -151,7 +154,8 @@ class Keeper:
     def _watch(self) -> Watch:
         self.engine.unwatch()
         name = f"{key(os.fsencode(self.engine.root))}.{os.getpid()}"
-        watch = self.engine.watch(os.path.join(paths.daemon(), "cookies", name))  # noqa: PTH118
+        cookies = os.path.join(paths.daemon(), "cookies", name)  # noqa: PTH118
+        watch = self.engine.watch(cookies, self._folders_max)
         self.trouble = ""
         logger.info("watching", extra={"root": self.engine.root})
         return watch

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 from triseek.daemon.chores import Chores
 from triseek.daemon.keeper import Keeper, to_be_indexed
 from triseek.errors import TriseekError
+from triseek.service.service import Service
 
 if TYPE_CHECKING:
+    from triseek.config import Settings
     from triseek.engine.engine import Engine
-    from triseek.service.service import Service
 
 logger = logging.getLogger(__name__)
 
@@ -23,13 +24,12 @@ IDLE_S = 3_600.0
 
 
 class Upkeep:
-    """Keeps what a service has open; one for a process."""
+    """Owns the service that requests are served by, and keeps what it has open."""
 
-    def __init__(self, *, roots_max: int, auto_index: bool) -> None:
+    def __init__(self, settings: Settings) -> None:
         self.chores = Chores()
-        self._roots_max = roots_max
-        self._auto_index = auto_index
-        self._service: Service | None = None
+        self.service = Service(is_cold=lambda: not self.is_warm, opened=self.opened)
+        self._settings = settings
         self._keepers: dict[str, Keeper] = {}
         self._lock = threading.Lock()
         self._stop = threading.Event()
@@ -39,15 +39,18 @@ class Upkeep:
         ]
 
     @property
-    def is_cold(self) -> bool:
-        """Whether the kernels are still being loaded."""
-        return not self.chores.warm.is_set()
+    def is_warm(self) -> bool:
+        """Whether the kernels are loaded."""
+        return self.chores.warm.is_set()
 
-    def start(self, service: Service) -> None:
-        """Begin; requests may be served at once."""
-        self._service = service
+    def start(self) -> None:
+        """Begin; requests may be served meanwhile."""
         for thread in self._threads:
             thread.start()
+
+    def busy(self) -> bool:
+        """Whether something is under way that another process would have to begin anew."""
+        return self.chores.busy
 
     def opened(self, engine: Engine) -> None:
         """Keep a root from now on."""
@@ -58,19 +61,22 @@ class Upkeep:
         with self._lock:
             if self._stop.is_set() or engine.root in self._keepers:
                 return
-            keeper = Keeper(engine, self.chores, may_build=target is not None)
+            keeper = Keeper(
+                engine,
+                self.chores,
+                may_build=target is not None,
+                folders_max=self._settings.max_folders,
+            )
             self._keepers[engine.root] = keeper
         keeper.start()
 
     def _to_build(self, engine: Engine) -> str | None:
-        return to_be_indexed(engine.root) if self._auto_index else None
+        return to_be_indexed(engine.root) if self._settings.auto_index else None
 
     def _keep_other(self, root: str) -> None:
         """Keep the repository a searched folder lies in."""
-        if self._service is None:
-            return
         try:
-            self._service.engine(root, exact=True)
+            self.service.engine(root, exact=True)
         except TriseekError as error:
             logger.warning("upkeep failed", extra={"root": root, "reason": str(error)})
 
@@ -92,10 +98,8 @@ class Upkeep:
 
     def _surplus(self) -> list[Engine]:
         """Roots nobody asks about, and those asked about longest ago where there are too many."""
-        if self._service is None:
-            return []
-        engines = sorted(self._service.engines(), key=lambda engine: engine.used)
-        many = max(0, len(engines) - self._roots_max)
+        engines = sorted(self.service.engines(), key=lambda engine: engine.used)
+        many = max(0, len(engines) - self._settings.max_roots)
         now = time.monotonic()
         return engines[:many] + [e for e in engines[many:] if now - e.used > IDLE_S]
 
@@ -104,8 +108,7 @@ class Upkeep:
             keeper = self._keepers.pop(engine.root, None)
         if keeper is not None:
             keeper.stop()
-        if self._service is not None:
-            self._service.drop(engine)
+        self.service.drop(engine)
         logger.info("let go", extra={"root": engine.root})
 
     def close(self) -> None:
@@ -118,6 +121,7 @@ class Upkeep:
             keeper.stop()
         for keeper in keepers:
             keeper.join(2.0)
+        self.service.close()
 
 
 def state_of(keeper: Keeper) -> dict[str, Any]:

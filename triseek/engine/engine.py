@@ -106,10 +106,11 @@ class Engine:
             return IndexStatus(root=self.root, index_dir="", present=False, fresh=False)
         return index_status(self.root, self.index_dir, self.indexed())
 
-    def watch(self, cookies: str) -> Watch:
+    def watch(self, cookies: str, folders_max: int = 1 << 15) -> Watch:
         """Learn of changes from the file system's events, from now on; takes as long as a sweep.
 
         cookies: a folder outside of the root, for this root alone (see `files.watcher`).
+        folders_max: watches of this process, at most.
 
         Raises:
             IndexUnavailable, IndexCorrupt, FormatTooNew: There is no index to compare with.
@@ -117,7 +118,7 @@ class Engine:
         """
         from triseek.engine.watch import Watch
 
-        watch = Watch(self.indexed(), cookies)
+        watch = Watch(self.indexed(), cookies, folders_max)
         with self._lock:
             self._watch = watch
         return watch

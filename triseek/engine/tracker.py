@@ -13,6 +13,7 @@ never an answer.
 
 from __future__ import annotations
 
+import os
 import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -46,10 +47,10 @@ class Tracker:
     """
 
     def __init__(
-        self, root: str, cookies: str, told: Callable[[Happened | None], None] = lambda _: None
+        self, root: str, cookies: str, folders_max: int, told: Callable[[Happened | None], None]
     ) -> None:
         """Report to `told` what happened; None: anything may have."""
-        self.watcher = Watcher(root.encode(errors="surrogateescape"), cookies)
+        self.watcher = Watcher(os.fsencode(root), cookies, budget=folders_max)
         self.lock = threading.RLock()
         self._told = told
         self._follows: list[Follow] = []

@@ -24,7 +24,7 @@ class Watch:
         Unwatchable: The root cannot be watched, and why.
     """
 
-    def __init__(self, indexed: Indexed, cookies: str) -> None:
+    def __init__(self, indexed: Indexed, cookies: str, folders_max: int) -> None:
         reason = obstacle(os.fsencode(indexed.root))
         if reason:
             raise Unwatchable(f"{indexed.root} is not watched: {reason}")
@@ -34,7 +34,7 @@ class Watch:
         """When the last change was noted, by `time.monotonic`; 0: never."""
         self._indexed = indexed
         try:
-            self._tracker = Tracker(indexed.root, cookies, self._note)
+            self._tracker = Tracker(indexed.root, cookies, folders_max, self._note)
         except WatchLimit as error:
             raise Unwatchable(f"{indexed.root} is not watched: {error}") from error
         self._begin()
