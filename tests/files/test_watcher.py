@@ -381,6 +381,30 @@ class TestNative:
         (root / "shallow" / "x").write_text("y")
         assert changes_after_sync(native) == Changes(files=frozenset({b"shallow/x"}))
 
+    def test_a_deleted_folder_that_somebody_holds_open_is_watched_no_more(self, native, root):
+        """The kernel keeps its inode and its watch, and says nothing of its end."""
+        deep = root / "src" / "deep"
+        descriptor = os.open(deep, os.O_RDONLY)
+        deep.rmdir()
+        deep.mkdir()
+        assert changes_after_sync(native).trees == {b"src/deep"}
+        assert not native.is_watched(b"src/deep")
+        native.watch([b"src/deep"])
+        (deep / "x").write_text("x")
+        os.close(descriptor)
+        assert changes_after_sync(native).files == {b"src/deep/x"}
+        assert native.is_watched(b"src/deep")
+
+    def test_a_watch_that_ends_by_itself_makes_a_tree(self, native, root):
+        with native._road._lock:
+            native._road._inotify.remove(native._road._watched._watches[b"src"])
+        assert changes_after_sync(native).trees == {b"src"}
+        assert not native.is_watched(b"src")
+        assert not native.is_watched(b"src/deep")
+        native.watch([b"src"])
+        (root / "src" / "a.c").write_text("x")
+        assert changes_after_sync(native).files == {b"src/a.c"}
+
     def test_folders_that_change_places_are_told_under_the_new_paths(self, native, root):
         (root / "one").mkdir()
         (root / "two").mkdir()
@@ -479,6 +503,11 @@ class TestNative:
             os.rename(root / "src", root / "lib")
             (root / "state" / "x").write_text("x")
             assert changes_after_sync(watcher).files == {b"state/x"}
+            os.rename(root / "state", root / "aside")
+            os.rename(root / "aside", root / "state")
+            assert changes_after_sync(watcher).trees >= {b"state", b"aside"}
+            assert changes_after_sync(watcher) == QUIET
+            assert watcher.alive
 
     def test_a_state_folder_that_cannot_be_made_is_named(self, root, tmp_path):
         (tmp_path / "file").touch()
