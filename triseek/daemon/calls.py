@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from triseek.daemon.upkeep import state_of
-from triseek.errors import InvalidRequest
+from triseek.errors import Busy, InvalidRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def calls(upkeep: Upkeep) -> Mapping[str, Callable[[dict[str, Any]], Any]]:
     """Every verb but those the server itself knows."""
-    found = (status, preload_root, reload_root, sync)
+    found = (status, preload_root, reload_root, sync, frecency_select)
     names = {"reload_root": "reload"}
     return {names.get(call.__name__, call.__name__): partial(call, upkeep) for call in found}
 
@@ -66,6 +66,20 @@ def sync(upkeep: Upkeep, params: dict[str, Any]) -> dict[str, Any]:
         "index_generation": engine.reader().generation,
         "ms": round((time.perf_counter() - began) * 1e3, 3),
     }
+
+
+def frecency_select(upkeep: Upkeep, params: dict[str, Any]) -> dict[str, Any]:
+    """`{target_root, paths}`: count files, given by their paths below the root, as chosen."""
+    engine = _engine(upkeep, params)
+    paths = params.get("paths")
+    if not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
+        raise InvalidRequest("paths has to be a list of paths below the root")
+    frecency = engine.frecency
+    if frecency is None or not frecency.claim():
+        raise Busy("another process owns the scores of this root")
+    recorded = frecency.touch("select", map(os.fsencode, paths))
+    frecency.save()
+    return {"recorded": recorded}
 
 
 def _engine(upkeep: Upkeep, params: dict[str, Any]) -> Engine:

@@ -61,6 +61,7 @@ class Keeper:
         self._dirty_since = 0.0
         self._reconciled = time.monotonic()
         self._retry_s = RETRY_S[0]
+        self._saved = -1
         self._thread = threading.Thread(
             target=self._run, name=f"triseek-keep-{key(os.fsencode(engine.root))}", daemon=True
         )
@@ -83,15 +84,38 @@ class Keeper:
         return self._stop.is_set()
 
     def _run(self) -> None:
+        try:
+            self._keep_on()
+        finally:
+            self._write_down()
+            if self.engine.frecency is not None:
+                self.engine.frecency.close()
+
+    def _keep_on(self) -> None:
         while not self._stop.is_set():
             try:
                 wait_s = self._turn()
+                self._write_down()
                 self._retry_s = RETRY_S[0]
             except errors.Busy:
                 wait_s = 1.0
             except Exception as error:  # noqa: BLE001 - an edge: what fails is tried again later
                 wait_s = self._after(error)
             self._rest(wait_s)
+
+    def _write_down(self) -> None:
+        """What is worth knowing after the daemon has ended."""
+        if not self.engine.has_index():
+            return  # a folder that was merely searched leaves no trace
+        frecency, watch = self.engine.frecency, self.engine.watched
+        try:
+            if frecency is not None and frecency.claim() and frecency.dirty:
+                frecency.save()
+            if watch is not None and watch.journal.clock.generation != self._saved:
+                self._saved = watch.journal.clock.generation
+                watch.journal.save(self.engine.index_dir or "")
+        except (errors.TriseekError, OSError) as error:
+            logger.warning("not saved", extra={"root": self.engine.root, "reason": str(error)})
 
     def _after(self, error: Exception) -> float:
         """How long to leave it at that."""

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from triseek.engine.backends.base import Backend
     from triseek.engine.backends.indexed import Indexed
+    from triseek.engine.frecency import Frecency
     from triseek.engine.router import Problem
     from triseek.engine.watch import Watch
     from triseek.index.reader import Reader
@@ -67,6 +68,7 @@ class Engine:
         self._lock = Lock()
         self._indexed: Indexed | None = None
         self._watch: Watch | None = None
+        self._frecency: Frecency | None = None
 
     def search(self, request: SearchRequest) -> Search:
         """Search file contents. See `Search` for what is raised, and when."""
@@ -141,6 +143,21 @@ class Engine:
         return self.index_dir is not None and os.path.exists(  # noqa: PTH110
             os.path.join(self.index_dir, layout.CURRENT)  # noqa: PTH118
         )
+
+    @property
+    def frecency(self) -> Frecency | None:
+        """How often and how lately files were used; None without a state folder.
+
+        Whoever keeps the root owns it (`Frecency.claim`); others see what was written down.
+        """
+        if self.index_dir is None:
+            return None
+        from triseek.engine.frecency import Frecency
+
+        with self._lock:
+            if self._frecency is None:
+                self._frecency = Frecency(self.index_dir)
+            return self._frecency
 
     def check(self, *, progress: Progress = no_progress) -> int:
         """Walk every byte of the index; how many. See `store.check` for what is raised."""
