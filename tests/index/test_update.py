@@ -4,16 +4,18 @@ import os
 import threading
 import time
 
+import numpy as np
 import pytest
 
 from tests.engine import roads
 from triseek import errors
-from triseek.index import update as module
-from triseek.index.build import build
+from triseek.index.build import build, survey
+from triseek.index.changed import Changed
 from triseek.index.reader import Reader
 from triseek.index.status import status_of
-from triseek.index.update import update
+from triseek.index.update import commit_changed, text_bytes, update
 from triseek.store import lock, manifest
+from triseek.store.check import check
 
 
 @pytest.fixture(autouse=True)
@@ -88,17 +90,104 @@ def test_dead_files_of_several_updates_add_up(tree):
     assert alone(root, index_dir, "again") == [f"f{k}" for k in range(5)]
 
 
-def xx_test_many(tree):
+def test_a_large_change_is_a_large_delta(tree):
     root, index_dir = tree
-    sizes = []
-    for k in range(module.SEGMENTS_MAX + 1):
-        roads.write(root, {"f0": f"needle {'x' * k}\n"})
-        rest()
-        update(root, index_dir)
-        sizes.append(len(Reader.open(index_dir).views))
-    assert max(sizes) == module.SEGMENTS_MAX
-    assert 1 in sizes
-    assert len(os.listdir(f"{index_dir}/segments")) == sizes[-1]
+    roads.write(root, {f"f{k}": f"needle other {k}\n" for k in range(9)})
+    report = update(root, index_dir)
+    assert (report.rebuilt_full, report.files_changed) == (False, 9)
+    assert [int(view.alive.sum()) for view in Reader.open(index_dir).views] == [1, 9]
+
+
+class TestCommit:
+    """Who knows what changed needs no walk."""
+
+    def changed(self, reader, dead=(), paths=(), tree=None, **more):
+        numbers = [
+            [i for i, path in enumerate(view.names.all()) if path in dead and view.alive[i]]
+            for view in reader.views
+        ]
+        return Changed(
+            dead=[np.array(mine, np.int64) for mine in numbers], paths=list(paths),
+            allowlisted=more.get("allowlisted", set()), tree=tree,
+            scanned_ns=time.time_ns(), removed=more.get("removed", 0),
+        )  # fmt: skip
+
+    def test_only_the_paths_that_are_named_are_read(self, tree):
+        root, index_dir = tree
+        reader = Reader.open(index_dir)
+        roads.write(root, {"f1": "needle one\n", "f2": "nobody told\n", "new": "needle\n"})
+        changed = self.changed(reader, {b"f1", b"f7"}, [b"f1", b"new"], removed=1)
+        os.unlink(f"{root}/f7")
+        report = commit_changed(root, reader, changed)
+        assert (report.files_changed, report.files_removed, report.generation) == (2, 1, 2)
+        assert (report.files_seen, report.files_indexed, report.rebuilt_full) == (10, 10, False)
+        after = Reader.open(index_dir)
+        assert after.views[1].names.all() == [b"f1", b"new"]
+        assert report.text_bytes == text_bytes(after) == after.manifest.text_bytes
+        indexed, scan = roads.both(root, index_dir)
+        assert roads.ask(indexed, "needle") == roads.ask(scan, "needle")
+        assert indexed.dirt().scan == [b"f2"]
+
+    def test_without_a_tree_the_older_tables_stay_and_the_delta_has_none(self, tree):
+        root, index_dir = tree
+        reader = Reader.open(index_dir)
+        roads.write(root, {"f1": "needle one\n"})
+        commit_changed(root, reader, self.changed(reader, {b"f1"}, [b"f1"]))
+        after = Reader.open(index_dir)
+        assert after.manifest.tree == reader.manifest.tree == after.manifest.segments[0].id
+        assert after.tree_scanned_ns == reader.tree_scanned_ns < after.scanned_ns[1]
+        assert not os.path.exists(f"{after.views[1].segment.folder}/directories.arrow")
+        assert check(index_dir, lambda *_: None)
+        after.verify()
+
+    def test_with_a_tree_its_tables_are_new(self, tree):
+        root, index_dir = tree
+        os.makedirs(f"{root}/empty")
+        reader = Reader.open(index_dir)
+        found = survey(root, lambda *_: None)
+        commit_changed(root, reader, self.changed(reader, tree=found.tree))
+        after = Reader.open(index_dir)
+        assert after.manifest.tree == after.manifest.segments[1].id
+        assert after.directories.names("path").all() == [b"", b"empty"]
+
+    def test_files_that_are_only_gone_need_no_file_to_be_read(self, tree):
+        root, index_dir = tree
+        for name in ("f3", "f4"):
+            os.unlink(f"{root}/{name}")
+            reader = Reader.open(index_dir)
+            commit_changed(root, reader, self.changed(reader, {name.encode()}, removed=1))
+        assert [len(view.names) for view in Reader.open(index_dir).views] == [10, 0, 0]
+        assert len(alone(root, index_dir, "needle")) == 8
+        assert check(index_dir, lambda *_: None)
+
+    def test_hidden_places_are_told_apart(self, tree):
+        root, index_dir = tree
+        roads.write(root, {".github/w": "needle\n"})
+        reader, path = Reader.open(index_dir), b".github/w"
+        commit_changed(root, reader, self.changed(reader, (), [path], allowlisted={path}))
+        assert ".github/w" not in alone(root, index_dir, "needle")
+        scope = roads.ScopeSpec(allowlist=True)
+        assert ".github/w" in alone(root, index_dir, "needle", scope=scope)
+
+    def test_a_file_that_is_gone_before_it_is_read_is_no_error(self, tree):
+        root, index_dir = tree
+        reader = Reader.open(index_dir)
+        report = commit_changed(root, reader, self.changed(reader, (), [b"never"]))
+        assert [skipped.path for skipped in report.skipped] == [b"never"]
+        assert len(alone(root, index_dir, "needle")) == 10
+
+    def test_a_reader_that_is_not_the_newest_is_busy_and_changes_nothing(self, tree):
+        root, index_dir = tree
+        reader = Reader.open(index_dir)
+        roads.write(root, {"f1": "needle one\n"})
+        changed = self.changed(reader, {b"f1"}, [b"f1"])
+        commit_changed(root, reader, changed)
+        current = manifest.read(index_dir)
+        with pytest.raises(errors.Busy):
+            commit_changed(root, reader, changed)
+        with lock.writer(index_dir), pytest.raises(errors.Busy):
+            commit_changed(root, Reader.open(index_dir), changed)
+        assert manifest.read(index_dir) == current
 
 
 def test_a_file_that_only_moved_from_hidden_to_shown_is_indexed_anew(tree):

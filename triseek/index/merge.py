@@ -348,5 +348,10 @@ def _languages(view: View, of: Array) -> list[str]:
 
 
 def _believed(view: View) -> Array:
-    """int64[files]: change times, those accepted later among them; 0 for files in doubt."""
-    return np.where(racy(view.stats, view.scanned_ns), 0, view.stats[:, STAT_CTIME])
+    """int64[files]: change times, those accepted later among them; 0 for files in doubt.
+
+    One that was accepted stands for content that was compared when the file had come to rest.
+    """
+    known = view.stats[:, STAT_CTIME]
+    accepted = known != view.segment.files.numbers("ctime_ns")
+    return np.where(racy(view.stats, view.scanned_ns) & ~accepted, 0, known)
