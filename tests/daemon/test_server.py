@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.daemon.conftest import eventually
 from tests.daemon.serving import (
     CALLS,
     QUICK,
@@ -215,22 +216,34 @@ def test_shutdown_is_done_even_if_nobody_waits_for_the_answer(tmp_path):
 def test_a_request_under_way_is_finished_before_the_end(server):
     with server.connect() as client:
         wire.send(client, words("sleep", "0.2"))
-        time.sleep(0.05)
+        assert eventually(lambda: server.server._under_way)
         server.server.stop("test")
 
         assert pieces(client) == [b"1slept", b"=0"]
 
 
-def test_a_request_that_takes_too_long_does_not_hold_up_the_end(server):
-    with server.connect() as client:
-        wire.send(client, words("sleep", "3"))
-        time.sleep(0.05)
-        begun = time.monotonic()
-        server.server.stop("test")
-        server.thread.join(10)
+def test_a_request_that_takes_too_long_does_not_hold_up_the_end(tmp_path):
+    going_on, done = threading.Event(), threading.Event()
 
-        assert time.monotonic() - begun < 2
-        assert closed(client)
+    def slow(params, streams):
+        going_on.wait(20)
+        done.set()
+        return 0
+
+    with serving(tmp_path / "s", Handlers(slow)) as running, running.connect() as client:
+        wire.send(client, words())
+        assert eventually(lambda: running.server._under_way)
+        begun = time.monotonic()
+        running.server.stop("test")
+        running.thread.join(10)
+        took = time.monotonic() - begun
+        cut = closed(client)
+        going_on.set()
+        assert done.wait(5)
+        assert eventually(lambda: not running.server._open)
+
+    assert took < 5
+    assert cut
 
 
 @pytest.mark.parametrize(
@@ -372,9 +385,11 @@ def test_above_the_limit_text_is_busy_and_status_still_answers(tmp_path):
         with running.connect() as fifth:
             wire.send(fifth, asked("double", {"number": 1}))
             assert answer(fifth)["error"]["code"] == "BUSY"
+            assert closed(fifth)
         with running.connect() as fifth:
             wire.send(fifth, asked("status"))
             assert answer(fifth)["ok"]
+            assert closed(fifth)
         spare = [running.connect(), running.connect()]
         time.sleep(0.1)
         with running.connect() as seventh:
@@ -382,16 +397,7 @@ def test_above_the_limit_text_is_busy_and_status_still_answers(tmp_path):
 
         for sock in held + spare:
             sock.close()
-        until = time.monotonic() + 5
-        while not lives_or_busy(running) and time.monotonic() < until:
-            time.sleep(0.01)
-        assert lives(running)
-
-
-def lives_or_busy(server) -> bool:
-    with server.connect() as sock:
-        wire.send(sock, words("echo", "x"))
-        return pieces(sock)[-1] == b"=0"
+        assert eventually(lambda: lives(running))
 
 
 def test_a_hundred_and_fifty_connections_at_once_all_hear_something(tmp_path):

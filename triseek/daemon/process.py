@@ -33,9 +33,11 @@ logger = logging.getLogger(__name__)
 
 LOCK_WAIT_S = 3.0
 """How long a new daemon waits for one that is about to end: its drain, and a little."""
-SWITCH_S = 0.001
-"""Seconds a busy thread may keep the interpreter from one that has an answer to give. Measured:
-beside a thread of pure Python, a ping takes 10.7 ms at Python's own 5 ms, 2.7 ms at 1 ms."""
+SWITCH_S = 0.0005
+"""Seconds a busy thread may keep the interpreter from one that has an answer to give. Measured on
+two busy cores, median of an echo over a new connection beside one thread of pure Python: 6 ms with
+Python's own 5 ms, 1.5 ms with 1 ms, 0.8 to 2.1 ms with this; 0.3 ms alone, whatever the
+interval. Two threads of pure Python lost no work by it that could be measured."""
 KILL_AFTER_S = 3.0
 """What SIGTERM may take before `stop --force` sends SIGKILL."""
 _PROBE_S = 0.02

@@ -1,9 +1,9 @@
 """Connections and frames: what the daemon says to whom. What it answers comes from outside.
 
-A thread per connection, with blocking sockets. An event loop would hand every request from its own
-thread to a worker and back, two more switches of threads in an answer of a few milliseconds, and
-handlers are plain code that waits for disks; there are never more than a few dozen clients. What
-is slow or hostile costs one thread until its time is over.
+A thread per connection, with blocking sockets; a few threads wait for the next ones. An event loop
+would hand every request from its own thread to a worker and back, two more switches of threads in
+an answer of a few milliseconds, and handlers are plain code that waits for disks; there are never
+more than a few dozen clients. What is slow or hostile costs one thread until its time is over.
 
 Nothing a client sends ends the daemon: what is no frame, or no request, closes that connection and
 leaves a line in the log. Requests are described in docs/reference/protocol.md.
@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from triseek import __version__, logs
+from triseek.daemon.crew import Crew
 from triseek.daemon.streams import Streams
 from triseek.errors import Busy, InvalidRequest, TriseekError, VersionMismatch
 from triseek.ipc import address, wire
@@ -36,6 +37,8 @@ BUG = 70
 """The exit status of a text answer that broke off by a mistake of ours."""
 ANY_VERSION = frozenset(("status", "shutdown", "ping"))
 """Verbs for which the client's version does not matter: they are how versions are changed."""
+WAITING = 8
+"""Threads that wait for connections."""
 _FULL_S = 0.1
 """Seconds to wait when the system gives no more descriptors."""
 
@@ -118,6 +121,7 @@ class Server:
         self._closing = closing
         self._wake, self._waker = socket.socketpair()
         self._waker.setblocking(False)
+        self._crew = Crew(self._converse, WAITING)
         self._state = threading.Condition()
         self._open: dict[int, socket.socket] = {}
         self._under_way = 0
@@ -136,6 +140,7 @@ class Server:
         Returns:
             Why it ended: what `stop` was told, or "idle".
         """
+        self._crew.assemble()
         with selectors.DefaultSelector() as selector:
             selector.register(self._listener, selectors.EVENT_READ)
             selector.register(self._wake, selectors.EVENT_READ)
@@ -185,7 +190,7 @@ class Server:
             return
         full = count >= self._limits.connections
         try:
-            threading.Thread(target=self._converse, args=(sock, full), daemon=True).start()
+            self._crew.take(sock, full)
         except RuntimeError:  # no more threads
             with self._state:
                 self._open.pop(sock.fileno(), None)
@@ -360,6 +365,7 @@ class Server:
     def _drain(self) -> None:
         """Take no more connections, give requests under way their time, close what is left."""
         self._listener.close()
+        self._crew.dismiss()
         with self._state:
             left = list(self._open.values())
             if not self._state.wait_for(lambda: not self._under_way, self._limits.drain_s):
