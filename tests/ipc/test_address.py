@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import socket
 import stat
+import subprocess
+import sys
 
 import pytest
 
 from triseek import paths
-from triseek.ipc import address, folder, wire
+from triseek.ipc import address, folder, lock, wire
 
 
 @pytest.fixture
@@ -116,6 +118,11 @@ class TestTcp:
     @pytest.fixture(autouse=True)
     def _tcp(self, monkeypatch):
         monkeypatch.setenv(address.TRANSPORT, "tcp")
+        folder.ensure()
+        self.held = lock.take()
+        yield
+        if self.held is not None:
+            os.close(self.held)
 
     def record(self, place: str, token: str = "secret") -> None:
         folder.ensure()
@@ -135,6 +142,18 @@ class TestTcp:
         client.close()
         assert len(token) == 64
         assert place.startswith("tcp:127.0.0.1:")
+
+    def test_the_port_of_a_dead_daemon_is_not_used(self, listening):
+        listener, place, token = listening()
+        self.record(place, token)
+        os.close(self.held)
+        self.held = None
+        listener.settimeout(0.1)
+
+        with pytest.raises(address.Absent):
+            address.connect(1)
+        with pytest.raises(TimeoutError):
+            listener.accept()
 
     def test_two_listeners_have_two_tokens(self, listening):
         assert listening()[2] != listening()[2]
@@ -163,3 +182,20 @@ def test_a_record_that_makes_no_sense_is_an_empty_one(content, home):
         file.write(content)
 
     assert address.record() == {}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_a_daemon_of_another_user_is_not_used(home):
+    """Whoever listened is asked of the kernel, so a socket put in our folder is found out."""
+    folder.ensure()
+    code = (
+        "import os, socket\nsock = socket.socket(socket.AF_UNIX)\n"
+        f"sock.bind({paths.daemon() + '/daemon.sock'!r})\n"
+        "os.seteuid(65534)\nsock.listen()\nprint('listens', flush=True)\ninput()"
+    )
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", code], stdin=pipe, stdout=pipe) as child:
+        assert child.stdout.readline() == b"listens\n"
+        with pytest.raises(address.Forbidden, match="belongs to another user"):
+            address.connect(5)
+        child.communicate(b"\n")

@@ -164,7 +164,10 @@ def _at(folder: str, act: Callable[[str], object]) -> None:
 
 
 def _connect_tcp(timeout_s: float | None) -> _socket.socket:
-    found = record()
+    from triseek.ipc import lock
+
+    # A port that a dead daemon had may be anybody's by now, and the record is still there.
+    found = {} if lock.is_free() else record()
     kind, _, rest = str(found.get("address", "")).partition(":")
     host, _, port = rest.partition(":")
     if kind != "tcp" or not port.isdecimal():
