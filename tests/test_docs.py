@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 import typer
 
-from triseek import errors
+from triseek import config, errors, logs
 from triseek.cli import app as cli_app
 from triseek.cli import help as cli_help
+from triseek.daemon.server import ANY_VERSION, Limits
 from triseek.engine.router import REASONS
+from triseek.ipc import wire
 from triseek.store import layout
 
 ROOT = Path(__file__).parent.parent
@@ -95,11 +97,41 @@ def errors_page() -> str:
     )
 
 
+def configuration_page() -> str:
+    defaults = config.Settings()
+    rows = "\n".join(
+        f"| `{key.name}` | `{_toml(getattr(defaults, key.field))}` | {key.meaning} "
+        f"| `{key.variable}` |"
+        for key in config.KEYS
+    )
+    return (
+        "# Configuration\n\n"
+        "Settings stand in `config.toml` in the state folder (`TRISEEK_HOME`, else `~/.triseek`):\n"
+        "`daemon.autostart` is `autostart` under `[daemon]`. A variable wins over the file, a\n"
+        "flag over both. An unknown key or a wrong value is an error that names it.\n\n"
+        "| setting | default | meaning | variable |\n|---|---|---|---|\n" + rows + "\n\n"
+        "```toml\n[daemon]\nautostart = false\nidle_exit_s = 600\n```\n\n"
+        "Other variables:\n\n"
+        "| variable | meaning |\n|---|---|\n"
+        "| `TRISEEK_HOME` | The state folder. |\n"
+        "| `TRISEEK_NO_DAEMON` | Not empty: no daemon starts by itself. |\n"
+        "| `CI` | The same: a build machine wants no process left behind. |\n"
+        "| `TRISEEK_DAEMON_TRANSPORT` | `tcp`: a loopback port and a token, as on Windows. |\n"
+    )
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f'"{value}"' if isinstance(value, str) else f"{value:g}"
+
+
 PAGES = {
     "reference/cli.md": cli_page,
     "concepts/routing.md": routing_page,
     "reference/on-disk-format.md": format_page,
     "reference/errors.md": errors_page,
+    "reference/configuration.md": configuration_page,
 }
 
 
@@ -125,3 +157,22 @@ def test_every_link_to_a_file_leads_somewhere(page):
     ]
 
     assert missing == []
+
+
+def test_the_protocols_page_names_every_verb_and_limit():
+    page = (DOCS / "reference/protocol.md").read_text(encoding="utf-8")
+    limits = Limits()
+    said = [f"| `{verb}` |" for verb in ("text", *ANY_VERSION)] + [
+        f"protocol {wire.PROTOCOL}",
+        f"| a request | {limits.frame >> 20} MiB |",
+        f"| a piece of output | {wire.PIECE_LIMIT >> 10} KiB |",
+        f"| a JSON answer, as far as our client takes it | {wire.ANSWER_LIMIT >> 20} MiB |",
+        f"| connections | {limits.connections}, and {limits.spare} more",
+        f"| silence on an open connection | {limits.idle_s:g} s |",
+        f"| silence within a frame | {limits.gap_s:g} s |",
+        f"| a whole frame | {limits.whole_s:g} s |",
+        f"| requests under way when the daemon ends | {limits.drain_s:g} s |",
+        f"{logs.SIZE // 1_000_000} MB, {logs.KEPT} older",
+    ]
+
+    assert [line for line in said if line not in page] == []
