@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated, Any
 
 import typer
 
 from triseek.cli import report_text, status
-from triseek.errors import DaemonUnreachable, StateUnwritable
+from triseek.errors import DaemonUnreachable, RepoNotDetected, StateUnwritable
 
 app = typer.Typer(
     help="The process that keeps indexes warm and fresh; it starts by itself when it is needed.",
@@ -29,11 +30,18 @@ READY_S = 15.0
 
 
 @app.command()
-def start(idle_exit: IdleExit = None, json: Json = False) -> int:
+def start(
+    path: Annotated[
+        str, typer.Argument(metavar="[PATH]", help="A folder to open and watch at once.")
+    ] = "",
+    idle_exit: IdleExit = None,
+    json: Json = False,
+) -> int:
     """Start the daemon, unless one runs.
 
-    Example: triseek daemon start --idle-exit 0
+    Examples: triseek daemon start --idle-exit 0 · triseek daemon start ~/src/linux
     """
+    root = _folder(path) if path else ""
     found = _ask_status()
     if found and not _is_ours(found):
         from triseek.daemon import process
@@ -41,9 +49,12 @@ def start(idle_exit: IdleExit = None, json: Json = False) -> int:
         process.stop()
         found = {}
     began = not found
-    return _tell(
-        found or _started(idle_exit), "started" if began else "already running", as_json=json
-    )
+    found = found or _started(idle_exit)
+    if root:
+        from triseek.ipc import client
+
+        found |= client.ask("preload_root", {"target_root": root})
+    return _tell(found, "started" if began else "already running", as_json=json)
 
 
 @app.command()
@@ -124,6 +135,17 @@ def show_logs(
     return status.FOUND
 
 
+def _folder(path: str) -> str:
+    """A folder's one spelling.
+
+    Raises:
+        RepoNotDetected: there is none.
+    """
+    if not os.path.isdir(path):
+        raise RepoNotDetected(f"{path}: no such folder")
+    return os.path.realpath(path)
+
+
 def _ask_status() -> dict[str, Any]:
     """The daemon's status; empty if none runs.
 
@@ -178,12 +200,24 @@ def _status_lines(found: dict[str, Any]) -> list[str]:
     head = "triseek: daemon running (process {pid}, version {version}), up {up}".format(
         **found, up=_duration(found.get("uptime_s", 0))
     )
-    rest = {name: value for name, value in found.items() if name not in first}
+    rest = {name: value for name, value in found.items() if name not in (*first, "roots")}
     if not _is_ours(found):
         rest["note"] = (
             "another version's; the next search, or `triseek daemon restart`, replaces it"
         )
-    return [head, *(f"  {name.replace('_', ' '):12} {value}" for name, value in rest.items())]
+    lines = [f"  {name.replace('_', ' '):12} {value}" for name, value in rest.items()]
+    return [head, *lines, *map(_root_line, found.get("roots", ()))]
+
+
+def _root_line(root: dict[str, Any]) -> str:
+    """One root: whether answers cost a sweep, and why."""
+    if root["watched"]:
+        how = f"watched, generation {root['generation']}"
+    elif not root["index_available"]:
+        how = "no index" + (f": {root['trouble']}" if root["trouble"] else "")
+    else:
+        how = f"swept: {root['trouble'] or 'not watched yet'}"
+    return f"  {root['target_root']}: {how}"
 
 
 def _duration(seconds: float) -> str:
