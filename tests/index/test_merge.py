@@ -18,8 +18,8 @@ from triseek.index.reader import Reader
 from triseek.kernels.fetch import STAT_CTIME
 from triseek.model.index import no_progress
 from triseek.store import lock, manifest
-from triseek.store.layout import FILES
 from triseek.store.check import check
+from triseek.store.layout import FILES
 
 
 @pytest.fixture(autouse=True)
@@ -215,7 +215,9 @@ class TestWhatIsDue:
         class View:
             def __init__(self, i):
                 self.size = sizes[i]
-                self.segment = type("S", (), {"facts": {"text_bytes": sizes[i] * (2 + (i in dead))}})
+                self.segment = type(
+                    "S", (), {"facts": {"text_bytes": sizes[i] * (2 + (i in dead))}}
+                )
 
         monkeypatch.setattr(merge, "live_bytes", lambda view: view.size)
         reader = type("R", (), {"views": [View(i) for i in range(len(sizes))]})

@@ -38,6 +38,18 @@ def resolve(path: str | bytes | os.PathLike[str]) -> Root:
     return Root(os.fsdecode(canonical), key(canonical))
 
 
+def open_folder(path: str) -> int:
+    """A descriptor of a root that was there a moment ago.
+
+    Raises:
+        RepoNotDetected: It is there no more.
+    """
+    try:
+        return os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        raise RepoNotDetected(f"cannot search {path!r}: {error.strerror}") from error
+
+
 def key(canonical: bytes) -> str:
     """Name the state folder of a canonical path: readable, and unique by its hash."""
     name = os.path.basename(canonical).decode("utf-8", "replace")  # noqa: PTH119 - bytes

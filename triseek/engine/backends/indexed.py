@@ -26,6 +26,7 @@ from triseek.engine.backends import lines, verify
 from triseek.engine.backends.file import FileSearch, named_files
 from triseek.engine.backends.generation import State
 from triseek.files import walk
+from triseek.files.root import open_folder
 from triseek.files.watcher import WatchLimit
 from triseek.index import merge
 from triseek.index.reader import Reader
@@ -307,7 +308,7 @@ class _Answer:
 
     def batches(self) -> Iterator[Batch]:
         """Run the parts on a few threads and yield what they find, in order."""
-        directory = os.open(self._state.root, os.O_RDONLY | os.O_DIRECTORY)
+        directory = open_folder(self._state.root)
         try:
             alone = EARLY_PARTS if self._stops_early else 0
             for done in _in_order(self._work(directory), alone):

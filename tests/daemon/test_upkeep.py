@@ -1,0 +1,186 @@
+"""Roots are watched, indexed, taken in and let go of, while requests are served."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+
+import pytest
+
+from tests.engine import roads
+from triseek.config import Settings
+from triseek.daemon import keeper as keeping
+from triseek.daemon import upkeep as upkeeping
+from triseek.daemon.keeper import to_be_indexed
+from triseek.daemon.upkeep import Upkeep, state_of
+from triseek.errors import BackendFailure, RepoNotDetected
+from triseek.index.build import build
+from triseek.model.search import PatternSpec, SearchRequest
+from triseek.service.roots import index_dir
+
+
+@pytest.fixture(autouse=True)
+def racy_times_are_short(monkeypatch):
+    roads.shorten_racy_times(monkeypatch)
+
+
+@pytest.fixture
+def upkeep(monkeypatch):
+    monkeypatch.setattr(keeping, "QUIET_S", 0.3)
+    monkeypatch.setattr(keeping, "TICK_S", 0.2)
+    upkeep = Upkeep(Settings())
+    upkeep.start()
+    yield upkeep
+    upkeep.close()
+
+
+def until(wanted, seconds=60.0):
+    deadline = time.monotonic() + seconds
+    while not (found := wanted()):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return found
+
+
+def write(root, name, text):
+    path = os.path.join(root, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def find(engine, word):
+    search = engine.search(SearchRequest(pattern=PatternSpec(patterns=(word,))))
+    return {path for batch in search for path in batch.paths}, search
+
+
+def indexed(repo):
+    root = os.path.realpath(repo({"a.txt": "alpha\n", "b/c.txt": "beta\n"}))
+    time.sleep(roads.TICK_S)
+    build(root, index_dir(root))
+    return root
+
+
+def test_an_indexed_root_is_watched_soon_after_it_is_asked_about(upkeep, repo):
+    engine = upkeep.service.engine(indexed(repo))
+    until(lambda: engine.watched)
+
+    write(engine.root, "new.txt", "novel\n")
+    found, search = find(engine, "novel")
+
+    assert (found, search.freshness, search.totals.dirty) == ({b"new.txt"}, "synced", 1)
+
+
+def test_what_changed_is_taken_in_when_the_tree_is_at_rest(upkeep, repo):
+    engine = upkeep.service.engine(indexed(repo))
+    until(lambda: engine.watched)
+    for number in range(3):
+        write(engine.root, f"b/{number}.txt", f"novel {number}\n")
+
+    until(lambda: engine.reader().generation > 1 and engine.indexed().dirt().count == 0)
+    found, search = find(engine, "novel")
+
+    assert found == {b"b/0.txt", b"b/1.txt", b"b/2.txt"}
+    assert search.totals.dirty == 0
+
+
+def test_many_changed_files_are_another_processs_work(upkeep, repo, monkeypatch):
+    monkeypatch.setattr(keeping, "HERE_MAX", 5)
+    engine = upkeep.service.engine(indexed(repo))
+    until(lambda: engine.watched)
+    for number in range(20):
+        write(engine.root, f"b/{number}.txt", f"novel {number}\n")
+
+    until(lambda: engine.reader().generation > 1)
+
+    assert len(find(engine, "novel")[0]) == 20
+
+
+def test_a_repository_without_an_index_gets_one_behind_its_first_search(upkeep, repo):
+    root = os.path.realpath(repo({"a/b/c.txt": "alpha\n"}))
+    subprocess.run(["git", "init", "-q", root], check=True)
+    engine = upkeep.service.engine(f"{root}/a/b")
+    assert find(engine, "alpha")[0] == {b"c.txt"}
+
+    until(lambda: os.path.exists(f"{index_dir(root)}/CURRENT"))
+    engine = upkeep.service.engine(f"{root}/a/b")
+
+    assert engine.root == root
+    until(lambda: engine.watched)
+    assert find(engine, "alpha")[0] == {b"a/b/c.txt"}
+
+
+def test_a_folder_that_is_no_repository_is_not_indexed_unasked(upkeep, repo):
+    root = os.path.realpath(repo({"a.txt": "alpha\n"}))
+    engine = upkeep.service.engine(root)
+    until(lambda: upkeep.is_warm)
+    time.sleep(1.0)
+
+    assert not engine.has_index()
+    assert not os.path.exists(index_dir(root))
+
+
+def test_the_home_folder_is_not_indexed_though_it_be_a_repository(home, tmp_path):
+    subprocess.run(["git", "init", "-q", home], check=True)
+    (tmp_path / "repo").mkdir()
+    subprocess.run(["git", "init", "-q", tmp_path / "repo"], check=True)
+
+    assert to_be_indexed(str(home)) is None
+    assert to_be_indexed(str(tmp_path / "repo")) == os.path.realpath(tmp_path / "repo")
+
+
+def test_a_root_that_may_not_be_watched_is_swept_and_says_why(repo):
+    upkeep = Upkeep(Settings(max_folders=1))
+    upkeep.start()
+    try:
+        engine = upkeep.service.engine(indexed(repo))
+        keeper = upkeep.keeper(engine.root)
+        until(lambda: keeper.trouble)
+        write(engine.root, "new.txt", "novel\n")
+        found, search = find(engine, "novel")
+
+        assert (found, search.freshness) == ({b"new.txt"}, "swept")
+        assert "not watched" in state_of(keeper)["trouble"]
+    finally:
+        upkeep.close()
+
+
+def test_a_root_that_is_deleted_and_made_again_is_watched_again(upkeep, repo):
+    root = indexed(repo)
+    engine = upkeep.service.engine(root)
+    until(lambda: engine.watched)
+    shutil.rmtree(root)
+    until(lambda: engine.watched is None)
+    with pytest.raises(RepoNotDetected):
+        find(engine, "alpha")
+
+    write(root, "a.txt", "alpha again\n")
+    until(lambda: engine.watched)
+
+    found, search = find(engine, "alpha")
+    assert (found, search.freshness) == ({b"a.txt"}, "synced")
+
+
+def test_roots_nobody_asks_about_are_let_go_of(upkeep, repo, monkeypatch):
+    monkeypatch.setattr(upkeeping, "ROUND_S", 0.1)
+    monkeypatch.setattr(upkeeping, "IDLE_S", 0.5)
+    engine = upkeep.service.engine(indexed(repo))
+    until(lambda: engine.watched, 30)
+
+    until(lambda: not upkeep.service.engines())
+    assert upkeep.states() == []
+    assert engine.watched is None
+
+
+def test_nothing_is_left_running_when_it_is_closed(repo):
+    upkeep = Upkeep(Settings())
+    upkeep.start()
+    engine = upkeep.service.engine(indexed(repo))
+    until(lambda: engine.watched)
+    upkeep.close()
+
+    assert engine.watched is None
+    with pytest.raises(BackendFailure, match="stopping"):
+        upkeep.chores.run("measure", engine.root)
