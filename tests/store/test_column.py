@@ -1,5 +1,6 @@
 import io
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -81,6 +82,31 @@ def test_pages_of_wide_values_are_asked_for_by_number_of_value(tmp_path):
     for begin, end in ((20_000, 20_001), (16_383, 16_385)):
         with pytest.raises(errors.IndexCorrupt, match="at byte 131072"):
             paged.verify(begin, end)
+
+
+def test_what_was_released_is_read_again(tmp_path):
+    data, pages = np.random.default_rng(1).integers(0, 256, 1 << 22, np.uint8), []
+    paged = opened(
+        tmp_path / "c.npy", column.write(tmp_path / "c.npy", data, np.uint8, pages=pages), pages
+    )
+    before = resident(tmp_path / "c.npy")
+    assert np.array_equal(paged.whole(), data)
+    held = resident(tmp_path / "c.npy")
+    paged.release()
+    assert resident(tmp_path / "c.npy") <= before < held
+    assert np.array_equal(paged.values, data)
+    empty = opened(
+        tmp_path / "e.npy", column.write(tmp_path / "e.npy", data[:0], np.uint8, pages=pages), pages
+    )
+    empty.release()
+
+
+def resident(path):
+    """KiB of a mapped file that count as this process's memory."""
+    if not Path("/proc/self/smaps").exists():
+        pytest.skip("only Linux tells what is resident")
+    _, _, rest = Path("/proc/self/smaps").read_text().partition(str(path))
+    return int(rest.partition("\nRss:")[2].split()[0])
 
 
 def test_an_entry_of_another_column_is_refused(tmp_path):

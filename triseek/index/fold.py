@@ -127,6 +127,8 @@ class _Source:
             postings.values, self._offsets, self.frequency, begin, end, self.slots, first,
             self._remap, room, counts, numbers, scratch,
         )  # fmt: skip
+        # It passes over all postings once: they would all count as memory of this process.
+        postings.release()
         if done < 0:
             trigram = int(self.trigrams[-1 - done])
             raise errors.IndexCorrupt(

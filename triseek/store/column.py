@@ -10,6 +10,7 @@ unverified.
 
 from __future__ import annotations
 
+import mmap
 import os
 import struct
 from pathlib import Path
@@ -152,6 +153,12 @@ class PagedColumn:
         for page in range(begin * width // PAGE_BYTES, -(-end * width // PAGE_BYTES)):
             if not self._verified[page]:
                 self._verify_page(page)
+
+    def release(self) -> None:
+        """Let go of the memory that reading it has filled; what is read again comes from disk."""
+        mapping = getattr(self.values.base, "obj", None)
+        if isinstance(mapping, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+            mapping.madvise(mmap.MADV_DONTNEED)
 
     def whole(self) -> np.ndarray[Any, Any]:
         """The column, all of it verified."""
