@@ -99,7 +99,7 @@ def test_after_a_merge_of_all_nothing_is_dirty_and_an_update_has_nothing_to_do(t
 
 
 def test_a_reader_of_the_old_generation_goes_on(tree):
-    root, index_dir = tree
+    _, index_dir = tree
     reader = Reader.open(index_dir)
     before = contents(index_dir)
     merged(index_dir, [0, 1, 2, 3])
@@ -209,50 +209,40 @@ def test_change_times_accepted_later_are_carried_over(tree):
 
 
 class TestWhatIsDue:
-    def of(self, monkeypatch, sizes, dead=()):
-        """What is due of segments with so many live bytes; half of `dead` ones' bytes are dead."""
-
-        class View:
-            def __init__(self, i):
-                self.size = sizes[i]
-                self.segment = type(
-                    "S", (), {"facts": {"text_bytes": sizes[i] * (2 + (i in dead))}}
-                )
-
-        monkeypatch.setattr(merge, "live_bytes", lambda view: view.size)
-        reader = type("R", (), {"views": [View(i) for i in range(len(sizes))]})
-        return merge.due(reader)
+    def of(self, sizes, dead=()):
+        return merge.choose(sizes, [i in dead for i in range(len(sizes))])
 
     MIB = 1 << 20
 
-    def test_nothing_for_one_segment_or_few_small_ones(self, monkeypatch):
-        assert self.of(monkeypatch, [100 * self.MIB]) is None
-        assert self.of(monkeypatch, [0, 0]) is None
-        assert self.of(monkeypatch, [100 * self.MIB, 9, 9, 9]) is None
+    def test_nothing_for_one_segment_or_few_small_ones(self):
+        assert self.of([100 * self.MIB]) is None
+        assert self.of([0, 0]) is None
+        assert self.of([100 * self.MIB, 9, 9, 9]) is None
 
-    def test_four_of_a_tier_and_what_is_smaller(self, monkeypatch):
-        assert self.of(monkeypatch, [100 * self.MIB, 9, 0, self.MIB, 3]) == [1, 2, 3, 4]
+    def test_four_of_a_tier_and_what_is_smaller(self):
+        assert self.of([100 * self.MIB, 9, 0, self.MIB - 1, 3]) == [1, 2, 3, 4]
         sizes = [1000 * self.MIB, 5 * self.MIB, 6 * self.MIB, 9, 5 * self.MIB, 5 * self.MIB]
-        assert self.of(monkeypatch, sizes) == [1, 2, 3, 4, 5]
+        assert self.of(sizes) == [1, 2, 3, 4, 5]
         sizes = [1000 * self.MIB, 60 * self.MIB, 9, 9, 9, 9]
-        assert self.of(monkeypatch, sizes) == [2, 3, 4, 5]
+        assert self.of(sizes) == [2, 3, 4, 5]
 
-    def test_all_when_deltas_hold_more_than_a_quarter(self, monkeypatch):
-        assert self.of(monkeypatch, [75, 25]) is None
-        assert self.of(monkeypatch, [74, 26]) == [0, 1]
+    def test_all_when_deltas_hold_more_than_a_quarter(self):
+        assert self.of([75, 25]) is None
+        assert self.of([74, 26]) == [0, 1]
 
-    def test_a_segment_that_is_mostly_dead_alone_but_the_oldest_with_all(self, monkeypatch):
-        assert self.of(monkeypatch, [100, 9, 8], dead={2}) == [2]
-        assert self.of(monkeypatch, [100, 9, 8], dead={0}) == [0, 1, 2]
+    def test_a_segment_that_is_mostly_dead_alone_but_the_oldest_with_all(self):
+        assert self.of([100, 9, 8], dead={2}) == [2]
+        assert self.of([100, 9, 8], dead={0}) == [0, 1, 2]
 
-    def test_the_smallest_when_there_are_too_many(self, monkeypatch):
+    def test_the_smallest_when_there_are_too_many(self):
         sizes = [10_000 * self.MIB] + [2 * 4**k * self.MIB for k in range(5) for _ in range(2)]
         assert len(sizes) == 11
-        assert self.of(monkeypatch, sizes) == [1, 2, 3, 4, 5]
+        assert self.of(sizes) == [1, 2, 3, 4, 5]
 
     def test_tiers_grow_by_four(self):
-        edges = [0, (4 << 20) - 1, 4 << 20, (16 << 20) - 1, 16 << 20, 1 << 40]
-        assert [merge.tier(edge) for edge in edges] == [0, 0, 1, 1, 2, 10]
+        mib = self.MIB
+        edges = [0, mib - 1, mib, 4 * mib - 1, 4 * mib, 16 * mib - 1, 16 * mib, 4**10 * mib]
+        assert [merge.tier(edge) for edge in edges] == [0, 0, 1, 1, 2, 2, 3, 11]
 
 
 def test_a_long_history_of_small_edits_stays_few_segments(tree):
@@ -267,6 +257,18 @@ def test_a_long_history_of_small_edits_stays_few_segments(tree):
     assert len(os.listdir(f"{index_dir}/segments")) == len(reader.views)
 
 
+def test_a_segment_whose_files_are_mostly_dead_is_due(tree):
+    root, index_dir = tree
+    for k in range(20):
+        if os.path.exists(f"{root}/s{k % 3}/f{k:02d}"):
+            os.unlink(f"{root}/s{k % 3}/f{k:02d}")
+    update.update(root, index_dir)
+    reader = Reader.open(index_dir)
+    assert merge.due(reader) == list(range(len(reader.views)))
+    (report,) = merge.merge_due(index_dir)
+    assert (report.files, report.segments) == (4, 1)
+
+
 def test_a_merge_that_is_told_to_stop_leaves_the_index_as_it_was(tree):
     _, index_dir = tree
     before, folders = manifest.read(index_dir), sorted(os.listdir(f"{index_dir}/segments"))
@@ -277,7 +279,7 @@ def test_a_merge_that_is_told_to_stop_leaves_the_index_as_it_was(tree):
 
 
 def test_two_writers_and_a_generation_that_has_passed_are_busy(tree):
-    root, index_dir = tree
+    _, index_dir = tree
     reader = Reader.open(index_dir)
     with lock.writer(index_dir), pytest.raises(errors.Busy):
         merge.merge(index_dir, reader, [0, 1])

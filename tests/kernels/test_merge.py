@@ -1,4 +1,4 @@
-"""Lists of several sources become one each, whatever is dropped and however they interleave."""
+"""Lists of several sources become one list each, whatever is dropped or lies between."""
 
 import numpy as np
 from hypothesis import given, settings

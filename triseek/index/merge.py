@@ -13,7 +13,6 @@ other, and `engine.settle` compares such a file's content once and then remember
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -42,11 +41,11 @@ if TYPE_CHECKING:
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
-FLOOR_BYTES = 4 << 20
+FLOOR_BYTES = 1 << 20
 """Text up to which all deltas are of one tier: merging so much takes hardly longer than writing
-any segment at all, so smaller ones need not be told apart."""
+any segment at all, so smaller ones need not be told apart. docs/decisions/0009 has the figures."""
 TIER = 4
-"""So many segments of a tier become one, and each tier holds this many times more than the last."""
+"""So many segments of a tier become one."""
 SHARE_MAX = 0.25
 """Deltas with more than this share of the text are merged with everything: each of their files is
 a part of its own in an answer, where the oldest segment is searched in long stretches."""
@@ -82,21 +81,25 @@ def never() -> bool:
 def due(reader: Reader) -> list[int] | None:
     """Positions of the segments that ought to become one now, rising; None when none ought to."""
     sizes = [live_bytes(view) for view in reader.views]
-    if len(sizes) > 1 and sum(sizes[1:]) > SHARE_MAX * sum(sizes):
-        return list(range(len(sizes)))
-    if _is_mostly_dead(reader.views[0], sizes[0]):
-        return list(range(len(sizes)))
+    written = [int(view.segment.facts["text_bytes"]) for view in reader.views]
+    return choose(sizes, [2 * live < whole for live, whole in zip(sizes, written, strict=True)])
+
+
+def choose(sizes: Sequence[int], mostly_dead: Sequence[bool]) -> list[int] | None:
+    """What `due` says of segments, oldest first, with so many bytes of live text."""
+    everything = list(range(len(sizes)))
+    if mostly_dead[0] or sum(sizes[1:]) > SHARE_MAX * sum(sizes):
+        return everything
     tiers = [tier(size) for size in sizes]
     for which in sorted(set(tiers[1:])):
-        full = [i for i in range(1, len(sizes)) if tiers[i] <= which]
         if tiers[1:].count(which) >= TIER:
-            # What is smaller still goes along: it would only be written once more.
-            return full
-    for i, view in enumerate(reader.views):
-        if _is_mostly_dead(view, sizes[i]):
+            # What is smaller goes along: it would only be written once more.
+            return [i for i in everything[1:] if tiers[i] <= which]
+    for i in everything:
+        if mostly_dead[i]:
             return [i]
     if len(sizes) > SEGMENTS_MAX:
-        return sorted(sorted(range(1, len(sizes)), key=sizes.__getitem__)[: len(sizes) // 2])
+        return sorted(sorted(everything[1:], key=sizes.__getitem__)[: len(sizes) // 2])
     return None
 
 
@@ -106,12 +109,8 @@ def live_bytes(view: View) -> int:
 
 
 def tier(size: int) -> int:
-    """Which tier a segment with so many bytes of live text is of; the lowest is 0."""
-    return 0 if size < FLOOR_BYTES else 1 + int(math.log(size / FLOOR_BYTES, TIER))
-
-
-def _is_mostly_dead(view: View, live: int) -> bool:
-    return 2 * live < int(view.segment.facts["text_bytes"])
+    """Which tier a segment with so many bytes of live text is of, by powers of four; from 0."""
+    return ((size // FLOOR_BYTES).bit_length() + 1) // 2
 
 
 def merge_due(

@@ -15,6 +15,7 @@
         directories.arrow     every directory the walk entered, with its times
         watched.arrow         every ignore file that had a say, there or absent, with its times
         excluded.arrow        what the walk left out of the directories it entered
+                              (these three only where a walk was made; CURRENT says whose count)
         dead.<other id>.npy   uint32: files of an older segment this one replaces or removes
 
 All numbers are little-endian. `.npy` columns have the 128-byte version 1.0 header that NumPy
@@ -25,13 +26,20 @@ writes; `.arrow` tables are Arrow IPC files with one record batch.
 "dead_entry"}…], "tree": "id", "text_bytes": 1298415320}`.
 `xxh3` is the checksum of that segment's `segment.json`, `dead` names the file (`<id>/dead.….npy`)
 with its dead files, `tree` the segment whose directories, watched and excluded tables are the
-newest. A generation's segments are listed oldest first; block and file numbers are per segment.
+newest; it is one of those listed. A generation's segments are listed oldest first, a merged one
+where the first of its inputs was; block and file numbers are per segment.
 
 `segment.json` holds `{"format", "id", "created_ns", "scanned_ns", "columns": {name: entry},
 "tables": {name: entry}, "files", "searchable", "blocks", "text_bytes", "postings"}` with
 `entry` as `store.column` and `store.table` write them: dtype and length, or rows and size, with
 either `xxh3`, of the whole, or `first_page`: where the column's page checksums begin in
 `pages.npy`, one for each 64 KiB of its values.
+
+A merged segment says two times more. `scanned_ns` is the first of its inputs' walks,
+`files_scanned_ns` the last: files that were racy by their own segment's time have `ctime_ns` 0,
+which no file has, so that their content is compared before they are believed. `tree_scanned_ns`
+is when the walk behind the tree's tables began, where it holds them. Where these are absent
+`scanned_ns` stands for them, and a program that knows of none is right, if slower, with the first.
 
 Opening a segment maps its files, compares their sizes and headers with the entries and verifies
 `segment.json`, `pages.npy` and the dead files. A page of a column and a table as a whole are
