@@ -1,4 +1,4 @@
-"""kill -9 at random moments of build and update: what is searched next is answered rightly.
+"""kill -9 at random moments of build, update and merge: what is searched next is answered rightly.
 
 `TRISEEK_CRASHES` says how many moments the slow test takes.
 """
@@ -17,12 +17,15 @@ import pytest
 
 from tests.cli.running import triseek
 from tests.e2e.generated import GeneratedTree
+from triseek.index import update
+from triseek.index.reader import Reader
 from triseek.service import roots
 from triseek.store import layout, lock, manifest
 
 ROOT = Path(__file__).parents[2]
 FILES = 3_000
 MOMENTS = 6
+VERBS = ("build", "update", "merge")
 MOMENTS_SLOW = int(os.environ.get("TRISEEK_CRASHES", "100"))
 
 # Imports take longer than the work: they are done first, so that the moments fall into the work.
@@ -30,11 +33,16 @@ CHILD = """
 import sys
 import numba, pyarrow
 from triseek.cli import app, main, progress
-from triseek.index import build, update
+from triseek.index import build, merge, update
+from triseek.index.reader import Reader
 from triseek.kernels import blocks, fetch, invert, postings
 print("ready", flush=True)
 sys.stdin.readline()
-sys.exit(main.run(sys.argv[1:]))
+verb, root, index = sys.argv[1:]
+if verb == "merge":
+    reader = Reader.open(index)
+    sys.exit(merge.merge(index, reader, range(len(reader.views))) is None)
+sys.exit(main.run([verb, root]))
 """
 
 
@@ -67,13 +75,19 @@ def survive(folder: Path, moments: int) -> int:
     tree = GeneratedTree(folder / "tree", FILES)
     chance = random.Random(int(os.environ.get("TRISEEK_SEED", "7")))
     # As long as each verb takes undisturbed; from then on there is an index to fall back on.
-    spans = {verb: work(verb, tree.root)[1] for verb in ("build", "update")}
+    spans = {}
+    for number, verb in enumerate(VERBS):
+        if verb == "merge":
+            make_segments(tree, -1 - number)
+        spans[verb] = work(verb, tree.root)[1]
     started = killed = 0
     while killed < moments:
-        verb = ("build", "update")[started % 2]
+        verb = VERBS[started % len(VERBS)]
         tree.change(started)
         if started % 7 == 6:
             remove_index(tree.root)
+        if verb == "merge":
+            make_segments(tree, started)
         at_work, took = work(verb, tree.root, kill_after=chance.uniform(0, spans[verb]))
         killed += at_work
         if not at_work:
@@ -86,10 +100,22 @@ def survive(folder: Path, moments: int) -> int:
     return started
 
 
+def make_segments(tree: GeneratedTree, number: int) -> None:
+    """Leave something to merge, dead files and the tree's tables among it."""
+    index = folder_of(tree.root)
+    for again in range(3):
+        update.update(str(tree.root), index)
+        tree.change(10_000 + 10 * number + again)
+    update.update(str(tree.root), index)
+    reader = Reader.open(index)
+    assert reader is not None
+    assert len(reader.views) > 2
+
+
 def work(verb: str, root: Path, *, kill_after: float | None = None) -> tuple[bool, float]:
     """Run a verb in a process; whether it was killed at work, and how long the work took."""
     with subprocess.Popen(
-        [sys.executable, "-c", CHILD, verb, str(root)],
+        [sys.executable, "-c", CHILD, verb, str(root), str(folder_of(root))],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -160,5 +186,6 @@ def leftovers(index: Path) -> list[str]:
     names = {path.name for path in index.iterdir()}
     segments = {path.name for path in (index / layout.SEGMENTS).iterdir()}
     unknown = names - {layout.CURRENT, "lock", layout.SEGMENTS, "checked.json"}
+    unknown = {name for name in unknown if not name.startswith("retimed.")}
     partial = [str(path) for path in index.rglob("*") if path.name.endswith((".tmp", ".partial"))]
     return sorted([*unknown, *(segments - kept), *partial])
