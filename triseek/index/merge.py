@@ -43,7 +43,7 @@ Array: TypeAlias = np.ndarray[Any, Any]
 
 FLOOR_BYTES = 1 << 20
 """Text up to which all deltas are of one tier: merging so much takes hardly longer than writing
-any segment at all, so smaller ones need not be told apart. docs/decisions/0009 has the figures."""
+any segment at all, so smaller ones need not be told apart. docs/decisions/0012 has the figures."""
 TIER = 4
 """So many segments of a tier become one."""
 SHARE_MAX = 0.25
