@@ -36,6 +36,8 @@ class Report:
         mine.skipped.extend(its.skipped)
         mine.incomplete = mine.incomplete or its.incomplete
         mine.elapsed_ms += its.elapsed_ms
+        if its.dirty is not None:
+            mine.dirty = (mine.dirty or 0) + its.dirty
         self.route = search.route
         self.freshness = search.freshness
         self.generation = search.generation

@@ -30,5 +30,5 @@ def index_status(root: str, index_dir: str, indexed: Indexed) -> IndexStatus:
             fresh=False,
             problem="" if missing else str(error),
         )
-    fresh = dirt.freshness == "swept" and dirt.count == 0
+    fresh = dirt.freshness != "unverified" and dirt.count == 0
     return status_of(root, reader, dirty=dirt.count, fresh=fresh)

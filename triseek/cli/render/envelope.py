@@ -81,6 +81,7 @@ class Envelope:
             "truncated": totals.truncated,
             "freshness": freshness,
             "generation": generation,
+            "dirty": totals.dirty,
             "totals": {
                 "files_searched": totals.files_searched,
                 "files_matched": totals.files_matched,

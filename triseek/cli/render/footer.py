@@ -11,7 +11,7 @@ ROADS = {"indexed": "index", "direct_scan": "scan", "ripgrep": "rg"}
 
 
 def footer(report: Report, seconds: float, *, colored: bool) -> bytes:
-    """`12 lines in 3 files · index (reason) · 4.2 ms`, dimmed where colours are allowed."""
+    """`12 lines in 3 files · index (reason) · synced · 4.2 ms`, dimmed where colours are allowed."""
     totals = report.totals
     parts = [_found(totals.lines, totals.files_matched)]
     if totals.truncated:
@@ -21,6 +21,7 @@ def footer(report: Report, seconds: float, *, colored: bool) -> bytes:
         if report.route.fell_back:
             road += f", after another failed: {report.route.fell_back}"
         parts.append(road)
+        parts.append(report.freshness + (f", {totals.dirty:,} dirty" if totals.dirty else ""))
     parts.append(f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1e3:.1f} ms")
     text = " · ".join(parts)
     lead = "\n" if totals.lines else ""
