@@ -9,11 +9,24 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parent.parent / "triseek"
+SLOW = (
+    "json", "re", "enum", "typing", "dataclasses", "pathlib", "socket", "subprocess", "threading",
+    "logging", "collections", "contextlib", "functools", "pydantic",
+)  # fmt: skip
+"""Each would take as long to import as the daemon takes to answer."""
 HEAVY = ("numba", "pyarrow", "typer", "rich", "numpy", "re2")
 
 
 def loaded_by(statement: str) -> set[str]:
-    code = f"import sys\n{statement}\nprint(' '.join(sys.modules))"
+    """Top-level modules that are there only because of the statement."""
+    before, after = (
+        _modules(f"import sys, os\n{code}\nprint(' '.join(sys.modules))")
+        for code in ("", statement)
+    )
+    return after - before
+
+
+def _modules(code: str) -> set[str]:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return {name.split(".")[0] for name in done.stdout.split()}
 
@@ -23,6 +36,7 @@ def loaded_by(statement: str) -> set[str]:
     [
         ("import triseek", HEAVY),
         ("import triseek.cli.main", HEAVY),
+        ("import triseek.cli.main, triseek.cli.fast", (*HEAVY, *SLOW)),
         ("import triseek.model.search, triseek.model.index, triseek.errors, triseek.paths", HEAVY),
         ("import triseek.kernels.cache; triseek.kernels.cache.is_ready()", HEAVY),
         ("import triseek.service.service", ("numba", "pyarrow", "typer", "rich")),

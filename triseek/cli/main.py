@@ -1,7 +1,7 @@
 """Entry point: a search goes straight to work, the other verbs go through Typer.
 
-Nothing is imported before it is needed: `triseek PATTERN` loads neither Typer nor rich nor
-pyarrow.
+Nothing is imported before it is needed: a search that the daemon answers loads no module of any
+weight (`cli.fast`), and one that is done here neither Typer nor rich nor pyarrow.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import NoReturn
 
+    from triseek.cli.fast import Left
     from triseek.cli.world import World
     from triseek.service.service import Service
 
@@ -33,7 +34,47 @@ COMPLETION = "_TRISEEK_COMPLETE"
 
 def main() -> NoReturn:
     """Run the command line and leave the process."""
-    sys.exit(run(sys.argv[1:]))
+    words = sys.argv[1:]
+    try:
+        sys.exit(_quick(words) if is_quick(words) else run(words))
+    except KeyboardInterrupt:
+        sys.exit(status.INTERRUPTED)
+
+
+def _quick(words: Sequence[str]) -> int:
+    """Have the daemon do it; do here what it does not do, then see to it that there is one."""
+    from triseek.cli import fast
+
+    try:
+        answer = fast.ask(words)
+    except OSError as error:
+        return _unwritable(error, words)
+    if isinstance(answer, int):
+        return answer
+    code = _resume(words, answer) if answer.begun else run(words)
+    if answer.follow_up and code != status.INTERRUPTED:
+        from triseek.ipc import spawn
+
+        spawn.replace() if answer.follow_up == "replace" else spawn.behind()
+    return code
+
+
+def _resume(words: Sequence[str], left: Left) -> int:
+    from triseek.cli.resume import Resumed
+
+    resumed = Resumed(left)
+    return resumed.finish(run(words, resumed.world()))
+
+
+def _unwritable(error: OSError, words: Sequence[str]) -> int:
+    """Standard output takes no more, as on a full disk: said as a search done here says it."""
+    from triseek.cli.edge import settled
+    from triseek.cli.world import to_stderr
+
+    def fail() -> int:
+        raise error
+
+    return settled(fail, to_stderr, words)
 
 
 def is_quick(words: Sequence[str]) -> bool:

@@ -36,3 +36,18 @@ def stdin_readable() -> bool:
     except OSError:
         return False
     return stat.S_ISREG(mode) or stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+
+
+def space() -> str:
+    """A name of the mounts this process sees; empty where the system has but one set of them."""
+    try:
+        return os.readlink("/proc/self/ns/mnt")
+    except OSError:
+        return ""
+
+
+def user() -> list[int]:
+    """Who this process is to the file system: user, group and further groups."""
+    if not hasattr(os, "geteuid"):
+        return []  # Windows: the daemon's folder is in the user's own profile
+    return [os.geteuid(), os.getegid(), *sorted(set(os.getgroups()))]

@@ -34,6 +34,10 @@ def to_stderr(message: str) -> None:
         return  # nobody listens; the status still speaks
 
 
+def _unchecked() -> None:
+    """A reader of this process's output makes itself felt when it is written to."""
+
+
 def _from_stdin() -> bytes:
     return sys.stdin.buffer.read()
 
@@ -57,6 +61,8 @@ class World(NamedTuple):
     """Writes a line to standard error; its end is added."""
     read_stdin: Callable[[], bytes] = _from_stdin
     """All of standard input. Raises `NeedsClient` where that is another process's."""
+    check: Callable[[], None] = _unchecked
+    """Called where a search may stop. Raises `BrokenPipeError` when nobody waits for the answer."""
     has_stdin: bool = True
     """`read_stdin` can be called."""
 

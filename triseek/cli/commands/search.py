@@ -194,6 +194,7 @@ class _Job:
         root = os.fsencode(engine.root)
         try:
             for batch in search:
+                self.world.check()
                 for path, rows, count in _files(batch):
                     size = _size(os.path.join(root, path)) if self.plan.shows == "json" else 0
                     yield Found(
