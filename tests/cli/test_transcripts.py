@@ -1,6 +1,6 @@
 """What people read: help and errors, kept as transcripts and reviewed as such.
 
-`TRISEEK_UPDATE_GOLDEN=1 pytest tests/cli/test_transcripts.py` writes them anew.
+`TRISEEK_GOLDEN=update pytest tests/cli/test_transcripts.py` writes them anew.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def test_what_people_read_is_as_reviewed(
 
     said = "".join(transcript_of([word for word in words if word], tree) for words in commands)
 
-    if os.environ.get("TRISEEK_UPDATE_GOLDEN"):
+    if os.environ.get("TRISEEK_GOLDEN") == "update":
         path.write_text(said)
     assert said == path.read_text()
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.running import Outcome, command
-from triseek.cli import main
+from triseek.cli import quick
 from triseek.cli.edge import settled
 from triseek.cli.world import World
 from triseek.service.service import Service
@@ -19,7 +19,7 @@ from triseek.service.service import Service
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-CLI = Path(main.__file__).parent
+CLI = Path(quick.__file__).parent
 
 COMMANDS = [
     ("", "-n needle"), ("a", "-n needle"), ("sub", "needle"), ("a", "-f pats.txt"),
@@ -40,7 +40,7 @@ def in_world(words: Sequence[str], folder: Path, service: Service, **world: obje
         terminal=False, width=80, plain=False, stdin_readable=False, cwd=str(folder),
         out=out.append, err=err.append, has_stdin=False,
     )._replace(**world)  # type: ignore[arg-type]  # fmt: skip
-    status = settled(lambda: main.perform(words, here, service), here.err, words)
+    status = settled(lambda: quick.perform(words, here, service), here.err, words)
     return Outcome(status, b"".join(out), "".join(f"{line}\n" for line in err))
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from triseek.cli import status
-from triseek.cli.commands import daemon, frecency, index, stats
+from triseek.cli import daemon_verb, status
 from triseek.cli.commands import find_files as finding
+from triseek.cli.commands import frecency, index, stats
 from triseek.cli.flags import FLAGS
 from triseek.cli.world import World
 from triseek.errors import InvalidRequest
@@ -95,7 +95,7 @@ app.command()(index.check)
 app.command()(index.warmup)
 app.command("frecency-select")(frecency.select)
 app.add_typer(stats.app, name="stats")
-app.add_typer(daemon.app, name="daemon")
+app.add_typer(daemon_verb.app, name="daemon")
 
 
 def run_app(words: Sequence[str]) -> int:

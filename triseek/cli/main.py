@@ -10,6 +10,7 @@ import os
 import sys
 
 from triseek.cli import status
+from triseek.cli.quick import COMPLETION, is_quick, perform
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,18 +19,6 @@ if TYPE_CHECKING:
 
     from triseek.cli.fast import Left
     from triseek.cli.world import World
-    from triseek.service.service import Service
-
-VERBS = frozenset(
-    (
-        "search", "find-files", "build", "update", "reindex", "index-status", "measure", "check",
-        "stats", "warmup", "daemon", "frecency-select",
-    )
-)  # fmt: skip
-"""First words that are not patterns. `triseek search build` searches for the word build."""
-APP_OPTIONS = frozenset(("-h", "--help", "--install-completion", "--show-completion"))
-COMPLETION = "_TRISEEK_COMPLETE"
-"""The variable by which a shell asks for completions."""
 
 
 def main() -> NoReturn:
@@ -77,17 +66,6 @@ def _unwritable(error: OSError, words: Sequence[str]) -> int:
     return settled(fail, to_stderr, words)
 
 
-def is_quick(words: Sequence[str]) -> bool:
-    """Whether the words are a search or find-files, as far as a glance at them tells."""
-    first = words[0] if words else "--help"
-    return not (
-        COMPLETION in os.environ
-        or first in APP_OPTIONS
-        or first in ("--version", "-V")
-        or first in VERBS - {"search", "find-files"}
-    )
-
-
 def run(words: Sequence[str], world: World | None = None) -> int:
     """Run one command in this process and return its exit status. Never raises."""
     try:
@@ -117,41 +95,12 @@ def _dispatch(words: Sequence[str], world: World) -> int:
         from triseek.cli.search_verb import version
 
         return version(world)
-    if not is_quick(words):
+    code = perform(words, world) if is_quick(words) else None
+    if code is None:
         from triseek.cli.app import run_app
 
         return run_app(words)
-    return perform(words, world)
-
-
-def perform(words: Sequence[str], world: World, service: Service | None = None) -> int:
-    """Do a search or find-files; with a service, in a daemon's thread for somebody else.
-
-    Raises:
-        NeedsClient: a daemon cannot do it.
-    """
-    if words[0] == "find-files":
-        return _find_files(words, world, service)
-    from triseek.cli.search_verb import search
-
-    return search(words[1:] if words[0] == "search" else words, world, service)
-
-
-def _find_files(words: Sequence[str], world: World, service: Service | None) -> int:
-    from triseek.cli.find_words import read
-
-    plain = read(words[1:])
-    if plain is not None:
-        from triseek.cli.commands.find_files import find_from_words
-
-        return find_from_words(plain, world, service)
-    if service is not None:
-        from triseek.cli.world import NeedsClient
-
-        raise NeedsClient("words")  # a daemon has no Typer
-    from triseek.cli.app import run_app
-
-    return run_app(words)
+    return code
 
 
 def _forget_stdout() -> None:

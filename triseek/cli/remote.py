@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from triseek.cli import status, surroundings
 from triseek.cli.edge import settled
-from triseek.cli.main import is_quick, perform
+from triseek.cli.quick import is_quick, perform
 from triseek.cli.resume import as_bytes
 from triseek.cli.world import NeedsClient, World
 from triseek.daemon.server import Declined
@@ -72,7 +72,7 @@ def answer(service: Service, params: Mapping[str, object], streams: Streams) -> 
         return Declined(reason)
     world = _world(client, streams)
     try:
-        return settled(lambda: perform(client.words, world, service), world.err, client.words)
+        return settled(lambda: _perform(client, world, service), world.err, client.words)
     except NeedsClient as error:
         return Declined(str(error))
     except BrokenPipeError:
@@ -157,6 +157,13 @@ def _grows_too_long(client: Client) -> bool:
 
 
 # The request
+
+
+def _perform(client: Client, world: World, service: Service) -> int:
+    code = perform(client.words, world, service)
+    if code is None:
+        raise NeedsClient("words")
+    return code
 
 
 def read(params: Mapping[str, object]) -> Client:

@@ -11,7 +11,7 @@ ROADS = {"indexed": "index", "direct_scan": "scan", "ripgrep": "rg"}
 
 
 def footer(report: Report, seconds: float, *, colored: bool) -> bytes:
-    """`12 lines in 3 files · index (reason) · synced · 4.2 ms`, dimmed where colours are allowed."""
+    """`12 lines in 3 files · index (reason) · synced · 4 ms`, dimmed where colours are allowed."""
     totals = report.totals
     parts = [_found(totals.lines, totals.files_matched)]
     if totals.truncated:
