@@ -486,6 +486,7 @@ def test_a_daemon_starts_behind_the_first_search_and_holds_none_of_its_pipes(
     tree: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("CI")
+    monkeypatch.setenv("TRISEEK_HOME", str(home))  # where no attempt was made before
     expected = process(["-n", "needle"], tree, TRISEEK_NO_DAEMON="1")
     try:
         assert process(["-n", "needle"], tree) == expected  # returns at the end of its pipes
@@ -496,3 +497,25 @@ def test_a_daemon_starts_behind_the_first_search_and_holds_none_of_its_pipes(
         assert lock.wait_until_free(20)
 
     assert stopped["pid"] > 0
+
+
+@pytest.mark.slow
+def test_a_daemon_of_another_version_is_replaced_behind_the_answer(
+    tree: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CI")
+    monkeypatch.setenv("TRISEEK_HOME", str(home))
+    monkeypatch.setattr("triseek.daemon.server.__version__", "0.0.0")
+    with serving():
+        outcome = process(["-c", "needle", "z.c"], tree)
+        until = time.monotonic() + 60
+        while time.monotonic() < until and lock.is_free():
+            time.sleep(0.05)
+        assert spawn.wait_until_ready(60)
+        try:
+            assert client.ask("ping")["pid"] == lock.holder() != os.getpid()
+        finally:
+            client.ask("shutdown")
+            assert lock.wait_until_free(20)
+
+    assert outcome == Outcome(0, b"3\n", "")

@@ -44,7 +44,7 @@ def _quick(words: Sequence[str]) -> int:
     if answer.follow_up and code != status.INTERRUPTED:
         from triseek.ipc import spawn
 
-        spawn.replace() if answer.follow_up == "replace" else spawn.behind()
+        spawn.replace_behind() if answer.follow_up == "replace" else spawn.behind()
     return code
 
 

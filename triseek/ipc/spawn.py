@@ -15,6 +15,10 @@ import time
 from triseek import __version__, errors, paths
 from triseek.ipc import address, client, folder, lock
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import IO
+
 STAMP = "starting"
 """Its time is the last attempt's."""
 FIRST_WORDS = "start.log"
@@ -64,24 +68,10 @@ def start(words: tuple[str, ...] = ()) -> int:
         StateUnwritable: the daemon's folder is not to be used.
         OSError: the process cannot be started.
     """
-    import subprocess
-
     where = folder.ensure()
     _reap()
     with open(os.path.join(where, FIRST_WORDS), "wb", opener=_private) as said:
-        child = subprocess.Popen(
-            [sys.executable, "-P", "-m", "triseek", "daemon", "run", *words],
-            cwd="/" if os.name == "posix" else None,  # hold no folder of the user's
-            env=_environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=said,
-            close_fds=True,  # an agent waits for the end of pipes it gave us
-            start_new_session=True,  # Ctrl-C in the terminal is not for the daemon
-        )
-    _children.append(child.pid)
-    child.returncode = 0  # its end is not this object's business, and not worth a warning
-    return child.pid
+        return _detached(("-m", "triseek", "daemon", "run", *words), said)
 
 
 def wait_until_ready(timeout_s: float, pid: int = 0) -> bool:
@@ -128,6 +118,17 @@ def replace(timeout_s: float = 10.0) -> bool:
         return False
 
 
+def replace_behind() -> None:
+    """`replace` in a process of its own, and do not wait. Never raises.
+
+    The old daemon may take seconds to finish its requests; who waits for us has the answer.
+    """
+    if veto():
+        return
+    with contextlib.suppress(OSError):
+        _detached(("-c", "from triseek.ipc import spawn; spawn.replace()"))
+
+
 def first_words() -> str:
     """What the daemon started last said on its way: its last line, "" for nothing."""
     try:
@@ -153,6 +154,29 @@ def _claim() -> bool:
         return True
     finally:
         os.close(descriptor)
+
+
+def _detached(arguments: tuple[str, ...], said: IO[bytes] | None = None) -> int:
+    """Start a Python that has nothing to do with us any more, its stderr in `said`; its pid.
+
+    Raises:
+        OSError: the process cannot be started.
+    """
+    import subprocess
+
+    child = subprocess.Popen(
+        [sys.executable, "-P", *arguments],
+        cwd="/" if os.name == "posix" else None,  # hold no folder of the user's
+        env=_environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=said or subprocess.DEVNULL,
+        close_fds=True,  # an agent waits for the end of pipes it gave us
+        start_new_session=True,  # Ctrl-C in the terminal is not for the daemon
+    )
+    _children.append(child.pid)
+    child.returncode = 0  # its end is not this object's business, and not worth a warning
+    return child.pid
 
 
 def _environment() -> dict[str, str]:
