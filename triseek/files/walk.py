@@ -365,6 +365,8 @@ class _Walker:
                         listing.dirs.append(entry.name)
                     else:
                         others.append(entry.name)
+        except (FileNotFoundError, NotADirectoryError):
+            return None  # it has gone since the folder above it was read
         except OSError as error:
             self._skip(folder.path[:-1], error)
             if not (listing.files or listing.dirs or others):

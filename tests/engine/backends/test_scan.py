@@ -102,3 +102,31 @@ def test_matches_over_lines_are_counted_as_ripgrep_counts_them(
     said = {b"": 0, b"./file": 1}
     assert (said[told] if told in said else int(told.rpartition(b":")[2])) == count
     assert count == expected
+
+
+def test_a_file_that_has_gone_since_it_was_listed_is_passed_over_unless_it_was_named(repo):
+    root = repo({"a": b"needle\n"})
+    request = SearchRequest(pattern=PatternSpec(patterns=("needle",)))
+    search = file.FileSearch(root, request, Pattern(request.pattern))
+
+    for gone in (b"gone", b"a/gone"):
+        assert search(gone).skipped is None
+        assert search(gone).found is None
+        assert search(gone, explicit=True).skipped.reason == "unreadable"
+
+
+def test_a_folder_that_has_gone_since_it_was_listed_is_passed_over(repo, monkeypatch):
+    root = repo({"a/x": b"needle\n", "b/x": b"needle\n"})
+    scandir = os.scandir
+
+    def remove_first(path):
+        if path.rstrip(b"/").endswith(b"/b"):
+            subprocess.run(["rm", "-r", os.path.join(root, "b")], check=True)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", remove_first)
+    totals = Totals()
+    found = run(Scan(root), SearchRequest(pattern=PatternSpec(patterns=("needle",))), totals)
+
+    assert [each.path for each in found] == [b"a/x"]
+    assert totals.skipped == []

@@ -89,10 +89,15 @@ class FileSearch:
 
         `explicit` files were named by the user. Binary ones among them are searched too, and
         one that matches is found (its lines are not) and skipped, with ripgrep's words for it.
+        Of the others one that has gone since it was listed is passed over: a search that began a
+        moment later would not have heard of it, and where files come and go all the time (a
+        build, an agent's edits) every search would end with an error that nobody can mend.
         """
         # Plain descriptors: half the time of a file object, for tens of thousands of files.
         try:
             file = os.open(self.root + b"/" + path, os.O_RDONLY | os.O_CLOEXEC)
+        except (FileNotFoundError, NotADirectoryError) as error:
+            return _unreadable(path, error) if explicit else Searched(None, None, 0)
         except OSError as error:
             return _unreadable(path, error)
         try:

@@ -186,8 +186,14 @@ class _Question:
                     skipped.append(Skipped(said.path, "binary"))
                 else:
                     yield self._file_rows(said)
-            skipped += process.finish()
+            skipped += (each for each in process.finish() if not self._has_gone(each, folders))
         self.totals.skipped += skipped
+
+    def _has_gone(self, skipped: Skipped, named: list[bytes]) -> bool:
+        """Whether a file has gone since rg listed it (see `FileSearch`); a dead link has not."""
+        if skipped.reason != "not_found" or skipped.path in named:
+            return False
+        return not os.path.lexists(self.search.root + b"/" + skipped.path)
 
     def _read(self, stream: IO[bytes]) -> Iterator[Answer | Stats]:
         if self.request.mode == "lines":
