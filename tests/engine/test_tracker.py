@@ -14,6 +14,7 @@ import pytest
 import xxhash
 
 from tests.engine import roads
+from triseek.engine import settle
 from triseek.engine.engine import Engine
 from triseek.files.walk import walk
 from triseek.index.build import DEFAULT_SCOPE, build
@@ -292,6 +293,19 @@ def test_a_second_edit_does_not_hide_the_first(followed):
         assert name.encode() in find(followed, "novel")[0]
 
     assert find(followed, "novel")[0] == {b"d0/s0/f0.txt", b"d1/s0/f0.txt"}
+
+
+def test_a_tree_indexed_as_soon_as_it_was_made_is_read_again_once(followed, monkeypatch):
+    count = []
+    told = settle.is_as_indexed
+    monkeypatch.setattr(settle, "is_as_indexed", lambda *of: count.append(of) or told(*of))
+    time.sleep(2.1)  # what was racy rests
+
+    for number in range(4):
+        roads.write(followed.root, {"top.txt": f"edited {number}\n"})
+        assert seen(followed, dirt_of(followed)) == truth(followed)
+
+    assert len({path for _, path, *_ in count}) <= len(count) <= len(truth(followed))
 
 
 def test_events_that_were_lost_cost_a_sweep_and_no_answer(followed, monkeypatch):

@@ -183,7 +183,7 @@ class Follow:
         dirt = self._sweeper.sweep()
         # Later answers have it from the events that nothing has changed since.
         self._dirt = replace(dirt, freshness="synced")
-        self._files = [set(np.flatnonzero(mask).tolist()) for mask in dirt.masks]
+        self._files = _changed(dirt)
         self._folders = {self._sweeper.folder_of(folder) for folder in dirt.suspect}
         self._rules = dirt.ruled
         if dirt.freshness != "swept":
@@ -232,6 +232,7 @@ class Follow:
             dirt = self._sweeper.look(self._place(), rules=self._rules)
             if not self._watch_new(dirt):
                 self._rules = dirt.ruled
+                self._files = _changed(dirt)
                 return dirt
         self.lost = True
         return self._sweeper.sweep()
@@ -302,6 +303,16 @@ class _News:
         """Whether an ignore file, or what makes a repository, is among it."""
         names = (path.rpartition(b"/")[2] for part in (self.files, self.trees) for path in part)
         return any(name in SPECIAL for name in names)
+
+
+def _changed(dirt: Dirt) -> list[set[int]]:
+    """Per view, the files to look at again with the next event.
+
+    Not those that were found to be as indexed, be it by their content: if they change an event will
+    tell. Else a tree that was indexed as soon as it was made, all of it racy, would be read anew
+    with every edit.
+    """
+    return [set(np.flatnonzero(mask).tolist()) for mask in dirt.masks]
 
 
 def _what(before: bool, after: bool) -> What | None:
