@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 # A state folder per test would mean a compiler run per test: kernels are kept between runs.
 _KERNELS = Path(__file__).parent.parent / ".pytest_cache" / "kernels" / cache.digest()
-os.environ.setdefault("NUMBA_CACHE_DIR", str(_KERNELS))
+if not os.environ.get("NUMBA_CACHE_DIR"):
+    os.environ["NUMBA_CACHE_DIR"] = str(_KERNELS)
 
 
 @pytest.fixture(autouse=True, scope="session")
