@@ -12,7 +12,7 @@ from triseek.cli.find_words import read
 
 PIECES = [
     "a", "b c", "-", "--", "--json", "--null", "-0", "--no-daemon", "--limit", "--limit=3", "7",
-    "--limit=", "--limit=-1", "--limit=x", "-00", "--jso", "--help", "-h", "*.py", "é", "\udcff",
+    "--limit=", "--limit=-1", "--limit=x", "-00", "--by-path", "--jso", "--help", "-h", "*.py", "é", "\udcff",
     "--limit=1_0", "--limit=٣", "--json=1", "0",
 ]  # fmt: skip
 
@@ -38,7 +38,7 @@ def test_what_is_read_without_typer_is_what_typer_reads(
     if mine is not None:
         assert its == {
             "query": mine.query, "path": mine.path, "limit": mine.limit, "json": mine.as_json,
-            "null": mine.null, "no_daemon": mine.no_daemon,
+            "null": mine.null, "by_path": mine.by_path, "no_daemon": mine.no_daemon,
         }, words  # fmt: skip
 
 

@@ -68,11 +68,16 @@ def find_files(
     limit: Annotated[int | None, typer.Option("--limit", min=0, help="At most so many.")] = None,
     json: index.Json = False,
     null: Annotated[bool, typer.Option("--null", "-0", help="NUL after each path.")] = False,
+    by_path: Annotated[
+        bool, typer.Option("--by-path", help="In path order, not most used first.")
+    ] = False,
     no_daemon: Annotated[  # noqa: ARG001 - what gets here is done in this process anyway
         bool, typer.Option("--no-daemon", help="Do it in this process, ask no daemon.")
     ] = False,
 ) -> int:
     """Find files by their path: all words must be in it, in any order; or a glob.
+
+    Files that were chosen (see frecency-select) or found lately come first.
 
     Examples: triseek find-files 'router auth' · triseek find-files '*.proto' src
     """
@@ -82,6 +87,7 @@ def find_files(
         limit=limit,
         as_json=json,
         terminator=b"\0" if null else b"\n",
+        by_path=by_path,
         world=World.here(),
     )
 

@@ -21,10 +21,11 @@ class FindWords(NamedTuple):
     limit: int | None
     as_json: bool
     null: bool
+    by_path: bool
     no_daemon: bool
 
 
-SWITCHES = frozenset(("--json", "--null", "-0", "--no-daemon"))
+SWITCHES = frozenset(("--json", "--null", "-0", "--by-path", "--no-daemon"))
 LONGEST_NUMBER = 18
 """Digits of a limit; a longer one is unusual, and the interpreter refuses very long ones."""
 
@@ -57,5 +58,6 @@ def read(words: Sequence[str]) -> FindWords | None:
         limit=limit,
         as_json="--json" in switches,
         null=bool(switches & {"--null", "-0"}),
+        by_path="--by-path" in switches,
         no_daemon="--no-daemon" in switches,
     )

@@ -29,7 +29,7 @@ from triseek.model.index import IndexStatus, no_progress
 from triseek.store import layout, manifest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from triseek.engine.backends.base import Backend
     from triseek.engine.backends.indexed import Indexed
@@ -41,6 +41,10 @@ if TYPE_CHECKING:
     from triseek.model.search import BackendName, ScopeSpec, SearchRequest
     from triseek.query.pattern import Pattern
     from triseek.query.plan import Plan
+
+
+SCORES = "frecency.json"
+"""See `engine.frecency`, which is not imported where there are none."""
 
 
 class Engine:
@@ -158,6 +162,19 @@ class Engine:
             if self._frecency is None:
                 self._frecency = Frecency(self.index_dir)
             return self._frecency
+
+    def most_used_first(self, paths: Sequence[bytes]) -> list[bytes]:
+        """Order paths by how often and how lately they were used; others stay as they are."""
+        folder = self.index_dir
+        known = folder is not None and os.path.exists(os.path.join(folder, SCORES))  # noqa: PTH110, PTH118
+        frecency = self.frecency if known or self._frecency is not None else None
+        return list(paths) if frecency is None else frecency.order(paths)
+
+    def remember(self, pattern: str, kind: str, paths: Sequence[bytes]) -> None:
+        """Count the files of an answer as found, where this process owns the scores."""
+        frecency = self._frecency
+        if frecency is not None and frecency.owned:
+            frecency.found(pattern, kind, paths)
 
     def check(self, *, progress: Progress = no_progress) -> int:
         """Walk every byte of the index; how many. See `store.check` for what is raised."""

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 Use: TypeAlias = Literal["select", "read", "edit"]
 
-NAME = "frecency.json"
+NAME = "frecency.json"  # `engine.engine.SCORES`
 LOCK = "frecency.lock"
 HALF_LIFE_S = 7 * 86_400.0
 WEIGHTS: Mapping[Use, float] = {"select": 3.0, "read": 2.0, "edit": 2.0}

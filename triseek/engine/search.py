@@ -144,6 +144,7 @@ class Search:
             except ROAD_FAILED as error:
                 failures.append(error)
             else:
+                self._remember(given)
                 return
         if len(failures) == 1:
             raise failures[0]
@@ -151,6 +152,10 @@ class Search:
             "no road could answer: " + "; ".join(map(str, failures)),
             next_step=failures[-1].next_step,
         )
+
+    def _remember(self, paths: list[bytes]) -> None:
+        spec = self.request.pattern
+        self._engine.remember("|".join(spec.patterns), "literal" if spec.fixed else "regex", paths)
 
     def _roads(self) -> tuple[BackendName, ...]:
         """The road that was chosen, then those to fall back to; none from one asked for by name."""

@@ -33,11 +33,13 @@ def find_files(
     as_json: bool = False,
     terminator: bytes = b"\n",
     scope: ScopeSpec | None = None,
+    by_path: bool = False,
     world: World,
     service: Service | None = None,
 ) -> int:
     """Print the files whose path has every word of the query in it, or matches its glob.
 
+    Files that are used most come first, the others in path order; with `by_path` all of them.
     Without a service one is opened for this command alone.
 
     Raises:
@@ -52,7 +54,8 @@ def find_files(
     with session(service) as open_service:
         places = Places(open_service, world)
         root = os.fsencode(places.tree(path, ScopeSpec()).engine.root)
-        found = list(_found(places, query, path, scope or ScopeSpec(allowlist=True), world))
+        wanted = scope or ScopeSpec(allowlist=True)
+        found = list(_found(places, query, path, wanted, by_path=by_path, world=world))
     kept = found if limit is None else found[:limit]
     if as_json:
         out.write(_document(root, kept, total=len(found)))
@@ -70,6 +73,7 @@ def find_from_words(plain: FindWords, world: World, service: Service | None = No
         limit=plain.limit,
         as_json=plain.as_json,
         terminator=b"\0" if plain.null else b"\n",
+        by_path=plain.by_path,
         world=world,
         service=service,
     )
@@ -98,7 +102,7 @@ def find_from_search(low: LowArgs, world: World, service: Service | None = None)
 
 
 def _found(
-    places: Places, query: str, path: str, scope: ScopeSpec, world: World
+    places: Places, query: str, path: str, scope: ScopeSpec, *, by_path: bool, world: World
 ) -> Iterator[bytes]:
     accepts = _accepts(query)
     if accepts is None:
@@ -107,10 +111,11 @@ def _found(
     naming = Naming(place.inside, path)
     scope = anchored(scope, place.engine, world)
     inside = (os.fsdecode(place.inside),) if place.inside else ()
-    for each in place.engine.list_files(scope, inside):
-        name = naming.shown(each)
-        if accepts is None or accepts(name):
-            yield name
+    listed = place.engine.list_files(scope, inside)
+    paths = [each for each in listed if accepts is None or accepts(naming.shown(each))]
+    ordered = paths if by_path else place.engine.most_used_first(paths)
+    place.engine.remember(query, "path", ordered)
+    return map(naming.shown, ordered)
 
 
 def _accepts(query: str) -> Callable[[bytes], bool] | None:
