@@ -27,10 +27,12 @@ if TYPE_CHECKING:
 
     from triseek.cli.operands import Place
     from triseek.cli.render.found import Renderer
+    from triseek.cli.render.standard import Standard
     from triseek.cli.resolve import Operand, Plan
     from triseek.cli.world import World
     from triseek.engine.backends.base import Batch
     from triseek.engine.engine import Engine
+    from triseek.engine.search import Search
     from triseek.model.search import SearchRequest, Skipped
     from triseek.service.service import Service
 
@@ -121,11 +123,22 @@ class _Job:
             self._count_all(place, request, naming)
             return
         checked = self.plan.binary == "suppress"
-        for found in self._found(place.engine, request, naming.shown):
-            self._show(self._cut(found, place.engine, mapped=False) if checked else found)
+        whole = None if checked else in_bulk(self.renderer)
+        for batch, search in self._batches(place.engine, request, naming.shown):
+            if whole is not None and not self._needs_files(batch, search):
+                self.report.matched = self.report.matched or bool(batch.counts.any())
+                whole.batch(batch, naming.shown)
+                continue
+            for found in self._files_of(batch, search, place.engine, naming.shown):
+                self._show(self._cut(found, place.engine, mapped=False) if checked else found)
         nothing = not (self.report.matched or self.report.totals.files_searched)
         if nothing and not operand.typed:
             self._check_scope(place, request)
+
+    @staticmethod
+    def _needs_files(batch: Batch, search: Search) -> bool:
+        """Whether rows are of several lines, or not all of them matches."""
+        return spans_lines(search.pattern, search.request) or bool(batch.rows["context"].any())
 
     def _check_scope(self, place: Place, request: SearchRequest) -> None:
         """To ripgrep it is an error when its filters leave nothing of the working folder."""
@@ -188,30 +201,40 @@ class _Job:
         self, engine: Engine, request: SearchRequest, shown: Callable[[bytes], bytes]
     ) -> Iterator[Found]:
         """Search, and give what is found file by file."""
-        request = self._within_limit(request)
-        search = engine.search(request)
-        spanning = spans_lines(search.pattern, request)
-        root = os.fsencode(engine.root)
+        for batch, search in self._batches(engine, request, shown):
+            yield from self._files_of(batch, search, engine, shown)
+
+    def _batches(
+        self, engine: Engine, request: SearchRequest, shown: Callable[[bytes], bytes]
+    ) -> Iterator[tuple[Batch, Search]]:
+        """Search, and give what is found a few files at a time."""
+        search = engine.search(self._within_limit(request))
         try:
             for batch in search:
                 self.world.check()
-                for path, rows, count in _files(batch):
-                    size = _size(os.path.join(root, path)) if self.plan.shows == "json" else 0
-                    yield Found(
-                        path=shown(path),
-                        rows=rows,
-                        text=batch.text,
-                        hits=count,
-                        pattern=search.pattern,
-                        size=size,
-                        multiline=spanning,
-                    )
+                yield batch, search
                 if self.plan.eager:
                     self.out.flush()
         finally:
             search.close()
-            self.report.add(search, root)
+            self.report.add(search, os.fsencode(engine.root))
             self._complain_about(search.totals.skipped, shown)
+
+    def _files_of(
+        self, batch: Batch, search: Search, engine: Engine, shown: Callable[[bytes], bytes]
+    ) -> Iterator[Found]:
+        root, spanning = os.fsencode(engine.root), spans_lines(search.pattern, search.request)
+        for path, rows, count in _files(batch):
+            size = _size(os.path.join(root, path)) if self.plan.shows == "json" else 0
+            yield Found(
+                path=shown(path),
+                rows=rows,
+                text=batch.text,
+                hits=count,
+                pattern=search.pattern,
+                size=size,
+                multiline=spanning,
+            )
 
     def _within_limit(self, request: SearchRequest) -> SearchRequest:
         """The request with what earlier operands have left of --limit."""
@@ -384,6 +407,13 @@ def _standard(plan: Plan, out: Output) -> Renderer:
     from triseek.cli.render.replace import Replacer
 
     return Standard(plan.look, out, Replacer(plan.look.replacement, plan.request.pattern))
+
+
+def in_bulk(renderer: Renderer) -> Standard | None:
+    """The renderer, if a whole batch can be shown at once."""
+    from triseek.cli.render.standard import Standard
+
+    return renderer if isinstance(renderer, Standard) and renderer.is_plain else None
 
 
 def _paths(place: Place) -> tuple[str, ...]:

@@ -44,12 +44,13 @@ class Prelude:
 
     def formats(self) -> list[bytes]:
         """For `%` with what `figures` gave and the text."""
+        kinds = enumerate(self.paths)
+        return [_escaped(path) + self.format_of_figures(kind) + b"%b" for kind, path in kinds]
+
+    def format_of_figures(self, kind: int = 0) -> bytes:
+        """For `%` with what `figures` gave: of matches, or (1) of context."""
         look, style = self._look, self._style
-        made = []
-        for path, number, offset in zip(self.paths, style.numbers, style.columns, strict=True):
-            figures = number * look.line_number + offset * look.byte_offset
-            made.append(_escaped(path) + figures + b"%b")
-        return made
+        return style.numbers[kind] * look.line_number + style.columns[kind] * look.byte_offset
 
     def written(self, number: int, column: int | None, offset: int, *, context: bool) -> bytes:
         """The prelude of one line."""

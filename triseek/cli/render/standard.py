@@ -1,23 +1,31 @@
 """The grep-like format: `path:line:text`, with all of ripgrep's variations, byte for byte.
 
-Two ways through. When no match needs to be located (no colour, no column, no -o …) the rows of
-a file are formatted in one comprehension: 200,000 lines are a fraction of a second. Otherwise
-each row is taken apart by `render.rows`.
+Three ways through. When no match needs to be located (no colour, no column, no -o …) the rows of
+a file are formatted in one comprehension: 200,000 lines are a fraction of a second. Where files
+need nothing between them either, as in a pipe, so are the rows of many files: thousands with a
+line or two each would else cost more than finding them. Otherwise each row is taken apart by
+`render.rows`.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from triseek.cli.render.found import Counts, Rows, line_spans
 from triseek.cli.render.prelude import Prelude
 from triseek.cli.render.rows import Painter, RowWriter
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from triseek.cli.render.found import Found
     from triseek.cli.render.look import Look
     from triseek.cli.render.output import Output
+    from triseek.cli.render.prelude import PreludeStyle
     from triseek.cli.render.replace import Replacer
+    from triseek.engine.backends.base import Batch
 
 
 class Standard:
@@ -31,6 +39,24 @@ class Standard:
         self._bulk = not (
             self._painter.locates or look.trim or look.max_columns is not None or look.clip
         )
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether every row is its path, its numbers and its text, and `batch` may write them."""
+        look = self._look
+        return self._bulk and not (look.heading or look.context or look.file_separator is not None)
+
+    def batch(self, batch: Batch, shown: Callable[[bytes], bytes]) -> None:
+        """Write the rows of many files, as `file` does those of each; for single lines alone.
+
+        shown: the path to show of a file.
+        """
+        if len(batch.rows):
+            lines = _all_filled(self._painter.style, batch, shown)
+            text = b"".join(lines)
+            self._out.write(text)
+            self.counts.bytes_printed += len(text)
+        self.counts.files_matched += int((batch.counts > 0).sum())
 
     def file(self, found: Found) -> None:
         """Write the rows of one file, after whatever separates it from the one before."""
@@ -123,6 +149,29 @@ def _filled(prelude: Prelude, text: bytes, rows: Rows) -> list[bytes]:
         return [prefix + line for line in texts]
     form = prelude.formats()[0]
     return [form % value for value in zip(*figures, texts, strict=True)]
+
+
+def _all_filled(style: PreludeStyle, batch: Batch, shown: Callable[[bytes], bytes]) -> list[bytes]:
+    """Format all lines of a batch."""
+    rows, text = Rows.of(batch.rows), batch.text
+    owners = batch.rows["file"]
+    preludes = [Prelude(style, shown(path)).paths[0] for path in batch.paths]
+    texts = [text[begin:end] for begin, end in zip(rows.begins, rows.ends, strict=True)]
+    _end_all(texts, owners, style.look.line_end)
+    figures = Prelude(style, b"").figures(rows)
+    leads = [preludes[owner] for owner in owners.tolist()]
+    if not figures:
+        return [lead + line for lead, line in zip(leads, texts, strict=True)]
+    form = b"%b" + Prelude(style, b"").format_of_figures() + b"%b"
+    return [form % value for value in zip(leads, *figures, texts, strict=True)]
+
+
+def _end_all(texts: list[bytes], owners: np.ndarray, line_end: bytes) -> None:
+    """Give the last line of each file an end where it has none."""
+    last = np.flatnonzero(np.append(owners[1:] != owners[:-1], True))
+    for place in last.tolist():
+        if not texts[place].endswith(b"\n"):
+            texts[place] += line_end
 
 
 def _single_lines(rows: Rows, text: bytes) -> Rows:
