@@ -24,18 +24,21 @@ class PreludeStyle:
         self.columns = [column_on + b"%d" + reset + _escaped(each) for each in self.separators]
         """For `%`: a line number, and a column or offset, each with its separator."""
 
+    def lead(self, path: bytes, kind: int = 0) -> bytes:
+        """The path and what follows it: before matches, or (1) before context."""
+        look = self.look
+        if not look.path or look.heading:
+            return b""
+        return look.colored_path(path) + (look.path_terminator or self.separators[kind])
+
 
 class Prelude:
     """The preludes of one file."""
 
     def __init__(self, style: PreludeStyle, path: bytes) -> None:
         self._style = style
-        self._look = look = style.look
-        self.paths = (b"", b"")
-        if look.path and not look.heading:
-            shown = look.colored_path(path)
-            first, second = (look.path_terminator or each for each in style.separators)
-            self.paths = (shown + first, shown + second)
+        self._look = style.look
+        self.paths = (style.lead(path), style.lead(path, 1))
 
     def figures(self, rows: Rows) -> list[list[int]]:
         """The columns of numbers that are shown."""

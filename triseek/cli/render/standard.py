@@ -155,7 +155,7 @@ def _all_filled(style: PreludeStyle, batch: Batch, shown: Callable[[bytes], byte
     """Format all lines of a batch."""
     rows, text = Rows.of(batch.rows), batch.text
     owners = batch.rows["file"]
-    preludes = [Prelude(style, shown(path)).paths[0] for path in batch.paths]
+    preludes = [style.lead(shown(path)) for path in batch.paths]
     texts = [text[begin:end] for begin, end in zip(rows.begins, rows.ends, strict=True)]
     _end_all(texts, owners, style.look.line_end)
     figures = Prelude(style, b"").figures(rows)
