@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -12,6 +14,7 @@ from typing import NamedTuple
 
 from triseek.ipc import client
 
+ROOT = Path(__file__).parents[2]
 RUN = [sys.executable, "-m", "triseek"]
 
 
@@ -20,6 +23,15 @@ class Said(NamedTuple):
     out: bytes
     err: str
     seconds: float
+
+
+class Aside(subprocess.Popen):
+    """A process that prints one JSON document at its end."""
+
+    def said(self, seconds=600):
+        out, _ = self.communicate(timeout=seconds)
+        assert self.returncode == 0, (self.args, self.returncode, out)
+        return json.loads(out)
 
 
 class Living:
@@ -59,6 +71,53 @@ class Living:
 
     def pid(self):
         return json.loads((Path(self.home) / "daemon" / "daemon.json").read_text())["pid"]
+
+    @contextlib.contextmanager
+    def aside(self, module, *words, cwd=ROOT):
+        """A module of the tests as a process beside; what it printed last is JSON, in `.said`."""
+        process = Aside(
+            [sys.executable, "-m", module, *map(os.fspath, words)],
+            cwd=cwd, env={**self.env, "PYTHONPATH": str(ROOT)},
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        )  # fmt: skip
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.wait()
+            process.stdout.close()
+
+    def holder(self):
+        """The pid in the lock, 0 for none: a daemon has it before it listens."""
+        try:
+            return int((Path(self.home) / "daemon" / "lock").read_text() or 0)
+        except FileNotFoundError:
+            return 0
+
+    def kill(self, signal_number=signal.SIGKILL):
+        """Signal the daemon, if one runs and is one of this state folder; whether it was there."""
+        pid = self.holder()
+        try:
+            words = Path(f"/proc/{pid}/cmdline").read_bytes()
+            environ = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        except (FileNotFoundError, ProcessLookupError):
+            return False
+        if b"daemon\0run" not in words or b"TRISEEK_HOME=" + self.home.encode() not in environ:
+            return False
+        os.kill(pid, signal_number)
+        return True
+
+    def let_start_again(self):
+        """What ten seconds of waiting do: one daemon that fails is not followed by another."""
+        stamp = Path(self.home) / "daemon" / "starting"
+        if stamp.exists():
+            os.utime(stamp, (time.time() - 60,) * 2)
+
+    def log(self):
+        """Everything the daemon wrote to its log."""
+        folder = Path(self.home) / "logs"
+        lines = [p.read_text().splitlines() for p in sorted(folder.glob("daemon*"))]
+        return [json.loads(line) for part in lines for line in part if line]
 
     def ask(self, verb, **params):
         """A JSON verb, as `ipc.client.ask` does it, in this process."""
