@@ -193,7 +193,7 @@ class _Question:
         """Whether a file has gone since rg listed it (see `FileSearch`); a dead link has not."""
         if skipped.reason != "not_found" or skipped.path in named:
             return False
-        return not os.path.lexists(self.search.root + b"/" + skipped.path)
+        return not os.path.islink(self.search.root + b"/" + skipped.path)  # noqa: PTH114
 
     def _read(self, stream: IO[bytes]) -> Iterator[Answer | Stats]:
         if self.request.mode == "lines":
