@@ -53,14 +53,13 @@ def reload_root(upkeep: Upkeep, params: dict[str, Any]) -> dict[str, Any]:
 def sync(upkeep: Upkeep, params: dict[str, Any]) -> dict[str, Any]:
     """`{target_root}`: take in everything that happened until now, and say what is dirty."""
     engine = _engine(upkeep, params)
-    keeper = upkeep.keeper(engine.root)
-    told = state_of(keeper) if keeper else {"target_root": engine.root}
     if not engine.has_index() or not upkeep.is_warm:
+        told = _state(upkeep, engine)
         return {**told, "freshness": "unverified", "dirty": None, "index_generation": None}
     began = time.perf_counter()
     dirt = engine.indexed().dirt()
     return {
-        **told,
+        **_state(upkeep, engine),  # now: the clock has counted what was taken in
         "freshness": dirt.freshness,
         "dirty": dirt.count,
         "index_generation": engine.reader().generation,
@@ -80,6 +79,11 @@ def frecency_select(upkeep: Upkeep, params: dict[str, Any]) -> dict[str, Any]:
     recorded = frecency.touch("select", map(os.fsencode, paths))
     frecency.save()
     return {"recorded": recorded}
+
+
+def _state(upkeep: Upkeep, engine: Engine) -> dict[str, Any]:
+    keeper = upkeep.keeper(engine.root)
+    return state_of(keeper) if keeper else {"target_root": engine.root}
 
 
 def _engine(upkeep: Upkeep, params: dict[str, Any]) -> Engine:
