@@ -12,7 +12,8 @@ from triseek.cli.find_words import read
 
 PIECES = [
     "a", "b c", "-", "--", "--json", "--null", "-0", "--no-daemon", "--limit", "--limit=3", "7",
-    "--limit=", "--limit=-1", "--limit=x", "-00", "--by-path", "--jso", "--help", "-h", "*.py", "é", "\udcff",
+    "--limit=", "--limit=-1", "--limit=x", "-00", "--by-path", "--jso", "--help", "-h", "*.py", "é",
+    "\udcff",
     "--limit=1_0", "--limit=٣", "--json=1", "0",
 ]  # fmt: skip
 

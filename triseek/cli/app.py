@@ -92,6 +92,19 @@ def find_files(
     )
 
 
+@app.command("hook")
+def hook(
+    event: Annotated[str, typer.Argument(help="The agent's name of what happened.")] = "",  # noqa: ARG001 - the payload says it too
+) -> int:
+    """Tell the daemon what an agent did: its hook's JSON on standard input.
+
+    Counts the files that were read and edited, so that they come first. Silent, always status 0.
+
+    Example: triseek hook PostToolUse < payload.json
+    """
+    return status.FOUND  # `cli.main` has done it: what gets here asked for nothing
+
+
 app.command()(index.build)
 app.command()(index.update)
 app.command()(index.reindex)

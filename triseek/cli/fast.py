@@ -82,8 +82,12 @@ class _Lost(Exception):
     """The daemon has gone, is stuck, or speaks in tongues."""
 
 
+HOOK_MAX = 1 << 19
+"""Bytes of a hook's standard input that are handed on; what is longer is no payload we can use."""
+
+
 def ask(words: Sequence[str]) -> int | Left:
-    """Have the daemon do a search or find-files; the exit status, or what is left to do here.
+    """Have the daemon do a search, find-files or hook; the exit status, or what is left to do.
 
     Raises:
         OSError: standard output cannot be written; not for a reader that has left.
@@ -136,7 +140,20 @@ def request(words: Sequence[str]) -> bytes:
         f'"terminal":{_json(os.isatty(1))},"width":{surroundings.width(known)},'
         f'"stdin":{_json(surroundings.stdin_readable())},"environ":{{{environ}}}'
     )
+    if words[:1] == ["hook"]:
+        params += f',"input":{quoted(_payload())}'
     return _document("text", params)
+
+
+def _payload() -> str:
+    """A hook's standard input, unread, as a string that JSON can carry."""
+    if os.isatty(0):
+        return ""
+    pieces, size = [], 0
+    while size <= HOOK_MAX and (piece := os.read(0, 1 << 16)):
+        pieces.append(piece)
+        size += len(piece)
+    return os.fsdecode(b"".join(pieces)) if size <= HOOK_MAX else ""
 
 
 def _document(verb: str, params: str) -> bytes:

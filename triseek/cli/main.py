@@ -25,6 +25,8 @@ def main() -> NoReturn:
     """Run the command line and leave the process."""
     words = sys.argv[1:]
     try:
+        if words[:1] == ["hook"]:
+            sys.exit(_hook(words))
         sys.exit(_quick(words) if is_quick(words) else run(words))
     except KeyboardInterrupt:
         sys.exit(status.INTERRUPTED)
@@ -41,11 +43,30 @@ def _quick(words: Sequence[str]) -> int:
     if isinstance(answer, int):
         return answer
     code = _resume(words, answer) if answer.begun else run(words)
-    if answer.follow_up and code != status.INTERRUPTED:
+    if code != status.INTERRUPTED:
+        _follow_up(answer)
+    return code
+
+
+def _hook(words: Sequence[str]) -> int:
+    """Tell the daemon what an agent did. An agent is never disturbed by it: always 0."""
+    from triseek.cli import fast
+
+    try:
+        answer = fast.ask(words)
+    except OSError:
+        return status.FOUND
+    if not isinstance(answer, int):
+        _follow_up(answer)
+    return status.FOUND
+
+
+def _follow_up(left: Left) -> None:
+    """See to it that there is a daemon next time."""
+    if left.follow_up:
         from triseek.ipc import spawn
 
-        spawn.replace_behind() if answer.follow_up == "replace" else spawn.behind()
-    return code
+        spawn.replace_behind() if left.follow_up == "replace" else spawn.behind()
 
 
 def _resume(words: Sequence[str], left: Left) -> int:

@@ -1,4 +1,4 @@
-"""The verbs that are asked all day, search and find-files: told apart and done without Typer.
+"""The verbs that are asked all day, search, find-files and hook: told apart and done without Typer.
 
 Light: `cli.main` imports it before anything else, the daemon runs it for its clients.
 """
@@ -6,6 +6,8 @@ Light: `cli.main` imports it before anything else, the daemon runs it for its cl
 from __future__ import annotations
 
 import os
+
+from triseek.cli import status
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 VERBS = frozenset(
     (
         "search", "find-files", "build", "update", "reindex", "index-status", "measure", "check",
-        "stats", "warmup", "daemon", "frecency-select",
+        "stats", "warmup", "daemon", "frecency-select", "hook",
     )
 )  # fmt: skip
 """First words that are not patterns. `triseek search build` searches for the word build."""
@@ -27,13 +29,13 @@ COMPLETION = "_TRISEEK_COMPLETE"
 
 
 def is_quick(words: Sequence[str]) -> bool:
-    """Whether the words are a search or find-files, as far as a glance at them tells."""
+    """Whether the words are a search, find-files or a hook, as far as a glance at them tells."""
     first = words[0] if words else "--help"
     return not (
         COMPLETION in os.environ
         or first in APP_OPTIONS
         or first in ("--version", "-V")
-        or first in VERBS - {"search", "find-files"}
+        or first in VERBS - {"search", "find-files", "hook"}
     )
 
 
@@ -47,6 +49,8 @@ def perform(words: Sequence[str], world: World, service: Service | None = None) 
     """
     if words[0] == "find-files":
         return _find_files(words, world, service)
+    if words[0] == "hook":
+        return _hook(world, service)
     from triseek.cli.search_verb import search
 
     return search(words[1:] if words[0] == "search" else words, world, service)
@@ -61,3 +65,11 @@ def _find_files(words: Sequence[str], world: World, service: Service | None) -> 
     from triseek.cli.commands.find_files import find_from_words
 
     return find_from_words(plain, world, service)
+
+
+def _hook(world: World, service: Service | None) -> int:
+    if service is None:
+        return status.FOUND  # nobody here who counts
+    from triseek.cli.commands.hook import hook
+
+    return hook(world, service)

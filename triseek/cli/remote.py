@@ -51,6 +51,8 @@ class Client(NamedTuple):
     width: int
     stdin: bool
     environ: dict[str, str]
+    input: bytes | None
+    """Standard input, where the client sent it along."""
 
 
 def answer(service: Service, params: Mapping[str, object], streams: Streams) -> int | Declined:
@@ -93,7 +95,7 @@ def _world(client: Client, streams: Streams) -> World:
         out=streams.out,
         err=lambda message: streams.err(as_bytes(message)),
         check=check,
-        read_stdin=_no_stdin,
+        read_stdin=_no_stdin if client.input is None else lambda: client.input or b"",
         has_stdin=False,
     )
 
@@ -186,6 +188,7 @@ def read(params: Mapping[str, object]) -> Client:
         width=_numbers([params.get("width")])[0],
         stdin=_bool(params.get("stdin")),
         environ={_string(name): _string(value) for name, value in environ.items()},
+        input=_bytes(params.get("input")),
     )
     if not (client.words and os.path.isabs(client.cwd) and 0 < client.width <= WIDTH_MAX):
         raise _Malformed
@@ -203,6 +206,17 @@ def _string(value: object) -> str:
     try:
         if isinstance(value, str) and b"\0" not in os.fsencode(value):
             return value
+    except UnicodeEncodeError:
+        pass
+    raise _Malformed
+
+
+def _bytes(value: object) -> bytes | None:
+    if value is None:
+        return None
+    try:
+        if isinstance(value, str):
+            return os.fsencode(value)
     except UnicodeEncodeError:
         pass
     raise _Malformed

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from triseek.engine.backends.base import Backend
     from triseek.engine.backends.indexed import Indexed
-    from triseek.engine.frecency import Frecency
+    from triseek.engine.frecency import Frecency, Use
     from triseek.engine.router import Problem
     from triseek.engine.watch import Watch
     from triseek.index.reader import Reader
@@ -169,6 +169,12 @@ class Engine:
         known = folder is not None and os.path.exists(os.path.join(folder, SCORES))  # noqa: PTH110, PTH118
         frecency = self.frecency if known or self._frecency is not None else None
         return list(paths) if frecency is None else frecency.order(paths)
+
+    def touch(self, use: Use, paths: Sequence[bytes]) -> None:
+        """Count uses of files, where this process owns the scores."""
+        frecency = self._frecency
+        if frecency is not None:
+            frecency.touch(use, paths)
 
     def remember(self, pattern: str, kind: str, paths: Sequence[bytes]) -> None:
         """Count the files of an answer as found, where this process owns the scores."""

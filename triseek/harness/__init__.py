@@ -1,0 +1,1 @@
+"""What coding agents say to us."""
