@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import stat
@@ -133,6 +134,23 @@ def test_idle_exit_ends_it_and_leaves_nothing(daemon):
     assert lock.wait_until_free(10)
     assert address.record() == {}
     assert '"reason": "idle"' in Path(paths.daemon(), "daemon.log").read_text()
+
+
+def test_it_ends_when_its_folder_is_removed_and_leaves_the_next_daemons_alone(daemon):
+    old = daemon()
+    shutil.rmtree(paths.daemon())
+    new = daemon()
+
+    assert eventually(lambda: not lives(old), 30)
+    assert new != old
+    assert client.ask("ping")["pid"] == new
+
+
+def lives(pid):
+    try:
+        return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except FileNotFoundError:
+        return False
 
 
 def test_the_idle_exit_may_come_from_the_settings(daemon, home):

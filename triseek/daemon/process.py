@@ -13,6 +13,7 @@ import logging
 import os
 import signal
 import sys
+import threading
 import time
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any, Protocol
@@ -40,6 +41,8 @@ Python's own 5 ms, 1.5 ms with 1 ms, 0.8 to 2.1 ms with this; 0.3 ms alone, what
 interval. Two threads of pure Python lost no work by it that could be measured."""
 KILL_AFTER_S = 3.0
 """What SIGTERM may take before `stop --force` sends SIGKILL."""
+HOME_CHECK_S = 5.0
+"""How often to look whether the state folder is still there."""
 _PROBE_S = 0.02
 
 
@@ -70,18 +73,18 @@ def run(
         limits: what one client may ask.
 
     Returns:
-        Why it ended: "shutdown", "idle", "SIGTERM", "SIGINT".
+        Why it ended: "shutdown", "idle", "SIGTERM", "SIGINT", "homeless".
 
     Raises:
         Busy: another daemon runs.
         StateUnwritable: the daemon's folder cannot be used.
     """
     with ExitStack() as leaving:
-        _hold_lock(leaving)
+        held = _hold_lock(leaving)
         logs.configure("daemon", settings.log_level)
         leaving.callback(logs.close)
         try:
-            return _serve(compose, settings, limits or Limits(), leaving)
+            return _serve(compose, settings, limits or Limits(), Home(held), leaving)
         except BaseException:
             logger.exception("daemon failed")
             raise
@@ -133,8 +136,8 @@ def start_time(pid: int | str = "self") -> int:
         return 0
 
 
-def _hold_lock(leaving: ExitStack) -> None:
-    """Take the lock for life.
+def _hold_lock(leaving: ExitStack) -> int:
+    """Take the lock for life; its descriptor.
 
     A daemon that has removed its daemon.json is ending (or only beginning): it is waited for.
     Otherwise a few tries are enough to outlast somebody who only looks whether the lock is free.
@@ -150,28 +153,69 @@ def _hold_lock(leaving: ExitStack) -> None:
             ) from error
         if descriptor is not None:
             leaving.callback(os.close, descriptor)
-            return
+            return descriptor
         waited = time.monotonic() - begun
         if waited > (10 * _PROBE_S if address.record() else LOCK_WAIT_S):
             raise Busy(f"a daemon is running (process {lock.holder()})", next_step="")
         time.sleep(_PROBE_S)
 
 
+class Home:
+    """The daemon's folder, for as long as it is the one in which the lock is held.
+
+    Who removes the state folder wants to be rid of triseek: then the daemon ends too. Whatever is
+    at that path by then is not its own, and may be another daemon's.
+    """
+
+    def __init__(self, lock_descriptor: int) -> None:
+        self._held = os.fstat(lock_descriptor)
+
+    def is_ours(self) -> bool:
+        """Whether the lock that is held is the one others see."""
+        try:
+            seen = os.stat(os.path.join(paths.daemon(), lock.NAME))
+        except OSError:
+            return False
+        return os.path.samestat(seen, self._held)
+
+    def leave(self, remove: Callable[[], object]) -> None:
+        """Remove something in it, if it is ours."""
+        if self.is_ours():
+            remove()
+
+    def watch(self, server: Server) -> threading.Event:
+        """End the server once it is not; the event ends the watching."""
+        ended = threading.Event()
+
+        def run() -> None:
+            while not ended.wait(HOME_CHECK_S):
+                if not self.is_ours():
+                    server.stop("homeless")
+                    return
+
+        threading.Thread(target=run, name="triseek-home", daemon=True).start()
+        return ended
+
+
 def _serve(
     compose: Callable[[Settings], tuple[Handlers, Sequence[Work]]],
     settings: Settings,
     limits: Limits,
+    home: Home,
     leaving: ExitStack,
 ) -> str:
     faulthandler.enable()
     sys.setswitchinterval(SWITCH_S)
     _forget_record()
     handlers, work = compose(settings)
-    listener, place, token = _listen(leaving)
-    server = Server(listener, handlers, token=token, limits=limits, closing=_forget_record)
-    leaving.callback(_forget_record)
+    listener, place, token = _listen(home, leaving)
+    server = Server(
+        listener, handlers, token=token, limits=limits, closing=lambda: home.leave(_forget_record)
+    )
+    leaving.callback(home.leave, _forget_record)
     _on_signals(server, leaving)
     _write_record(place, token)
+    leaving.callback(home.watch(server).set)
     logger.info("daemon started", extra={"pid": os.getpid(), "version": __version__})
     for one in work:
         leaving.callback(_closed, one)
@@ -181,13 +225,13 @@ def _serve(
     return why
 
 
-def _listen(leaving: ExitStack) -> tuple[Any, str, str]:
+def _listen(home: Home, leaving: ExitStack) -> tuple[Any, str, str]:
     try:
         listener, place, token = address.listen()
     except (OSError, address.Unreached) as error:
         raise StateUnwritable(f"cannot listen in {paths.daemon()}: {error}") from error
     if place.startswith("unix:"):
-        leaving.callback(address.remove_socket)
+        leaving.callback(home.leave, address.remove_socket)
     return listener, place, token
 
 
