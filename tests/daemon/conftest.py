@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.running import command
-from triseek.daemon import process
+from tests.left_behind import end_daemons_of
 from triseek.ipc import address, lock
 
 if TYPE_CHECKING:
@@ -26,10 +25,8 @@ ROOT = Path(__file__).parents[2]
 def _nobody_is_left_behind(home) -> Iterator[None]:
     """End the daemon of this test's home, whatever the test did to it."""
     yield
-    record = address.record()
-    pid = record.get("pid", 0)
-    if not lock.is_free() and record.get("start_time") == process.start_time(pid):
-        os.kill(pid, signal.SIGKILL)
+    end_daemons_of(os.environ.get("TRISEEK_HOME", str(home)))
+    end_daemons_of(str(home))
     assert lock.wait_until_free(10), "a daemon has outlived its test"
 
 

@@ -49,12 +49,12 @@ def test_restart_starts_one_whether_or_not_one_runs(daemon):
     assert client.ask("ping")["pid"] == pids[1]
 
 
-def test_a_command_is_declined_while_no_handler_knows_it(daemon):
+def test_a_request_that_says_too_little_is_declined(daemon):
     daemon()
     with closing(address.connect(5)) as sock:
         wire.send(sock, client.request("text", {"words": ["x"], "cwd": "/"}))
 
-        assert wire.receive(sock, 100) == b"-unsupported"
+        assert wire.receive(sock, 100) == b"-malformed"
 
 
 @pytest.mark.parametrize(

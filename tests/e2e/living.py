@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.left_behind import end_daemons_of
 from triseek.ipc import client
 
 ROOT = Path(__file__).parents[2]
@@ -47,6 +48,7 @@ class Living:
 
     def __exit__(self, *_):
         self.run("daemon", "stop")
+        end_daemons_of(self.home)
 
     def run(self, *words, cwd=None, **more):
         """One command, to its end."""
