@@ -55,10 +55,15 @@ bench: $(VENV)/.ready  ## Measure against rg, csearch, rgx and Zoekt on the Linu
 	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	$(RUN) bench run && $(RUN) bench report
 
+CORPUS :=
+bench-daemon: $(VENV)/.ready  ## Measure the daemon beside rg and rgx on the Linux tree (or CORPUS=folder); minutes
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[bench]'
+	$(RUN) bench run --daemon $(if $(CORPUS),--corpus-path linux=$(CORPUS)) && $(RUN) bench report
+
 build: $(VENV)/.ready  ## Wheel and sdist
 	$(BIN)/python -m pip install -q --disable-pip-version-check build && $(RUN) build
 
 clean:  ## What can be rebuilt
 	rm -rf dist .coverage* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 
-.PHONY: help demo check format lint types imports test test-nojit test-all golden cover bench bench-quick build clean
+.PHONY: help demo check format lint types imports test test-nojit test-all golden cover bench bench-daemon bench-quick build clean

@@ -37,7 +37,9 @@ def _parser() -> argparse.ArgumentParser:
     verbs = parser.add_subparsers(required=True, metavar="VERB")
 
     run = verbs.add_parser("run", help="measure, and record what was measured")
-    run.add_argument("--quick", action="store_true", help="small corpus, two minutes at most")
+    size = run.add_mutually_exclusive_group()
+    size.add_argument("--quick", action="store_true", help="small corpus, two minutes at most")
+    size.add_argument("--daemon", action="store_true", help="only what concerns the daemon")
     run.add_argument("--corpus", action="append", default=[], metavar="NAME")
     run.add_argument("--corpus-path", action="append", default=[], metavar="NAME=FOLDER")
     run.add_argument("--corpus-git", action="append", default=[], metavar="NAME=URL[@TAG]")
@@ -47,7 +49,9 @@ def _parser() -> argparse.ArgumentParser:
     run.set_defaults(verb=_run)
 
     report = verbs.add_parser("report", help="write tables and pictures of a record")
-    report.add_argument("record", nargs="?", type=Path, help="default: the newest")
+    report.add_argument(
+        "record", nargs="*", type=Path, help="default: the newest, and the daemon's newest"
+    )
     report.add_argument("--out", type=Path, default=_DOCS)
     report.add_argument("--strict", action="store_true", help="fail when a budget is missed")
     report.set_defaults(verb=_report)
@@ -68,7 +72,7 @@ def _run(options: argparse.Namespace) -> int:
     from bench import report
     from bench.run import Wanted, run
 
-    profile = PROFILES["quick" if options.quick else "full"]
+    profile = PROFILES["quick" if options.quick else "daemon" if options.daemon else "full"]
     places = {**_paths(options.corpus_path), **_clones(options.corpus_git)}
     named = tuple(options.corpus) or profile.corpora
     wanted = Wanted(
@@ -79,7 +83,7 @@ def _run(options: argparse.Namespace) -> int:
         groups=tuple(options.group),
     )
     described = machine.describe()
-    folder = options.out or record.new_folder(record.FOLDER)
+    folder = options.out or record.new_folder(record.FOLDER, profile.name)
     folder.mkdir(parents=True, exist_ok=True)
     results = run(wanted, Progress(), lambda so_far: record.write(folder, so_far, described))
     print(folder)
@@ -92,10 +96,10 @@ def _run(options: argparse.Namespace) -> int:
 def _report(options: argparse.Namespace) -> int:
     from bench import budgets, report
 
-    results, described = record.read(options.record or record.latest())
-    for path in report.write(results, described, options.out):
+    runs = [record.read(folder) for folder in options.record or record.latest()]
+    for path in report.write(runs, options.out):
         print(path)
-    found = budgets.outcomes(results)
+    found = budgets.outcomes([results for results, _ in runs])
     for outcome in found:
         name = f"{outcome.corpus} {outcome.case}".strip()
         print(f"{outcome.state:>12}  {outcome.what} [{name}]: {outcome.measured or '-'}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bench.report import table
+from bench.markdown import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

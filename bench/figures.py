@@ -12,16 +12,20 @@ if TYPE_CHECKING:
 
 def reduced(seconds: Sequence[float]) -> dict[str, Any]:
     """Milliseconds; the percentile is the nearest rank, so with few samples it is the greatest."""
-    ordered = sorted(seconds)
-    rank = max(1, math.ceil(0.95 * len(ordered)))
     return {
-        "median_ms": _ms(statistics.median(ordered)),
-        "min_ms": _ms(ordered[0]),
-        "p95_ms": _ms(ordered[rank - 1]),
-        "n": len(ordered),
-        "samples_ms": [_ms(value) for value in seconds],
+        "median_ms": ms(statistics.median(seconds)),
+        "min_ms": ms(min(seconds)),
+        "p95_ms": ms(quantile(seconds, 0.95)),
+        "n": len(seconds),
+        "samples_ms": [ms(value) for value in seconds],
     }
 
 
-def _ms(seconds: float) -> float:
+def quantile(values: Sequence[float], share: float) -> float:
+    """The nearest rank."""
+    return sorted(values)[max(1, math.ceil(share * len(values))) - 1]
+
+
+def ms(seconds: float) -> float:
+    """Milliseconds, to a tenth of a microsecond."""
     return round(seconds * 1e3, 4)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypedDict
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,6 +59,18 @@ class Reply(NamedTuple):
     """One per repetition; processes are asked once per call."""
     output: bytes = b""
     """`path:number:text` lines (or `path:count`, or `path`), when it was to be kept."""
+
+
+class Memory(TypedDict):
+    """What a process holds; bytes."""
+
+    rss: int
+    anonymous: int
+    """Its own."""
+    file: int
+    """Of mapped files, which the page cache holds in any case."""
+    peak: int
+    """The most `rss` has been."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _COLOURS = {
     "triseek": "#0b6e99",
     "triseek-swept": "#3c93b8",
+    "triseek-daemon": "#1f4e5f",
     "triseek-cli": "#67b7d1",
     "csearch": "#c8963e",
     "rgx": "#b5523b",
@@ -30,21 +31,21 @@ _BAR = 0.16
 """Height of a bar, in inches; a picture grows with what it shows."""
 
 
-def draw(corpus: dict[str, Any], folder: Path) -> list[Path]:
-    """Draw all pictures of a corpus; returns them."""
+def draw(corpus: dict[str, Any], folder: Path, name: str) -> list[Path]:
+    """Draw all pictures of a corpus, as `name`-….png; returns them."""
     pictures = []
     for group in dict.fromkeys(case["name"].split("/")[0] for case in corpus["cases"]):
         cases = [case for case in corpus["cases"] if case["name"].startswith(group + "/")]
-        path = folder / f"{corpus['name']}-{group}.png"
-        if _ratios(corpus, group, cases, path):
+        path = folder / f"{name}-{group}.png"
+        if _ratios(f"{name}: {group}", cases, path):
             pictures.append(path)
-    path = folder / f"{corpus['name']}-index.png"
+    path = folder / f"{name}-index.png"
     if _index(corpus, path):
         pictures.append(path)
     return pictures
 
 
-def _ratios(corpus: dict[str, Any], group: str, cases: list[dict[str, Any]], path: Path) -> bool:
+def _ratios(title: str, cases: list[dict[str, Any]], path: Path) -> bool:
     names = [
         name
         for name in _COLOURS
@@ -64,7 +65,7 @@ def _ratios(corpus: dict[str, Any], group: str, cases: list[dict[str, Any]], pat
     axes.margins(x=0.12, y=0.01)
     axes.xaxis.set_major_formatter("{x:g}")
     axes.set_xlabel("times faster than rg (log scale; left of the line: slower)")
-    axes.set_title(f"{corpus['name']}: {group}", loc="left", fontweight="bold")
+    axes.set_title(title, loc="left", fontweight="bold")
     _finish(axes)
     figure.legend(loc="outside lower center", ncols=len(names), frameon=False, fontsize=8)
     figure.savefig(path, dpi=130)

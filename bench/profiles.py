@@ -22,6 +22,12 @@ class Profile:
     """Queries in a session: the engines that run it (none: all)."""
     builds: int
     updates: bool
+    edits: int
+    """Of one file, each seen by the daemon before the next."""
+    questions: int
+    """Put to the daemon before its memory is looked at."""
+    engines: tuple[str, ...] = ()
+    """When none are named; none: all that are meant for the corpus."""
 
 
 QUICK = Profile(
@@ -34,6 +40,8 @@ QUICK = Profile(
     sessions={20: ()},
     builds=1,
     updates=True,
+    edits=60,
+    questions=60,
 )
 
 FULL = Profile(
@@ -43,9 +51,26 @@ FULL = Profile(
     rounds_max=11,
     rounds_min=3,
     case_seconds_max=2.0,
-    sessions={20: (), 100: ("triseek", "triseek-swept", "rg")},
+    sessions={20: (), 100: ("triseek", "triseek-swept", "triseek-daemon", "rg")},
     builds=2,
     updates=True,
+    edits=300,
+    questions=200,
 )
 
-PROFILES = {profile.name: profile for profile in (QUICK, FULL)}
+DAEMON = Profile(
+    name="daemon",
+    corpora=("linux",),
+    groups=("families", "agents", "engine"),
+    rounds_max=9,
+    rounds_min=3,
+    case_seconds_max=2.0,
+    sessions={20: (), 100: ("triseek", "triseek-daemon", "rg")},
+    builds=1,
+    updates=True,
+    edits=300,
+    questions=200,
+    engines=("triseek", "triseek-daemon", "rg", "rgx"),
+)
+
+PROFILES = {profile.name: profile for profile in (QUICK, FULL, DAEMON)}

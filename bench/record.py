@@ -1,4 +1,4 @@
-"""Results on disk: record/<date>-<processor>/results.json and machine.json."""
+"""Results on disk: record/<date>-<processor>[-<profile>]/results.json and machine.json."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ FORMAT = 1
 FOLDER = Path(__file__).with_name("record")
 
 
-def new_folder(below: Path) -> Path:
-    """A folder for today's run on this machine; a second run of a day replaces the first."""
+def new_folder(below: Path, profile: str) -> Path:
+    """A folder for today's run on this machine; a second one of a profile replaces the first."""
     today = dt.datetime.now(tz=dt.UTC).date().isoformat()
-    folder = below / f"{today}-{machine.slug()}"
+    folder = below / f"{today}-{machine.slug()}{_suffix(profile)}"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
@@ -47,12 +47,22 @@ def read(folder: Path) -> tuple[Record, Record]:
     return results, described
 
 
-def latest() -> Path:
-    """The newest record kept here."""
+def latest() -> list[Path]:
+    """The newest records kept here: of a run of everything, then of the daemon's, if there is one.
+
+    Raises:
+        Faulty: there is none.
+    """
     folders = sorted(path for path in FOLDER.glob("*") if (path / "results.json").exists())
+    of_daemon = [path for path in folders if path.name.endswith(_suffix("daemon"))]
+    others = [path for path in folders if path not in of_daemon]
     if not folders:
         raise Faulty("there is no record yet; `python -m bench run` makes one")
-    return folders[-1]
+    return [*others[-1:], *of_daemon[-1:]]
+
+
+def _suffix(profile: str) -> str:
+    return "-daemon" if profile == "daemon" else ""
 
 
 def _plain(value: object) -> str:

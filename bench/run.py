@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from bench import (
     corpora,
+    daemon,
     figures,
     floors,
     machine,
@@ -95,6 +96,7 @@ def _untold(corpus: Corpus) -> dict[str, Any]:
         "sessions": [],
         "resident_bytes": {},
         "fresh_install": {},
+        "daemon": {},
         "update": {},
     }
 
@@ -105,7 +107,8 @@ def _stages(
     """Measure stage by stage; each yields its part of the record."""
     scratch.mkdir()
     profile = wanted.profile
-    with _engines(_with_reference(wanted.engines), corpus, scratch) as (engines, told):
+    named = _with_reference(wanted.engines or profile.engines)
+    with _engines(named, corpus, scratch) as (engines, told):
         listed = corpora.listing(corpus.root, rg)
         sampled = sampling.sample(corpus.root, listed, corpus.name)
         cases = queries.cases(corpus, sampled, wanted.groups or profile.groups)
@@ -117,9 +120,13 @@ def _stages(
         for case in progress.each(cases, "searches"):
             searched.append(_search(case, engines, frozenset(listed), profile))
             yield {"cases": searched}
-        yield {"sessions": _sessions(cases, _truthful(engines, searched), profile, progress)}
+        truthful = _truthful(engines, searched)
+        yield {"sessions": _sessions(cases, truthful, profile, progress)}
         yield {"resident_bytes": {engine.name: engine.resident_bytes() for engine in engines}}
         yield {"fresh_install": floors.fresh_install(corpus.root, engines, rg)}
+        yield {
+            "daemon": daemon.measure(corpus, truthful, cases, searched, scratch, profile, progress)
+        }
         yield {"update": _update(corpus, engines, scratch, profile, progress)}
 
 

@@ -29,11 +29,23 @@ CYCLE = (
 
 
 def measure(
-    length: int, cases: Sequence[Case], engines: Sequence[Engine], named: Sequence[str]
+    length: int,
+    cases: Sequence[Case],
+    engines: Sequence[Engine],
+    named: Sequence[str] = (),
+    names: Sequence[str] = CYCLE,
 ) -> dict[str, Any]:
-    """One session; engines take turns at each question. Answers were compared as families."""
-    cycle = [case for name in CYCLE for case in cases if case.name == name]
-    if len(cycle) != len(CYCLE):
+    """One session; engines take turns at each question. Answers were compared as families.
+
+    Args:
+        length: questions.
+        cases: all there are.
+        engines: all there are; those that refuse a question of the session take no part.
+        named: the engines that do; none: all.
+        names: the cases that take turns.
+    """
+    cycle = [case for name in names for case in cases if case.name == name]
+    if len(cycle) != len(names):
         raise Faulty("a session needs the cases of queries/families.toml")
     taking = [
         engine
@@ -45,16 +57,20 @@ def measure(
         case = cycle[place % len(cycle)]
         for engine in taking:
             times[engine.name].extend(engine.ask(case).seconds)
-    return {"length": length, "engines": {name: _entry(taken) for name, taken in times.items()}}
+    return {
+        "length": length,
+        "engines": {name: _entry(taken, names) for name, taken in times.items()},
+    }
 
 
-def _entry(taken: list[float]) -> dict[str, Any]:
+def _entry(taken: list[float], names: Sequence[str]) -> dict[str, Any]:
     return {
         "queries": len(taken),
         "total_ms": round(sum(taken) * 1e3, 3),
         "per_query_ms": round(statistics.fmean(taken) * 1e3, 4),
+        "median_ms": round(statistics.median(taken) * 1e3, 4),
         "by_query_ms": {
-            name.split("/")[1]: round(statistics.median(taken[place :: len(CYCLE)]) * 1e3, 4)
-            for place, name in enumerate(CYCLE)
+            name.split("/")[1]: round(statistics.median(taken[place :: len(names)]) * 1e3, 4)
+            for place, name in enumerate(names)
         },
     }

@@ -1,11 +1,14 @@
 """One changed file, and what it takes until the next question is answered with it.
 
-The change is made in a copy whose files are hard links into the corpus; the changed file is
-replaced there, so the corpus itself, which may be somebody's tree, is never touched.
+The change is made in a copy, so the corpus itself, which may be somebody's tree, is never touched.
+It is a real copy and not one of hard links: a file with two names can change by way of the one
+that is not watched, of which inotify says nothing, so triseek compares such files with its index
+before every answer. A tree made of them would measure that, and nobody's working tree is one.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import time
@@ -15,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from bench.model import Case, Corpus, Faulty
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from bench.engines.base import Engine
@@ -28,24 +31,32 @@ _CASE = Case(name="update/marker", patterns=(_MARK,), fixed=True)
 
 def measure(corpus: Corpus, engines: Sequence[Engine], scratch: Path) -> dict[str, Any]:
     """Per engine: the update's own cost, and seconds from the change to the right answer."""
+    with copied(corpus, scratch) as beside:
+        return {engine.name: _one(engine, beside) for engine in engines}
+
+
+@contextlib.contextmanager
+def copied(corpus: Corpus, scratch: Path) -> Iterator[Corpus]:
+    """A copy of the corpus that may be changed, for as long as it takes."""
     copy = scratch / "copy" / corpus.name
     shutil.rmtree(copy, ignore_errors=True)
-    shutil.copytree(corpus.root, copy, symlinks=True, copy_function=_link)
-    beside = replace(corpus, root=copy)
-    told: dict[str, Any] = {}
     try:
-        for engine in engines:
-            told[engine.name] = _one(engine, beside)
+        shutil.copytree(corpus.root, copy, symlinks=True)
+        yield replace(corpus, root=copy)
     finally:
         shutil.rmtree(copy, ignore_errors=True)
-    return told
 
 
-def _link(source: str, target: str) -> None:
-    try:
-        os.link(source, target)
-    except OSError:
-        shutil.copy2(source, target)
+def chosen(corpus: Corpus) -> Path:
+    """The file to change: the middle one of the source files, in path order.
+
+    Raises:
+        Faulty: there is none.
+    """
+    texts = sorted(path for path in corpus.root.rglob("*") if path.suffix in _SOURCES)
+    if not texts:
+        raise Faulty(f"{corpus.root}: no source file to change")
+    return texts[len(texts) // 2]
 
 
 def _one(engine: Engine, corpus: Corpus) -> dict[str, Any]:
@@ -76,14 +87,11 @@ def _await_seen(engine: Engine, begun: float) -> float:
 
 
 def _change(corpus: Corpus) -> tuple[Path, bytes]:
-    """Append a line to the middle one of the source files, in path order."""
-    texts = sorted(path for path in corpus.root.rglob("*") if path.suffix in _SOURCES)
-    if not texts:
-        raise Faulty(f"{corpus.root}: no source file to change")
-    chosen = texts[len(texts) // 2]
-    before = chosen.read_bytes()
-    _replace(chosen, before + f"\n/* {_MARK} */\n".encode())
-    return chosen, before
+    """Append a line."""
+    path = chosen(corpus)
+    before = path.read_bytes()
+    _replace(path, before + f"\n/* {_MARK} */\n".encode())
+    return path, before
 
 
 def _restore(path: Path, content: bytes) -> None:

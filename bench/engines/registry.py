@@ -10,6 +10,7 @@ from bench.engines.csearch import Csearch
 from bench.engines.git_grep import GitGrep
 from bench.engines.rgx import Rgx
 from bench.engines.ripgrep import Ripgrep
+from bench.engines.triseek_daemon import TriseekDaemon
 from bench.engines.triseek_inprocess import TriseekInprocess
 from bench.engines.triseek_process import TriseekProcess
 from bench.engines.zoekt import Zoekt
@@ -26,6 +27,7 @@ _KINDS: dict[str, type[Engine]] = {
     "git_grep": GitGrep,
     "rgx": Rgx,
     "ripgrep": Ripgrep,
+    "triseek_daemon": TriseekDaemon,
     "triseek_inprocess": TriseekInprocess,
     "triseek_process": TriseekProcess,
     "zoekt": Zoekt,

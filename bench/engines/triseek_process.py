@@ -48,7 +48,7 @@ class TriseekProcess(ProcessEngine):
         self._run("warmup")
         return self._measured("build")
 
-    def update(self) -> Build:
+    def update(self) -> Build | None:
         """The command of that name."""
         return self._measured("update")
 
@@ -83,6 +83,8 @@ def command_line(*words: str) -> list[str]:
 def environment(home: Path | str, *, kernels: bool = True) -> dict[str, str]:
     """Variables that keep state in `home`, and find this very package from any folder.
 
+    No daemon: one that a search leaves behind would answer the next, and outlive the run.
+
     With `kernels`, those the user has compiled are used (and compiled where there are none): a
     minute that would otherwise be spent in each run, for each engine.
     """
@@ -90,7 +92,12 @@ def environment(home: Path | str, *, kernels: bool = True) -> dict[str, str]:
 
     compiled = cache.directory() if kernels else os.path.join(home, "kernels-of-its-own")
     above = str(Path(__file__).parents[2])
-    return {"TRISEEK_HOME": str(home), "PYTHONPATH": above, "NUMBA_CACHE_DIR": compiled}
+    return {
+        "TRISEEK_HOME": str(home),
+        "TRISEEK_NO_DAEMON": "1",
+        "PYTHONPATH": above,
+        "NUMBA_CACHE_DIR": compiled,
+    }
 
 
 def _here() -> Path:
