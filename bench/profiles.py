@@ -40,8 +40,8 @@ QUICK = Profile(
     sessions={20: ()},
     builds=1,
     updates=True,
-    edits=60,
-    questions=60,
+    edits=30,
+    questions=30,
 )
 
 FULL = Profile(
@@ -62,10 +62,10 @@ DAEMON = Profile(
     name="daemon",
     corpora=("linux",),
     groups=("families", "agents", "engine"),
-    rounds_max=9,
+    rounds_max=7,
     rounds_min=3,
-    case_seconds_max=2.0,
-    sessions={20: (), 100: ("triseek", "triseek-daemon", "rg")},
+    case_seconds_max=1.0,
+    sessions={20: ()},
     builds=1,
     updates=True,
     edits=300,

@@ -151,7 +151,7 @@ def test_a_budget_is_met_only_when_every_case_meets_it():
     cases = [case("engine/kmalloc", 16.0), case("engine/file_operations", 14.0)]
     corpus = {"name": "linux", "cases": cases, "builds": {}, "update": {}, "size_bytes": 1}
 
-    found = {o.case: o.state for o in budgets.outcomes({"corpora": [corpus]}) if o.case}
+    found = {o.case: o.state for o in budgets.outcomes([{"corpora": [corpus]}]) if o.case}
 
     assert found == {"engine/kmalloc": "met", "engine/file_operations": "missed"}
 
