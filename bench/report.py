@@ -65,12 +65,13 @@ def _head(results: Record, described: Record) -> str:
     floors = ", ".join(
         f"`{name}` {entry['median_ms']:.1f} ms" for name, entry in results["floors"].items()
     )
+    joined = f"\n- Joined: {results['joined']}" if "joined" in results else ""
     return f"""Profile `{results["profile"]}`:
 
 - Run: {results["begun"]}, {results["seconds"]:.0f} s
 - Machine: {described["cpu"]}, {described["cores"]} cores, \
 {described["memory_bytes"] / 2**30:.0f} GiB, {described["kernel"]}
-- Load average before and after: {results["load_before"]}, {results["load_after"]}
+- Load average before and after: {results["load_before"]}, {results["load_after"]}{joined}
 - Python {described["python"]}; {packages}
 - Page cache: {described["page_cache"]}
 - Starting a process that does nothing: {floors}"""

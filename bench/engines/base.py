@@ -79,6 +79,8 @@ class ProcessEngine(Engine):
 
     found_nothing = (1,)
     """Exit codes that mean an empty answer."""
+    limits_itself = False
+    """Whether the command is told how many lines are wanted; if not, it is stopped at the last."""
 
     @abstractmethod
     def argv(self, case: Case) -> list[str]:
@@ -97,7 +99,7 @@ class ProcessEngine(Engine):
                 cwd=self.root,
                 env=self.environment(),
                 keep=keep,
-                lines_max=case.limit,
+                lines_max=None if self.limits_itself else case.limit,
             )
             if ended.code and ended.code not in self.found_nothing:
                 raise Faulty(f"{self.name} ended with {ended.code}: {ended.errors[:200]}")

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 class TriseekProcess(ProcessEngine):
     """`python -m triseek`, its state in scratch."""
 
+    limits_itself = True
+
     def missing(self) -> str:
         """Why it cannot run here; empty when it can."""
         ended = command.run(self._command("--version"), cwd=_here(), env=self.environment())
@@ -31,10 +33,6 @@ class TriseekProcess(ProcessEngine):
         argv = self._command("--version")
         ended = command.run(argv, cwd=_here(), env=self.environment(), keep=True)
         return ended.output.decode().splitlines()[0]
-
-    def refuses(self, case: Case) -> str:
-        """Its flags are ripgrep's, which have no limit over all files, so it has none either."""
-        return "the command has no limit over all files" if case.limit else super().refuses(case)
 
     def environment(self) -> dict[str, str]:
         """Its state is in scratch, the compiled kernels are the user's own."""
@@ -53,8 +51,9 @@ class TriseekProcess(ProcessEngine):
         return self._measured("update")
 
     def argv(self, case: Case) -> list[str]:
-        """The same flags as ripgrep."""
-        return self._command(*flags(case))
+        """The same flags as ripgrep, and one that ripgrep has not."""
+        limit = ["--limit", str(case.limit)] if case.limit else []
+        return self._command(*limit, *flags(case))
 
     def _measured(self, verb: str) -> Build:
         ended = self._run(verb, str(self.root))

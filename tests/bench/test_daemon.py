@@ -118,6 +118,13 @@ def test_no_daemon_is_left_behind(results):
     assert mine == []
 
 
+def test_a_limit_is_told_to_the_command_and_gives_the_first_in_path_order(daemon):
+    output = daemon.ask(replace(CASE, limit=3), keep=True).output
+
+    paths = [line.split(b":")[0] for line in output.splitlines()]
+    assert paths == [b"./kernel/file000.c"] * 2 + [b"./kernel/file001.c"]
+
+
 def test_an_answer_that_is_not_the_daemons_is_not_measured(daemon, monkeypatch):
     declining = daemon.environment() | {"GIT_CONFIG_COUNT": "0"}  # not the daemon's own settings
     monkeypatch.setattr(daemon, "environment", lambda: declining)
