@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.left_behind import end_daemons_of
+from triseek.errors import DaemonUnreachable
 from triseek.ipc import client
 
 ROOT = Path(__file__).parents[2]
@@ -57,7 +58,11 @@ class Living:
             [*RUN, *map(os.fspath, words)], cwd=cwd, env={**self.env, **more},
             capture_output=True, stdin=subprocess.DEVNULL, timeout=120, check=False,
         )  # fmt: skip
-        seconds = time.perf_counter() - began
+        return self.told(done, time.perf_counter() - began)
+
+    @staticmethod
+    def told(done, seconds=0.0):
+        """What a process that has ended said."""
         return Said(done.returncode, done.stdout, done.stderr.decode(errors="replace"), seconds)
 
     def files(self, pattern, root, **more):
@@ -130,6 +135,16 @@ class Living:
         finally:
             if before is not None:
                 os.environ["TRISEEK_HOME"] = before
+
+    def wait_listening(self, seconds=30):
+        """Until a daemon that was started by a search takes requests."""
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                return self.ask("ping")
+            except DaemonUnreachable:
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
 
     def wait_watched(self, root, seconds=90):
         """Until answers for a root are synced."""
