@@ -26,7 +26,7 @@ def test_with_nothing_said_the_defaults_hold():
         idle_exit_s=1800,
         max_roots=16,
         auto_index=True,
-        max_folders=8192,
+        max_folders=32768,
         log_level="info",
     )
 

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     Capture = pytest.CaptureFixture[bytes]
 
 ALLOWED = {
-    "triseek", "triseek.cli", "triseek.cli.main", "triseek.cli.status", "triseek.cli.fast",
+    "triseek", "triseek.cli", "triseek.cli.main", "triseek.cli.quick", "triseek.cli.status",
+    "triseek.cli.fast",
     "triseek.cli.surroundings", "triseek.ipc", "triseek.ipc.address", "triseek.ipc.wire",
     "triseek.paths", "__future__", "_socket", "_json", "_blake2",
 }  # fmt: skip

@@ -121,9 +121,11 @@ class Living:
             os.utime(stamp, (time.time() - 60,) * 2)
 
     def log(self):
-        """Everything the daemon wrote to its log."""
-        folder = Path(self.home) / "logs"
-        lines = [p.read_text().splitlines() for p in sorted(folder.glob("daemon*"))]
+        """All that daemons wrote to the log, oldest first; every line has to be whole."""
+        folder = Path(self.home) / "daemon"
+        lines = [
+            p.read_text().splitlines() for p in sorted(folder.glob("daemon.log*"), reverse=True)
+        ]
         return [json.loads(line) for part in lines for line in part if line]
 
     def ask(self, verb, **params):

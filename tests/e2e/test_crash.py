@@ -185,7 +185,8 @@ def leftovers(index: Path) -> list[str]:
     kept |= {live.dead.split("/")[0] for live in current.segments if live.dead}
     names = {path.name for path in index.iterdir()}
     segments = {path.name for path in (index / layout.SEGMENTS).iterdir()}
-    unknown = names - {layout.CURRENT, "lock", layout.SEGMENTS, "checked.json"}
+    beside = {"checked.json", "journal.json", "frecency.json", "frecency.lock"}
+    unknown = names - beside - {layout.CURRENT, "lock", layout.SEGMENTS}
     unknown = {name for name in unknown if not name.startswith("retimed.")}
     partial = [str(path) for path in index.rglob("*") if path.name.endswith((".tmp", ".partial"))]
     return sorted([*unknown, *(segments - kept), *partial])

@@ -53,7 +53,8 @@ def run(root, files, told, alive=None, horizon=FAR, least=1, ranges=None):
             descriptor, names.blob, names.starts, first, last, alive, told, horizon, least,
             scratch, numbers, rows,
         )  # fmt: skip
-        found += zip(numbers[:count].tolist(), rows.reshape(-1, 6)[:count].tolist(), strict=True)
+        told_rows = rows.reshape(-1, fetch.STAT_SLOTS)[:count].tolist()
+        found += zip(numbers[:count].tolist(), told_rows, strict=True)
     os.close(descriptor)
     return found
 

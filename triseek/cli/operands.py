@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from contextlib import AbstractContextManager
 
     from triseek.cli.resolve import Operand
@@ -33,6 +33,12 @@ class Naming:
     def shown(self, path: bytes) -> bytes:
         """The path as ripgrep would print it."""
         return self._lead + path[self._cut :]
+
+    def all_shown(self, paths: Iterable[bytes]) -> list[bytes]:
+        """The same of many."""
+        if not (self._lead or self._cut):
+            return list(paths)
+        return [self._lead + path[self._cut :] for path in paths]
 
 
 class Place(NamedTuple):

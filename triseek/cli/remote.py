@@ -140,7 +140,14 @@ def _has_our_rules(environ: Mapping[str, str]) -> bool:
     excludes = global_excludes_path()
     if excludes is not None and not excludes.startswith(b"/"):
         return False  # counts from a working folder: the client's
-    return _rules(environ) == _rules(os.environ)
+    return _rules(environ) == _our_rules()
+
+
+def _our_rules() -> dict[str, str]:
+    """`_rules` of this process, without decoding all of its environment for each request."""
+    others = [name for name in os.environb if name.startswith(b"GIT_CONFIG")]
+    names = [*COMPARED, *map(os.fsdecode, others)]
+    return {name: os.environ[name] for name in names if name in os.environ}
 
 
 def _rules(environ: Mapping[str, str]) -> dict[str, str]:

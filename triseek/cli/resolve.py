@@ -71,7 +71,7 @@ def resolve(low: LowArgs, world: World) -> Plan:
     return Plan(
         shows=shows,
         operands=operands,
-        request=_request(low, patterns, look, shows),
+        request=_request(low, patterns, look, shows, totals=footer),
         look=look,
         quiet=low.quiet,
         stats=low.stats or shows == "json",
@@ -216,7 +216,10 @@ def _context(low: LowArgs) -> tuple[int, int]:
 # The request
 
 
-def _request(low: LowArgs, patterns: tuple[str, ...], look: Look, shows: str) -> SearchRequest:
+def _request(
+    low: LowArgs, patterns: tuple[str, ...], look: Look, shows: str, *, totals: bool
+) -> SearchRequest:
+    """The search itself; `totals` are shown in the end, and have to be right behind a limit too."""
     before, after = _context(low)
     rows = shows in ("standard", "json")
     return SearchRequest(
@@ -229,6 +232,7 @@ def _request(low: LowArgs, patterns: tuple[str, ...], look: Look, shows: str) ->
         passthru=low.passthru and rows,
         max_count=low.max_count,
         limit=low.limit,
+        count_all=totals or low.stats or shows in ("json", "envelope"),
         line_numbers=look.line_number or shows == "envelope",
         engine=_engine(low),
     )

@@ -12,7 +12,7 @@ import numpy as np
 from triseek.cli import status
 from triseek.cli.binary import MAPPED_MAX, noticed_buffered, noticed_mapped, without_rest
 from triseek.cli.operands import Naming, Places, anchored, runs, session
-from triseek.cli.render.found import Found, Rows
+from triseek.cli.render.found import BulkRenderer, Found, Rows
 from triseek.cli.render.output import Output
 from triseek.cli.report import Report
 from triseek.cli.resolve import as_explicit
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from triseek.cli.operands import Place
     from triseek.cli.render.found import Renderer
-    from triseek.cli.render.standard import Standard
     from triseek.cli.resolve import Operand, Plan
     from triseek.cli.world import World
     from triseek.engine.backends.base import Batch
@@ -126,7 +125,7 @@ class _Job:
         whole = None if checked else in_bulk(self.renderer)
         for batch, search in self._batches(place.engine, request, naming.shown):
             if whole is not None and not self._needs_files(batch, search):
-                self.report.matched = self.report.matched or bool(batch.counts.any())
+                self.report.matched = self.report.matched or self._any_counts(batch)
                 whole.batch(batch, naming.shown)
                 continue
             for found in self._files_of(batch, search, place.engine, naming.shown):
@@ -139,6 +138,10 @@ class _Job:
     def _needs_files(batch: Batch, search: Search) -> bool:
         """Whether rows are of several lines, or not all of them matches."""
         return spans_lines(search.pattern, search.request) or bool(batch.rows["context"].any())
+
+    def _any_counts(self, batch: Batch) -> bool:
+        without = self.plan.shows == "files_without_match"
+        return bool(batch.counts.any()) or (without and bool(batch.paths))
 
     def _check_scope(self, place: Place, request: SearchRequest) -> None:
         """To ripgrep it is an error when its filters leave nothing of the working folder."""
@@ -218,7 +221,9 @@ class _Job:
         finally:
             search.close()
             self.report.add(search, os.fsencode(engine.root))
-            self._complain_about(search.totals.skipped, shown)
+            if search.request.count_all or not search.totals.truncated:
+                # Of what lies behind the limit nobody knows what could be read.
+                self._complain_about(search.totals.skipped, shown)
 
     def _files_of(
         self, batch: Batch, search: Search, engine: Engine, shown: Callable[[bytes], bytes]
@@ -273,24 +278,24 @@ class _Job:
         from triseek.cli.render.summary import PathLines
 
         printer = PathLines(self.plan.look, self.out)
-        for path in self._listed():
-            self.report.matched = True
-            if self.plan.quiet:
+        for paths in self._listed():
+            self.report.matched = self.report.matched or bool(paths)
+            if self.plan.quiet and paths:
                 return
-            printer.path(path)
+            printer.paths(paths)
 
-    def _listed(self) -> Iterable[bytes]:
+    def _listed(self) -> Iterator[list[bytes]]:
+        """The files of each operand."""
         for operand in self.plan.operands:
             if operand.kind == "missing":
                 self._complain(operand.typed, operand.fault)
             elif operand.kind == "file":
-                yield os.fsencode(operand.typed)
+                yield [os.fsencode(operand.typed)]
             else:
                 place = self.places.tree(operand.typed, self.plan.request.scope)
                 naming = Naming(place.inside, operand.typed)
                 scope = anchored(self.plan.request.scope, place.engine, self.world)
-                for path in place.engine.list_files(scope, _paths(place)):
-                    yield naming.shown(path)
+                yield naming.all_shown(place.engine.list_files(scope, _paths(place)))
 
     # Closing words
 
@@ -329,7 +334,7 @@ class _Job:
         if not plan.quiet:
             for note in report.notes:
                 self._say(f"note: {note}")
-            if totals.incomplete:
+            if totals.incomplete and plan.request.count_all:
                 self._say(f"incomplete: {totals.incomplete}")
 
     def _write_envelope(self, seconds: float) -> None:
@@ -409,11 +414,11 @@ def _standard(plan: Plan, out: Output) -> Renderer:
     return Standard(plan.look, out, Replacer(plan.look.replacement, plan.request.pattern))
 
 
-def in_bulk(renderer: Renderer) -> Standard | None:
+def in_bulk(renderer: Renderer) -> BulkRenderer | None:
     """The renderer, if a whole batch can be shown at once."""
-    from triseek.cli.render.standard import Standard
-
-    return renderer if isinstance(renderer, Standard) and renderer.is_plain else None
+    if isinstance(renderer, BulkRenderer) and renderer.is_plain:
+        return renderer
+    return None
 
 
 def _paths(place: Place) -> tuple[str, ...]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from triseek.query.stray import sees_back
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import numpy as np
 
+    from triseek.engine.backends.base import Batch
     from triseek.query.pattern import Pattern
 
 
@@ -140,6 +141,22 @@ class Renderer(Protocol):
 
     def file(self, found: Found) -> None:
         """Show what was found in one file."""
+        ...
+
+
+@runtime_checkable
+class BulkRenderer(Protocol):
+    """A renderer that can show the files of a batch at once, where that looks no different."""
+
+    counts: Counts
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it looks no different."""
+        ...
+
+    def batch(self, batch: Batch, shown: Callable[[bytes], bytes]) -> None:
+        """Show what was found; `shown` says under which path."""
         ...
 
 
