@@ -111,8 +111,10 @@ def _found(
     naming = Naming(place.inside, path)
     scope = anchored(scope, place.engine, world)
     inside = (os.fsdecode(place.inside),) if place.inside else ()
-    listed = place.engine.list_files(scope, inside)
-    paths = [each for each in listed if accepts is None or accepts(naming.shown(each))]
+    paths = list(place.engine.list_files(scope, inside))
+    if accepts is not None:
+        names = naming.all_shown(paths)
+        paths = [path for path, name in zip(paths, names, strict=True) if accepts(name)]
     ordered = paths if by_path else place.engine.most_used_first(paths)
     place.engine.remember(query, "path", ordered)
     return map(naming.shown, ordered)
@@ -125,11 +127,18 @@ def _accepts(query: str) -> Callable[[bytes], bool] | None:
     exact = any(char.isupper() for char in query)
     words = [os.fsencode(word if exact else word.lower()) for word in query.split()]
 
+    first, *others = words
+
     def accepts(path: bytes) -> bool:
-        text = path if exact else os.fsencode(os.fsdecode(path).lower())
-        return all(word in text for word in words)
+        text = path if exact else _lower(path)
+        return first in text and all(word in text for word in others)
 
     return accepts
+
+
+def _lower(path: bytes) -> bytes:
+    """In lower case, Unicode's; most paths are ASCII, and bytes are ten times as quick."""
+    return path.lower() if path.isascii() else os.fsencode(os.fsdecode(path).lower())
 
 
 def _document(root: bytes, paths: list[bytes], *, total: int) -> bytes:
