@@ -26,6 +26,25 @@ def test_kernels_are_ready_once_that_is_said_and_only_for_these_sources(folder, 
     assert not cache.is_ready()
 
 
+def test_kernels_of_an_older_installation_of_the_same_sources_are_not_ready(folder, monkeypatch):
+    cache.mark_ready()
+    monkeypatch.setattr(cache, "_installation", lambda: "installed anew")
+    assert not cache.is_ready()
+
+
+def test_an_installation_is_its_place_and_the_age_of_its_sources(tmp_path, monkeypatch):
+    told = set()
+    for folder, age in (("one", 1), ("one", 2), ("other", 1)):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / folder / "a.py").write_text("same")
+        os.utime(tmp_path / folder / "a.py", ns=(age, age))
+        monkeypatch.setattr(cache, "__file__", str(tmp_path / folder / "cache.py"))
+        cache._installation.cache_clear()
+        told.add(cache._installation())
+    cache._installation.cache_clear()
+    assert len(told) == 3
+
+
 def test_without_the_jit_nothing_has_to_be_compiled(folder, monkeypatch):
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
     assert cache.is_ready()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from triseek.daemon.chores import Chores
 from triseek.daemon.keeper import Keeper, to_be_indexed
+from triseek.daemon.memory import give_back
 from triseek.errors import TriseekError
 from triseek.service.service import Service
 
@@ -33,6 +34,7 @@ class Upkeep:
         self._keepers: dict[str, Keeper] = {}
         self._lock = threading.Lock()
         self._stop = threading.Event()
+        self._tidied = 0.0
         self._threads = [
             threading.Thread(target=self.chores.warm_up, name="triseek-warm", daemon=True),
             threading.Thread(target=self._rounds, name="triseek-upkeep", daemon=True),
@@ -95,6 +97,15 @@ class Upkeep:
         while not self._stop.wait(ROUND_S):
             for engine in self._surplus():
                 self._let_go(engine)
+            self._tidy()
+
+    def _tidy(self) -> None:
+        """Give memory back once after each spell of requests."""
+        engines = self.service.engines()
+        used = max((engine.used for engine in engines), default=0.0)
+        if self._tidied < used < time.monotonic() - ROUND_S:
+            give_back(engines)
+            self._tidied = time.monotonic()
 
     def _surplus(self) -> list[Engine]:
         """Roots nobody asks about, and those asked about longest ago where there are too many."""

@@ -176,6 +176,13 @@ class Engine:
         if frecency is not None:
             frecency.touch(use, paths)
 
+    def release(self) -> None:
+        """Let go of memory that searches have filled and can fill again."""
+        with self._lock:
+            indexed = self._indexed
+        if indexed is not None:
+            indexed.release()
+
     def remember(self, pattern: str, kind: str, paths: Sequence[bytes]) -> None:
         """Count the files of an answer as found, where this process owns the scores."""
         frecency = self._frecency

@@ -59,7 +59,7 @@ def is_kept() -> bool:
     Somebody else may have compiled them, if it is root: loading them runs what they hold.
     """
     # Not Path.exists, which raises where the state folder may not be looked into.
-    marker = os.path.join(directory(), f"{_MARKER}-{digest()}")  # noqa: PTH118
+    marker = os.path.join(directory(), _marker())  # noqa: PTH118
     return os.path.exists(marker) and (is_writable() or is_trusted())  # noqa: PTH110
 
 
@@ -97,9 +97,28 @@ def mark_ready() -> None:
     """Say that every kernel has been compiled; silent where nothing can be written."""
     try:
         Path(directory()).mkdir(parents=True, exist_ok=True)
-        (Path(directory()) / f"{_MARKER}-{digest()}").touch()
+        (Path(directory()) / _marker()).touch()
     except OSError:
         return
+
+
+def _marker() -> str:
+    """Name of the marker: for these sources, where they are and as old as they are."""
+    return f"{_MARKER}-{digest()}-{_installation()}"
+
+
+@functools.cache
+def _installation() -> str:
+    """The sources' places and times, as 16 hexadecimal digits.
+
+    Numba keeps what it compiled by path and modification time: for another installation of the
+    same sources, or the same one installed anew, it compiles again.
+    """
+    state = hashlib.blake2b(digest_size=8)
+    for source in sorted(Path(__file__).parent.glob("*.py")):
+        stat = source.stat()
+        state.update(f"{source}\0{stat.st_mtime_ns}\0{stat.st_size}\0".encode())
+    return state.hexdigest()
 
 
 def _numba_stamp() -> bytes:

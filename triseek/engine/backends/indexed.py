@@ -218,6 +218,12 @@ class Indexed:
         """
         merge.merge_due(self.index_dir, stop=stop)
 
+    def release(self) -> None:
+        """Unmap, as far as memory goes, the posting lists that were read."""
+        state = self._state
+        for view in state.reader.views if state is not None else ():
+            view.segment.postings.release()
+
     def reconcile(self) -> bool:
         """Sweep, whatever events said; whether they had missed nothing."""
         return self._current().reconcile()
