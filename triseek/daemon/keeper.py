@@ -210,6 +210,7 @@ class Keeper:
         self._catch_up()
         ms = round((time.perf_counter() - started) * 1e3)
         logger.info("updated", extra={"root": self.engine.root, "files": files, "ms": ms})
+        self._merge()  # not only at rest: a tree that never is would gather segments without end
         return 0.0
 
     def _merge(self) -> None:
