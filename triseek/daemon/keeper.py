@@ -24,6 +24,8 @@ logger = logging.getLogger(__name__)
 
 TICK_S = 10.0
 """How often to look after a root whose tree is at rest."""
+IDLE_S, IDLE_TICK_S = 60.0, 60.0
+"""And how often after one that nobody has asked about for so long: each look makes a cookie."""
 QUIET_S = 2.5
 """A tree that has not changed for so long is at rest. More than the two seconds within which an
 edit could hide behind its time (`engine.freshness`): what is taken in then is not racy."""
@@ -136,10 +138,13 @@ class Keeper:
         watch = self.engine.watched
         if watch is None:
             self._stop.wait(wait_s)
-        else:
-            # An event ends the rest early; a stop is noticed at the next one.
-            watch.wait(min(wait_s, 1.0))
-            self._stop.wait(0.05)
+            return
+        until = time.monotonic() + wait_s
+        # An event ends the rest early; a stop is noticed within a second.
+        while (left := until - time.monotonic()) > 0 and not self._stop.is_set():
+            if watch.wait(min(left, 1.0)):
+                break
+        self._stop.wait(0.05)
 
     def _turn(self) -> float:
         """Do what is to be done now; how many seconds nothing will be, at most."""
@@ -172,7 +177,7 @@ class Keeper:
             if time.monotonic() - watch.changed > QUIET_MAX_S:
                 self._quiet_s = QUIET_S
             self._merge()
-            return TICK_S
+            return TICK_S if time.monotonic() - self.engine.used < IDLE_S else IDLE_TICK_S
         return self._take_in(dirt.count, watch)
 
     def _watch(self) -> Watch:
