@@ -41,8 +41,13 @@ test-nojit: $(VENV)/.ready  ## The kernels as plain Python: coverage and debugge
 test-all: $(VENV)/.ready  ## With the slow ones: full fuzz counts, crash loops, parity on real trees
 	$(RUN) pytest
 
+prove: $(VENV)/.ready  ## The daemon's proofs at full count: reads, load, kills, memory, branch switch
+	$(RUN) pytest -q -s -m slow -o faulthandler_timeout=1800 tests/e2e/test_read_your_writes.py \
+	    tests/e2e/test_daemon_load.py tests/e2e/test_daemon_kill.py tests/e2e/test_daemon_memory.py \
+	    tests/e2e/test_branch_switch.py tests/e2e/test_daemon_places.py
+
 golden: $(VENV)/.ready  ## Accept what golden tests now print; read the diff before committing it
-	TRISEEK_GOLDEN=update $(RUN) pytest tests/query/test_grams.py tests/cli
+	TRISEEK_GOLDEN=update $(RUN) pytest tests/query/test_grams.py tests/cli tests/test_docs.py
 
 cover: $(VENV)/.ready  ## Coverage, branches too
 	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -m "not slow" && $(BIN)/coverage report
@@ -66,4 +71,4 @@ build: $(VENV)/.ready  ## Wheel and sdist
 clean:  ## What can be rebuilt
 	rm -rf dist .coverage* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 
-.PHONY: help demo check format lint types imports test test-nojit test-all golden cover bench bench-daemon bench-quick build clean
+.PHONY: help demo check format lint types imports test test-nojit test-all prove golden cover bench bench-daemon bench-quick build clean

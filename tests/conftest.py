@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 from triseek.kernels import cache
 from triseek.model.index import no_progress
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
 _KERNELS = Path(__file__).parent.parent / ".pytest_cache" / "kernels" / cache.digest()
 if not os.environ.get("NUMBA_CACHE_DIR"):
     os.environ["NUMBA_CACHE_DIR"] = str(_KERNELS)
+
+
+# These machines are shared: a slow example says something of them, not of us.
+settings.register_profile("shared", deadline=None)
+settings.load_profile("shared")
 
 
 @pytest.fixture(autouse=True, scope="session")
