@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,9 @@ _KERNELS = Path(__file__).parent.parent / ".pytest_cache" / "kernels" / cache.di
 if not os.environ.get("NUMBA_CACHE_DIR"):
     os.environ["NUMBA_CACHE_DIR"] = str(_KERNELS)
 
+
+# A shell that runs us behind itself has us ignore Ctrl-C, and so would every process of a test.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # These machines are shared: a slow example says something of them, not of us.
 settings.register_profile("shared", deadline=None)

@@ -98,12 +98,15 @@ def run(words: Sequence[str], world: World | None = None) -> int:
             sys.stdout.flush()
             return code
 
-        return settled(work, world.err if world else to_stderr, words)
+        code = settled(work, world.err if world else to_stderr, words)
     except BrokenPipeError:
         _forget_stdout()
         return status.FOUND
     except KeyboardInterrupt:
         return status.INTERRUPTED
+    if code == status.BUG:
+        _forget_stdout()  # what is left in its buffer may be what could not be written
+    return code
 
 
 def _dispatch(words: Sequence[str], world: World) -> int:
