@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from triseek.daemon.chores import Chores
 from triseek.daemon.keeper import Keeper, to_be_indexed
-from triseek.daemon.memory import give_back
+from triseek.daemon.memory import give_back, share_arenas
 from triseek.errors import TriseekError
 from triseek.service.service import Service
 
@@ -28,6 +28,7 @@ class Upkeep:
     """Owns the service that requests are served by, and keeps what it has open."""
 
     def __init__(self, settings: Settings) -> None:
+        share_arenas()
         self.chores = Chores()
         self.service = Service(is_cold=lambda: not self.is_warm, opened=self.opened)
         self._settings = settings
@@ -100,12 +101,12 @@ class Upkeep:
             self._tidy()
 
     def _tidy(self) -> None:
-        """Give memory back once after each spell of requests."""
+        """Give back what requests since the last time have left behind."""
         engines = self.service.engines()
         used = max((engine.used for engine in engines), default=0.0)
-        if self._tidied < used < time.monotonic() - ROUND_S:
-            give_back(engines)
+        if self._tidied < used:
             self._tidied = time.monotonic()
+            give_back(engines)
 
     def _surplus(self) -> list[Engine]:
         """Roots nobody asks about, and those asked about longest ago where there are too many."""
