@@ -112,7 +112,8 @@ def switched(living, root, files):
         f"{before >> 10} before, {after >> 10} after the first search, {most >> 10} at most, "
         f"{end >> 10} at the end; {told}"
     )
-    assert told["freshness"] == "synced"
+    assert told["freshness"] in ("synced", "swept")  # swept: a cookie came late on a busy machine
+    living.wait_watched(root)
     assert max(after, most) < RSS_MAX_KB
     assert end < max(before * RSS_GROWTH_MAX, before + (64 << 10))
     assert first < FIRST_MAX_S

@@ -101,9 +101,11 @@ class Follower:
             return changes
         for tree in changes.trees:
             self.look(tree)
+        # A folder that has become a link by now leads elsewhere: what lies there is not below it.
         present = {
             join(folder, name)
             for folder in changes.folders
+            if self._is_real(folder)
             for name in names_in(join(self.root, folder))
         }
         for path in present | changes.files:
@@ -111,8 +113,11 @@ class Follower:
         return changes
 
     def _refresh(self, path: bytes) -> None:
-        row = status(self.root, path)
+        row = status(self.root, path) if self._is_real(path.rpartition(b"/")[0]) else None
         if row is None:
             self.rows.pop(path, None)
         elif not is_folder(row):  # a folder that appeared is told as a tree
             self.rows[path] = row
+
+    def _is_real(self, folder: bytes) -> bool:
+        return all(is_folder(status(self.root, above)) for above in at_or_above(folder))
