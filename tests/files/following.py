@@ -91,6 +91,8 @@ class Follower:
         inside = tree + b"/" if tree else b""
         for path in [path for path in self.rows if path == tree or path.startswith(inside)]:
             del self.rows[path]
+        if tree and not self._is_real(tree.rpartition(b"/")[0]):
+            return  # told of what lay there before a link took the place of a folder above it
         self.rows |= snapshot(self.root, tree, lambda folder: self.watcher.watch([folder]))
 
     def catch_up(self):

@@ -127,11 +127,7 @@ for _ in range(int(sys.argv[4])):
 """
 
 
-# Open: beside two busy loops one seed in ten ends with paths the follower believes in and the tree
-# has no more. Whether the watcher left something untold or the follower's own looks race with the
-# storm (links that take a folder's place) is not known yet.
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(2, 12))
 def test_who_follows_a_storm_of_changes_ends_with_the_tree(tmp_path, seed):
     """Folders are watched while they move: two processes change the tree meanwhile.
 
