@@ -67,13 +67,11 @@ class Asker:
                 self.report.errors.append(repr(error))
 
     def one(self):
-        if self.chance.random() < 0.4:
+        slot = self.chance.randrange(SLOTS)
+        state = self.ledger.read(slot) if self.chance.random() < 0.6 else None
+        if state is None:  # by chance, or because the editor has not come to that slot yet
             words, status, out = self.chance.choice(self.stable)
             self.check(words, self.ask(words), (status, out.encode(), b""))
-            return
-        slot = self.chance.randrange(SLOTS)
-        state = self.ledger.read(slot)
-        if state is None:
             return
         words, expected = self.about(state)
         answer = self.ask(words)
