@@ -1,0 +1,175 @@
+r"""definitions: one table per language, both ways; and the quick look never loses a line.
+
+In a table a line is followed by the name it defines, behind ` -> `; or by nothing: it defines none.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+
+import numpy as np
+import pytest
+
+from tests.engine.definition_tables import NONE, TABLES
+from triseek.engine.backends.base import Batch
+from triseek.engine.definition_forms import FAMILIES, FORMS, NAMES, NEVER, WIDER
+from triseek.engine.definition_names import defined_name, family_of, line_finder
+from triseek.engine.definitions import CHECKS_MAX, Defines, Definitions
+from triseek.kernels.rows import ROW
+from triseek.model.search import PatternSpec
+from triseek.query.pattern import compile as compile_pattern
+
+CASES = [
+    (file, line, name)
+    for file, table in TABLES.items()
+    for line, _, name in (row.rpartition(" -> ") for row in table.strip("\n").split("\n"))
+]
+
+
+def question(*patterns, **spec):
+    return Definitions(compile_pattern(PatternSpec(patterns=patterns, **spec)))
+
+
+def batch_of(files, between=b""):
+    """A batch of whole files, given as [(path, text)]."""
+    rows, text = [], b""
+    for number, (_, lines) in enumerate(files):
+        for count, line in enumerate(lines.splitlines(keepends=True)):
+            text += between
+            rows.append((number, count + 1, 0, len(text), len(text) + len(line), False))
+            text += line
+    counts = np.ones(len(files), np.int64)
+    return Batch([path for path, _ in files], counts, np.array(rows, ROW), text)
+
+
+@pytest.mark.parametrize(("file", "line", "name"), CASES)
+def test_what_a_line_defines(file, line, name):
+    line = line.replace("␉", "\t").encode()
+    span = defined_name(line, family_of(file.encode()))
+
+    assert (line[slice(*span)].decode() if span else NONE) == name
+
+
+def test_every_family_has_lines_that_define_and_lines_that_do_not():
+    tried = {family_of(file.encode()) for file in TABLES}
+
+    assert tried == set(FORMS)
+    for file, table in TABLES.items():
+        names = [row.rpartition(" -> ")[2] for row in table.strip("\n").split("\n")]
+        assert NONE in names, file
+        assert set(names) != {NONE}, file
+
+
+def test_the_tables_speak_of_families_that_exist():
+    assert {*FAMILIES.values(), *NAMES.values(), *NEVER, *WIDER.values()} <= set(FORMS)
+    assert set(FORMS) == {*FAMILIES.values(), *NAMES.values(), *WIDER}
+
+
+@pytest.mark.parametrize("file", ["a.json", "b.yaml", "c.md", "d", "e.txt", "f.csv", "g.unknown"])
+def test_data_and_prose_define_nothing(file):
+    assert family_of(file.encode()) is None
+
+
+@pytest.mark.parametrize(
+    ("patterns", "spec", "line", "expected"),
+    [
+        (["foo"], {}, "def foo(bar):", "EXACTLY"),
+        (["foo"], {}, "def foo_bar(x):", "PARTLY"),
+        (["bar"], {}, "def foo(bar):", "NOT"),
+        (["foo"], {"word": True}, "def foo(bar):", "EXACTLY"),
+        (["foo"], {"word": True}, "def foo_bar(foo):", "NOT"),
+        (["FOO"], {"case": "insensitive"}, "def foo(bar):", "EXACTLY"),
+        (["FOO"], {"case": "insensitive"}, "def Foo_Bar(bar):", "PARTLY"),
+        (["foo"], {"case": "smart"}, "class Foo:", "EXACTLY"),
+        (["def foo"], {}, "def foo(bar):", "EXACTLY"),
+        (["def foo"], {}, "def foot(bar):", "PARTLY"),
+        (["def foo(bar"], {"fixed": True}, "def foo(bar):", "EXACTLY"),
+        ([r"def foo\("], {}, "def foo(bar):", "EXACTLY"),
+        ([r"foo|bar"], {}, "def bar(foo):", "EXACTLY"),
+        (["foo", "bar"], {}, "class bar:", "EXACTLY"),
+        ([r"class \w+Error\b"], {}, "class ValueError(Exception):", "EXACTLY"),
+        ([r"\w+Error\b"], {}, "class ValueError(Exception):", "EXACTLY"),
+        ([r"_get\w*_set"], {}, "def x_get_a_set_b():", "PARTLY"),
+        ([r".*size.*"], {}, "def read(size):", "NOT"),
+        ([r"."], {}, "def f(size):", "NOT"),
+        ([r"\w*"], {}, "def foo(size):", "NOT"),
+        (["f"], {}, "def f(size):", "EXACTLY"),
+        (["f"], {}, "def foo(size):", "NOT"),
+        (["fo"], {}, "def foo(size):", "NOT"),
+        (["->"], {}, "def foo() -> int:", "NOT"),
+        (["é"], {}, "def é(): pass", "EXACTLY"),
+        (["foo"], {}, "    return foo(bar)", "NOT"),
+        (["foo"], {}, " " * 3000 + "def foo(): pass", "NOT"),
+    ],
+)  # fmt: skip
+def test_what_a_match_says_of_a_name(patterns, spec, line, expected):
+    asked = question(*patterns, **spec)
+    batch = batch_of([(b"a.py", line.encode() + b"\n")])
+
+    assert [Defines(value).name for value in asked.of(batch)] == [expected]
+
+
+def test_a_row_of_many_lines_defines_what_one_of_them_does():
+    batch = batch_of([(b"a.py", b"")])
+    text = b"x = 1\ndef foo():\n    pass\n"
+    batch = Batch([b"a.py"], np.ones(1, np.int64), np.array([(0, 1, 0, 0, 26, False)], ROW), text)
+
+    assert question("foo", multiline=True).of(batch).tolist() == [Defines.EXACTLY]
+
+
+def test_context_defines_nothing():
+    batch = batch_of([(b"a.py", b"def foo():\n")])
+    batch.rows["context"] = True
+
+    assert question("foo").of(batch).tolist() == [Defines.NOT]
+
+
+@pytest.mark.parametrize("between", [b"", b"12:", b"def foo"])
+def test_a_line_is_one_of_its_own_whatever_stands_around_it(between):
+    files = [(b"a.py", b"def foo():\nx = foo()"), (b"b.py", b"def foo():\r\n  foo"), (b"c", b"foo")]
+
+    assert question("foo").of(batch_of(files, between)).tolist() == [2, 0, 2, 0, 0]
+
+
+def test_behind_many_checks_whole_names_are_still_found():
+    many = CHECKS_MAX + 10
+    text = b"".join(b"def foo%d(): pass\n" % n for n in range(many)) + b"def foo(): pass\n"
+    asked = question("foo")
+    first, last = asked.of(batch_of([(b"a.py", text)])), asked.of(batch_of([(b"b.py", text)]))
+
+    assert first[-1] == last[-1] == Defines.EXACTLY
+    assert not last[:-1].any()
+
+
+def test_the_quick_look_loses_no_line_that_defines():
+    """The finder of a family and words finds every line whose name holds one of them."""
+    rng = random.Random(4)
+    for file, line, name in CASES:
+        if name == NONE:
+            continue
+        family = family_of(file.encode())
+        raw = line.replace("␉", "\t").encode()
+        words = re.findall(rb"[\w$\x80-\xff]+", name.encode())
+        word = rng.choice(words)
+        some = word[rng.randrange(len(word)) :]
+        text = b"nothing;\n" + raw + b"\n"
+        for wanted, whole, any_case in (
+            ((word,), True, False),
+            ((some,), False, False),
+            ((b"zzz", some), False, False),
+            ((some.lower(),), False, True),
+            ((), False, False),
+        ):
+            find = line_finder(
+                WIDER.get(family, family), wanted, whole=whole and len(words) == 1,
+                any_case=any_case,
+            )  # fmt: skip
+            assert find(text, 9, len(text)) == 9, (file, line, wanted)
+
+
+def test_a_long_line_takes_no_long_time():
+    line = b"static int " + b"a b(c " * 500_000 + b"\n"
+
+    assert question("foo").of(batch_of([(b"a.c", line)])).tolist() == [0]
+    assert question(r"foo\w+").of(batch_of([(b"a.js", line)])).tolist() == [0]

@@ -1,0 +1,203 @@
+"""Which matched lines define what was matched, as far as a single line can tell.
+
+A line defines a name if it has one of the forms of its language (`definition_forms`), and it
+defines what was looked for if a match and that name share bytes: `EXACTLY` if all of the name was
+matched, `PARTLY` if the match is a part of a longer name, or reaches into one.
+
+Most lines are no definitions. So the lines of files of one family are first read at once, by one
+expression that holds the family's forms with the words of the pattern in the name's place; only
+the lines it finds are looked at one by one.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import IntEnum
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from triseek.engine.definition_forms import FORMS, WIDER
+from triseek.engine.definition_names import defined_name, family_of, line_finder
+from triseek.query.fold import fold
+from triseek.query.syntax import Alternate, Bytes, Chars, Repeat
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from triseek.engine.backends.base import Batch
+    from triseek.engine.definition_names import Finder, Span
+    from triseek.query.pattern import Pattern
+    from triseek.query.syntax import Node
+
+Array: TypeAlias = np.ndarray[Any, Any]
+
+PART_BYTES_MIN = 3
+"""A match of fewer bytes says nothing of a longer name."""
+LINE_BYTES_MAX = 2_048
+"""What stands behind them on a line is not looked at."""
+CHECKS_MAX = 1 << 14
+"""Lines looked at in one search, in path order; behind them only whole names are looked for, and
+nothing for a regular expression."""
+
+
+class Defines(IntEnum):
+    """How much of a defined name was matched."""
+
+    NOT = 0
+    PARTLY = 1
+    EXACTLY = 2
+
+
+class Definitions:
+    """The question of one search, asked of its batches in their order; for one thread."""
+
+    def __init__(self, pattern: Pattern) -> None:
+        self._pattern = pattern
+        self._wanted = _wanted(pattern)
+        self._left = CHECKS_MAX
+
+    def of(self, batch: Batch) -> Array:
+        """Return uint8[rows]: what `Defines` says of each row; context defines nothing."""
+        found = np.zeros(len(batch.rows), np.uint8)
+        if not self._wanted.names or not len(found):
+            return found
+        text, edges = _as_lines(batch)
+        for family, first, last in _runs(batch):
+            for number in self._candidates(family, text, edges[first : last + 1]):
+                row = first + number
+                if not batch.rows["context"][row]:
+                    own = family_of(batch.paths[batch.rows["file"][row]])
+                    assert own is not None  # noqa: S101 (or it were in no run)
+                    found[row] = self._of_row(text[edges[row] : edges[row + 1]], own)
+        return found
+
+    def _of_row(self, row: bytes, family: str) -> Defines:
+        """Say what a row with its end defines; in multiline mode it may hold many lines."""
+        most = Defines.NOT
+        at = 0
+        for line in row[:-1].split(b"\n"):
+            name = defined_name(line[:LINE_BYTES_MAX], family)
+            if name is not None and self._pattern.spec.multiline:
+                most = max(most, self._shared(row, (at + name[0], at + name[1])))
+            elif name is not None:
+                most = self._shared(line, name)
+            at += len(line) + 1
+        return most
+
+    def _candidates(self, family: str, text: bytes, edges: Array) -> Iterator[int]:
+        """Yield which of the rows between these edges, all of one family, may define something."""
+        find = self._wanted.finder(family, whole=self._left <= 0)
+        if find is None:
+            return
+        at, end = edges[[0, -1]].tolist()
+        while (found := find(text, at, end)) is not None:
+            number = int(np.searchsorted(edges, found, "right")) - 1
+            at = int(edges[number + 1])
+            self._left -= 1
+            yield number
+
+    def _shared(self, text: bytes, name: Span) -> Defines:
+        """Say how much of a name the matches in a text cover."""
+        most = Defines.NOT
+        for match in self._pattern.finditer(text):
+            if match[0] >= name[1]:
+                break
+            most = max(most, self._against(text, name, match))
+        return most
+
+    def _against(self, text: bytes, name: Span, match: Span) -> Defines:
+        shared = min(name[1], match[1]) - max(name[0], match[0])
+        if shared == name[1] - name[0]:
+            meant = self._wanted.is_text or _touches(text, name, match)
+            return Defines.EXACTLY if meant else Defines.NOT
+        return Defines.PARTLY if shared >= PART_BYTES_MIN else Defines.NOT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wanted:
+    """What a pattern says of the names that it may find."""
+
+    names: bool = True
+    """Whether its matches can say anything of a name."""
+    is_text: bool = False
+    """Whether it matches nothing but given texts."""
+    words: tuple[bytes, ...] = ()
+    """One of these is in every name, or is the name; none where that is not known."""
+    any_case: bool = False
+
+    def finder(self, family: str, *, whole: bool) -> Finder | None:
+        """Return what finds lines with such names, or with such `whole` names only."""
+        if whole and not self.words:
+            return None
+        short = any(len(word) < PART_BYTES_MIN for word in self.words)
+        return line_finder(family, self.words, whole=whole or short, any_case=self.any_case)
+
+
+def _wanted(pattern: Pattern) -> _Wanted:
+    folded = pattern.folded_literal
+    texts = (folded,) if folded else pattern.literals or pattern.word_literals
+    if not texts:
+        return _Wanted(names=fold(pattern.tree, _shortest) >= PART_BYTES_MIN)
+    words = tuple(dict.fromkeys(word for text in texts for word in _WORDS.findall(text)))
+    return _Wanted(names=bool(words), is_text=True, words=words, any_case=bool(folded))
+
+
+_WORDS = re.compile(rb"[\w$\x80-\xff]+")
+
+
+def _shortest(node: Node, below: list[int]) -> int:
+    """Return of how many bytes the shortest match is, at least."""
+    if isinstance(node, Chars | Bytes):
+        return 1
+    if isinstance(node, Alternate):
+        return min(below, default=0)
+    if isinstance(node, Repeat):
+        return below[0] * node.low
+    return sum(below)
+
+
+def _touches(text: bytes, name: Span, match: Span) -> bool:
+    """Return whether a name stands at an edge of a match that covers it, and so was meant.
+
+    A match of `.*size.*` also covers the name of every function that has a parameter `size`.
+    """
+    matched = text[slice(*match)]
+    begin = match[0] + len(matched) - len(matched.lstrip(_NO_NAME))
+    end = match[0] + len(matched.rstrip(_NO_NAME))
+    return begin == name[0] or end == name[1]
+
+
+_NO_NAME = bytes(byte for byte in range(128) if not (chr(byte).isalnum() or chr(byte) in "_$"))
+
+
+def _as_lines(batch: Batch) -> tuple[bytes, Array]:
+    """Return the rows one behind the other, each with an end, and int64[rows + 1] where they are.
+
+    A file's last line may have no end, and a road may keep something between its rows.
+    """
+    begins, ends = batch.rows["begin"].astype(np.int64), batch.rows["end"].astype(np.int64)
+    last_bytes = np.frombuffer(batch.text, np.uint8)[ends - 1]
+    if (begins[1:] == ends[:-1]).all() and (last_bytes == ord("\n")).all():
+        return batch.text, np.append(begins, ends[-1])
+    rows = zip(begins.tolist(), ends.tolist(), strict=True)
+    lines = [batch.text[begin:end].removesuffix(b"\n") + b"\n" for begin, end in rows]
+    return b"".join(lines), np.cumsum([0, *map(len, lines)])
+
+
+def _runs(batch: Batch) -> Iterator[tuple[str, int, int]]:
+    """Yield the rows first..last-1 of neighbouring files of one family, where there is one."""
+    kinds = np.array([_KINDS.get(family_of(path), -1) for path in batch.paths])
+    kinds = kinds[batch.rows["file"]]
+    edges = [0, *(1 + np.flatnonzero(kinds[1:] != kinds[:-1])).tolist(), len(kinds)]
+    for first, last in pairwise(edges):
+        if kinds[first] >= 0:
+            yield _FAMILIES[kinds[first]], first, last
+
+
+_FAMILIES = tuple(sorted(FORMS))
+_KINDS: dict[str | None, int] = {
+    family: _FAMILIES.index(WIDER.get(family, family)) for family in FORMS
+}
