@@ -100,6 +100,17 @@ def test_order_is_stable_where_scores_are_equal(frecency):
 PATHS = st.sampled_from([b"%d" % number for number in range(12)])
 
 
+def test_a_snapshot_stays_as_it_was(frecency, clock):
+    frecency.touch("read", [b"a"])
+    taken = frecency.snapshot()
+    frecency.touch("read", [b"a", b"b"])
+    clock.now += HALF_LIFE_S
+
+    assert taken == {b"a": WEIGHTS["read"]}
+    with pytest.raises(TypeError):
+        taken[b"a"] = 0.0  # type: ignore[index]
+
+
 @given(st.lists(PATHS), st.lists(PATHS))
 def test_order_is_what_a_stable_sort_by_score_gives(tmp_path_factory, touched, given_paths):
     with Frecency.open(tmp_path_factory.mktemp("index"), Clock()) as frecency:

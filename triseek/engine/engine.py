@@ -29,7 +29,7 @@ from triseek.model.index import IndexStatus, no_progress
 from triseek.store import layout, manifest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from triseek.engine.backends.base import Backend
     from triseek.engine.backends.indexed import Indexed
@@ -165,10 +165,19 @@ class Engine:
 
     def most_used_first(self, paths: Sequence[bytes]) -> list[bytes]:
         """Order paths by how often and how lately they were used; others stay as they are."""
+        frecency = self._known_frecency()
+        return list(paths) if frecency is None else frecency.order(paths)
+
+    def scores(self) -> Mapping[bytes, float]:
+        """Return how often and how lately files were used, as it is now; others have no score."""
+        frecency = self._known_frecency()
+        return {} if frecency is None else frecency.snapshot()
+
+    def _known_frecency(self) -> Frecency | None:
+        """The scores, if there are any to load or loaded."""
         folder = self.index_dir
         known = folder is not None and os.path.exists(os.path.join(folder, SCORES))  # noqa: PTH110, PTH118
-        frecency = self.frecency if known or self._frecency is not None else None
-        return list(paths) if frecency is None else frecency.order(paths)
+        return self.frecency if known or self._frecency is not None else None
 
     def touch(self, use: Use, paths: Sequence[bytes]) -> None:
         """Count uses of files, where this process owns the scores."""

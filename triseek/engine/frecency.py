@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from itertools import compress, islice, repeat
 from pathlib import Path
 from threading import Lock
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 from triseek import errors
@@ -169,6 +170,10 @@ class Frecency:
 
         scores = self._scores()
         return np.fromiter(map(scores.get, paths, repeat(0.0)), np.float64, len(paths))
+
+    def snapshot(self) -> Mapping[bytes, float]:
+        """Return every known file's score as it is now; it does not change any more."""
+        return MappingProxyType(self._scores())
 
     def order(self, paths: Sequence[bytes]) -> list[bytes]:
         """The same paths, highest score first; equal ones, and unknown files, as given."""
