@@ -8,6 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from triseek.daemon.upkeep import state_of
+from triseek.engine import lent
+from triseek.engine.journal import Clock
 from triseek.errors import Busy, InvalidRequest
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
 def calls(upkeep: Upkeep) -> Mapping[str, Callable[[dict[str, Any]], Any]]:
     """Every verb but those the server itself knows."""
-    found = (status, preload_root, reload_root, sync, frecency_select)
+    found = (status, preload_root, reload_root, sync, dirt, frecency_select, frecency_found)
     names = {"reload_root": "reload"}
     return {names.get(call.__name__, call.__name__): partial(call, upkeep) for call in found}
 
@@ -37,8 +39,8 @@ def status(upkeep: Upkeep, params: dict[str, Any]) -> dict[str, Any]:
 
 
 def preload_root(upkeep: Upkeep, params: dict[str, Any]) -> dict[str, Any]:
-    """`{target_root}`: open a root and keep it from now on."""
-    engine = _engine(upkeep, params)
+    """`{target_root, exact?}`: open a root and keep it from now on; `exact`: no folder above it."""
+    engine = _engine(upkeep, params, exact=params.get("exact") is True)
     return {"preloaded": True, "target_root": engine.root}
 
 
@@ -51,20 +53,36 @@ def reload_root(upkeep: Upkeep, params: dict[str, Any]) -> dict[str, Any]:
 
 
 def sync(upkeep: Upkeep, params: dict[str, Any]) -> dict[str, Any]:
-    """`{target_root}`: take in everything that happened until now, and say what is dirty."""
+    """`{target_root, clock?}`: take in everything that happened until now, and say what is dirty.
+
+    With a clock that an earlier answer gave: also what happened since.
+    """
     engine = _engine(upkeep, params)
     if not engine.has_index() or not upkeep.is_warm:
         told = _state(upkeep, engine)
         return {**told, "freshness": "unverified", "dirty": None, "index_generation": None}
     began = time.perf_counter()
-    dirt = engine.indexed().dirt()
+    reader, dirty = engine.indexed().look()
     return {
         **_state(upkeep, engine),  # now: the clock has counted what was taken in
-        "freshness": dirt.freshness,
-        "dirty": dirt.count,
-        "index_generation": engine.reader().generation,
+        "freshness": dirty.freshness,
+        "dirty": dirty.count,
+        "index_generation": reader.generation,
         "ms": round((time.perf_counter() - began) * 1e3, 3),
+        **_since(engine, params.get("clock")),
     }
+
+
+def dirt(upkeep: Upkeep, params: dict[str, Any]) -> dict[str, Any]:
+    """`{target_root, edition}`: the difference to that generation, for who has it open too."""
+    engine = _engine(upkeep, params)
+    answer = {"target_root": engine.root, "dirt": None}
+    if not (engine.has_index() and upkeep.is_warm and engine.watched):
+        return answer
+    reader, dirty = engine.indexed().look()
+    if dirty.freshness != "synced" or lent.edition(reader) != params.get("edition"):
+        return answer
+    return {**answer, "dirt": lent.told(dirty)}
 
 
 def frecency_select(upkeep: Upkeep, params: dict[str, Any]) -> dict[str, Any]:
@@ -81,13 +99,44 @@ def frecency_select(upkeep: Upkeep, params: dict[str, Any]) -> dict[str, Any]:
     return {"recorded": recorded}
 
 
+def frecency_found(upkeep: Upkeep, params: dict[str, Any]) -> dict[str, Any]:
+    """`{target_root, pattern, kind, paths}`: count files that an answer listed."""
+    engine = _engine(upkeep, params)
+    pattern, kind, paths = (params.get(name) for name in ("pattern", "kind", "paths"))
+    if not (isinstance(pattern, str) and isinstance(kind, str) and isinstance(paths, list)):
+        raise InvalidRequest("pattern and kind have to be texts, paths a list of paths")
+    engine.remember(pattern, kind, [os.fsencode(path) for path in paths if isinstance(path, str)])
+    return {"recorded": engine.has_index()}
+
+
+def _since(engine: Engine, clock: object) -> dict[str, Any]:
+    """What the journal says of the time since a clock."""
+    if clock is None:
+        return {}
+    if not isinstance(clock, str):
+        raise InvalidRequest("clock has to be a clock as an answer gave it")
+    watch = engine.watched
+    if watch is None:
+        return {"since": {"kind": "unknown", "reason": "not_watched", "batches": []}}
+    since = watch.journal.since(Clock.parse(clock))
+    batches = [
+        {
+            "generation": batch.generation,
+            "everything": batch.everything,
+            "changes": {os.fsdecode(path): what for path, what in batch.changes.items()},
+        }
+        for batch in since.batches
+    ]
+    return {"since": {"kind": since.kind, "reason": since.reason, "batches": batches}}
+
+
 def _state(upkeep: Upkeep, engine: Engine) -> dict[str, Any]:
     keeper = upkeep.keeper(engine.root)
     return state_of(keeper) if keeper else {"target_root": engine.root}
 
 
-def _engine(upkeep: Upkeep, params: dict[str, Any]) -> Engine:
+def _engine(upkeep: Upkeep, params: dict[str, Any], *, exact: bool = False) -> Engine:
     root = params.get("target_root")
     if not isinstance(root, str) or not os.path.isabs(root) or "\0" in root:  # noqa: PTH117
         raise InvalidRequest(f"target_root has to be an absolute path, not {root!r}")
-    return upkeep.service.engine(root)
+    return upkeep.service.engine(root, exact=exact)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from triseek.engine.backends.base import Backend
+    from triseek.engine.backends.generation import Lender
     from triseek.engine.backends.indexed import Indexed
     from triseek.engine.frecency import Frecency, Use
     from triseek.engine.router import Problem
@@ -60,8 +61,12 @@ class Engine:
         *,
         index_dir: str | None = None,
         is_cold: Callable[[], bool] = lambda: False,
+        lender: Lender | None = None,
     ) -> None:
-        """While `is_cold` says so, nothing waits for numba and the kernels to be loaded."""
+        """While `is_cold` says so, nothing waits for numba and the kernels to be loaded.
+
+        lender: may know what the tree holds that the index does not; else a sweep tells.
+        """
         self.root = resolve(root).path
         """Canonical and absolute."""
         self.index_dir = index_dir
@@ -69,6 +74,7 @@ class Engine:
         self.used = time.monotonic()
         """When it was last asked something."""
         self._is_cold = is_cold
+        self._lender = lender
         self._lock = Lock()
         self._indexed: Indexed | None = None
         self._watch: Watch | None = None
@@ -171,7 +177,10 @@ class Engine:
     def scores(self) -> Mapping[bytes, float]:
         """Return how often and how lately files were used, as it is now; others have no score."""
         frecency = self._known_frecency()
-        return {} if frecency is None else frecency.snapshot()
+        if frecency is None:
+            return {}
+        frecency.catch_up()
+        return frecency.snapshot()
 
     def _known_frecency(self) -> Frecency | None:
         """The scores, if there are any to load or loaded."""
@@ -205,6 +214,11 @@ class Engine:
         if self.index_dir is None:
             raise IndexUnavailable(f"no index for {self.root}")
         return check(self.index_dir, progress)
+
+    @property
+    def is_cold(self) -> bool:
+        """Whether loading numba and the kernels has yet to be waited for."""
+        return self._is_cold()
 
     def reader(self) -> Reader:
         """The current generation of the index.
@@ -254,7 +268,7 @@ class Engine:
 
         with self._lock:
             if self._indexed is None:
-                self._indexed = Indexed(self.root, self.index_dir)
+                self._indexed = Indexed(self.root, self.index_dir, self._lender)
             return self._indexed
 
     def backend(self, name: BackendName) -> Backend:

@@ -108,6 +108,12 @@ class Frecency:
                 self._read()
         return self.owned
 
+    def catch_up(self) -> None:
+        """Read what the owner has saved since, where that is somebody else."""
+        with self._lock:
+            if self._held is None and self._stamp != _stamp_of(self._folder / NAME):
+                self._read()
+
     def own(self) -> None:
         """Become the owner, on top of what the last one saved.
 
@@ -282,6 +288,9 @@ class Frecency:
 
     def _read(self) -> None:
         """Take what the file says for what is."""
+        self._stamp = _stamp_of(
+            self._folder / NAME
+        )  # before: what is saved meanwhile is read again
         body = sealed.read(self._folder / NAME, most_bytes=_FILE_BYTES_MAX)
         if not isinstance(body, dict) or body.get("version") != 1:
             body = {}
@@ -357,6 +366,15 @@ class Frecency:
         for path, score in self._scores_at(now).items():
             if score < FLOOR:
                 del self._accounts[path]
+
+
+def _stamp_of(path: Path) -> tuple[int, int, int] | None:
+    """What changes when a file is replaced; None where there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns, status.st_size
 
 
 def _accounts(files: object, now: float) -> dict[bytes, _Account]:

@@ -133,6 +133,16 @@ class PathTable:
             self._narrow(found, self._ends - len(literal), head)
         return found
 
+    def containing(self, literal: bytes) -> Mask:
+        """Which paths hold this anywhere, ASCII letters in any case; bool. It has no NUL byte."""
+        folded = literal.lower()
+        if folded.endswith(b"/"):  # the frame ends in one
+            shorter = folded.rstrip(b"/")
+            found = self.containing(shorter) if shorter else np.ones(len(self), bool)
+            held: Mask = found & np.array([folded in path.lower() for path in self.paths], bool)
+            return held
+        return self._wrapped.folded.holding(folded)
+
     def matches(self, rules: Iterable[Rule]) -> Mask:
         """Which paths any of the rules matches; their `only_dir` and `negated` are not asked."""
         found = np.zeros(len(self), bool)

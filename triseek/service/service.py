@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
+    from triseek.engine.backends.generation import Lender
+
 
 class Service:
     """Engines by root, opened when first asked for and shared from then on."""
@@ -25,14 +27,17 @@ class Service:
         one_shot: bool = False,
         is_cold: Callable[[], bool] | None = None,
         opened: Callable[[Engine], None] = lambda _: None,
+        lender: Callable[[str], Lender] | None = None,
     ) -> None:
         """With `one_shot` nothing is loaded that one search would not win back.
 
         is_cold: whether loading numba and the kernels has yet to be waited for.
         opened: called with each engine when it is opened.
+        lender: who may know what changed below a root since its index, as `service.lending`.
         """
         self._is_cold = is_cold or (_kernels_are_absent if one_shot else _never)
         self._opened = opened
+        self._lender = lender
         self._engines: dict[str, Engine] = {}
         self._lock = Lock()
 
@@ -49,7 +54,12 @@ class Service:
             engine = self._engines.get(root)
             if engine is not None:
                 return engine
-            engine = Engine(root, index_dir=index_dir(root), is_cold=self._is_cold)
+            engine = Engine(
+                root,
+                index_dir=index_dir(root),
+                is_cold=self._is_cold,
+                lender=self._lender(root) if self._lender else None,
+            )
             self._engines[root] = engine
         self._opened(engine)
         return engine

@@ -17,13 +17,15 @@ from triseek.files import walk
 from triseek.query.scope import Entries, Excluded, Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from triseek.engine.tracker import Follow, Tracker
     from triseek.index.reader import Reader, View
     from triseek.model.search import ScopeSpec
 
 Array: TypeAlias = np.ndarray[Any, Any]
+Lender: TypeAlias = "Callable[[Reader], Dirt | None]"
+"""Says what the tree as it is now holds that a generation does not know; None: it cannot tell."""
 
 _LOOSE_MAX = 32
 """Finding a path's place takes about as long as sorting this many that are almost in order."""
@@ -32,9 +34,11 @@ _LOOSE_MAX = 32
 class State:
     """One generation, and what is worked out from it once."""
 
-    def __init__(self, root: str, reader: Reader) -> None:
+    def __init__(self, root: str, reader: Reader, lender: Lender | None = None) -> None:
+        """`lender` may know the difference to the tree; where it does not, a sweep tells."""
         self.root = root
         self.reader = reader
+        self._lender = lender
         self._sweeper = Sweeper(root, reader)
         self._lock = threading.Lock()
         self._tracker: Tracker | None = None
@@ -71,6 +75,10 @@ class State:
             return Dirt("unverified", masks)
         if self._tracker is not None and self._follow is not None:
             dirt = self._tracker.dirt(self._follow)
+            if dirt is not None:
+                return dirt
+        if self._lender is not None:
+            dirt = self._lender(self.reader)
             if dirt is not None:
                 return dirt
         with self._lock:
@@ -161,14 +169,29 @@ class State:
             return True
         return size <= spec.max_filesize
 
-    def listed(self, spec: ScopeSpec, named: Sequence[str], dirt: Dirt) -> list[bytes]:
-        """Every file of a scope, in path order."""
+    def listed(
+        self,
+        spec: ScopeSpec,
+        named: Sequence[str],
+        dirt: Dirt,
+        holding: Sequence[bytes] = (),
+    ) -> list[bytes]:
+        """Every file of a scope, in path order.
+
+        holding: texts; of the indexed files only those whose path holds them all, in any case of
+            ASCII letters. Others are given as they are.
+        """
         scope = Scope.compile(spec)
         paths = sorted(named_files(os.fsencode(self.root), named).folders)
-        first, *later = [
-            view.names.take(np.flatnonzero(self.chosen(view, scope, paths, mask)))
-            for view, mask in zip(self.reader.views, dirt.masks, strict=True)
-        ]
+
+        def files(view: View, mask: Array) -> list[bytes]:
+            chosen = self.chosen(view, scope, paths, mask)
+            for text in holding:
+                chosen &= view.paths.containing(text)
+            return view.names.take(np.flatnonzero(chosen))
+
+        views = zip(self.reader.views, dirt.masks, strict=True)
+        first, *later = [files(view, mask) for view, mask in views]
         loose = self.extras(scope, paths, dirt)
         return _merged(first, [*loose, *(path for names in later for path in names)])
 

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from triseek.engine.backends.base import Batch
+    from triseek.engine.backends.generation import Lender
     from triseek.engine.dirt import Dirt
     from triseek.engine.tracker import Tracker
     from triseek.index.reader import View
@@ -67,9 +68,11 @@ class Indexed:
 
     name: BackendName = "indexed"
 
-    def __init__(self, root: str, index_dir: str) -> None:
+    def __init__(self, root: str, index_dir: str, lender: Lender | None = None) -> None:
+        """`lender` may know what the tree holds that a generation does not (see `State`)."""
         self.root = root
         self.index_dir = index_dir
+        self._lender = lender
         self._lock = threading.Lock()
         self._state: State | None = None
         self._tracker: Tracker | None = None
@@ -140,6 +143,22 @@ class Indexed:
         dirt = self._sweep(state, paths, verified=sweep)
         return state.listed(scope, paths, dirt)
 
+    def find_files(
+        self, scope: ScopeSpec, holding: Sequence[bytes]
+    ) -> tuple[list[bytes], Reader, Dirt]:
+        """Files of a scope whose path may hold all these texts, in path order; of what generation.
+
+        Files the index does not know are among them whatever they are called.
+
+        Raises:
+            BackendFailure: the scope asks for files the index does not hold.
+        """
+        state = self._current()
+        if not self.covers(scope):
+            raise errors.BackendFailure("the index does not hold the files this asks for")
+        dirt = self._sweep(state, (), verified=True)
+        return state.listed(scope, (), dirt, holding), state.reader, dirt
+
     def _sweep(self, state: State, paths: Sequence[str], *, verified: bool) -> Dirt:
         """What changed; a folder that was named and is ignored by now is for another road."""
         dirt = state.sweep(verified=verified)
@@ -155,7 +174,12 @@ class Indexed:
 
     def dirt(self) -> Dirt:
         """What the tree holds that the index does not know."""
-        return self._current().sweep(verified=True)
+        return self.look()[1]
+
+    def look(self) -> tuple[Reader, Dirt]:
+        """The current generation, and what the tree holds that it does not know."""
+        state = self._current()
+        return state.reader, state.sweep(verified=True)
 
     def track(self, tracker: Tracker) -> None:
         """Learn from a tree's events what changed, from now on; takes as long as a sweep.
@@ -265,7 +289,7 @@ class Indexed:
         reader = Reader.open(self.index_dir)
         if reader is None:
             raise errors.IndexUnavailable(f"there is no index for {self.root}")
-        return State(self.root, reader)
+        return State(self.root, reader, self._lender)
 
 
 class _Work(NamedTuple):

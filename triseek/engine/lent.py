@@ -1,0 +1,80 @@
+"""What one process knows of a tree from its events, told to another that has the same index open.
+
+A `Dirt` names files by their numbers in the segments of one generation, so it means something
+only where the very same generation is open: `edition` says which.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xxhash
+
+from triseek.engine.dirt import Dirt
+from triseek.query.scope import Excluded
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from triseek.index.reader import Reader
+
+MOST = 4096
+"""Paths and files in all; a tree that differs in more is swept sooner than it is told of."""
+
+
+def edition(reader: Reader) -> str:
+    """Name of what a reader has open: equal where file numbers mean the same files."""
+    manifest = reader.manifest
+    digest = xxhash.xxh3_64_hexdigest(repr((manifest.segments, manifest.tree)).encode())
+    return f"{manifest.generation}-{digest}"
+
+
+def told(dirt: Dirt) -> dict[str, Any] | None:
+    """What a search needs of it, as JSON values; None where that is too much to tell."""
+    changed = [np.flatnonzero(mask) for mask in dirt.masks]
+    listed = len(dirt.scan) + len(dirt.directories) + len(dirt.excluded)
+    if listed + sum(map(len, changed)) > MOST:
+        return None
+    return {
+        "changed": [numbers.tolist() for numbers in changed],
+        "scan": [os.fsdecode(path) for path in dirt.scan],
+        "allowlisted": [os.fsdecode(path) for path in sorted(dirt.allowlisted)],
+        "removed": dirt.removed,
+        "directories": [os.fsdecode(path) for path in dirt.directories],
+        "excluded": [[os.fsdecode(each.path), each.is_dir, each.hidden] for each in dirt.excluded],
+    }
+
+
+def heard(body: Any, reader: Reader) -> Dirt | None:  # noqa: ANN401 - JSON
+    """What `told` made, of the same edition; None for anything else."""
+    try:
+        masks = _masks(body["changed"], reader)
+        return Dirt(
+            "synced",
+            masks,
+            scan=_paths(body["scan"]),
+            allowlisted=set(_paths(body["allowlisted"])),
+            removed=int(body["removed"]),
+            directories=_paths(body["directories"]),
+            excluded=[
+                Excluded(os.fsencode(path), bool(is_dir), bool(hidden))
+                for path, is_dir, hidden in body["excluded"]
+            ],
+        )
+    except (KeyError, TypeError, ValueError, IndexError, OverflowError):
+        return None
+
+
+def _masks(changed: Sequence[Sequence[int]], reader: Reader) -> list[np.ndarray[Any, Any]]:
+    masks = []
+    for numbers, view in zip(changed, reader.views, strict=True):
+        mask = np.zeros(len(view.names), np.bool_)
+        mask[np.array(numbers, np.uint32)] = True
+        masks.append(mask)
+    return masks
+
+
+def _paths(names: Sequence[str]) -> list[bytes]:
+    return [os.fsencode(name) for name in names]
