@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 PAYLOAD_MAX = 1 << 20
 """Bytes; a payload may hold a whole file's new content."""
@@ -20,6 +20,10 @@ _USES: dict[str, Literal["read", "edit"]] = {
     "NotebookEdit": "edit",
     "Write": "edit",
 }
+_ANEW = frozenset(
+    ("SessionStart", "SessionEnd", "PreCompact", "PostCompact", "SubagentStart", "SubagentStop")
+)
+"""Events with which somebody begins with an empty context, or goes on with another's."""
 _PATHS = ("file_path", "notebook_path", "path")
 
 
@@ -36,17 +40,36 @@ def action(payload: bytes, cwd: str) -> Action | None:
 
     cwd: where the hook ran, for paths that count from there when the payload does not say.
     """
-    try:
-        told = json.loads(payload) if len(payload) <= PAYLOAD_MAX else None
-    except (ValueError, RecursionError):
-        return None
-    given = told.get("tool_input") if isinstance(told, dict) else None
-    if not isinstance(told, dict) or not isinstance(given, dict):
+    told = _read(payload)
+    given = told.get("tool_input")
+    if not isinstance(given, dict):
         return None
     use = _USES.get(str(told.get("tool_name")))
     path = next((given[name] for name in _PATHS if isinstance(given.get(name), str)), "")
     if use is None or not path or "\0" in path:
         return None
+    return Action(use, os.path.join(_folder(told, cwd), path))  # noqa: PTH118
+
+
+def begins_anew(payload: bytes, cwd: str) -> str | None:
+    """The folder in which an agent's context was cleared, compacted or begun; None if none was.
+
+    What agents there were told before may be in nobody's view any more.
+    """
+    told = _read(payload)
+    return _folder(told, cwd) if str(told.get("hook_event_name")) in _ANEW else None
+
+
+def _read(payload: bytes) -> dict[str, Any]:
+    """The payload, empty if it is none."""
+    try:
+        told = json.loads(payload) if len(payload) <= PAYLOAD_MAX else None
+    except (ValueError, RecursionError):
+        return {}
+    return told if isinstance(told, dict) else {}
+
+
+def _folder(told: dict[str, Any], cwd: str) -> str:
     folder = told.get("cwd")
-    base = folder if isinstance(folder, str) and os.path.isabs(folder) else cwd  # noqa: PTH117
-    return Action(use, os.path.join(base, path))  # noqa: PTH118
+    absolute = isinstance(folder, str) and os.path.isabs(folder) and "\0" not in folder  # noqa: PTH117
+    return str(folder) if absolute else cwd

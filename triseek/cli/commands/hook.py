@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from triseek.cli import status
 from triseek.errors import TriseekError
-from triseek.harness.hooks import action
+from triseek.harness.hooks import action, begins_anew
 
 if TYPE_CHECKING:
     from triseek.cli.world import World
@@ -20,10 +20,24 @@ if TYPE_CHECKING:
 
 def hook(world: World, service: Service) -> int:
     """Take in one payload from standard input."""
-    done = action(world.read_stdin(), world.cwd)
+    payload = world.read_stdin()
+    done = action(payload, world.cwd)
     if done is not None:
         _count(done.use, done.path, service)
+    folder = begins_anew(payload, world.cwd)
+    if folder is not None:
+        _forget(folder, service)
     return status.FOUND
+
+
+def _forget(folder: str, service: Service) -> None:
+    """Nobody there has the answers that were given before."""
+    here = os.path.realpath(folder)
+    for engine in service.engines():
+        if os.path.commonpath((here, engine.root)) in (here, engine.root):
+            watch = engine.watched
+            if watch is not None:
+                watch.journal.bump_epoch()
 
 
 def _count(use: str, path: str, service: Service) -> None:
