@@ -1,0 +1,75 @@
+"""find_files: paths, the likeliest first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from triseek.engine.find_files import Query, find_files
+from triseek.model.tools import LIMIT_MAX
+from triseek.query.scope import Scope
+from triseek.service import envelopes, reuse
+from triseek.service.pages import fit
+
+if TYPE_CHECKING:
+    from triseek.engine.find_files import Found
+    from triseek.model.tools import FindFilesRequest
+    from triseek.service.desk import Call, Desk
+
+MATCHED_MAX = 20_000
+"""Paths of an answer that are remembered with it."""
+
+
+def find(desk: Desk, request: FindFilesRequest, call: Call) -> dict[str, Any]:
+    """Find files, or say that the conversation has the answer already.
+
+    Raises:
+        InvalidQuery: the query is empty, or a glob that cannot be understood.
+        RepoNotDetected: the root is gone.
+    """
+    query, engine = Query(request.query), desk.engine
+    limit = min(max(request.limit, 1), LIMIT_MAX)
+    offset = max(request.offset, 0)
+    question = ("find_files", request.query, limit, offset)
+    turn = reuse.begin(desk, call, question, forced=request.force_refresh)
+    known = turn.known(engine.root, lambda: _bearing(query))
+    if known is not None:
+        return known
+    found = find_files(engine, query, desk.scores(("find_files", request.query), offset))
+    listed = found.paths[offset : offset + limit]
+    answer = {
+        **envelopes.head(engine.root),
+        **envelopes.routed(found.route, force_refreshed=request.force_refresh),
+        "files_with_matches": len(found.paths),
+        "total_line_matches": 0,
+        **turn.executed(_outcome(found, listed)),
+        "results": [{"path": envelopes.shown(path), "reason": "path_match"} for path in listed],
+        "truncated": len(found.paths) > offset + limit,
+    }
+    if answer["truncated"]:
+        answer["next_offset"] = offset + len(listed)
+    if not found.paths:
+        answer["next_step"] = (
+            "No path has all of these words: try fewer, or search_content for what the file says. "
+            "Ignored files are not listed."
+        )
+    return fit(answer, offset, 0)
+
+
+def _outcome(found: Found, listed: list[bytes]) -> reuse.Outcome:
+    return reuse.Outcome(
+        freshness=found.freshness,
+        indexed=found.route.backend == "indexed",
+        matched=frozenset(found.paths) if len(found.paths) <= MATCHED_MAX else None,
+        shown=frozenset(listed),
+        files=len(found.paths),
+        lines=0,
+    )
+
+
+def _bearing(query: Query) -> reuse.Bearing:
+    scope = Scope.compile(query.scope)
+
+    def in_scope(path: bytes) -> bool:
+        return query.accepts(path) and bool(scope.select([path])[0])
+
+    return reuse.Bearing(in_scope, None)

@@ -1,0 +1,106 @@
+"""What to say when nothing was found: what was searched, and what would have matched.
+
+An agent that is told "no matches" without a reason doubts the tool, or believes it too much. So the
+same question is asked again in the ways people mean it: in any case, as a regex, as plain text,
+in all files. What is suggested is counted, not guessed.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from triseek.errors import TriseekError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from triseek.engine.engine import Engine
+    from triseek.engine.ranked import Ranked
+    from triseek.model.search import SearchRequest
+    from triseek.service.desk import Call
+
+PATIENCE_S = 1.0
+"""For all of it: an answer of nothing is not to take long."""
+_SIGNS = re.compile(r"[\\.^$|?*+()\[\]{}]")
+
+
+class Reading(NamedTuple):
+    """Another way to mean a question."""
+
+    change: dict[str, Any]
+    """Arguments to pass instead."""
+    request: SearchRequest
+
+
+def for_nothing(
+    engine: Engine, request: SearchRequest, found: Ranked, call: Call
+) -> dict[str, Any]:
+    """Fields for an envelope without results."""
+    would = list(_would_match(engine, request, call))
+    return {
+        "searched": {
+            "files": found.totals.files_searched,
+            "skipped": len(found.totals.skipped),
+            "freshness": found.totals.freshness,
+        },
+        "would_match": would,
+        "next_step": _next_step(request, would),
+    }
+
+
+def _would_match(engine: Engine, request: SearchRequest, call: Call) -> Iterator[dict[str, Any]]:
+    until = time.monotonic() + PATIENCE_S
+    for reading in _readings(request):
+        if call.cancelled() or time.monotonic() > until:
+            return
+        lines, files = _count(engine, reading.request)
+        if lines:
+            yield {"change": reading.change, "files": files, "lines": lines}
+
+
+def _readings(request: SearchRequest) -> Iterator[Reading]:
+    """Other meanings, the likeliest first, each a single change."""
+    pattern, scope = request.pattern, request.scope
+    if pattern.case == "sensitive":
+        yield _with(request, {"case": "insensitive"}, case="insensitive")
+    if pattern.word:
+        yield _with(request, {"word": False}, word=False)
+    if any(_SIGNS.search(text) for text in pattern.patterns):
+        if pattern.fixed:
+            yield _with(request, {"mode": "regex"}, fixed=False)
+        else:
+            yield _with(request, {"mode": "literal"}, fixed=True)
+    spans = any(r"\n" in text or r"\s" in text for text in pattern.patterns)
+    if spans and not pattern.fixed and not pattern.multiline:
+        yield _with(request, {"multiline": True}, multiline=True, dotall=True)
+    if scope.globs or scope.types or request.paths:
+        wide = replace(request, scope=replace(scope, globs=(), types=()), paths=())
+        given = {"glob": scope.globs, "type": scope.types, "path": request.paths}
+        yield Reading({name: "" for name, value in given.items() if value}, wide)
+
+
+def _with(request: SearchRequest, change: dict[str, Any], **pattern: Any) -> Reading:  # noqa: ANN401
+    return Reading(change, replace(request, pattern=replace(request.pattern, **pattern)))
+
+
+def _count(engine: Engine, request: SearchRequest) -> tuple[int, int]:
+    """Lines and files that match; none where the other reading makes no sense."""
+    counting = replace(request, mode="count", before=0, after=0)
+    try:
+        search = engine.search(counting)
+        for _ in search:
+            pass
+    except TriseekError:
+        return 0, 0
+    return search.totals.lines, search.totals.files_matched
+
+
+def _next_step(request: SearchRequest, would: list[dict[str, Any]]) -> str:
+    if would:
+        return "Ask again with the arguments under `change`; the counts are of what they match."
+    if len(request.pattern.patterns) == 1 and " " not in request.pattern.patterns[0]:
+        return "Try a shorter part of the name, or find_files if it may be a file's."
+    return "Try one distinctive word of it."

@@ -1,0 +1,183 @@
+"""search_content and search_path_and_content: contents, best first, exactly counted."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import astuple, replace
+from typing import TYPE_CHECKING, Any
+
+from triseek.engine.ranked import ranked
+from triseek.errors import InvalidQuery
+from triseek.model.search import PatternSpec, ScopeSpec, SearchRequest
+from triseek.model.tools import CONTEXT_MAX, LIMIT_MAX, SearchContentRequest
+from triseek.service import envelopes, hints, reuse
+from triseek.service.desk import patience
+from triseek.service.pages import fit, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from triseek.engine.ranked import File, Ranked
+    from triseek.model.search import Mode
+    from triseek.model.tools import OutputMode, SearchPathAndContentRequest
+    from triseek.service.desk import Call, Desk
+
+_MODES: dict[OutputMode, Mode] = {"content": "lines", "files": "files", "count": "count"}
+
+
+def search_path_and_content(
+    desk: Desk, request: SearchPathAndContentRequest, call: Call
+) -> dict[str, Any]:
+    """Search the files a glob takes. Raises as `search_content`."""
+    if not request.path_query.strip():
+        raise InvalidQuery("path_query is empty", next_step="Give a glob such as `src/**/*.rs`.")
+    options = {
+        name: getattr(request, name)
+        for name in request.__dataclass_fields__
+        if name not in ("path_query", "content_query") and not name.startswith("_")
+    }
+    same = SearchContentRequest(query=request.content_query, glob=request.path_query, **options)
+    return search_content(desk, same, call, tool="search_path_and_content")
+
+
+def search_content(
+    desk: Desk, request: SearchContentRequest, call: Call, *, tool: str = "search_content"
+) -> dict[str, Any]:
+    """Search, or say that the conversation has the answer already.
+
+    Raises:
+        InvalidQuery: the query, a glob, a type or a path cannot be understood.
+        RepoNotDetected: the root is gone.
+        FallbackFailure: no road could answer.
+    """
+    limit = min(max(request.limit, 1), LIMIT_MAX)
+    offset = max(request.offset, 0)
+    engine = desk.engine
+    asked = engine_request(engine.root, request)
+    question = (tool, astuple(replace(request, force_refresh=False)))
+    turn = reuse.begin(desk, call, question, forced=request.force_refresh)
+    known = turn.known(engine.root, lambda: reuse.of_contents(engine.root, asked))
+    if known is not None:
+        return known
+    scores = desk.scores((tool, asked), offset)
+    found = ranked(engine, asked, limit=limit, offset=offset, scores=scores, stop=patience(call))
+    answer = {
+        **envelopes.head(engine.root),
+        **envelopes.routed(found.route, force_refreshed=request.force_refresh),
+        **_counted(found, request.output_mode),
+        **turn.executed(_outcome(found)),
+        "results": list(_results(found, request.output_mode)),
+        "truncated": found.more,
+    }
+    answer |= _remarks(found)
+    if not found.totals.files_matched and not found.totals.incomplete:
+        answer |= hints.for_nothing(engine, asked, found, call)
+    if found.more:
+        answer["next_offset"] = offset + listed(answer["results"])
+    return fit(answer, offset, request.token_budget)
+
+
+def engine_request(root: str, request: SearchContentRequest) -> SearchRequest:
+    """What the engine is asked.
+
+    Raises:
+        InvalidQuery: the query is empty, or the path lies outside of the root.
+    """
+    patterns = tuple(dict.fromkeys((request.query, *request.patterns)))
+    if not all(patterns):
+        raise InvalidQuery("the query is empty", next_step="Give a text to find.")
+    context = min(max(request.context, 0), CONTEXT_MAX) if request.output_mode == "content" else 0
+    return SearchRequest(
+        pattern=PatternSpec(
+            patterns=patterns,
+            fixed=request.mode == "literal",
+            case=request.case,
+            word=request.word,
+            multiline=request.multiline,
+            dotall=request.multiline,
+        ),
+        scope=ScopeSpec(
+            globs=tuple(request.glob.split()),
+            types=tuple(request.type.replace(",", " ").split()),
+            allowlist=True,
+        ),
+        paths=(below(root, request.path),) if request.path else (),
+        mode=_MODES[request.output_mode],
+        before=context,
+        after=context,
+    )
+
+
+def below(root: str, path: str) -> str:
+    """A path as it counts from the root.
+
+    Raises:
+        InvalidQuery: it leads out of the root.
+    """
+    if "\0" in path:
+        raise InvalidQuery("a path holds a NUL character", next_step="Pass a path below the root.")
+    inside = os.path.relpath(os.path.join(root, path), root)  # noqa: PTH118
+    if inside == os.pardir or inside.startswith(os.pardir + os.sep):
+        raise InvalidQuery(
+            f"{path!r} is outside of {root!r}",
+            next_step="Name a path inside it; one server answers for one root.",
+        )
+    return inside
+
+
+def _outcome(found: Ranked) -> reuse.Outcome:
+    complete = not found.totals.incomplete
+    return reuse.Outcome(
+        freshness=found.totals.freshness,
+        indexed=found.route.backend == "indexed" and complete,
+        matched=found.matched,
+        shown=frozenset(file.path for file in found.files),
+        files=found.totals.files_matched,
+        lines=found.totals.lines,
+    )
+
+
+def _counted(found: Ranked, mode: OutputMode) -> dict[str, Any]:
+    counted: dict[str, Any] = {"files_with_matches": found.totals.files_matched}
+    if mode != "files":  # there a file is left at its first match
+        counted["total_line_matches"] = found.totals.lines
+    return counted
+
+
+def _results(found: Ranked, mode: OutputMode) -> Iterator[dict[str, Any]]:
+    for file in found.files:
+        path = envelopes.shown(file.path)
+        if mode == "files":
+            yield {"path": path, "reason": "path_only"}
+        elif mode == "count":
+            yield {"path": path, "count": file.count, "reason": "content_match"}
+        else:
+            yield _content(path, file)
+
+
+def _content(path: str, file: File) -> dict[str, Any]:
+    matches = []
+    for line in file.lines:
+        shown: dict[str, Any] = {"line": line.number}
+        if line.context:
+            shown["context"] = True
+        else:
+            shown["column"] = line.column
+        shown["preview"] = envelopes.preview(line.text, line.column)
+        if line.definition:
+            shown["definition"] = True
+        matches.append(shown)
+    result: dict[str, Any] = {"path": path, "matches": matches, "reason": "content_match"}
+    if file.count > sum(not line.context for line in file.lines):
+        result["line_matches"] = file.count
+    return result
+
+
+def _remarks(found: Ranked) -> dict[str, Any]:
+    """What else is to be known of the answer."""
+    remarks: dict[str, Any] = {}
+    if found.notes:
+        remarks["notes"] = list(found.notes)
+    if found.totals.incomplete:
+        remarks["incomplete"] = found.totals.incomplete
+    return remarks

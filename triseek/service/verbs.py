@@ -1,0 +1,62 @@
+"""The table of tools: what each is called, what it takes, and who answers it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from triseek.model import tools
+from triseek.service import finding, indexing, searching
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+Toolset: TypeAlias = Literal["search"]
+TOOLSETS: tuple[Toolset, ...] = ("search",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verb:
+    """One tool."""
+
+    name: str
+    title: str
+    toolset: Toolset
+    request: type[Any]
+    """Its docstrings are what agents are told."""
+    answer: Callable[..., dict[str, Any]]
+    """`answer(desk, request, call)`: the envelope. Raises `TriseekError`s."""
+    kind: str
+    """What an action of it is called."""
+    read_only: bool = True
+
+
+VERBS: tuple[Verb, ...] = (
+    Verb(
+        name="find_files", title="Find files", toolset="search",
+        request=tools.FindFilesRequest, answer=finding.find, kind="search",
+    ),
+    Verb(
+        name="search_content", title="Search contents", toolset="search",
+        request=tools.SearchContentRequest, answer=searching.search_content, kind="search",
+    ),
+    Verb(
+        name="search_path_and_content", title="Search contents of some files", toolset="search",
+        request=tools.SearchPathAndContentRequest, answer=searching.search_path_and_content,
+        kind="search",
+    ),
+    Verb(
+        name="index_status", title="Index status", toolset="search",
+        request=tools.IndexStatusRequest, answer=indexing.index_status, kind="index_status",
+    ),
+    Verb(
+        name="reindex", title="Reindex", toolset="search", request=tools.ReindexRequest,
+        answer=indexing.reindex, kind="reindex", read_only=False,
+    ),
+)  # fmt: skip
+"""In the order in which they are listed."""
+
+
+def chosen(toolsets: Sequence[str]) -> tuple[Verb, ...]:
+    """The verbs of some toolsets."""
+    return tuple(verb for verb in VERBS if verb.toolset in toolsets)
