@@ -43,17 +43,18 @@ def configure(role: str, level: str = "info") -> None:
     """Attach this process's one handler to the `triseek` logger, in place of an earlier one.
 
     Args:
-        role: `cli` (warnings to stderr) or `daemon` (JSON lines; its folder must be there, and
-            only the holder of the daemon's lock may write or rotate it).
+        role: `cli` (warnings to stderr), `mcp` (all but debugging to stderr, of which clients keep
+            a log) or `daemon` (JSON lines; its folder must be there, and only the holder of the
+            daemon's lock may write or rotate it).
         level: the least that the daemon keeps: debug, info, warning, error.
 
     Raises:
         StateUnwritable: the log file cannot be opened.
     """
-    if role not in ("cli", "daemon"):
+    if role not in ("cli", "mcp", "daemon"):
         raise InvalidRequest(f"{role}: no such role")
     logger = logging.getLogger("triseek")
-    handler = _to_stderr() if role == "cli" else _to_file()
+    handler = _to_file() if role == "daemon" else _to_stderr()
     close()
     logger.addHandler(handler)
     logger.setLevel(logging.WARNING if role == "cli" else level.upper())

@@ -119,6 +119,12 @@ def _dispatch(words: Sequence[str], world: World) -> int:
         from triseek.cli.search_verb import version
 
         return version(world)
+    if words[:2] == ["mcp", "serve"]:
+        from triseek.cli import mcp_verb
+
+        served = mcp_verb.serve_from_words(words[2:])
+        if served is not None:
+            return served
     code = perform(words, world) if is_quick(words) else None
     if code is None:
         from triseek.cli.app import run_app

@@ -1,0 +1,172 @@
+"""An envelope as an agent reads it: a few lines of plain text before the document itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+HINT_MAX = 80
+
+
+def digest(tool: str, arguments: Mapping[str, Any], envelope: Mapping[str, Any]) -> str:
+    """What a tool answered, in text."""
+    if "error" in envelope:
+        return _error(tool, envelope["error"])
+    if tool == "context_pack":
+        lines = _pack(envelope)
+    elif tool == "index_status":
+        lines = iter((_status(envelope),))
+    elif tool == "reindex":
+        lines = iter((_reindexed(envelope),))
+    else:
+        lines = _search(tool, arguments, envelope)
+    return "\n".join(lines)
+
+
+def _error(tool: str, error: Mapping[str, Any]) -> str:
+    return (
+        f"{tool} error [{error['code']}]: {error['message']}. "
+        f"Suggested: {error['suggested_action']}"
+    )
+
+
+def _search(tool: str, arguments: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[str]:
+    yield _header(tool, arguments, found)
+    if found.get("results_omitted"):
+        yield ""
+        yield (
+            f"reuse prior result from context ({found['search_id']}); "
+            "no relevant files changed since the earlier search"
+        )
+        return
+    for note in found.get("notes", ()):
+        yield f"note: {note}"
+    if found.get("incomplete"):
+        yield f"incomplete: {found['incomplete']}"
+    if not found["results"]:
+        yield ""
+        yield from _nothing(found)
+    for result in found["results"]:
+        yield from _result(result)
+    if found.get("truncated"):
+        yield ""
+        yield (
+            f"[truncated: more results available — pass offset {found['next_offset']}, "
+            "raise `limit` (max 100) or narrow the query]"
+        )
+
+
+def _header(tool: str, arguments: Mapping[str, Any], found: Mapping[str, Any]) -> str:
+    hint = _clipped(
+        str(next((arguments[name] for name in _QUERIES if arguments.get(name)), "")), HINT_MAX
+    )
+    fallback = " · fallback" if found["fallback_used"] else ""
+    fresh = f" · {found['freshness']}" if found.get("freshness") else ""
+    files = found.get("files_with_matches", 0)
+    counts = f"{files:,} {_plural(files, 'file')}"
+    if tool != "find_files" and "total_line_matches" in found:
+        lines = found["total_line_matches"]
+        counts += f", {lines:,} {_plural(lines, 'match', 'matches')}"
+    how = f"{found['strategy']}, cache {found['cache']}{fallback}{fresh}"
+    return f'{tool}: "{hint}" ({how}) — {counts}'
+
+
+_QUERIES = ("query", "content_query", "path_query")
+
+
+def _nothing(found: Mapping[str, Any]) -> Iterator[str]:
+    searched = found.get("searched")
+    if searched is None:
+        yield f"no matches — {found.get('next_step', 'try fewer words')}"
+        return
+    skipped = f", {searched['skipped']:,} skipped" if searched["skipped"] else ""
+    yield f"no matches in {searched['files']:,} files{skipped} ({searched['freshness']})"
+    for other in found["would_match"]:
+        change = ", ".join(f"{name}: {_json(value)}" for name, value in other["change"].items())
+        lines, files = other["lines"], other["files"]
+        yield (
+            f"with {change}: {lines:,} {_plural(lines, 'match', 'matches')} "
+            f"in {files:,} {_plural(files, 'file')}"
+        )
+    yield found["next_step"]
+
+
+def _result(result: Mapping[str, Any]) -> Iterator[str]:
+    matches = result.get("matches")
+    if matches is None:
+        yield f"{result['path']} ({result['count']})" if "count" in result else result["path"]
+        return
+    yield ""
+    yield f"{result['path']} ({result.get('line_matches', _matching(matches))})"
+    places = [_place(match) for match in matches]
+    width = max(5, *map(len, places)) + 1
+    for place, match in zip(places, matches, strict=True):
+        yield f"  {place:<{width}} {match['preview']}"
+
+
+def _matching(matches: list[Mapping[str, Any]]) -> int:
+    return sum("context" not in match for match in matches)
+
+
+def _place(match: Mapping[str, Any]) -> str:
+    return f"L{match['line']}" if "context" in match else f"L{match['line']}:{match['column']}"
+
+
+def _pack(pack: Mapping[str, Any]) -> Iterator[str]:
+    items = pack["items"]
+    yield (
+        f'context_pack: "{_clipped(pack["goal"], HINT_MAX)}" ({pack["intent"]}) — '
+        f"{len(items)} {_plural(len(items), 'item')}, "
+        f"~{pack['estimated_tokens']}/{pack['budget_tokens']} tokens"
+    )
+    if not items:
+        yield ""
+        yield ("no strong candidates — try a more specific symbol, error message, or changed file")
+    for item in items:
+        yield ""
+        yield f"{item['path']} (score {item['score']})"
+        yield f"  reasons: {', '.join(item['reasons'])}"
+        for snippet in item["snippets"]:
+            yield f"  {_place(snippet)}  {snippet['preview']}"
+    yield ""
+    yield "next:"
+    for step in pack["suggested_next_steps"]:
+        yield f"- {step}"
+    if pack["truncated"]:
+        yield "[truncated: raise `budget_tokens` (max 4000) or `max_files` (max 12)]"
+
+
+def _status(status: Mapping[str, Any]) -> str:
+    if not status["index_present"]:
+        problem = f" ({status['problem']})" if status.get("problem") else ""
+        return f"index_status: no index present{problem} — call `reindex` to build one"
+    fresh = "fresh" if status["index_fresh"] else "stale"
+    size = status["index_bytes"] / 1e6
+    return (
+        f"index_status: present ({fresh}), {status['indexed_files']:,} files, {size:.1f} MB, "
+        f"{status['repo_category']} repo, last built {status['last_updated']}"
+    )
+
+
+def _reindexed(done: Mapping[str, Any]) -> str:
+    kind = "full rebuild" if done["rebuilt_full"] else "incremental"
+    return (
+        f"reindex: {kind} (mode={done['mode']}) · {done['indexed_files']:,} files "
+        f"in {done['elapsed_ms']:,} ms"
+    )
+
+
+def _plural(count: int, one: str, many: str = "") -> str:
+    return one if count == 1 else many or f"{one}s"
+
+
+def _clipped(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _json(value: object) -> str:
+    import json
+
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,117 @@
+"""The tools as clients list them: schemas of arguments and answers, small enough to carry along."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from triseek.model import tools
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from triseek.service.verbs import Verb
+
+_BOUNDS: Mapping[str, Mapping[str, int]] = {
+    "limit": {"minimum": 1, "maximum": tools.LIMIT_MAX},
+    "offset": {"minimum": 0},
+    "context": {"minimum": 0, "maximum": tools.CONTEXT_MAX},
+}
+"""What agents are asked to keep to; what lies beyond is taken as the nearest within."""
+_TEXT, _WHOLE, _FLAG = {"type": "string"}, {"type": "integer"}, {"type": "boolean"}
+
+
+def _object(**properties: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON schema
+    return {"type": "object", "properties": properties}
+
+
+def _list(of: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": of}
+
+
+_SEARCHED = _object(
+    version=_TEXT, repo_root=_TEXT, strategy=_TEXT, fallback_used=_FLAG, routing_reason=_TEXT,
+    cache={"enum": ["hit", "miss", "bypass"]}, search_id=_TEXT, freshness=_TEXT,
+    files_with_matches=_WHOLE, total_line_matches=_WHOLE,
+    results=_list(
+        _object(
+            path=_TEXT, reason=_TEXT, count=_WHOLE,
+            matches=_list(_object(line=_WHOLE, column=_WHOLE, preview=_TEXT)),
+        )
+    ),
+    results_omitted=_FLAG, truncated=_FLAG, next_offset=_WHOLE,
+)  # fmt: skip
+_FOUND = _object(
+    version=_TEXT, results=_list(_object(path=_TEXT, reason=_TEXT)), search_id=_TEXT,
+    results_omitted=_FLAG, truncated=_FLAG, next_offset=_WHOLE,
+)  # fmt: skip
+_ANSWERS: Mapping[str, dict[str, Any]] = {
+    "find_files": _FOUND,
+    "search_content": _SEARCHED,
+    "search_path_and_content": _SEARCHED,
+    "context_pack": _object(
+        version=_TEXT, estimated_tokens=_WHOLE, truncated=_FLAG,
+        items=_list(_object(path=_TEXT, score={"type": "number"}, reasons=_list(_TEXT))),
+        suggested_next_steps=_list(_TEXT),
+    ),
+    "index_status": _object(
+        version=_TEXT, index_present=_FLAG, index_fresh=_FLAG, indexed_files=_WHOLE,
+        routing_hint=_TEXT,
+    ),
+    "reindex": _object(version=_TEXT, completed=_FLAG, rebuilt_full=_FLAG, indexed_files=_WHOLE),
+}  # fmt: skip
+
+
+def input_schema(verb: Verb) -> dict[str, Any]:
+    """The arguments of a tool."""
+    from pydantic import TypeAdapter
+
+    schema = TypeAdapter(verb.request).json_schema()
+    told = _inherited(verb)
+    properties = {
+        name: _property(name, body, told) for name, body in _ordered(schema["properties"], verb)
+    }
+    found = {"type": "object", "properties": properties, "additionalProperties": False}
+    if not properties:
+        del found["properties"]
+    if schema.get("required"):
+        found["required"] = schema["required"]
+    return found
+
+
+def output_schema(verb: Verb) -> dict[str, Any]:
+    """What a tool answers. An error has `version` and `error`, so no more than that is promised."""
+    return {**_ANSWERS[verb.name], "required": ["version"]}
+
+
+def description(verb: Verb) -> str:
+    """What an agent is told a tool is for."""
+    return inspect.cleandoc(verb.request.__doc__ or "")
+
+
+def _ordered(properties: Mapping[str, Any], verb: Verb) -> list[tuple[str, Any]]:
+    """A tool's own arguments before those it shares with others."""
+    shared = _shared(verb)
+    return sorted(properties.items(), key=lambda item: item[0] in shared)
+
+
+def _shared(verb: Verb) -> frozenset[str]:
+    is_content = issubclass(verb.request, tools.ContentOptions)
+    return frozenset(tools.ContentOptions.__dataclass_fields__) if is_content else frozenset()
+
+
+def _inherited(verb: Verb) -> Mapping[str, str]:
+    """Descriptions of shared arguments; told once, for the tool that comes first."""
+    from pydantic import TypeAdapter
+
+    if verb.request is not tools.SearchContentRequest:
+        return {}
+    schema = TypeAdapter(tools.ContentOptions).json_schema()
+    return {name: body["description"] for name, body in schema["properties"].items()}
+
+
+def _property(name: str, body: Mapping[str, Any], told: Mapping[str, str]) -> dict[str, Any]:
+    kept = {key: value for key, value in body.items() if key != "title" and value not in ("", [])}
+    if name in told:
+        kept["description"] = told[name]
+    return {**kept, **_BOUNDS.get(name, {})}

@@ -1,0 +1,42 @@
+"""`triseek mcp serve`: one root, one transport, until the client has left."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from triseek import logs
+from triseek.mcp import roots
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from triseek.mcp.http import Address
+
+
+def serve(repo: str | None, toolsets: Sequence[str], http: Address | None = None) -> None:
+    """Serve a client by standard input and output, or clients by HTTP."""
+    logs.configure("mcp")
+    import anyio
+
+    from triseek.daemon.chores import Chores
+    from triseek.mcp import server, stdio
+    from triseek.mcp.startup import Startup, sync_is_wanted
+    from triseek.service.desk import Desk
+    from triseek.service.lending import Lending
+    from triseek.service.service import Service
+    from triseek.service.verbs import chosen
+
+    startup = Startup(Chores(), sync=sync_is_wanted())
+    with Service(is_cold=lambda: startup.is_cold, lender=Lending) as service:
+        desk = Desk(service, roots.choose(repo))
+        desk.is_syncing = lambda: startup.is_syncing
+        made = server.create(desk, chosen(toolsets), lambda: startup.begin(desk))
+        try:
+            if http is None:
+                anyio.run(stdio.serve, made)
+            else:
+                from triseek.mcp import http as over_http
+
+                over_http.serve(made, http)
+        finally:
+            startup.end()

@@ -1,0 +1,190 @@
+"""The server on the SDK: list the tools, call the service, render what it says.
+
+Handlers run in threads, so that a long search does not hold up a short one, and end when their
+request is cancelled. Nothing here knows how messages travel: `stdio` and `http` do.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import logging
+import threading
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import anyio.from_thread
+import anyio.to_thread
+import mcp_types as types
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+
+from triseek import __version__
+from triseek.errors import BackendFailure, TriseekError
+from triseek.mcp import arguments, conversations, render, schemas
+from triseek.mcp.instructions import INSTRUCTIONS
+from triseek.service import envelopes
+from triseek.service.desk import Call, Cancelled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from mcp.server.context import ServerRequestContext
+
+    from triseek.model.index import Stage
+    from triseek.service.desk import Desk
+    from triseek.service.verbs import Verb
+
+logger = logging.getLogger(__name__)
+
+NAME = "triseek"
+THREADS = 8
+"""Calls that run at once; the next wait."""
+LIST_TTL_MS = 3_600_000
+"""The list of tools does not change while a server runs."""
+
+
+def create(desk: Desk, verbs: Sequence[Verb], begin: Callable[[], None]) -> Server[Any]:
+    """A server whose tools are the verbs, on one root.
+
+    begin: called once, behind the first request: time for whatever would have held up its answer.
+    """
+    tools = Tools(desk, verbs)
+    server: Server[Any] = Server(
+        NAME,
+        version=__version__,
+        title="triseek: code search",
+        instructions=INSTRUCTIONS,
+        on_list_tools=tools.listed,
+        on_call_tool=tools.call,
+    )
+    started = threading.Event()
+
+    async def first(ctx: Any, call_next: Any) -> Any:  # noqa: ANN401 - the SDK's
+        try:
+            return await call_next(ctx)
+        finally:
+            if not started.is_set():
+                started.set()
+                begin()
+
+    server.middleware.append(first)
+    return server
+
+
+class Tools:
+    """The two handlers."""
+
+    def __init__(self, desk: Desk, verbs: Sequence[Verb]) -> None:
+        self._desk = desk
+        self._verbs = {verb.name: verb for verb in verbs}
+        self._limiter: anyio.CapacityLimiter | None = None
+
+    async def listed(
+        self, _ctx: ServerRequestContext[Any], _params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        """Every tool, in one page."""
+        return types.ListToolsResult(tools=self._tools)
+
+    @functools.cached_property
+    def _tools(self) -> list[types.Tool]:
+        return [_tool(verb) for verb in self._verbs.values()]
+
+    async def call(
+        self, ctx: ServerRequestContext[Any], params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        """Answer one call; what goes wrong in it is an answer too."""
+        verb = self._verbs.get(params.name)
+        if verb is None:
+            raise MCPError(code=types.INVALID_PARAMS, message=f"unknown tool {params.name[:80]!r}")
+        cancelled = threading.Event()
+        call = Call(
+            conversation=_conversation(ctx),
+            cancelled=cancelled.is_set,
+            progress=_progress(ctx),
+        )
+        if self._limiter is None:
+            self._limiter = anyio.CapacityLimiter(THREADS)
+        try:
+            meant, envelope = await anyio.to_thread.run_sync(
+                functools.partial(self._answer, verb, params.arguments, call),
+                abandon_on_cancel=True,
+                limiter=self._limiter,
+            )
+        finally:
+            cancelled.set()  # whoever still works on it, works for nobody
+        return _result(verb.name, meant, envelope)
+
+    def _answer(
+        self, verb: Verb, given: dict[str, Any] | None, call: Call
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The arguments as they were understood, and the envelope, be it of an error."""
+        meant = given or {}
+        try:
+            request = arguments.read(verb, given)
+            meant = dataclasses.asdict(request)
+            envelope = verb.answer(self._desk, request, call)
+        except Cancelled as error:
+            return meant, envelopes.failure(error)
+        except TriseekError as error:
+            envelope = envelopes.failure(error)
+        except Exception as error:
+            logger.exception("%s failed", verb.name)
+            envelope = envelopes.failure(BackendFailure(f"internal error: {type(error).__name__}"))
+        self._desk.record(verb, given or {}, envelope, call)
+        return meant, envelope
+
+
+def _tool(verb: Verb) -> types.Tool:
+    return types.Tool(
+        name=verb.name,
+        title=verb.title,
+        description=schemas.description(verb),
+        input_schema=schemas.input_schema(verb),
+        output_schema=schemas.output_schema(verb),
+        annotations=types.ToolAnnotations(
+            read_only_hint=verb.read_only,
+            destructive_hint=False,
+            idempotent_hint=True,
+            open_world_hint=False,
+        ),
+    )
+
+
+def _result(tool: str, given: dict[str, Any], envelope: dict[str, Any]) -> types.CallToolResult:
+    text = render.digest(tool, given, envelope)
+    return types.CallToolResult(
+        content=[types.TextContent(type="text", text=text)],
+        structured_content=envelope,
+        is_error="error" in envelope,
+    )
+
+
+def _conversation(ctx: ServerRequestContext[Any]) -> str | None:
+    client = ctx.session.client_params
+    # By HTTP a request may stand for itself; where it belongs to a session its header says so.
+    connection = "stdio" if ctx.request is None else ctx.request.headers.get("mcp-session-id")
+    return conversations.conversation(
+        dict(ctx.meta or {}), client.client_info.name if client else None, connection
+    )
+
+
+def _progress(ctx: ServerRequestContext[Any]) -> Callable[[Stage, int, int], None]:
+    """Tell the client how far a call has come; from its thread, in rising numbers."""
+    stages: dict[Stage, int] = {}
+    last = -1.0
+
+    def tell(stage: Stage, done: int, total: int) -> None:
+        nonlocal last
+        stages.setdefault(stage, len(stages))
+        share = done / total if total else 0.0
+        now = stages[stage] + min(share, 1.0)
+        if now <= last:
+            return
+        last = now
+        message = f"{stage} {done:,}/{total:,}" if total else f"{stage} {done:,}"
+        with contextlib.suppress(RuntimeError):  # the client has left
+            anyio.from_thread.run(ctx.session.report_progress, now, None, message)
+
+    return tell
