@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import signal
 import sys
 from pathlib import Path
@@ -62,6 +63,13 @@ def _parser() -> argparse.ArgumentParser:
     compare.add_argument("--engine", default="triseek")
     compare.set_defaults(verb=_compare)
 
+    mcp = verbs.add_parser("mcp", help="measure the MCP server, and write its page")
+    mcp.add_argument("--corpus", default="linux", metavar="NAME")
+    mcp.add_argument("--corpus-path", action="append", default=[], metavar="NAME=FOLDER")
+    mcp.add_argument("--out", type=Path, default=_DOCS / "mcp.md", help="the page")
+    mcp.add_argument("--record", type=Path, help="the figures (default: bench/record/...)")
+    mcp.set_defaults(verb=_mcp)
+
     trees = verbs.add_parser("corpora", help="list the corpora, or fetch the named ones")
     trees.add_argument("names", nargs="*")
     trees.set_defaults(verb=_corpora)
@@ -91,6 +99,22 @@ def _run(options: argparse.Namespace) -> int:
     for line in wrong:
         print(f"bench: {line}", file=sys.stderr)
     return 1 if wrong else 0
+
+
+def _mcp(options: argparse.Namespace) -> int:
+    from bench.agents import measure, report
+    from bench.engines.base import program_path
+
+    rg = program_path("rg")
+    if not rg:
+        raise Faulty("rg is not on PATH; it is the reference of every answer")
+    told = measure.run(options.corpus, _paths(options.corpus_path), rg, Progress())
+    folder = options.record or record.new_folder(record.FOLDER, "mcp")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "mcp.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    options.out.write_text(report.page(told), encoding="utf-8")
+    print(folder, options.out, sep="\n")
+    return 0
 
 
 def _report(options: argparse.Namespace) -> int:

@@ -13,7 +13,7 @@ from triseek.errors import (
     IndexUnavailable,
     InvalidQuery,
 )
-from triseek.files.walk import path_order, walk
+from triseek.files.walk import walk
 from triseek.kernels import cache
 from triseek.model.search import Route, ScopeSpec
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from triseek.model.search import Freshness
 
 GLOB_SIGNS = frozenset("*?[{")
+_NEAREST = (0, 0)
 
 
 class Found(NamedTuple):
@@ -57,7 +58,7 @@ class Query:
 
     def accepts(self, path: bytes) -> bool:
         """Whether a path has every word; for a glob the scope has seen to it."""
-        return all(_holds(path, word) for word in self.words)
+        return self.is_glob or all(_holds(path, word) for word in self.words)
 
     def distance(self, path: bytes) -> tuple[int, int]:
         """How far a path is from being what was meant; 0 is nearest.
@@ -66,7 +67,7 @@ class Query:
         all, has some. Among equals the shorter name is nearer.
         """
         if self.is_glob:
-            return 0, 0
+            return _NEAREST
         name = path.rpartition(b"/")[2]
         inside = sum(_holds(name, word) for word in self.words)
         if inside < len(self.words):
@@ -88,14 +89,9 @@ def find_files(engine: Engine, query: Query, scores: Mapping[bytes, float]) -> F
     paths = [path for path in found.paths if query.accepts(path)]
 
     def order(path: bytes) -> tuple[object, ...]:
-        return (
-            query.distance(path),
-            path_class(path),
-            -scores.get(path, 0.0),
-            path_order(path),
-        )
+        return query.distance(path), path_class(path), -scores.get(path, 0.0)
 
-    return found._replace(paths=sorted(paths, key=order))
+    return found._replace(paths=sorted(paths, key=order))  # stable: they came in path order
 
 
 def _by_index(engine: Engine, query: Query) -> Found | None:
