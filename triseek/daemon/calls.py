@@ -53,12 +53,14 @@ def reload_root(upkeep: Upkeep, params: dict[str, Any]) -> dict[str, Any]:
 
 
 def sync(upkeep: Upkeep, params: dict[str, Any]) -> dict[str, Any]:
-    """`{target_root, clock?}`: take in everything that happened until now, and say what is dirty.
+    """`{target_root, clock?, cheap?}`: take in all that happened until now; say what is dirty.
 
-    With a clock that an earlier answer gave: also what happened since.
+    With a clock that an earlier answer gave: also what happened since. `cheap`: not where it takes
+    a sweep, because nobody watches.
     """
     engine = _engine(upkeep, params)
-    if not engine.has_index() or not upkeep.is_warm:
+    dear = params.get("cheap") is True and engine.watched is None
+    if dear or not engine.has_index() or not upkeep.is_warm:
         told = _state(upkeep, engine)
         return {**told, "freshness": "unverified", "dirty": None, "index_generation": None}
     began = time.perf_counter()
