@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from triseek.engine.pathclass import path_class
+from triseek.engine.pathclass import PathClass, path_class
 from triseek.errors import (
     BackendFailure,
     FormatTooNew,
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from triseek.model.search import Freshness
 
 GLOB_SIGNS = frozenset("*?[{")
-_NEAREST = (0, 0)
+_STEP = 1 << 10
+"""More than a name's length, which the file system limits to 255 bytes."""
 
 
 class Found(NamedTuple):
@@ -60,22 +61,23 @@ class Query:
         """Whether a path has every word; for a glob the scope has seen to it."""
         return self.is_glob or all(_holds(path, word) for word in self.words)
 
-    def distance(self, path: bytes) -> tuple[int, int]:
+    def distance(self, path: bytes) -> int:
         """How far a path is from being what was meant; 0 is nearest.
 
         The file's name says more than its folders: it is one of the words, begins with one, has
         all, has some. Among equals the shorter name is nearer.
         """
         if self.is_glob:
-            return _NEAREST
+            return 0
         name = path.rpartition(b"/")[2]
         inside = sum(_holds(name, word) for word in self.words)
         if inside < len(self.words):
-            return 3 + len(self.words) - inside, 0
+            return (3 + len(self.words) - inside) * _STEP
         folded = _folded(name)
         if any(word in (folded, folded.partition(b".")[0]) for word in self.words):
-            return 0, len(name)
-        return (1 if any(map(folded.startswith, self.words)) else 2), len(name)
+            return len(name)
+        begins = any(map(folded.startswith, self.words))
+        return (1 if begins else 2) * _STEP + len(name)
 
 
 def find_files(engine: Engine, query: Query, scores: Mapping[bytes, float]) -> Found:
@@ -87,11 +89,10 @@ def find_files(engine: Engine, query: Query, scores: Mapping[bytes, float]) -> F
     """
     found = _by_index(engine, query) or _by_walk(engine, query)
     paths = [path for path in found.paths if query.accepts(path)]
-
-    def order(path: bytes) -> tuple[object, ...]:
-        return query.distance(path), path_class(path), -scores.get(path, 0.0)
-
-    return found._replace(paths=sorted(paths, key=order))  # stable: they came in path order
+    if scores:  # sorting is stable, and they came in path order
+        paths.sort(key=lambda path: -scores.get(path, 0.0))
+    paths.sort(key=lambda path: query.distance(path) * len(PathClass) + path_class(path))
+    return found._replace(paths=paths)
 
 
 def _by_index(engine: Engine, query: Query) -> Found | None:
