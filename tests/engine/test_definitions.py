@@ -83,7 +83,13 @@ def test_data_and_prose_define_nothing(file):
         (["FOO"], {"case": "insensitive"}, "def Foo_Bar(bar):", "PARTLY"),
         (["foo"], {"case": "smart"}, "class Foo:", "EXACTLY"),
         (["def foo"], {}, "def foo(bar):", "EXACTLY"),
-        (["def foo"], {}, "def foot(bar):", "PARTLY"),
+        (["def foo"], {}, "def foo_t(bar):", "PARTLY"),
+        (["def foo"], {}, "def foot(bar):", "NOT"),
+        (["Set"], {}, "class QuerySetMixin:", "PARTLY"),
+        (["set"], {}, "def reset(): pass", "NOT"),
+        (["set"], {}, "def set2(): pass", "PARTLY"),
+        (["_meta"], {}, "def get_meta(): pass", "PARTLY"),
+        (["_meta"], {}, "def get_metadata(): pass", "NOT"),
         (["def foo(bar"], {"fixed": True}, "def foo(bar):", "EXACTLY"),
         ([r"def foo\("], {}, "def foo(bar):", "EXACTLY"),
         ([r"foo|bar"], {}, "def bar(foo):", "EXACTLY"),
@@ -132,14 +138,17 @@ def test_a_line_is_one_of_its_own_whatever_stands_around_it(between):
     assert question("foo").of(batch_of(files, between)).tolist() == [2, 0, 2, 0, 0]
 
 
-def test_behind_many_checks_whole_names_are_still_found():
-    many = CHECKS_MAX + 10
-    text = b"".join(b"def foo%d(): pass\n" % n for n in range(many)) + b"def foo(): pass\n"
-    asked = question("foo")
-    first, last = asked.of(batch_of([(b"a.py", text)])), asked.of(batch_of([(b"b.py", text)]))
+@pytest.mark.parametrize("batches", [1, 2, 5])
+def test_behind_many_checks_whole_names_are_still_found_however_batches_are_cut(batches):
+    lines = [b"def foo%d(): pass\n" % n for n in range(CHECKS_MAX + 10)] + [b"def foo(): pass\n"]
+    asked, size = question("foo"), len(lines) // batches + 1
+    found = [
+        value
+        for begin in range(0, len(lines), size)
+        for value in asked.of(batch_of([(b"a.py", b"".join(lines[begin : begin + size]))]))
+    ]
 
-    assert first[-1] == last[-1] == Defines.EXACTLY
-    assert not last[:-1].any()
+    assert found == [Defines.PARTLY] * CHECKS_MAX + [Defines.NOT] * 10 + [Defines.EXACTLY]
 
 
 def test_the_quick_look_loses_no_line_that_defines():

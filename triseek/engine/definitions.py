@@ -2,7 +2,7 @@
 
 A line defines a name if it has one of the forms of its language (`definition_forms`), and it
 defines what was looked for if a match and that name share bytes: `EXACTLY` if all of the name was
-matched, `PARTLY` if the match is a part of a longer name, or reaches into one.
+matched, `PARTLY` if whole words of a longer name were.
 
 Most lines are no definitions. So the lines of files of one family are first read at once, by one
 expression that holds the family's forms with the words of the pattern in the name's place; only
@@ -90,14 +90,14 @@ class Definitions:
     def _candidates(self, family: str, text: bytes, edges: Array) -> Iterator[int]:
         """Yield which of the rows between these edges, all of one family, may define something."""
         find = self._wanted.finder(family, whole=self._left <= 0)
-        if find is None:
-            return
         at, end = edges[[0, -1]].tolist()
-        while (found := find(text, at, end)) is not None:
+        while find is not None and (found := find(text, at, end)) is not None:
             number = int(np.searchsorted(edges, found, "right")) - 1
             at = int(edges[number + 1])
             self._left -= 1
             yield number
+            if self._left == 0:  # at this line, however batches are cut
+                find = self._wanted.finder(family, whole=True)
 
     def _shared(self, text: bytes, name: Span) -> Defines:
         """Say how much of a name the matches in a text cover."""
@@ -113,7 +113,11 @@ class Definitions:
         if shared == name[1] - name[0]:
             meant = self._wanted.is_text or _touches(text, name, match)
             return Defines.EXACTLY if meant else Defines.NOT
-        return Defines.PARTLY if shared >= PART_BYTES_MIN else Defines.NOT
+        if shared < PART_BYTES_MIN:
+            return Defines.NOT
+        inside = (max(name[0], match[0]), min(name[1], match[1]))
+        whole_words = all(at in name or _divides(text, at) for at in inside)
+        return Defines.PARTLY if whole_words else Defines.NOT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +161,17 @@ def _shortest(node: Node, below: list[int]) -> int:
     if isinstance(node, Repeat):
         return below[0] * node.low
     return sum(below)
+
+
+def _divides(text: bytes, at: int) -> bool:
+    """Return whether a word of a name ends before `at` and one begins there.
+
+    `set` is a word of `query_set`, `QuerySet` and `set2`, and not of `setup`.
+    """
+    before, behind = text[at - 1 : at], text[at : at + 1]
+    if before.isalpha() and behind.isalpha():
+        return before.islower() and behind.isupper()
+    return True
 
 
 def _touches(text: bytes, name: Span, match: Span) -> bool:
