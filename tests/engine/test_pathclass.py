@@ -33,7 +33,7 @@ KNOWN = {
         package-lock.json  Cargo.lock  web/app.min.js  api/v1/a.pb.go  a_pb2.py  a_pb2_grpc.py
         pkg/zz_generated.deepcopy.go  src/__snapshots__/a.test.js.snap  dist/index.js  go.sum
         a.designer.cs  vendor/x/y.pb.go  tests/__snapshots__/one.json  x/model.g.dart  parse.tab.c
-        pkg/__generated__/schema.ts
+        pkg/__generated__/schema.ts  Django.egg-info/SOURCES.txt
     """,
 }
 

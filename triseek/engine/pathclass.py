@@ -43,6 +43,8 @@ def _of_component(component: bytes) -> PathClass:
     known = _FOLDERS.get(component.lower())
     if known is None and component.endswith(_TEST_FOLDER_ENDS):
         return PathClass.TEST
+    if known is None and component.endswith((b".egg-info", b".dist-info")):
+        return PathClass.GENERATED
     return known or PathClass.SOURCE
 
 
