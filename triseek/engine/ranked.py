@@ -228,19 +228,11 @@ class _Best:
         edges = np.searchsorted(batch.rows["file"], np.arange(len(batch.paths) + 1))
         results = _matches_in(batch, edges) if self._by_line else [1] * len(batch.paths)
         self.total += sum(results)
-        counts, best = batch.counts.tolist(), _highest(defines, edges)
+        best = _highest(defines, edges)
         for number in self._hopeful(batch.paths, best):
-            # A binary file that matches has no lines to show; it is told as skipped.
-            kept = (
-                self._ranked(batch.paths[number], counts[number], best[number])
-                if results[number]
-                else None
-            )
-            if kept is not None:
-                if self._by_line:
-                    first, last = int(edges[number]), int(edges[number + 1])
-                    kept.matches = self._matches(batch, defines[first:last], first, last)
-                self._keep(kept)
+            if results[number]:  # a binary file that matches has no line to show; it is told so
+                first, last = int(edges[number]), int(edges[number + 1])
+                self._offer(batch, number, best[number], slice(first, last), defines)
 
     def files(self, offset: int) -> list[File]:
         """Return the files from `offset` on, without their lines."""
@@ -276,18 +268,19 @@ class _Best:
         scores = self._scores
         return [n for n, path in enumerate(paths) if defines[n] or path in scores]
 
-    def _ranked(self, path: bytes, count: int, defines: int) -> _Kept | None:
-        """Return a file with its rank; None if it is not among the best."""
+    def _offer(self, batch: Batch, number: int, best: int, rows: slice, defines: Array) -> None:
+        """Keep a file of a batch if it is among the best; `rows` are its own."""
+        path = batch.paths[number]
         kind = path_class(path)
-        score = self._scores.get(path, 0.0)
-        rank = (_tier(defines, kind), kind, -score, path_order(path))
+        rank = (_tier(best, kind), kind, -self._scores.get(path, 0.0), path_order(path))
         if len(self._kept) >= self._reach and not (self._kept and rank < self._kept[-1].rank):
-            return None
-        return _Kept(rank, path, count, kind, defines, [])
+            return
+        matches = self._matches(batch, rows, defines[rows]) if self._by_line else []
+        self._keep(_Kept(rank, path, int(batch.counts[number]), kind, best, matches))
 
-    def _matches(self, batch: Batch, defines: Array, first: int, last: int) -> list[_Match]:
-        """Return those matches of the rows first..last-1, one file's, that may be shown."""
-        rows = batch.rows[first:last]
+    def _matches(self, batch: Batch, which: slice, defines: Array) -> list[_Match]:
+        """Return those matches of a file's rows that may be shown."""
+        rows = batch.rows[which]
         places = np.flatnonzero(~rows["context"])
         order = np.argsort(-defines[places].astype(np.int8), kind="stable")
         most = SHARE + max(0, self._reach - len(self._kept))
