@@ -47,7 +47,8 @@ prove: $(VENV)/.ready  ## The daemon's proofs at full count: reads, load, kills,
 	    tests/e2e/test_branch_switch.py tests/e2e/test_daemon_places.py
 
 golden: $(VENV)/.ready  ## Accept what golden tests now print; read the diff before committing it
-	TRISEEK_GOLDEN=update $(RUN) pytest tests/query/test_grams.py tests/cli tests/test_docs.py
+	TRISEEK_GOLDEN=update $(RUN) pytest tests/query/test_grams.py tests/cli tests/test_docs.py \
+	    tests/engine/test_ranked_golden.py
 
 cover: $(VENV)/.ready  ## Coverage, branches too
 	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -m "not slow" && $(BIN)/coverage report
