@@ -1,4 +1,4 @@
-"""python -m bench: run · report · compare · corpora."""
+"""python -m bench: run · report · compare · rank · corpora."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 import json
 import signal
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -69,6 +70,11 @@ def _parser() -> argparse.ArgumentParser:
     mcp.add_argument("--out", type=Path, default=_DOCS / "mcp.md", help="the page")
     mcp.add_argument("--record", type=Path, help="the figures (default: bench/record/...)")
     mcp.set_defaults(verb=_mcp)
+
+    rank = verbs.add_parser("rank", help="how early a definition is shown, against path order")
+    rank.add_argument("corpus", choices=["django", "linux"])
+    rank.add_argument("--corpus-path", action="append", default=[], metavar="NAME=FOLDER")
+    rank.set_defaults(verb=_rank)
 
     trees = verbs.add_parser("corpora", help="list the corpora, or fetch the named ones")
     trees.add_argument("names", nargs="*")
@@ -136,6 +142,19 @@ def _compare(options: argparse.Namespace) -> int:
     before, _ = record.read(options.before)
     after, _ = record.read(options.after)
     print(compared(before, after, options.engine))
+    return 0
+
+
+def _rank(options: argparse.Namespace) -> int:
+    from bench import ranking
+
+    places = _paths(options.corpus_path)
+    root = (
+        places.get(options.corpus)
+        or corpora.fetch(options.corpus, corpora.sources()[options.corpus])[0]
+    )
+    with tempfile.TemporaryDirectory() as index_dir:
+        print(ranking.report(root.resolve(), Path(index_dir)))
     return 0
 
 
