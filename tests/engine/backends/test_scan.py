@@ -130,3 +130,13 @@ def test_a_folder_that_has_gone_since_it_was_listed_is_passed_over(repo, monkeyp
 
     assert [each.path for each in found] == [b"a/x"]
     assert totals.skipped == []
+
+
+def test_a_pipe_in_the_place_of_a_listed_file_is_not_waited_for(repo):
+    root = repo({"a": "needle\n"})
+    os.mkfifo(f"{root}/pipe")
+    request = SearchRequest(pattern=PatternSpec(patterns=("needle",)))
+    search = file.FileSearch(root, request, Pattern(request.pattern))
+
+    assert search(b"pipe") == (None, None, 0)
+    assert search(b"a").found is not None
