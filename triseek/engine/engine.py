@@ -80,10 +80,13 @@ class Engine:
         self._watch: Watch | None = None
         self._frecency: Frecency | None = None
 
-    def search(self, request: SearchRequest) -> Search:
-        """Search file contents. See `Search` for what is raised, and when."""
+    def search(self, request: SearchRequest, *, remember: bool = True) -> Search:
+        """Search file contents. See `Search` for what is raised, and when.
+
+        Without `remember` the answer does not count as found, for frecency.
+        """
         self.used = time.monotonic()
-        return Search(self, request)
+        return Search(self, request, remember=remember)
 
     def list_files(
         self, scope: ScopeSpec, paths: tuple[str, ...] = (), *, sweep: bool = True

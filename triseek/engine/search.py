@@ -56,7 +56,7 @@ class Search:
         TriseekError: The one road that was asked for by name failed; its own error.
     """
 
-    def __init__(self, engine: Engine, request: SearchRequest) -> None:
+    def __init__(self, engine: Engine, request: SearchRequest, *, remember: bool = True) -> None:
         self.request = request
         self.pattern: Pattern = compile_pattern(request.pattern)
         if self.pattern.needs_nul and not request.scope.text:
@@ -70,6 +70,7 @@ class Search:
         self.route = choose(request, self.plan, state)
         self.totals = Totals()
         self._engine = engine
+        self._remembers = remember
         self._batches = self._timed(self._capped(self._from_roads()))
 
     @property
@@ -154,6 +155,8 @@ class Search:
         )
 
     def _remember(self, paths: list[bytes]) -> None:
+        if not self._remembers:
+            return
         spec = self.request.pattern
         self._engine.remember("|".join(spec.patterns), "literal" if spec.fixed else "regex", paths)
 
