@@ -9,8 +9,8 @@ import typer
 from typer.core import TyperCommand
 
 from triseek.cli import daemon_verb, status
+from triseek.cli.commands import context_pack, frecency, index, stats
 from triseek.cli.commands import find_files as finding
-from triseek.cli.commands import frecency, index, stats
 from triseek.cli.flags import FLAGS
 from triseek.cli.world import World
 from triseek.errors import InvalidRequest
@@ -112,6 +112,7 @@ app.command("index-status")(index.index_status)
 app.command()(index.measure)
 app.command()(index.check)
 app.command()(index.warmup)
+app.command("context-pack")(context_pack.context_pack)
 app.command("frecency-select")(frecency.select)
 app.add_typer(stats.app, name="stats")
 app.add_typer(daemon_verb.app, name="daemon")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 VERBS = frozenset(
     (
         "search", "find-files", "build", "update", "reindex", "index-status", "measure", "check",
-        "stats", "warmup", "daemon", "frecency-select", "hook", "mcp",
+        "stats", "warmup", "daemon", "frecency-select", "hook", "mcp", "context-pack",
     )
 )  # fmt: skip
 """First words that are not patterns. `triseek search build` searches for the word build."""
