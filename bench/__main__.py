@@ -1,4 +1,4 @@
-"""python -m bench: run · report · compare · rank · corpora."""
+"""python -m bench: run · report · compare · mcp · rank · pack · corpora."""
 
 from __future__ import annotations
 
@@ -79,6 +79,12 @@ def _parser() -> argparse.ArgumentParser:
     trees = verbs.add_parser("corpora", help="list the corpora, or fetch the named ones")
     trees.add_argument("names", nargs="*")
     trees.set_defaults(verb=_corpora)
+
+    pack = verbs.add_parser("pack", help="how well context packs find what commits changed")
+    pack.add_argument("--half", choices=("tuning", "reported"), default="reported")
+    pack.add_argument("--git", action="append", default=[], metavar="PROJECT=CLONE")
+    pack.add_argument("--out", type=Path, help="folder for the record (default: bench/record/...)")
+    pack.set_defaults(verb=_pack)
     return parser
 
 
@@ -168,6 +174,21 @@ def _corpora(options: argparse.Namespace) -> int:
     if not options.names:
         for name, source in known.items():
             print(f"{name:14} {source['kind']:14} {source['about']}")
+    return 0
+
+
+def _pack(options: argparse.Namespace) -> int:
+    from bench.engines.base import program_path
+    from bench.pack import report
+    from bench.pack.run import run
+
+    rg = program_path("rg")
+    if not rg:
+        raise Faulty("ripgrep is not installed here, and is one of those that are compared")
+    results = run(options.half, _paths(options.git), rg, Progress())
+    print(report.text(results))
+    if options.half == "reported":
+        print(report.write(results, machine.describe(), options.out or report.RECORD, _DOCS))
     return 0
 
 

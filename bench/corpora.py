@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
+import json
 import os
 import shutil
 import subprocess
@@ -134,10 +135,28 @@ def _fetch_git(source: Source, place: Path) -> None:
     _call([*clone, *at, "--", source["url"], str(place / "tree" / "repository")])
 
 
+def _fetch_go(source: Source, place: Path) -> None:
+    """A module as Go's proxy has it: without what git ignores, and without nested modules."""
+    with tempfile.TemporaryDirectory() as scratch:
+        wanted = f"{source['package']}@{source['version']}"
+        # In a folder of its own no go.mod asks for another toolchain.
+        told = _call(["go", "mod", "download", "-json", wanted], cwd=scratch)
+        shutil.copytree(json.loads(told)["Dir"], place / "tree" / "module")
+        _call(["chmod", "-R", "u+w", str(place)])
+
+
+def _fetch_npm(source: Source, place: Path) -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+        _call(["npm", "pack", "--silent", f"{source['package']}@{source['version']}"], cwd=scratch)
+        _unpack(next(Path(scratch).glob("*.tgz")), place / "tree")
+
+
 _FETCHERS: dict[str, Callable[[Source, Path], None]] = {
     "sdist": _fetch_sdist,
     "deb": _fetch_deb,
     "git": _fetch_git,
+    "go": _fetch_go,
+    "npm": _fetch_npm,
 }
 
 
@@ -146,9 +165,10 @@ def _unpack(archive: Path, place: Path) -> None:
         tar.extractall(place, filter="tar")
 
 
-def _call(argv: Sequence[str], cwd: str | None = None) -> None:
+def _call(argv: Sequence[str], cwd: str | None = None) -> str:
+    """Run a program; what it wrote to standard output."""
     try:
-        subprocess.run(argv, cwd=cwd, check=True, capture_output=True, text=True)
+        done = subprocess.run(argv, cwd=cwd, check=True, capture_output=True, text=True)
     except FileNotFoundError as error:
         raise Faulty(f"{argv[0]} is not on this machine; give the tree with --corpus-path") from (
             error
@@ -156,3 +176,4 @@ def _call(argv: Sequence[str], cwd: str | None = None) -> None:
     except subprocess.CalledProcessError as error:
         last = (error.stderr.strip().splitlines() or ["no message"])[-1]
         raise Faulty(f"{' '.join(argv[:3])} failed: {last}") from error
+    return done.stdout
