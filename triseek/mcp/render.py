@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from triseek.service.pack_digest import pack_lines
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -15,7 +17,7 @@ def digest(tool: str, arguments: Mapping[str, Any], envelope: Mapping[str, Any])
     if "error" in envelope:
         return _error(tool, envelope["error"])
     if tool == "context_pack":
-        lines = _pack(envelope)
+        lines = pack_lines(envelope)
     elif tool == "index_status":
         lines = iter((_status(envelope),))
     elif tool == "reindex":
@@ -112,30 +114,6 @@ def _matching(matches: list[Mapping[str, Any]]) -> int:
 
 def _place(match: Mapping[str, Any]) -> str:
     return f"L{match['line']}" if "context" in match else f"L{match['line']}:{match['column']}"
-
-
-def _pack(pack: Mapping[str, Any]) -> Iterator[str]:
-    items = pack["items"]
-    yield (
-        f'context_pack: "{_clipped(pack["goal"], HINT_MAX)}" ({pack["intent"]}) — '
-        f"{len(items)} {_plural(len(items), 'item')}, "
-        f"~{pack['estimated_tokens']}/{pack['budget_tokens']} tokens"
-    )
-    if not items:
-        yield ""
-        yield ("no strong candidates — try a more specific symbol, error message, or changed file")
-    for item in items:
-        yield ""
-        yield f"{item['path']} (score {item['score']})"
-        yield f"  reasons: {', '.join(item['reasons'])}"
-        for snippet in item["snippets"]:
-            yield f"  {_place(snippet)}  {snippet['preview']}"
-    yield ""
-    yield "next:"
-    for step in pack["suggested_next_steps"]:
-        yield f"- {step}"
-    if pack["truncated"]:
-        yield "[truncated: raise `budget_tokens` (max 4000) or `max_files` (max 12)]"
 
 
 def _status(status: Mapping[str, Any]) -> str:

@@ -6,16 +6,20 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from triseek.model import tools
+from triseek.model.context_pack import BUDGET_TOKENS_MAX, FILES_MAX, INTENTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from triseek.service.verbs import Verb
 
-_BOUNDS: Mapping[str, Mapping[str, int]] = {
+_BOUNDS: Mapping[str, Mapping[str, Any]] = {
     "limit": {"minimum": 1, "maximum": tools.LIMIT_MAX},
     "offset": {"minimum": 0},
     "context": {"minimum": 0, "maximum": tools.CONTEXT_MAX},
+    "budget_tokens": {"minimum": 1, "maximum": BUDGET_TOKENS_MAX},
+    "max_files": {"minimum": 1, "maximum": FILES_MAX},
+    "intent": {"enum": list(INTENTS)},
 }
 """What agents are asked to keep to; what lies beyond is taken as the nearest within."""
 _TEXT, _WHOLE, _FLAG = {"type": "string"}, {"type": "integer"}, {"type": "boolean"}

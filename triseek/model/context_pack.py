@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 Intent: TypeAlias = Literal["bugfix", "review"]
 Reason: TypeAlias = Literal[
@@ -36,7 +36,13 @@ GOAL_CHARACTERS = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextPackRequest:
-    """What somebody is about to do, and how much they want to read first."""
+    """Choose a small, bounded starting set for a task: ranked files, telling lines, next steps.
+
+    Use when a bug fix or a review begins, instead of several greps. A trailhead, not a dump.
+    Example: {"goal": "fix auth panic for service accounts", "intent": "bugfix"}.
+    """
+
+    __pydantic_config__: ClassVar = {"use_attribute_docstrings": True, "extra": "forbid"}
 
     goal: str
     """In words: a sentence, an error message, a stack trace, names of symbols or files."""

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from triseek.model import tools
-from triseek.service import finding, indexing, searching
+from triseek.model.context_pack import ContextPackRequest
+from triseek.service import finding, indexing, packing, searching
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -44,6 +45,10 @@ VERBS: tuple[Verb, ...] = (
         name="search_path_and_content", title="Search contents of some files", toolset="search",
         request=tools.SearchPathAndContentRequest, answer=searching.search_path_and_content,
         kind="search",
+    ),
+    Verb(
+        name="context_pack", title="Starting set for a task", toolset="search",
+        request=ContextPackRequest, answer=packing.pack, kind="context_pack",
     ),
     Verb(
         name="index_status", title="Index status", toolset="search",

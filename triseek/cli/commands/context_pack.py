@@ -9,7 +9,6 @@ import typer
 
 from triseek.cli import report_text, status
 from triseek.cli.commands.index import Folder, Json, existing_folder
-from triseek.cli.render.context_pack import pack_text
 from triseek.model.context_pack import (
     BUDGET_TOKENS,
     BUDGET_TOKENS_MAX,
@@ -17,6 +16,7 @@ from triseek.model.context_pack import (
     FILES_MAX,
     ContextPackRequest,
 )
+from triseek.service.pack_digest import pack_lines
 
 
 def context_pack(
@@ -59,7 +59,8 @@ def context_pack(
     )
     with Service() as service:
         pack = engine.context_pack(service.engine(existing_folder(path)), request)
-    print(report_text.as_json(pack.envelope()) if json else pack_text(pack))
+    envelope = pack.envelope()
+    print(report_text.as_json(envelope) if json else "\n".join(pack_lines(envelope)))
     return status.FOUND if pack.items else status.NOTHING
 
 
