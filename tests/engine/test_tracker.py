@@ -267,6 +267,48 @@ def test_what_a_change_of_generation_falls_together_with_is_told_once(followed):
     ]  # fmt: skip
 
 
+def test_what_happens_in_the_middle_of_a_change_of_generation_is_told(followed):
+    indexed, journal = followed.indexed(), followed.watched.journal
+    dirt_of(followed)
+    clock = journal.clock
+    old = indexed._state.followed
+    look = old.now
+
+    def now():
+        dirt = look()
+        roads.write(followed.root, {"d0/s0/late.txt": "novel\n"})
+        return dirt
+
+    old.now = now
+    update(followed.root, followed.index_dir)  # nothing changed, but a generation it is
+    roads.write(followed.root, {"d1/s1/f1.txt": "novel\n"})
+    update(followed.root, followed.index_dir)
+    indexed.catch_up()
+    dirt_of(followed)
+
+    told = {path for batch in journal.since(clock).batches for path in batch.changes}
+    assert told == {b"d0/s0/late.txt", b"d1/s1/f1.txt"}
+
+
+def test_every_edit_by_another_name_is_told(tmp_path):
+    root, index_dir = str(tmp_path / "root"), str(tmp_path / "index")
+    roads.write(root, {"a.txt": "alpha\n", "b.txt": "beta\n"})
+    os.link(f"{root}/a.txt", tmp_path / "elsewhere")
+    build(root, index_dir)
+    engine = Engine(root, index_dir=index_dir)
+    engine.watch(str(tmp_path / "cookies"))
+    for text in ("needle\n", "needles\n"):
+        dirt_of(engine)
+        clock = engine.watched.journal.clock
+        (tmp_path / "elsewhere").write_text(text)
+        dirt_of(engine)
+
+        told = {path for batch in engine.watched.journal.since(clock).batches
+                for path in batch.changes}  # fmt: skip
+        assert b"a.txt" in told
+    engine.unwatch()
+
+
 def test_a_git_command_that_only_looks_changes_no_generation(tmp_path):
     root, index_dir = str(tmp_path / "root"), str(tmp_path / "index")
     roads.write(root, {"a.txt": "alpha\n"})

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from triseek.engine.engine import Engine
 
 
+NOT_WATCHED = {"kind": "unknown", "reason": "not_watched", "batches": []}
+"""What is known of the time since a clock where nobody can say."""
+
+
 def calls(upkeep: Upkeep) -> Mapping[str, Callable[[dict[str, Any]], Any]]:
     """Every verb but those the server itself knows."""
     found = (status, preload_root, reload_root, sync, dirt, frecency_select, frecency_found)
@@ -65,7 +69,7 @@ def sync(upkeep: Upkeep, params: dict[str, Any]) -> dict[str, Any]:
         return {**told, "freshness": "unverified", "dirty": None, "index_generation": None}
     began = time.perf_counter()
     reader, dirty = engine.indexed().look()
-    return {
+    told = {
         **_state(upkeep, engine),  # now: the clock has counted what was taken in
         "freshness": dirty.freshness,
         "dirty": dirty.count,
@@ -73,6 +77,8 @@ def sync(upkeep: Upkeep, params: dict[str, Any]) -> dict[str, Any]:
         "ms": round((time.perf_counter() - began) * 1e3, 3),
         **_since(engine, params.get("clock")),
     }
+    # A sweep does not tell the journal what it found.
+    return told if dirty.freshness == "synced" else {**told, "clock": None, **_unknown(params)}
 
 
 def dirt(upkeep: Upkeep, params: dict[str, Any]) -> dict[str, Any]:
@@ -119,7 +125,7 @@ def _since(engine: Engine, clock: object) -> dict[str, Any]:
         raise InvalidRequest("clock has to be a clock as an answer gave it")
     watch = engine.watched
     if watch is None:
-        return {"since": {"kind": "unknown", "reason": "not_watched", "batches": []}}
+        return {"since": NOT_WATCHED}
     since = watch.journal.since(Clock.parse(clock))
     batches = [
         {
@@ -130,6 +136,10 @@ def _since(engine: Engine, clock: object) -> dict[str, Any]:
         for batch in since.batches
     ]
     return {"since": {"kind": since.kind, "reason": since.reason, "batches": batches}}
+
+
+def _unknown(params: dict[str, Any]) -> dict[str, Any]:
+    return {} if params.get("clock") is None else {"since": NOT_WATCHED}
 
 
 def _state(upkeep: Upkeep, engine: Engine) -> dict[str, Any]:

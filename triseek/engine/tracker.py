@@ -78,13 +78,16 @@ class Tracker:
     def hand_over(self, old: Follow | None, new: Follow) -> None:
         """Let the new generation report from now on what happened; the old one is followed no more.
 
-        What happened so far is reported by the old one, and not a second time.
+        Both look at the same events here: what the old one reports the new one does not report a
+        second time, and whatever happens meanwhile is left for the new one.
         """
+        synced = self.watcher.sync()
         with self.lock:
-            if old is not None:
-                self.dirt(old)
-            self._teller = None
-            self.dirt(new)
+            self._drain()
+            self._teller = old
+            for follow in (old, new):
+                if follow is not None and follow in self._follows and self.alive:
+                    follow.answer(synced=synced)
             if old is not None:
                 self._leave(old)
             self._teller = new
@@ -96,7 +99,7 @@ class Tracker:
             if follow not in self._follows or not self.alive:
                 return None
             self._drain()
-            return follow.now() if synced and not follow.lost else follow.anew()
+            return follow.answer(synced=synced)
 
     def _leave(self, follow: Follow) -> None:
         with self.lock:
@@ -158,6 +161,10 @@ class Follow:
         """Take in what was noted."""
         self._news.add(changes)
         self.lost = self.lost or changes.lost or changes.gone
+
+    def answer(self, *, synced: bool) -> Dirt:
+        """What is dirty; whether every event has come decides how that is found out."""
+        return self.now() if synced and not self.lost else self.anew()
 
     def anew(self) -> Dirt:
         """Sweep, because it is not known what happened."""
@@ -256,8 +263,19 @@ class Follow:
         """What became of the files that events named."""
         then, since = self._seen_in(before), self._seen_in(after)
         paths = news.files | self._below(news.trees, (before, after))
+        paths |= self._maybe_edited((before, after))
         happened = ((path, _what(then(path), since(path))) for path in paths)
         return {path: what for path, what in happened if what is not None}
+
+    def _maybe_edited(self, dirts: Sequence[Dirt]) -> set[bytes]:
+        """Files with several names that differ from the index: no event tells of every edit."""
+        paths: set[bytes] = set()
+        for place, (view, numbers) in enumerate(
+            zip(self._sweeper.views, self._linked, strict=True)
+        ):
+            differ = np.logical_or.reduce([dirt.masks[place][numbers] for dirt in dirts])
+            paths.update(view.names.take(numbers[differ]))
+        return paths
 
     def _seen_in(self, dirt: Dirt) -> Callable[[bytes], bool]:
         """Whether a search with that dirt would have looked at a path."""

@@ -1,0 +1,155 @@
+"""What the daemon tells who searches by itself: dirt, clocks, and what happened since."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+from tests.engine import roads
+from tests.service.desks import Daemon, indexed
+from triseek.engine import lent
+from triseek.engine.engine import Engine
+from triseek.errors import InvalidRequest
+from triseek.service.roots import index_dir
+
+TREE = {"a.txt": "alpha\n", "b/c.txt": "beta\n"}
+
+
+@pytest.fixture
+def daemon(monkeypatch):
+    roads.shorten_racy_times(monkeypatch)
+    daemon = Daemon()
+    daemon.start()
+    yield daemon
+    daemon.stop()
+
+
+@pytest.fixture
+def root(repo, daemon):
+    root = indexed(repo, TREE)
+    daemon.watch(root)
+    return root
+
+
+def edition(root):
+    return lent.edition(Engine(root, index_dir=index_dir(root)).reader())
+
+
+def sync(daemon, root, clock=None):
+    params = {"target_root": root} if clock is None else {"target_root": root, "clock": clock}
+    return daemon.ask("sync", params)
+
+
+def test_dirt_is_lent_to_who_has_the_same_generation(daemon, root):
+    roads.write(root, {"new.txt": "novel\n"})
+
+    told = daemon.ask("dirt", {"target_root": root, "edition": edition(root)})
+
+    assert told["target_root"] == root
+    assert told["dirt"]["scan"] == ["new.txt"]
+
+
+@pytest.mark.parametrize("other", [None, "", 7, "1-0000000000000000"])
+def test_dirt_is_not_lent_to_who_has_another(daemon, root, other):
+    assert daemon.ask("dirt", {"target_root": root, "edition": other})["dirt"] is None
+
+
+def test_dirt_is_not_lent_where_nobody_watches(daemon, root):
+    daemon.engine(root).unwatch()
+
+    assert daemon.ask("dirt", {"target_root": root, "edition": edition(root)})["dirt"] is None
+
+
+def test_dirt_is_not_lent_where_there_is_no_index(daemon, tmp_path):
+    told = daemon.ask("dirt", {"target_root": str(tmp_path), "edition": "1-0"})
+
+    assert told == {"target_root": str(tmp_path), "dirt": None}
+
+
+def test_sync_without_a_clock_says_nothing_of_the_past(daemon, root):
+    assert "since" not in sync(daemon, root)
+
+
+def test_sync_tells_what_happened_since_a_clock(daemon, root):
+    clock = sync(daemon, root)["clock"]
+    assert sync(daemon, root, clock)["since"] == {
+        "kind": "unchanged", "reason": "unchanged", "batches": []
+    }  # fmt: skip
+
+    roads.write(root, {"a.txt": "edited\n", "new.txt": "novel\n"})
+    os.unlink(f"{root}/b/c.txt")
+    told = sync(daemon, root, clock)
+
+    assert told["clock"] != clock
+    assert (told["since"]["kind"], told["since"]["reason"]) == ("changed", "changed")
+    changes = [change for batch in told["since"]["batches"] for change in batch["changes"].items()]
+    assert sorted(changes) == [
+        ("a.txt", "modified"),
+        ("b/c.txt", "removed"),
+        ("new.txt", "created"),
+    ]
+
+
+def test_sync_tells_of_names_that_are_not_utf8(daemon, root):
+    clock = sync(daemon, root)["clock"]
+    with open(os.fsencode(root) + b"/\xff.txt", "wb") as file:
+        file.write(b"novel\n")
+
+    told = json.loads(json.dumps(sync(daemon, root, clock)))
+
+    [batch] = told["since"]["batches"]
+    assert [os.fsencode(path) for path in batch["changes"]] == [b"\xff.txt"]
+
+
+def test_nothing_is_known_since_an_unknown_moment(daemon, root):
+    told = sync(daemon, root, "0123456789abcdef:1:0")
+
+    assert told["since"] == {"kind": "unknown", "reason": "boot_changed", "batches": []}
+
+
+def test_nothing_is_known_where_nobody_watches(daemon, root):
+    clock = sync(daemon, root)["clock"]
+    daemon.engine(root).unwatch()
+    told = sync(daemon, root, clock)
+
+    assert told["clock"] is None
+    assert told["since"] == {"kind": "unknown", "reason": "not_watched", "batches": []}
+
+
+def test_a_sweep_moves_no_clock(daemon, root, monkeypatch):
+    """What it finds the journal does not know of."""
+    clock = sync(daemon, root)["clock"]
+    indexed = daemon.engine(root).indexed()
+    tracker = indexed._tracker
+    monkeypatch.setattr(tracker, "dirt", lambda _: None)  # as in the middle of a catching up
+    roads.write(root, {"a.txt": "edited\n"})
+    told = sync(daemon, root, clock)
+
+    assert (told["freshness"], told["watched"]) == ("swept", True)
+    assert told["clock"] is None
+    assert told["since"]["kind"] == "unknown"
+
+
+@pytest.mark.parametrize("clock", [7, "yesterday", "0123456789abcdef:1:0:2", ["x"]])
+def test_what_is_no_clock_is_refused(daemon, root, clock):
+    with pytest.raises(InvalidRequest):
+        sync(daemon, root, clock)
+
+
+@pytest.mark.parametrize("verb", ["sync", "dirt", "preload_root"])
+@pytest.mark.parametrize("target", [None, 7, "", "relative", "/with\0nul"])
+def test_a_root_is_an_absolute_path(daemon, verb, target):
+    with pytest.raises(InvalidRequest):
+        daemon.ask(verb, {"target_root": target})
+
+
+def test_an_exact_root_is_kept_below_an_indexed_one(daemon, root):
+    below = f"{root}/b"
+
+    assert daemon.ask("preload_root", {"target_root": below})["target_root"] == root
+    assert daemon.ask("preload_root", {"target_root": below, "exact": "yes"})["target_root"] == root
+    exact = daemon.ask("preload_root", {"target_root": below, "exact": True})
+    assert exact["target_root"] == below
+    assert below in {engine.root for engine in daemon.upkeep.service.engines()}
