@@ -93,6 +93,8 @@ class Ranked:
     """Whether something lies behind this page."""
     matched: frozenset[bytes] | None
     """Every matching path; None if they are more than `MATCHED_MAX`."""
+    shorter: Callable[[int], list[File]]
+    """`files` as they would be with another, smaller `limit`."""
 
 
 def ranked(
@@ -141,13 +143,19 @@ def ranked(
         search.close()
     if stopped:
         search.totals.incomplete = search.totals.incomplete or STOPPED
+
+    def shorter(most: int) -> list[File]:
+        reach = offset + min(most, limit)
+        return best.page(offset, reach) if by_line else best.files(offset, reach)
+
     return Ranked(
-        files=best.page(offset) if by_line else best.files(offset),
+        files=shorter(limit),
         totals=search.totals,
         route=search.route,
         notes=search.notes,
         more=best.total > offset + limit,
         matched=best.matched,
+        shorter=shorter,
     )
 
 
@@ -234,12 +242,12 @@ class _Best:
                 first, last = int(edges[number]), int(edges[number + 1])
                 self._offer(batch, number, best[number], slice(first, last), defines)
 
-    def files(self, offset: int) -> list[File]:
-        """Return the files from `offset` on, without their lines."""
-        return [_file(kept, []) for kept in self._kept[offset : self._reach]]
+    def files(self, offset: int, reach: int) -> list[File]:
+        """Return the files offset..reach-1, without their lines."""
+        return [_file(kept, []) for kept in self._kept[offset:reach]]
 
-    def page(self, offset: int) -> list[File]:
-        """Return the files of the lines from `offset` on, with these."""
+    def page(self, offset: int, reach: int) -> list[File]:
+        """Return the files of the lines offset..reach-1, with these."""
         dealt = [
             (place, number)
             for turn in range(3)
@@ -247,7 +255,7 @@ class _Best:
             for number in range(*kept.edges[turn : turn + 2])
         ]
         shown: dict[int, list[_Match]] = {}
-        for place, number in dealt[offset : self._reach]:
+        for place, number in dealt[offset:reach]:
             shown.setdefault(place, []).append(self._kept[place].matches[number])
         return [_file(self._kept[place], self._lines(shown[place])) for place in sorted(shown)]
 

@@ -80,6 +80,9 @@ _QUERIES = ("query", "content_query", "path_query")
 
 def _nothing(found: Mapping[str, Any]) -> Iterator[str]:
     searched = found.get("searched")
+    if found.get("files_with_matches"):
+        yield "no more results — `offset` is behind the last one"
+        return
     if searched is None:
         yield f"no matches — {found.get('next_step', 'try fewer words')}"
         return

@@ -68,13 +68,16 @@ STEPS: Mapping[str, str] = {
 def failure(error: TriseekError) -> dict[str, Any]:
     """An error as the contract has it."""
     code = error.code if error.code in CONTRACT else CODES.get(error.code, "BACKEND_FAILURE")
+    step = STEPS.get(code) or error.next_step
+    if code == "INVALID_QUERY" and error.next_step != type(error).next_step:
+        step = error.next_step  # which knows this very query
     return {
         "version": VERSION,
         "error": {
             "code": code,
             "message": str(error),
             "retryable": error.retryable,
-            "suggested_action": STEPS.get(code) or error.next_step,
+            "suggested_action": step,
         },
     }
 

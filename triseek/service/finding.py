@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 MATCHED_MAX = 20_000
 """Paths of an answer that are remembered with it."""
+NOTHING = (
+    "No path has all of these words: try fewer, or search_content for what the file says. "
+    "Ignored files are not listed."
+)
 
 
 def find(desk: Desk, request: FindFilesRequest, call: Call) -> dict[str, Any]:
@@ -36,23 +40,26 @@ def find(desk: Desk, request: FindFilesRequest, call: Call) -> dict[str, Any]:
         return known
     found = find_files(engine, query, desk.scores(("find_files", request.query), offset))
     listed = found.paths[offset : offset + limit]
+    results = [{"path": envelopes.shown(path), "reason": "path_match"} for path in listed]
     answer = {
         **envelopes.head(engine.root),
         **envelopes.routed(found.route, force_refreshed=request.force_refresh),
         "files_with_matches": len(found.paths),
         "total_line_matches": 0,
         **turn.executed(_outcome(found, listed)),
-        "results": [{"path": envelopes.shown(path), "reason": "path_match"} for path in listed],
-        "truncated": len(found.paths) > offset + limit,
+        "results": results,
+        "truncated": False,
     }
-    if answer["truncated"]:
-        answer["next_offset"] = offset + len(listed)
     if not found.paths:
-        answer["next_step"] = (
-            "No path has all of these words: try fewer, or search_content for what the file says. "
-            "Ignored files are not listed."
-        )
-    return fit(answer, offset, 0)
+        answer["next_step"] = NOTHING
+
+    def page(most: int) -> dict[str, Any]:
+        if offset + most >= len(found.paths):
+            return answer
+        later = {"truncated": True, "next_offset": offset + most}
+        return {**answer, "results": results[:most], **later}
+
+    return fit(page, len(results), 0)
 
 
 def _outcome(found: Found, listed: list[bytes]) -> reuse.Outcome:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from triseek.errors import TriseekError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from triseek.engine.engine import Engine
     from triseek.engine.ranked import Ranked
@@ -36,10 +36,10 @@ class Reading(NamedTuple):
 
 
 def for_nothing(
-    engine: Engine, request: SearchRequest, found: Ranked, call: Call
+    engine: Engine, tool: str, request: SearchRequest, found: Ranked, call: Call
 ) -> dict[str, Any]:
-    """Fields for an envelope without results."""
-    would = list(_would_match(engine, request, call))
+    """Fields for an envelope of a tool without results."""
+    would = list(_would_match(engine, tool, request, call))
     return {
         "searched": {
             "files": found.totals.files_searched,
@@ -51,17 +51,23 @@ def for_nothing(
     }
 
 
-def _would_match(engine: Engine, request: SearchRequest, call: Call) -> Iterator[dict[str, Any]]:
+def _would_match(
+    engine: Engine, tool: str, request: SearchRequest, call: Call
+) -> Iterator[dict[str, Any]]:
     until = time.monotonic() + PATIENCE_S
-    for reading in _readings(request):
-        if call.cancelled() or time.monotonic() > until:
+
+    def stop() -> bool:
+        return call.cancelled() or time.monotonic() > until
+
+    for reading in _readings(tool, request):
+        if stop():
             return
-        lines, files = _count(engine, reading.request)
+        lines, files = _count(engine, reading.request, stop)
         if lines:
             yield {"change": reading.change, "files": files, "lines": lines}
 
 
-def _readings(request: SearchRequest) -> Iterator[Reading]:
+def _readings(tool: str, request: SearchRequest) -> Iterator[Reading]:
     """Other meanings, the likeliest first, each a single change."""
     pattern, scope = request.pattern, request.scope
     if pattern.case == "sensitive":
@@ -79,20 +85,26 @@ def _readings(request: SearchRequest) -> Iterator[Reading]:
     if scope.globs or scope.types or request.paths:
         wide = replace(request, scope=replace(scope, globs=(), types=()), paths=())
         given = {"glob": scope.globs, "type": scope.types, "path": request.paths}
-        yield Reading({name: "" for name, value in given.items() if value}, wide)
+        change = {name: "" for name, value in given.items() if value}
+        if tool == "search_path_and_content":  # which cannot do without its glob
+            change["tool"] = "search_content"
+            del change["glob"]
+        yield Reading(change, wide)
 
 
 def _with(request: SearchRequest, change: dict[str, Any], **pattern: Any) -> Reading:  # noqa: ANN401
     return Reading(change, replace(request, pattern=replace(request.pattern, **pattern)))
 
 
-def _count(engine: Engine, request: SearchRequest) -> tuple[int, int]:
-    """Lines and files that match; none where the other reading makes no sense."""
-    counting = replace(request, mode="count", before=0, after=0)
+def _count(engine: Engine, request: SearchRequest, stop: Callable[[], bool]) -> tuple[int, int]:
+    """Lines and files that match; none where it makes no sense, or is not known in time."""
+    counting = replace(request, mode="lines", before=0, after=0)
     try:
         search = engine.search(counting)
         for _ in search:
-            pass
+            if stop():
+                search.close()
+                return 0, 0
     except TriseekError:
         return 0, 0
     return search.totals.lines, search.totals.files_matched
@@ -100,7 +112,10 @@ def _count(engine: Engine, request: SearchRequest) -> tuple[int, int]:
 
 def _next_step(request: SearchRequest, would: list[dict[str, Any]]) -> str:
     if would:
-        return "Ask again with the arguments under `change`; the counts are of what they match."
+        return (
+            "Ask again with the arguments under `change` (`tool`: by that tool instead); the "
+            "counts are of what they match."
+        )
     if len(request.pattern.patterns) == 1 and " " not in request.pattern.patterns[0]:
         return "Try a shorter part of the name, or find_files if it may be a file's."
     return "Try one distinctive word of it."

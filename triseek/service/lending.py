@@ -109,5 +109,5 @@ def _since(body: object) -> Since:
 
 
 def _batch(body: Mapping[str, Any]) -> Batch:
-    changes = {os.fsencode(path): what for path, what in body["changes"].items()}
+    changes = {os.fsencode(path): what for path, what in dict(body["changes"]).items()}
     return Batch(int(body["generation"]), changes, everything=body["everything"] is not False)

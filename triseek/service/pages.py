@@ -7,29 +7,36 @@ from typing import TYPE_CHECKING, Any
 from triseek.service.envelopes import cost
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
 
 BUDGET = 8_000
 """Tokens of an answer where none were asked for; clients warn at 10,000."""
 BUDGET_MIN = 200
+BUDGET_MAX = 20_000
+"""Some clients refuse answers of 25,000."""
 
 
-def fit(answer: dict[str, Any], offset: int, budget: int) -> dict[str, Any]:
-    """Cut an answer's results to a budget of tokens; one is left whatever it costs.
+def fit(page: Callable[[int], dict[str, Any]], count: int, budget: int) -> dict[str, Any]:
+    """The longest page that takes no more than a budget of tokens.
 
-    What is cut off is the next page: `truncated` and `next_offset` say so.
+    Args:
+        page: The envelope with the first so many of its results.
+        count: How many there are.
+        budget: In tokens; 0 or less: as many as are usual. One result is left whatever it costs.
     """
-    most = max(budget, BUDGET_MIN) if budget > 0 else BUDGET
-    if cost(answer) <= most:
-        return answer
-    left = most - cost({**answer, "results": [], "truncated": True, "next_offset": 10**6})
-    kept: list[dict[str, Any]] = []
-    for piece in _pieces(answer["results"]):
-        left -= cost(piece) + 1
-        if left < 0 and kept:
-            break
-        _add(kept, piece)
-    return {**answer, "results": kept, "truncated": True, "next_offset": offset + listed(kept)}
+    most = min(max(budget, BUDGET_MIN), BUDGET_MAX) if budget > 0 else BUDGET
+    whole = page(count)
+    if count <= 1 or cost(whole) <= most:
+        return whole
+    # A page of `low` results fits or is the shortest there is; one of `high` is too long.
+    low, high = 1, count
+    while high - low > 1:
+        middle = (low + high) // 2
+        if cost(page(middle)) <= most:
+            low = middle
+        else:
+            high = middle
+    return page(low)
 
 
 def listed(results: list[dict[str, Any]]) -> int:
@@ -38,27 +45,3 @@ def listed(results: list[dict[str, Any]]) -> int:
         sum("context" not in match for match in result["matches"]) if "matches" in result else 1
         for result in results
     )
-
-
-def _pieces(results: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Results cut as small as they may be: one match with the lines around it."""
-    for result in results:
-        if "matches" not in result:
-            yield result
-            continue
-        group: list[dict[str, Any]] = []
-        for match in result["matches"]:
-            group.append(match)
-            if "context" not in match:
-                yield {**result, "matches": group}
-                group = []
-        # Lines behind the last match.
-        if group:
-            yield {**result, "matches": group}
-
-
-def _add(kept: list[dict[str, Any]], piece: dict[str, Any]) -> None:
-    if kept and "matches" in piece and kept[-1]["path"] == piece["path"]:
-        kept[-1] = {**kept[-1], "matches": [*kept[-1]["matches"], *piece["matches"]]}
-    else:
-        kept.append(piece)

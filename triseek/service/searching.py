@@ -6,6 +6,7 @@ import os
 from dataclasses import astuple, replace
 from typing import TYPE_CHECKING, Any
 
+from triseek.engine.find_files import GLOB_SIGNS
 from triseek.engine.ranked import ranked
 from triseek.errors import InvalidQuery
 from triseek.model.search import PatternSpec, ScopeSpec, SearchRequest
@@ -15,7 +16,7 @@ from triseek.service.desk import patience
 from triseek.service.pages import fit, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from triseek.engine.ranked import File, Ranked
     from triseek.model.search import Mode
@@ -61,27 +62,34 @@ def search_content(
         return known
     scores = desk.scores((tool, asked), offset)
     found = ranked(engine, asked, limit=limit, offset=offset, scores=scores, stop=patience(call))
+    results = list(_results(found.files, request.output_mode))
     answer = {
         **envelopes.head(engine.root),
         **envelopes.routed(found.route, force_refreshed=request.force_refresh),
         **_counted(found, request.output_mode),
         **turn.executed(_outcome(found)),
-        "results": list(_results(found, request.output_mode)),
+        "results": results,
         "truncated": found.more,
+        **_remarks(found),
     }
-    answer |= _remarks(found)
     if not found.totals.files_matched and not found.totals.incomplete:
-        answer |= hints.for_nothing(engine, asked, found, call)
-    if found.more:
-        answer["next_offset"] = offset + listed(answer["results"])
-    return fit(answer, offset, request.token_budget)
+        answer |= hints.for_nothing(engine, tool, asked, found, call)
+    count = listed(results)
+
+    def page(most: int) -> dict[str, Any]:
+        if most == count and not found.more:
+            return answer
+        shown = list(_results(found.shorter(most), request.output_mode))
+        return {**answer, "results": shown, "truncated": True, "next_offset": offset + most}
+
+    return fit(page, count, request.token_budget)
 
 
 def engine_request(root: str, request: SearchContentRequest) -> SearchRequest:
     """What the engine is asked.
 
     Raises:
-        InvalidQuery: the query is empty, or the path lies outside of the root.
+        InvalidQuery: the query is empty, or the path is not one below the root.
     """
     patterns = tuple(dict.fromkeys((request.query, *request.patterns)))
     if not all(patterns):
@@ -97,7 +105,7 @@ def engine_request(root: str, request: SearchContentRequest) -> SearchRequest:
             dotall=request.multiline,
         ),
         scope=ScopeSpec(
-            globs=tuple(request.glob.split()),
+            globs=tuple(_globs(root, request.glob)),
             types=tuple(request.type.replace(",", " ").split()),
             allowlist=True,
         ),
@@ -108,21 +116,47 @@ def engine_request(root: str, request: SearchContentRequest) -> SearchRequest:
     )
 
 
+def _globs(root: str, text: str) -> Iterator[str]:
+    """The globs of one line. A plain name is meant as the file or folder that has it."""
+    for word in text.split():
+        glob = word.removeprefix(root + os.sep).removeprefix("./")
+        if glob.startswith("!") or GLOB_SIGNS & set(glob):
+            yield glob
+            continue
+        name = glob.rstrip("/")
+        yield name
+        yield f"{name}/**" if "/" in name else f"**/{name}/**"
+
+
 def below(root: str, path: str) -> str:
     """A path as it counts from the root.
 
     Raises:
-        InvalidQuery: it leads out of the root.
+        InvalidQuery: it leads out of the root, or there is nothing.
     """
     if "\0" in path:
         raise InvalidQuery("a path holds a NUL character", next_step="Pass a path below the root.")
-    inside = os.path.relpath(os.path.join(root, path), root)  # noqa: PTH118
-    if inside == os.pardir or inside.startswith(os.pardir + os.sep):
+    inside = _relative(root, path)
+    if inside is None and os.path.isabs(path):  # noqa: PTH117 - by another name of the root
+        inside = _relative(root, os.path.realpath(path))
+    if inside is None:
         raise InvalidQuery(
             f"{path!r} is outside of {root!r}",
             next_step="Name a path inside it; one server answers for one root.",
         )
+    # Nothing can be found there, and "no matches" would not say why.
+    if not os.path.lexists(os.path.join(root, inside)):  # noqa: PTH118
+        raise InvalidQuery(
+            f"there is no file or folder {path!r} in {root!r}",
+            next_step="Look for it with find_files; a pattern of paths is the glob's.",
+        )
     return inside
+
+
+def _relative(root: str, path: str) -> str | None:
+    inside = os.path.relpath(os.path.join(root, path), root)  # noqa: PTH118
+    leaves = inside == os.pardir or inside.startswith(os.pardir + os.sep)
+    return None if leaves else inside
 
 
 def _outcome(found: Ranked) -> reuse.Outcome:
@@ -144,8 +178,8 @@ def _counted(found: Ranked, mode: OutputMode) -> dict[str, Any]:
     return counted
 
 
-def _results(found: Ranked, mode: OutputMode) -> Iterator[dict[str, Any]]:
-    for file in found.files:
+def _results(files: Sequence[File], mode: OutputMode) -> Iterator[dict[str, Any]]:
+    for file in files:
         path = envelopes.shown(file.path)
         if mode == "files":
             yield {"path": path, "reason": "path_only"}

@@ -1,0 +1,278 @@
+"""search_content and search_path_and_content, on trees small enough to know."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+
+import pytest
+
+from tests.service.desks import (
+    bare_desk,
+    desk_on,
+    indexed,
+    lines,
+    paths,
+    search,
+    search_in,
+)
+from triseek.errors import InvalidQuery, InvalidRequest, RepoNotDetected
+from triseek.service.desk import Call, Cancelled, Desk
+from triseek.service.envelopes import cost
+from triseek.service.searching import below
+
+TREE = {
+    "src/auth/router.rs": "use std;\npub fn route(x: u8) -> Result<u8> {\n    route(x)\n}\n",
+    "src/lib.rs": "mod auth;\nfn main() { route(1) }\n",
+    "tests/route.rs": "fn test_route() { route(2) }\n",
+    "docs/a b.md": "Route with route.\n",
+    "Makefile": "all:\n\techo route\n\techo route\n",
+    "pkg/tests/x.py": "routes\n",
+}
+
+
+@pytest.fixture(params=["index", "tree"])
+def desk(request, repo):
+    if request.param == "index":
+        desk = desk_on(indexed(repo, TREE))
+        desk.lending.ask = lambda verb, params: None
+        return desk
+    return bare_desk(os.path.realpath(repo(TREE)))
+
+
+def test_an_answer_has_the_contracts_fields_and_exact_totals(desk):
+    told = search(desk, "route", limit=2)
+
+    assert told["version"] == "1"
+    assert told["repo_root"] == desk.root
+    assert (told["files_with_matches"], told["total_line_matches"]) == (6, 8)
+    assert (told["truncated"], told["next_offset"]) == (True, 2)
+    assert told["results"][0] == {
+        "path": "src/auth/router.rs",
+        "matches": [
+            {
+                "line": 2, "column": 8, "definition": True,
+                "preview": "pub fn route(x: u8) -> Result<u8> {",
+            },
+            {"line": 3, "column": 5, "preview": "    route(x)"},
+        ],
+        "reason": "content_match",
+    }  # fmt: skip
+    assert (told["search_id"], told["context_epoch"]) == ("search-0001", None)
+
+
+def test_a_file_with_more_matches_than_are_shown_says_how_many(desk):
+    told = search(desk, "route", limit=1)
+
+    assert told["results"][0]["line_matches"] == 2
+
+
+def test_as_many_results_as_asked_for_are_not_called_truncated(desk):
+    told = search(desk, "route", limit=8)
+
+    assert len(lines(told)) == 8
+    assert told["truncated"] is False
+    assert "next_offset" not in told
+
+
+@pytest.mark.parametrize(("limit", "listed"), [(0, 1), (-7, 1), (10**30, 8), (3, 3)])
+def test_a_limit_out_of_bounds_is_the_nearest_within(desk, limit, listed):
+    assert len(lines(search(desk, "route", limit=limit))) == listed
+
+
+def test_more_than_a_hundred_results_are_never_listed(repo):
+    desk = bare_desk(os.path.realpath(repo({"a.txt": "x\n" * 150})))
+
+    assert len(lines(search(desk, "x", limit=500))) == 100
+
+
+def test_behind_the_last_result_there_is_nothing_and_totals_stay(desk):
+    told = search(desk, "route", offset=50)
+
+    assert (told["results"], told["truncated"], told["total_line_matches"]) == ([], False, 8)
+
+
+def test_an_offset_beyond_all_reason_is_refused(desk):
+    with pytest.raises(InvalidRequest):
+        search(desk, "route", offset=10**12)
+
+
+def pages(ask, budgets=(0,), limits=(1, 2, 3, 7, 100), seed=0):
+    """Every page of an answer, of sizes by chance."""
+    chance, offset, told = random.Random(seed), 0, []
+    while offset is not None:
+        limit, budget = chance.choice(limits), chance.choice(budgets)
+        told.append(ask(offset=offset, limit=limit, token_budget=budget))
+        offset = told[-1].get("next_offset")
+        assert (offset is not None) == told[-1]["truncated"]
+    return told
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    root = tmp_path_factory.mktemp("large")
+    chance = random.Random(5)
+    for number in range(25):
+        text = [
+            chance.choice(["def needle():", "needle = 1", "x needle " + "y" * 150, "z"]) + "\n"
+            for _ in range(chance.choice([1, 3, 12, 40]))
+        ]
+        folder = root / chance.choice(["src", "tests", "docs"])
+        folder.mkdir(exist_ok=True)
+        (folder / f"f{number}.py").write_text("".join(text))
+    return str(root.resolve())
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("more", [{}, {"context": 2}], ids=["bare", "context"])
+def test_pages_of_any_size_and_budget_give_each_line_once(large, seed, more):
+    desk = bare_desk(large)
+
+    def ask(**page):
+        return search(desk, "needle", **more, **page)
+
+    told = pages(ask, budgets=(0, 200, 300, 700), seed=seed)
+    found = [line for page in told for line in lines(page)]
+    expected = [line for page in pages(ask, limits=(100,)) for line in lines(page)]
+
+    assert len(found) == told[0]["total_line_matches"]
+    assert len(set(found)) == len(found)
+    assert set(found) == set(expected)
+    for page in told:
+        assert page["total_line_matches"] == told[0]["total_line_matches"]
+
+
+@pytest.mark.parametrize("mode", ["files", "count"])
+def test_pages_of_files_give_each_file_once(large, mode):
+    desk = bare_desk(large)
+    told = pages(
+        lambda **page: search(desk, "needle", output_mode=mode, **page), budgets=(0, 200, 300)
+    )
+    found = [path for page in told for path in paths(page)]
+
+    assert len(set(found)) == len(found) == told[0]["files_with_matches"]
+
+
+@pytest.mark.parametrize("budget", [1, 200, 500, 2_000, 0, 10**9])
+def test_an_answer_keeps_to_its_budget_of_tokens(large, budget):
+    told = search(bare_desk(large), "needle", limit=100, context=10, token_budget=budget)
+
+    most = min(max(budget, 200), 20_000) if budget else 8_000
+    assert cost(told) <= most or len(lines(told)) == 1
+
+
+def test_counts_and_files(desk):
+    counted = search(desk, "route", output_mode="count")
+    listed = search(desk, "route", output_mode="files")
+
+    assert {result["path"]: result["count"] for result in counted["results"]} == {
+        "src/auth/router.rs": 2, "src/lib.rs": 1, "tests/route.rs": 1, "docs/a b.md": 1,
+        "Makefile": 2, "pkg/tests/x.py": 1,
+    }  # fmt: skip
+    assert counted["total_line_matches"] == 8
+    assert paths(listed) == paths(counted)
+    assert {result["reason"] for result in listed["results"]} == {"path_only"}
+    assert "total_line_matches" not in listed
+
+
+def test_context_is_marked_and_does_not_count(desk):
+    told = search(desk, "Result<", context=1)
+
+    assert [(m["line"], m.get("context", False)) for m in told["results"][0]["matches"]] == [
+        (1, True), (2, False), (3, True)
+    ]  # fmt: skip
+    assert told["total_line_matches"] == 1
+
+
+@pytest.mark.parametrize(
+    ("more", "count"),
+    [
+        ({"case": "insensitive"}, 8), ({"word": True}, 7), ({"type": "rust"}, 4),
+        ({"type": "rust,make"}, 6), ({"glob": "*.rs"}, 4), ({"glob": "*.rs !tests/**"}, 3),
+        ({"path": "src"}, 3), ({"path": "src/lib.rs"}, 1), ({"path": "./src/"}, 3),
+        ({"patterns": ("mod",)}, 9), ({"mode": "regex"}, 8),
+        ({"glob": "src"}, 3), ({"glob": "src/"}, 3), ({"glob": "src/auth"}, 2),
+        ({"glob": "./src/**"}, 3), ({"glob": "tests"}, 2), ({"glob": "Makefile"}, 2),
+        ({"glob": "lib.rs"}, 1), ({"glob": "src/lib.rs"}, 1), ({"glob": "*outer.rs"}, 2),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_options_mean_what_they_say(desk, more, count):
+    assert search(desk, "route", **more)["total_line_matches"] == count
+
+
+def test_an_absolute_path_or_glob_below_the_root_is_taken(desk, tmp_path):
+    os.symlink(desk.root, tmp_path / "link")
+    for path in (f"{desk.root}/src", f"{tmp_path}/link/src", f"{desk.root}/x/../src"):
+        assert search(desk, "route", path=path)["total_line_matches"] == 3
+    assert search(desk, "route", glob=f"{desk.root}/src/**")["total_line_matches"] == 3
+
+
+@pytest.mark.parametrize(
+    "path", ["..", "/", "/etc", "../repo2", "src/../../x", "src/\0", "nowhere", "src/*.rs", "~"]
+)
+def test_a_path_that_is_none_below_the_root_is_refused(desk, path):
+    with pytest.raises(InvalidQuery):
+        search(desk, "route", path=path)
+
+
+def test_a_root_that_is_called_like_its_neighbour_is_not_inside_it(tmp_path):
+    (tmp_path / "repo-old").mkdir()
+    (tmp_path / "repo").mkdir()
+    with pytest.raises(InvalidQuery):
+        below(str(tmp_path / "repo"), str(tmp_path / "repo-old"))
+
+
+@pytest.mark.parametrize("query", ["", "a\0b", "(", "[z-a]", "(?=x)", "x{2,1}", "\\"])
+def test_a_query_that_means_nothing_is_refused(desk, query):
+    with pytest.raises(InvalidQuery):
+        search(desk, query, mode="regex")
+
+
+def test_what_looks_like_an_option_is_text(desk, tmp_path):
+    told = search(desk, f"--pre=touch {tmp_path}/x")
+
+    assert told["total_line_matches"] == 0
+    assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize("more", [{"glob": "[z-"}, {"glob": "a{b"}, {"type": "no-such-type"}])
+def test_a_glob_or_type_that_means_nothing_is_refused(desk, more):
+    with pytest.raises(InvalidQuery):
+        search(desk, "route", **more)
+
+
+def test_an_empty_path_query_is_refused(desk):
+    with pytest.raises(InvalidQuery):
+        search_in(desk, "  ", "route")
+
+
+def test_names_that_are_not_utf8_are_shown_as_far_as_they_can_be(repo):
+    root = os.path.realpath(repo({b"caf\xe9.txt": "route\n", "ok.txt": "x\n"}))
+    for desk in (bare_desk(root), desk_on(indexed(repo, {}))):
+        told = search(desk, "route")
+
+        assert paths(told) == ["caf\ufffd.txt"]
+        json.dumps(told, ensure_ascii=False).encode()
+
+
+def test_a_root_that_is_gone_is_an_error(tmp_path):
+    from triseek.service.service import Service
+
+    with pytest.raises(RepoNotDetected):
+        search(Desk(Service(), str(tmp_path / "gone")), "x")
+
+
+def test_a_call_nobody_waits_for_ends(desk):
+    from triseek.model.tools import SearchContentRequest
+    from triseek.service.searching import search_content
+
+    with pytest.raises(Cancelled):
+        search_content(desk, SearchContentRequest(query="route"), Call(cancelled=lambda: True))
+
+
+def test_time_that_is_up_is_told(desk, monkeypatch):
+    monkeypatch.setattr("triseek.service.desk.DEADLINE_S", -1.0)
+
+    assert "stopped before the end" in search(desk, "route")["incomplete"]
