@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 TEXT_MAX = 64 << 10
 """Characters of one argument."""
+ITEMS_MAX = 1_000
+"""Items of one."""
 
 _ALIASES: Mapping[str, str] = {
     "pattern": "query", "search": "query", "q": "query",
@@ -44,6 +46,8 @@ _VALUES: Mapping[str, Mapping[str, str]] = {
     "case": {"ignore": "insensitive", "ignorecase": "insensitive"},
     "mode": {"fixed": "literal", "text": "literal", "regexp": "regex"},
 }
+_JOINED = frozenset(("glob", "type", "path_query"))
+"""Arguments of several words, which may come as a list."""
 _IGNORED = frozenset(("-n", "line_numbers"))
 """Lines are numbered anyway."""
 
@@ -58,12 +62,32 @@ def read(verb: Verb, given: Mapping[str, Any] | None) -> Any:  # noqa: ANN401 - 
 
     meant = _named(verb, dict(given or {}))
     for name, value in meant.items():
-        if isinstance(value, str) and len(value) > TEXT_MAX:
-            raise InvalidQuery(f"{name} has {len(value):,} characters, {TEXT_MAX:,} are allowed")
+        _bound(name, value)
     try:
         return _adapter(verb).validate_python(meant)
     except ValidationError as error:
         raise InvalidQuery(_said(error), next_step="See the tool's input schema.") from None
+
+
+def _bound(name: str, value: object) -> None:
+    """Refuse what is longer than anybody means."""
+    texts = value if isinstance(value, list) else [value]
+    if len(texts) > ITEMS_MAX:
+        raise InvalidQuery(f"{name} has {len(texts):,} items, {ITEMS_MAX:,} are allowed")
+    length = sum(len(text) for text in texts if isinstance(text, str))
+    if length > TEXT_MAX:
+        raise InvalidQuery(f"{name} has {length:,} characters, {TEXT_MAX:,} are allowed")
+    for text in texts:
+        if isinstance(text, str) and not _is_text(text):
+            raise InvalidQuery(f"{name} holds half of a surrogate pair, which is no character")
+
+
+def _is_text(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 @functools.cache
@@ -78,17 +102,33 @@ def _named(verb: Verb, given: dict[str, Any]) -> dict[str, Any]:
     fields = verb.request.__dataclass_fields__
     own = {name for name in fields if not name.startswith("_")}
     meant: dict[str, Any] = {}
+    said: dict[str, str] = {}
     for name, value in given.items():
         if value is None or (name in _IGNORED and name not in own):
             continue
         target, value = _target(name, value, own)
         if target is None:
             raise InvalidQuery(_unknown(verb, name, own), next_step="See the tool's input schema.")
-        if name == "regex" and isinstance(value, str):
+        taken = _value(target, value, str(fields[target].type))
+        if target in meant:
+            taken = _both(target, said[target], meant[target], name, taken)
+        meant[target], said[target] = taken, name
+        if name == "regex" and target != "mode":
             meant.setdefault("mode", "regex")
-        if target not in meant or name in own:
-            meant[target] = _value(target, value, str(fields[target].type))
+            said.setdefault("mode", name)
     return _with_query(meant, own)
+
+
+def _both(target: str, first: str, one: Any, second: str, other: Any) -> Any:  # noqa: ANN401
+    """What two names of one argument mean together."""
+    if one == other:
+        return one
+    if target == "context" and isinstance(one, int) and isinstance(other, int):
+        return max(one, other)
+    raise InvalidQuery(
+        f"{first} and {second} are both {target}, with different values",
+        next_step=f"Pass {target} alone.",
+    )
 
 
 def _target(name: str, value: Any, own: set[str]) -> tuple[str | None, Any]:  # noqa: ANN401
@@ -101,9 +141,9 @@ def _target(name: str, value: Any, own: set[str]) -> tuple[str | None, Any]:  # 
         return "case", "sensitive" if _is_true(value) else "insensitive"
     if name in ("query", "pattern", "q", "search") and "content_query" in own:
         return "content_query", value
-    if name == "regex" and "mode" in own:
-        if isinstance(value, bool):
-            return "mode", "regex" if value else "literal"
+    if name == "regex" and "patterns" in own:
+        if isinstance(value, bool) or str(value).lower() in ("true", "false"):
+            return "mode", "regex" if _is_true(value) else "literal"
         return ("query" if "query" in own else "content_query"), value
     target = _ALIASES.get(name, "")
     target = target if target in own else _ALIASES.get(target, "")
@@ -116,17 +156,27 @@ def _is_true(value: object) -> bool:
 
 def _value(name: str, value: Any, kind: str) -> Any:  # noqa: ANN401 - JSON
     """A value as its argument has it, where there is no doubt."""
-    if kind == "int" and isinstance(value, str) and value.strip().lstrip("-").isdigit():
-        return int(value)
-    if kind == "bool" and isinstance(value, str) and value.lower() in ("true", "false"):
-        return value.lower() == "true"
+    if kind == "int":
+        return _whole(value)
     if kind.startswith("tuple["):
         return _listed(value)
-    if kind == "str" and isinstance(value, list) and all(isinstance(one, str) for one in value):
-        return " ".join(value)
+    if name in _JOINED and isinstance(value, (list, str)):
+        listed = _listed(value) if isinstance(value, str) else value
+        if all(isinstance(one, str) for one in listed):
+            return " ".join(listed)
     if isinstance(value, str):
         return _VALUES.get(name, {}).get(value, value)
     return value
+
+
+def _whole(value: Any) -> Any:  # noqa: ANN401 - JSON
+    """A whole number where one is meant; true and false are none."""
+    if isinstance(value, bool):
+        return str(value)
+    try:
+        return int(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
 
 
 def _listed(value: Any) -> Any:  # noqa: ANN401 - JSON
@@ -134,17 +184,25 @@ def _listed(value: Any) -> Any:  # noqa: ANN401 - JSON
         return value
     if value.lstrip().startswith("["):
         try:
-            return json.loads(value)
+            found = json.loads(value)
         except (ValueError, RecursionError):
             return [value]
+        return found if isinstance(found, list) else [value]
     return [value]
 
 
 def _with_query(meant: dict[str, Any], own: set[str]) -> dict[str, Any]:
-    """Several patterns and no query: the first of them is the query."""
+    """Several patterns and no query, or several queries: the first of them is the query."""
     query = "content_query" if "content_query" in own else "query"
-    patterns = meant.get("patterns")
-    if query in own and query not in meant and isinstance(patterns, list) and patterns:
+    asked, patterns = meant.get(query), meant.get("patterns", [])
+    if "patterns" not in own:
+        # find_files takes words.
+        if isinstance(asked, list) and all(isinstance(word, str) for word in asked):
+            return {**meant, query: " ".join(asked)}
+        return meant
+    if isinstance(asked, list) and isinstance(patterns, list):
+        patterns, asked = [*asked, *patterns], None
+    if asked is None and isinstance(patterns, list) and patterns:
         return {**meant, query: patterns[0], "patterns": patterns[1:]}
     return meant
 
