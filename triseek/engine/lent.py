@@ -7,7 +7,7 @@ only where the very same generation is open: `edition` says which.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import xxhash
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from triseek.index.reader import Reader
+
+T = TypeVar("T")
 
 MOST = 4096
 """Paths and files in all; a tree that differs in more is swept sooner than it is told of."""
@@ -70,11 +72,20 @@ def heard(body: Any, reader: Reader) -> Dirt | None:  # noqa: ANN401 - JSON
 def _masks(changed: Sequence[Sequence[int]], reader: Reader) -> list[np.ndarray[Any, Any]]:
     masks = []
     for numbers, view in zip(changed, reader.views, strict=True):
+        told = np.array(_listed(numbers) or np.empty(0, np.int64))
+        if told.ndim != 1 or told.dtype != np.int64 or (told < 0).any():
+            raise ValueError("file numbers are whole and not negative")
         mask = np.zeros(len(view.names), np.bool_)
-        mask[np.array(numbers, np.uint32)] = True
+        mask[told] = True
         masks.append(mask)
     return masks
 
 
 def _paths(names: Sequence[str]) -> list[bytes]:
-    return [os.fsencode(name) for name in names]
+    return [os.fsencode(name) for name in _listed(names)]
+
+
+def _listed(items: Sequence[T]) -> Sequence[T]:
+    if not isinstance(items, list):
+        raise TypeError("it is no list")
+    return items
