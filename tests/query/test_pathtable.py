@@ -1,6 +1,9 @@
 """Columns of paths say what the paths say one by one."""
 
 import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from triseek.query.globs import parse_line
 from triseek.query.pathtable import PathTable
@@ -40,3 +43,26 @@ def test_an_empty_table_is_no_special_case():
     assert table.matches([parse_line("*.c"), parse_line("[!a]x")]).tolist() == []
     assert table.depths.tolist() == []
     assert len(table.folders.table) == 0
+
+
+PARTS = st.text("aAbB/._-", min_size=1, max_size=6).map(str.encode) | st.sampled_from(
+    [b"\xff", "üÜ".encode(), b"K", "\u212a".encode(), b"[", b"\n"]
+)
+
+
+@given(st.lists(st.lists(PARTS, min_size=1, max_size=4).map(b"".join), max_size=8), PARTS)
+@example([b"a/b", b"a", b"b"], b"/")
+@example([b"a/b/", b"a/b"], b"b/")
+@example([b"a/b", b"c"], b"/b")
+@example([b"x"] * 3, b"//")
+def test_containing_is_being_in_the_path_in_any_case_of_ascii(paths, literal):
+    held = [literal.lower() in path.lower() for path in paths]
+
+    assert PathTable.of(paths).containing(literal).tolist() == held
+
+
+@pytest.mark.parametrize("literal", [b"a", b"lib.rs", b"LIB", b"c/", b"window.c"])
+def test_containing_on_the_tables_own_paths(literal):
+    held = [literal.lower() in path for path in PATHS]
+
+    assert PathTable.of(PATHS).containing(literal).tolist() == held

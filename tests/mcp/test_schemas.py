@@ -1,0 +1,106 @@
+"""What clients are told of the tools is true, and small."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from triseek.mcp import arguments, schemas
+from triseek.mcp.server import _tool
+from triseek.service.envelopes import tokens
+from triseek.service.verbs import TOOLSETS, VERBS
+
+VERB = {verb.name: verb for verb in VERBS}
+each_verb = pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
+LIST_TOKENS = 3_000
+"""For the tools of today; the whole list is never to take more than 5,000."""
+
+
+def listed():
+    return [_tool(verb).model_dump(mode="json", by_alias=True, exclude_none=True) for verb in VERBS]
+
+
+def test_the_list_of_tools_costs_an_agent_little():
+    assert tokens(json.dumps({"tools": listed()}, separators=(",", ":"))) < LIST_TOKENS
+
+
+@each_verb
+def test_schemas_are_schemas_and_their_examples_are_read(verb):
+    schema = schemas.input_schema(verb)
+
+    Draft202012Validator.check_schema(schema)
+    Draft202012Validator.check_schema(schemas.output_schema(verb))
+    assert schema["type"] == "object"
+    assert schema["additionalProperties"] is False
+
+
+@each_verb
+def test_every_argument_of_a_schema_is_one_the_tool_has(verb):
+    schema = schemas.input_schema(verb)
+    own = {name for name in verb.request.__dataclass_fields__ if not name.startswith("_")}
+
+    assert set(schema.get("properties", {})) == own
+    assert set(schema.get("required", ())) <= own
+
+
+@each_verb
+def test_a_description_says_what_the_tool_is_for_in_few_words(verb):
+    said = schemas.description(verb)
+
+    assert 40 < len(said) < 700
+    assert said[0].isupper()
+
+
+@pytest.mark.parametrize(
+    ("tool", "word"),
+    [
+        ("find_files", "rg --files"), ("find_files", "find"), ("search_content", "grep"),
+        ("search_content", "rg"), ("reindex", "rarely"),
+    ],
+)  # fmt: skip
+def test_descriptions_name_what_they_are_to_be_used_instead_of(tool, word):
+    assert word in schemas.description(VERB[tool]).replace("Rarely", "rarely")
+
+
+@pytest.mark.parametrize("tool", ["search_content", "find_files", "search_path_and_content"])
+def test_an_example_in_a_description_is_a_call_that_is_understood(tool):
+    said, decoder, at = schemas.description(VERB[tool]), json.JSONDecoder(), -1
+    calls = []
+    while (at := said.find("{", at + 1)) >= 0:
+        text = said[at:].replace("\\w", "\\\\w")
+        calls.append(decoder.raw_decode(text)[0])
+    for call in calls:
+        arguments.read(VERB[tool], call)
+    assert calls
+
+
+def test_an_argument_shared_by_tools_is_described_once():
+    first = schemas.input_schema(VERB["search_content"])["properties"]
+    second = schemas.input_schema(VERB["search_path_and_content"])["properties"]
+
+    assert all("description" in body for body in first.values())
+    assert first["limit"] == {
+        **second["limit"],
+        "description": "Most lines listed (files, with output_mode files or count).",
+    }
+    assert [name for name in first if name in ("query", "glob", "path")] == list(first)[:3]
+
+
+def test_bounds_are_told():
+    limit = schemas.input_schema(VERB["find_files"])["properties"]["limit"]
+
+    assert (limit["minimum"], limit["maximum"], limit["default"]) == (1, 100, 20)
+
+
+def test_the_tools_that_change_nothing_say_so():
+    told = {tool["name"]: tool["annotations"] for tool in listed()}
+
+    assert {name for name, hints in told.items() if not hints["readOnlyHint"]} == {"reindex"}
+    assert not any(hints["destructiveHint"] or hints["openWorldHint"] for hints in told.values())
+
+
+def test_every_verb_is_of_a_toolset_and_has_a_name_of_its_own():
+    assert {verb.toolset for verb in VERBS} <= set(TOOLSETS)
+    assert len(VERB) == len(VERBS)

@@ -1,0 +1,43 @@
+"""The table of tools."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from triseek.service.verbs import TOOLSETS, VERBS, chosen
+
+each_verb = pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
+
+
+def test_the_tools_of_the_contract_are_listed_first_and_in_its_order():
+    assert [verb.name for verb in VERBS if verb.toolset == "search"][:3] == [
+        "find_files", "search_content", "search_path_and_content"
+    ]  # fmt: skip
+    assert {"index_status", "reindex"} <= {verb.name for verb in VERBS}
+
+
+def test_a_toolset_is_chosen_by_name():
+    assert chosen(TOOLSETS) == VERBS
+    assert chosen([]) == ()
+    assert {verb.toolset for verb in chosen(["search"])} == {"search"}
+
+
+@each_verb
+def test_every_argument_is_described(verb):
+    own = {name for name in verb.request.__dataclass_fields__ if not name.startswith("_")}
+    source = "".join(inspect.getsource(kind) for kind in verb.request.__mro__[:-1])
+
+    for name in own:
+        declared = source.index(f"\n    {name}: ")
+        assert source[declared:].split("\n")[2].lstrip().startswith(('"""', 'r"""')), name
+
+
+@each_verb
+def test_an_answer_takes_a_desk_a_request_and_a_call(verb):
+    names = [name.lstrip("_") for name in inspect.signature(verb.answer).parameters]
+
+    assert names[:3] == ["desk", "request", "call"]
+    assert verb.title
+    assert verb.kind in ("search", "context_pack", verb.name)
