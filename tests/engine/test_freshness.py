@@ -3,12 +3,14 @@
 import os
 import shutil
 import time
+from dataclasses import replace
 
 import pytest
 
 from tests.engine import roads
 from triseek import errors
 from triseek.engine import checked, freshness, settle
+from triseek.engine.engine import Engine
 from triseek.engine.freshness import Sweeper
 from triseek.files.ignore import IgnoreFiles
 from triseek.index.build import build
@@ -470,6 +472,24 @@ def test_a_sweep_out_of_time_says_that_it_is_unverified(tree):
     indexed, _ = roads.both(root, index_dir)
     assert "new" not in roads.paths(roads.ask(indexed, "needle", sweep=False))
     assert freshness_of(indexed, sweep=False) == "unverified"
+
+
+def test_another_road_answers_where_there_is_no_time_for_a_sweep(tree, monkeypatch):
+    root, index_dir = tree
+    roads.write(root, {"new": "needle\n"})
+    whole = freshness.Sweeper.sweep
+    monkeypatch.setattr(freshness.Sweeper, "sweep", lambda self: whole(self, budget_s=-1))
+    engine = Engine(root, index_dir=index_dir)
+    request = SearchRequest(pattern=PatternSpec(patterns=("needle",)))
+
+    search = engine.search(request)
+
+    assert b"new" in [path for batch in search for path in batch.paths]
+    assert search.freshness == "swept"
+    assert "could not be compared" in search.route.fell_back
+    assert b"new" in list(engine.list_files(ScopeSpec()))
+    with pytest.raises(errors.BackendFailure, match="could not be compared"):
+        list(engine.search(replace(request, engine="index")))
 
 
 def test_a_folder_that_only_lost_and_regained_a_name_costs_no_walk(tree, monkeypatch):

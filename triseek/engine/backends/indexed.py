@@ -25,6 +25,7 @@ from triseek.engine.absorb import changed_of
 from triseek.engine.backends import lines, verify
 from triseek.engine.backends.file import FileSearch, named_files
 from triseek.engine.backends.generation import State
+from triseek.engine.freshness import BUDGET_S
 from triseek.files import walk
 from triseek.files.root import open_folder
 from triseek.files.watcher import WatchLimit
@@ -160,8 +161,19 @@ class Indexed:
         return state.listed(scope, (), dirt, holding), state.reader, dirt
 
     def _sweep(self, state: State, paths: Sequence[str], *, verified: bool) -> Dirt:
-        """What changed; a folder that was named and is ignored by now is for another road."""
+        """What changed.
+
+        Raises:
+            BackendFailure: Another road knows better: there was no time to compare the tree with
+                the index, so that an edit might be missing from an answer; or a folder that was
+                named is ignored by now.
+        """
         dirt = state.sweep(verified=verified)
+        if verified and dirt.freshness == "unverified":
+            raise errors.BackendFailure(
+                f"the tree could not be compared with its index in {BUDGET_S:g} s",
+                next_step="Search again, or start the daemon, which is told what changes.",
+            )
         named = named_files(os.fsencode(self.root), paths)
         if dirt.directories and not named.folders.issubset(dirt.directories):
             raise errors.BackendFailure("the index does not hold the files this asks for")
