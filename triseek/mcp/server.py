@@ -59,6 +59,7 @@ def create(desk: Desk, verbs: Sequence[Verb], begin: Callable[[], None]) -> Serv
         on_list_tools=tools.listed,
         on_call_tool=tools.call,
     )
+    server.add_request_handler("shutdown", types.RequestParams, _shut_down)
     started = threading.Event()
 
     async def first(ctx: Any, call_next: Any) -> Any:  # noqa: ANN401 - the SDK's
@@ -71,6 +72,11 @@ def create(desk: Desk, verbs: Sequence[Verb], begin: Callable[[], None]) -> Serv
 
     server.middleware.append(first)
     return server
+
+
+async def _shut_down(_ctx: object, _params: object) -> types.EmptyResult:
+    """Agree: the transport that has this one client ends when the answer is written."""
+    return types.EmptyResult()
 
 
 class Tools:

@@ -1,0 +1,60 @@
+"""`served.py FOLDER [--http ADDRESS]`: a server with a tool of ours in index_status's place.
+
+It waits until a file is there, or until it is cancelled, of which it leaves a file. It makes noise
+on every way to standard output there is.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from triseek.mcp.serve import serve
+from triseek.service import verbs
+
+FOLDER = Path(sys.argv[1])
+
+
+@dataclasses.dataclass
+class Request:
+    """What the tool should do."""
+
+    wait_for: str = ""
+    noise: bool = False
+    weight: int = 0
+
+
+def answer(_desk: Any, request: Request, call: Any) -> dict[str, Any]:
+    if request.noise:
+        make_noise()
+    if request.wait_for:
+        (FOLDER / f"{request.wait_for}.begun").touch()
+        while not (FOLDER / request.wait_for).exists():
+            if call.cancelled():
+                (FOLDER / f"{request.wait_for}.cancelled").touch()
+                break
+            time.sleep(0.01)
+    return {"version": "1", "index_present": False, "weight": "x" * request.weight}
+
+
+def make_noise() -> None:
+    print("printed", flush=True)
+    os.write(1, b"written\n")
+    subprocess.run(["echo", "a child's"], check=True)
+    ctypes.CDLL(None).puts(b"the C library's")
+    ctypes.CDLL(None).fflush(None)
+
+
+verbs.VERBS = tuple(
+    dataclasses.replace(verb, request=Request, answer=answer)
+    if verb.name == "index_status"
+    else verb
+    for verb in verbs.VERBS
+)
+serve(str(FOLDER), ["search"], sys.argv[3] if "--http" in sys.argv else None)
