@@ -41,11 +41,18 @@ def read(words: Sequence[str]) -> Words | None:
 def serve_from_words(words: Sequence[str]) -> int | None:
     """Serve, if the words are plain."""
     plain = read(words)
-    return None if plain is None else _serve(plain)
+    return None if plain is None else serve(plain)
 
 
-def _serve(words: Words) -> int:
-    from triseek.mcp.serve import serve
+def serve(words: Words) -> int:
+    """Serve until the client has left.
+
+    Raises:
+        InvalidRequest: there is no such toolset, or no such address.
+        Busy: the port is in use.
+        StateUnwritable: the token cannot be kept.
+    """
+    from triseek.mcp import serve as serving
     from triseek.service.verbs import TOOLSETS
 
     toolsets = [name for name in words.toolsets.replace(",", " ").split() if name]
@@ -55,5 +62,5 @@ def _serve(words: Words) -> int:
             f"no such toolset: {', '.join(unknown) or repr(words.toolsets)}",
             next_step=f"Choose among {', '.join(TOOLSETS)}.",
         )
-    serve(words.repo, toolsets)
+    serving.serve(words.repo, toolsets, words.http)
     return status.FOUND

@@ -10,16 +10,20 @@ from triseek.mcp import roots
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from triseek.mcp.http import Address
 
+def serve(repo: str | None, toolsets: Sequence[str], http: str | None = None) -> None:
+    """Serve a client by standard input and output, or clients by HTTP at `HOST:PORT`.
 
-def serve(repo: str | None, toolsets: Sequence[str], http: Address | None = None) -> None:
-    """Serve a client by standard input and output, or clients by HTTP."""
+    Raises:
+        InvalidRequest: that is no address of this machine's own.
+        Busy: the port is in use.
+        StateUnwritable: the token cannot be kept where clients find it.
+    """
     logs.configure("mcp")
     import anyio
 
     from triseek.daemon.chores import Chores
-    from triseek.mcp import server, stdio
+    from triseek.mcp import server
     from triseek.mcp.startup import Startup, sync_is_wanted
     from triseek.service.desk import Desk
     from triseek.service.lending import Lending
@@ -33,10 +37,12 @@ def serve(repo: str | None, toolsets: Sequence[str], http: Address | None = None
         made = server.create(desk, chosen(toolsets), lambda: startup.begin(desk))
         try:
             if http is None:
+                from triseek.mcp import stdio
+
                 anyio.run(stdio.serve, made)
             else:
                 from triseek.mcp import http as over_http
 
-                over_http.serve(made, http)
+                over_http.serve(made, over_http.Address.parse(http))
         finally:
             startup.end()
