@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperCommand
 
 from triseek.cli import daemon_verb, status
-from triseek.cli.commands import context_pack, frecency, index, stats
+from triseek.cli.commands import context_pack, frecency, index, mcp, stats
 from triseek.cli.commands import find_files as finding
 from triseek.cli.flags import FLAGS
 from triseek.cli.world import World
@@ -116,6 +116,7 @@ app.command("context-pack")(context_pack.context_pack)
 app.command("frecency-select")(frecency.select)
 app.add_typer(stats.app, name="stats")
 app.add_typer(daemon_verb.app, name="daemon")
+app.add_typer(mcp.app, name="mcp")
 
 
 def run_app(words: Sequence[str]) -> int:
