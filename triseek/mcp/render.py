@@ -87,7 +87,8 @@ def _nothing(found: Mapping[str, Any]) -> Iterator[str]:
         yield f"no matches — {found.get('next_step', 'try fewer words')}"
         return
     skipped = f", {searched['skipped']:,} skipped" if searched["skipped"] else ""
-    yield f"no matches in {searched['files']:,} files{skipped} ({searched['freshness']})"
+    files = searched["files"]
+    yield (f"no matches in {files:,} {_plural(files, 'file')}{skipped} ({searched['freshness']})")
     for other in found["would_match"]:
         change = ", ".join(f"{name}: {_json(value)}" for name, value in other["change"].items())
         lines, files = other["lines"], other["files"]
