@@ -1,4 +1,4 @@
-"""Reuse is offered where a client names its context window, and to nobody else."""
+"""Reuse is offered where one context is certain, and to nobody else."""
 
 from __future__ import annotations
 
@@ -34,19 +34,46 @@ SAID: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("client", SAID)
+@pytest.mark.parametrize("client", [said for said in SAID if said not in ("nothing", "progress")])
 def test_what_clients_say_of_their_sessions_is_no_context(client: str) -> None:
-    assert conversation(SAID[client]) is None
-
-
-def test_a_request_without_meta_has_no_context() -> None:
-    assert conversation(None) is None
+    assert conversation(SAID[client], "somebody", "stdio") is None
 
 
 def test_a_client_names_its_context() -> None:
-    assert conversation({"triseek/context": "main/3", "progressToken": 1}) == "main/3"
+    said = {"triseek/context": "main/3", "session_id": "s", "progressToken": 1}
+    assert conversation(said, "claude-code", "stdio") == "context/main/3"
+
+
+@pytest.mark.parametrize("key", ["session_id", "sessionId"])
+def test_a_harness_that_speaks_as_the_reference_does_names_its_session(key: str) -> None:
+    assert conversation({key: "s"}, "claude-code", "stdio") == "session/s/"
+
+
+def test_a_sub_agent_of_a_session_is_another_context() -> None:
+    main, other = ({"session_id": "s", "agent_id": name} for name in ("a", "b"))
+    assert conversation(main) != conversation(other) != conversation({"session_id": "s"})
 
 
 @pytest.mark.parametrize("name", ["", "x" * (LONGEST + 1), 7, True, None, ["a"], {"a": "b"}])
 def test_what_is_no_name_is_none(name: object) -> None:
-    assert conversation({"triseek/context": name}) is None
+    assert conversation({"triseek/context": name, "session_id": name}) is None
+
+
+@pytest.mark.parametrize("said", ["nothing", "progress"])
+def test_a_script_has_one_context_by_its_connection(said: str) -> None:
+    assert conversation(SAID[said], "nightly-report", "stdio") == "connection/stdio"
+
+
+@pytest.mark.parametrize(
+    "client",
+    [
+        "claude-code", "Claude Desktop", "codex-mcp-client", "opencode", "pi", "cursor-vscode",
+        "gemini-cli-mcp-client", "Visual Studio Code", "Zed", "cline", "goose", "my-agent", None,
+    ],
+)  # fmt: skip
+def test_the_connection_of_an_agent_is_no_context(client: str | None) -> None:
+    assert conversation({}, client, "stdio") is None
+
+
+def test_a_request_that_stands_for_itself_has_no_context() -> None:
+    assert conversation({}, "nightly-report", None) is None

@@ -33,6 +33,7 @@ from tests.mcp.speaking import (
 )
 from triseek.errors import InvalidRequest
 from triseek.mcp.http import BODY_MAX, Address
+from triseek.service.verbs import VERBS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -148,7 +149,7 @@ def test_a_session_lists_calls_and_is_ended(served: Served) -> None:
     called = served.request(call(3, "search_content", query="needle"), session).message
     ended = served.request(headers=session, method="DELETE")
 
-    assert len(listed["result"]["tools"]) == 5
+    assert len(listed["result"]["tools"]) == len(VERBS)
     assert called["result"]["structuredContent"]["files_with_matches"] == 2
     assert ended.status == 200
     assert served.request(request(4, "ping"), session).status == 404

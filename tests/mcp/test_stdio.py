@@ -35,11 +35,12 @@ from tests.mcp.speaking import (
     until,
 )
 from triseek import __version__
+from triseek.service.verbs import VERBS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-TOOLS = {"find_files", "search_content", "search_path_and_content", "index_status", "reindex"}
+TOOLS = {verb.name for verb in VERBS}
 
 
 @pytest.fixture

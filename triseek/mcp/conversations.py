@@ -16,12 +16,20 @@ programs and their sources in November 2026:
     VS Code (Copilot)     `vscode.conversationId`; nothing of sub-agents and summaries
     Gemini CLI, Cursor    a progress token
 
-Each of them forgets answers without a word, so none of these says that an answer is still there. A
-client that knows its contexts says so by a key of ours.
+Each of them forgets answers without a word, so none of these says that an answer is still there,
+and nothing is reused for any of them. What is taken for one context is
+
+- a name under a key of ours, by a client that knows its contexts;
+- `session_id` (and `agent_id`) as they stand, by which a harness says that it speaks of contexts
+  as the reference does, and lets its hooks tell of clears, compactions and sub-agents;
+- the connection of a client that is no agent we know of: a script, a test, an editor.
+
+And in all cases only for the epoch that hooks have not ended (`engine.journal`).
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -30,14 +38,46 @@ if TYPE_CHECKING:
 CONTEXT = "triseek/context"
 """The key of `_meta` by which a client names one context window; it gives another name as soon as
 anything has been taken out of it."""
+SESSIONS, AGENTS = ("session_id", "sessionId"), ("agent_id", "agentId")
 LONGEST = 200
 
+_SESSION_OF_ITS_OWN = re.compile(
+    r"(session|thread|conversation|turn|tooluse).{0,3}(id|metadata)$", re.IGNORECASE
+)
+_AGENTS = re.compile(
+    r"claude|anthropic|codex|openai|chatgpt|opencode|\bpi\b|pi-coding|cursor|gemini|antigravity"
+    r"|cline|roo|kilo|windsurf|codeium|zed|visual studio|vscode|copilot|github|continue|goose"
+    r"|\bamp\b|aider|crush|qwen|jetbrains|intellij|junie|augment|trae|kiro|amazon|\bq\b|warp|factory|droid"
+    r"|openhands|devin|void|librechat|cherry|lm.?studio|open.?webui|agent|assistant|chat",
+    re.IGNORECASE,
+)
+"""Clients that hold several contexts by one connection, or may."""
 
-def conversation(meta: Mapping[str, Any] | None) -> str | None:
-    """The one context that an answer goes to; None where that is not certain.
+
+def conversation(
+    meta: Mapping[str, Any] | None, client: str | None = None, connection: str | None = None
+) -> str | None:
+    """A name for the one context that an answer goes to; None where that is not certain.
 
     Args:
         meta: The request's `_meta`; comes from outside.
+        client: What the client calls itself; None if it does not say.
+        connection: The connection's name; None where each request stands for itself.
     """
-    name = (meta or {}).get(CONTEXT)
-    return name if isinstance(name, str) and 0 < len(name) <= LONGEST else None
+    told = meta or {}
+    context = _name(told.get(CONTEXT))
+    if context is not None:
+        return f"context/{context}"
+    session = next(filter(None, (_name(told.get(key)) for key in SESSIONS)), None)
+    if session is not None:
+        agent = next(filter(None, (_name(told.get(key)) for key in AGENTS)), "")
+        return f"session/{session}/{agent}"
+    if connection is None or client is None or _AGENTS.search(client):
+        return None
+    if any(_SESSION_OF_ITS_OWN.search(key) for key in told):
+        return None  # an agent that does not say so
+    return f"connection/{connection}"
+
+
+def _name(value: object) -> str | None:
+    return value if isinstance(value, str) and 0 < len(value) <= LONGEST else None

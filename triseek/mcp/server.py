@@ -106,7 +106,7 @@ class Tools:
             raise MCPError(code=types.INVALID_PARAMS, message=f"unknown tool {params.name[:80]!r}")
         cancelled = threading.Event()
         call = Call(
-            conversation=conversations.conversation(ctx.meta),
+            conversation=_conversation(ctx),
             cancelled=cancelled.is_set,
             progress=_progress(ctx),
         )
@@ -165,6 +165,14 @@ def _result(tool: str, given: dict[str, Any], envelope: dict[str, Any]) -> types
         structured_content=envelope,
         is_error="error" in envelope,
     )
+
+
+def _conversation(ctx: ServerRequestContext[Any]) -> str | None:
+    client = ctx.session.client_params
+    # By HTTP a request may stand for itself; where it belongs to a session its header says so.
+    connection = "stdio" if ctx.request is None else ctx.request.headers.get("mcp-session-id")
+    name = client.client_info.name if client else None
+    return conversations.conversation(ctx.meta, name, connection)
 
 
 def _progress(ctx: ServerRequestContext[Any]) -> Callable[[Stage, int, int], None]:
