@@ -1,4 +1,7 @@
-"""An agent's client, the SDK's own, on a server that is a real process."""
+"""An agent's client, the SDK's own, on a server that is a real process.
+
+It says which context its answers go to, as a client has to that wants to be told what it has.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,8 @@ import mcp_types as types
 from anyio.from_thread import start_blocking_portal
 from mcp import ClientSession
 from mcp.client.stdio import StdioServerParameters, stdio_client
+
+from triseek.mcp.conversations import CONTEXT
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -33,6 +38,9 @@ class Agent:
         return self._portal.call(self._session.list_tools).tools
 
     def result(self, tool: str, *, meta: Any = None, **asked: Any) -> types.CallToolResult:
+        """With another `meta` than the one that names the context, if one is given."""
+        meta = {CONTEXT: "the one"} if meta is None else meta
+
         async def call() -> Any:
             return await self._session.call_tool(tool, asked, WAIT_S, meta=meta)
 

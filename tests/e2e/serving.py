@@ -61,7 +61,7 @@ def ready(agent: Any) -> None:
     """Wait until a server's searches are the index's, and follow events."""
 
     def is_ready() -> bool:
-        told = agent.call("search_content", query="no such text anywhere", meta={"sessionId": "0"})
+        told = agent.call("search_content", query="no such text anywhere", meta={})
         return told["strategy"] == "triseek_indexed" and told.get("freshness", "synced") == "synced"
 
     until(is_ready)

@@ -152,6 +152,16 @@ def test_the_same_search_again_is_the_reuse_envelope(server, root, tool, asked, 
     assert (forced["results"], forced["cache"]) == (first["results"], "miss")
 
 
+def test_who_does_not_say_which_context_it_is_gets_every_answer(server):
+    for meta in ({}, {"sessionId": "me"}, {"triseek/context": "another"}):
+        told = server.call("find_files", query="src rs config", meta=meta)
+
+        assert told["results"] == [{"path": "src/config.rs", "reason": "path_match"}]
+    assert server.call("find_files", query="src rs config", meta={"triseek/context": "another"})[
+        "results_omitted"
+    ]
+
+
 def test_every_search_has_the_fields_of_a_success(server):
     for tool, asked in (
         ("find_files", {"query": "config"}),
@@ -322,7 +332,7 @@ def test_a_tool_and_its_answers_are_what_is_written_down(server, tool):
     [listed] = [one for one in server.tools() if one.name == tool]
     answers = []
     for asked in EXAMPLES[tool]:
-        result = server.result(tool, **asked, meta={"sessionId": f"snapshot {tool}"})
+        result = server.result(tool, **asked, meta={})
         answers.append(
             {
                 "arguments": asked,
