@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import os
 import re
 from pathlib import Path
@@ -11,16 +12,19 @@ from typing import Any
 import pytest
 import typer
 
+from tests import tools_page
 from triseek import config, errors, logs
 from triseek.cli import app as cli_app
 from triseek.cli import help as cli_help
 from triseek.daemon.server import ANY_VERSION, Limits
 from triseek.engine.router import REASONS
 from triseek.ipc import wire
+from triseek.service.envelopes import CONTRACT
 from triseek.store import layout
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
+GOLDEN = ROOT / "tests/golden/tools"
 
 
 def cli_page() -> str:
@@ -132,6 +136,7 @@ PAGES = {
     "reference/on-disk-format.md": format_page,
     "reference/errors.md": errors_page,
     "reference/configuration.md": configuration_page,
+    "reference/tools.md": tools_page.page,
 }
 
 
@@ -157,6 +162,40 @@ def test_every_link_to_a_file_leads_somewhere(page):
     ]
 
     assert missing == []
+
+
+def fields_of(document: Any, lead: str = "") -> set[str]:
+    if isinstance(document, list):
+        return {name for one in document for name in fields_of(one, lead)}
+    if not isinstance(document, dict):
+        return set()
+    own = {lead + name for name in document}
+    return own | fields_of(document.get("results", []), "") | fields_of(
+        document.get("matches", []), "matches[]."
+    )  # fmt: skip
+
+
+def test_the_tools_page_names_every_field_that_is_ever_answered():
+    known = {name for table in tools_page.FIELDS for name in table} | {"error"}
+    known |= {f"matches[].{name}" for name in ("line", "column", "preview")}
+    answered = set()
+    for name in (
+        "find_files",
+        "search_content",
+        "search_path_and_content",
+        "index_status",
+        "reindex",
+    ):
+        written = json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))
+        for answer in written["answers"]:
+            answered |= fields_of(answer["structured_content"])
+
+    assert answered - known == set()
+    assert len(answered) > 30
+
+
+def test_every_code_of_an_error_is_explained():
+    assert set(tools_page.RAISED) == CONTRACT
 
 
 def test_the_protocols_page_names_every_verb_and_limit():

@@ -1,0 +1,225 @@
+"""The page of the MCP tools, made from the table of tools, their schemas and their docstrings."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from triseek.engine.ranked import REACH_MAX
+from triseek.mcp import arguments, instructions, schemas, stdio
+from triseek.model import tools
+from triseek.service import desk, envelopes, pages
+from triseek.service.verbs import TOOLSETS, VERBS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from triseek.service.verbs import Verb
+
+ADDED = "*added*"
+"""Fields and arguments that the contract does not have."""
+CONTRACT_ARGUMENTS = frozenset(
+    (
+        "query", "mode", "limit", "force_refresh", "path_query", "content_query", "goal", "intent",
+        "budget_tokens", "max_files", "changed_files",
+    )
+)  # fmt: skip
+
+SEARCH_FIELDS: Mapping[str, tuple[str, bool]] = {
+    "version": ("`1`, the version of this shape", False),
+    "repo_root": ("the folder that was searched, canonical and absolute", False),
+    "strategy": ("`triseek_indexed`, `triseek_direct_scan` or `ripgrep_fallback`", False),
+    "fallback_used": ("whether another road than the index answered", False),
+    "routing_reason": ("why: one of the [reasons](../concepts/routing.md)", False),
+    "cache": ("`miss`; `bypass` where the index did not answer; `hit` in a reuse envelope", False),
+    "search_id": ("`search-0001` and so on: this answer's name in this server", False),
+    "files_with_matches": ("files that match, exactly, whatever is shown", False),
+    "total_line_matches": (
+        "lines that match, exactly; 0 for `find_files`; not with `output_mode` files", False
+    ),
+    "results": ("best first; see below", False),
+    "truncated": ("whether results lie behind this page", False),
+    "next_offset": ("if so, the `offset` of the next page", True),
+    "freshness": (
+        (
+            "`synced` or `swept`: [how it is known](../concepts/freshness.md) that the answer is of"
+            " the tree as it is now"
+        ),
+        True,
+    ),
+    "generation": ("of the daemon's journal when the search began; `null` without a watcher", True),
+    "context_epoch": ("likewise; it rises when a context begins anew", True),
+    "force_refreshed": ("true, if that was asked for", True),
+    "fell_back": ("why a road failed before this one", True),
+    "notes": ("how the pattern was read, where that may surprise", True),
+    "incomplete": ("why totals cover a part only: time was up", True),
+    "searched": ("with no results: `files`, `skipped` and `freshness` of what was searched", True),
+    "would_match": (
+        ("with no results: changes of arguments that would match, each counted: `change`, `files`,"
+        " `lines`; `tool` in a change means that tool instead"), True
+    ),
+    "next_step": ("with no results: what to try", True),
+}  # fmt: skip
+RESULT_FIELDS: Mapping[str, tuple[str, bool]] = {
+    "path": ("below the root; bytes that are no UTF-8 are shown as U+FFFD", False),
+    "reason": ("`content_match`, `path_match`, or `path_only` with `output_mode` files", False),
+    "matches": ("rising lines, each once: `line`, `column` (bytes, from 1), `preview`", False),
+    "matches[].definition": ("true: the line defines what was found", True),
+    "matches[].context": ("true: a line around a match; it has no `column`", True),
+    "line_matches": ("all matching lines of the file, where not all are shown", True),
+    "count": ("with `output_mode` count: matching lines of the file", True),
+}
+REUSE_FIELDS: Mapping[str, tuple[str, bool]] = {
+    "prior_search_id": ("the answer that still holds; `search_id` says the same", False),
+    "reuse_status": ("`fresh_duplicate`", False),
+    "reuse_reason": ("`unchanged`", False),
+    "results_omitted": ("true; `results` is empty and `cache` is `hit`", False),
+}
+STATUS_FIELDS: Mapping[str, tuple[str, bool]] = {
+    "index_present": ("whether there is an index that can be read", False),
+    "index_fresh": (("whether answers know all of the tree: nothing differs from the index, or a"
+                    " daemon follows what does"), False),
+    "indexed_files": ("files in the index", False),
+    "index_bytes": ("its size on disk", False),
+    "last_updated": ("UTC, whole seconds", False),
+    "repo_category": ("`small`, `medium`, `large` or `very_large`; `null` without an index", False),
+    "routing_hint": (("`indexed_default`, `ripgrep_fallback` (no index), or `index_syncing` (it is"
+                     " being made)"), False),
+    "generation": ("of the index; another count than a search's", True),
+    "dirty_files": ("files that differ from the index and are searched directly", True),
+    "problem": ("why an index cannot be read", True),
+}  # fmt: skip
+REINDEX_FIELDS: Mapping[str, tuple[str, bool]] = {
+    "completed": ("true", False),
+    "mode": ("as it was asked for", False),
+    "rebuilt_full": ("whether everything was indexed anew; also where there was no index", False),
+    "elapsed_ms": ("how long it took", False),
+    "indexed_files": ("files in the index now", False),
+}
+FIELDS = (SEARCH_FIELDS, RESULT_FIELDS, REUSE_FIELDS, STATUS_FIELDS, REINDEX_FIELDS)
+
+RAISED: Mapping[str, str] = {
+    "INDEX_UNAVAILABLE": "`reindex` and `index_status` cannot use an index that is damaged or of a"
+    " later version. Searches take another road instead",
+    "INDEX_STALE": "never by a search: what changed since the index is searched directly",
+    "INVALID_QUERY": "an argument is missing, unknown, contradicts another or cannot be understood:"
+    " a pattern, a glob, a type, a path outside of the root or of nothing",
+    "REPO_NOT_DETECTED": "the root is not there (any more)",
+    "BACKEND_FAILURE": "something failed that may work later: another process is writing the"
+    " index, the state folder cannot be written, a bug (its traceback is on standard error)",
+    "FALLBACK_FAILURE": "every road failed",
+    "CONFIG_WRITE_FAILED": "not by these tools",
+    "CLIENT_NOT_INSTALLED": "not by these tools",
+}
+
+
+def page() -> str:
+    return "\n\n".join(
+        (
+            "# MCP tools",
+            ("What `triseek mcp serve` offers to agents; [how to add it](../guides/"
+            "search-from-an-agent.md) to one. A tool's answer is a document"
+            " (`structuredContent`) and the same in a few lines of text. What the table calls"
+            f" {ADDED} is beyond the contract of the reference implementation."),
+            *map(_tool, VERBS),
+            "## The envelope of a search",
+            _table(SEARCH_FIELDS),
+            "**A result** of `results`:",
+            _table(RESULT_FIELDS),
+            ("**Reuse.** A client that names its context window, by the key `triseek/context` in a"
+            " request's `_meta`, is told so when it asks again what that context has been told"
+            " and nothing has changed that matters: an edit, a new file, a rename or changed"
+            " ignore rules that bear on the answer make it be searched again, and so does"
+            " whatever is not known (no daemon, lost events, a restart). Instead of"
+            " `routing_reason` and `freshness` the envelope has:"),
+            _table(REUSE_FIELDS),
+            "## The envelope of context_pack",
+            "[What it holds and how it is chosen](../concepts/context-pack.md).",
+            "## The envelope of index_status",
+            _table(STATUS_FIELDS),
+            "## The envelope of reindex",
+            _table(REINDEX_FIELDS),
+            "## Errors",
+            ("`isError` is true, and the envelope is `version` and `error`: `code`, `message`,"
+            " `retryable`, `suggested_action`. A tool that does not exist is an error of the"
+            " protocol (-32602)."),
+            _errors(),
+            "## Limits",
+            _limits(),
+        )
+    ) + "\n"  # fmt: skip
+
+
+def _tool(verb: Verb) -> str:
+    schema = schemas.input_schema(verb)
+    required = schema.get("required", ())
+    rows = [
+        f"| `{name}`{'' if name in CONTRACT_ARGUMENTS else ' ' + ADDED} | {_kind(body)} "
+        f"| {'required' if name in required else _default(body)} | {_meaning(verb, name, body)} |"
+        for name, body in schema.get("properties", {}).items()
+    ]
+    head = "| argument | type | default | meaning |\n|---|---|---|---|\n"
+    table = head + "\n".join(rows) if rows else "No arguments."
+    changes = "" if verb.read_only else " It writes to the state folder, never to the tree."
+    return (
+        f"## {verb.name}\n\n{schemas.description(verb)}\n\n"
+        f"Toolset `{verb.toolset}`.{changes}\n\n{table}"
+    )
+
+
+def _kind(body: Mapping[str, Any]) -> str:
+    if "enum" in body:
+        return ", ".join(f"`{one}`" for one in body["enum"])
+    if body.get("type") == "array":
+        return f"list of {body['items'].get('type', 'any')}s"
+    bounds = [f"{body[name]}" for name in ("minimum", "maximum") if name in body]
+    return body.get("type", "any") + (f", {' to '.join(bounds)}" if len(bounds) == 2 else "")
+
+
+def _default(body: Mapping[str, Any]) -> str:
+    return f"`{json.dumps(body['default'])}`" if "default" in body else "–"
+
+
+def _meaning(verb: Verb, name: str, body: Mapping[str, Any]) -> str:
+    said = body.get("description") or (
+        "As in `search_content`." if name in tools.ContentOptions.__dataclass_fields__
+        and issubclass(verb.request, tools.ContentOptions) else ""
+    )  # fmt: skip
+    return said.replace("\n", " ").replace("|", "\\|")
+
+
+def _table(fields: Mapping[str, tuple[str, bool]]) -> str:
+    rows = [
+        f"| `{name}`{' ' + ADDED if added else ''} | {meaning} |"
+        for name, (meaning, added) in fields.items()
+    ]
+    return "| field | what it is |\n|---|---|\n" + "\n".join(rows)
+
+
+def _errors() -> str:
+    rows = [
+        f"| `{code}` | {when} | {envelopes.STEPS.get(code, '–')} |" for code, when in RAISED.items()
+    ]
+    return "| code | when | suggested |\n|---|---|---|\n" + "\n".join(rows)
+
+
+def _limits() -> str:
+    rows = {
+        "results on a page": f"{tools.LIMIT}, at most {tools.LIMIT_MAX}",
+        "`offset` and `limit` together": f"{REACH_MAX:,}",
+        "characters of a preview": f"{envelopes.PREVIEW_MAX}, around what was found",
+        "lines of context": f"{tools.CONTEXT_MAX} on each side",
+        "tokens of an envelope, a quarter of its characters": f"{pages.BUDGET:,}; `token_budget`"
+        f" {pages.BUDGET_MIN} to {pages.BUDGET_MAX:,}; what does not fit is the next page",
+        "characters of an argument": f"{arguments.TEXT_MAX:,}",
+        "items of a list": f"{arguments.ITEMS_MAX:,}",
+        "bytes of a message by standard input": f"{stdio.LINE_MAX:,}",
+        "seconds of a search": f"{desk.DEADLINE_S:g}, then it says what it has found so far",
+        "characters of the instructions": f"{instructions.MOST:,}",
+    }
+    toolsets = ", ".join(f"`{name}`" for name in TOOLSETS)
+    return (
+        "| what | how much |\n|---|---|\n"
+        + "\n".join(f"| {what} | {much} |" for what, much in rows.items())
+        + f"\n\nToolsets: {toolsets}."
+    )
