@@ -15,6 +15,7 @@ SLOW = (
 )  # fmt: skip
 """Each would take as long to import as the daemon takes to answer."""
 HEAVY = ("numba", "pyarrow", "typer", "rich", "numpy", "re2")
+PROTOCOL = ("mcp", "mcp_types", "pydantic", "anyio", "asyncio", "uvicorn", "starlette")
 
 
 def loaded_by(statement: str) -> set[str]:
@@ -41,6 +42,18 @@ def _modules(code: str) -> set[str]:
         ("import triseek.kernels.cache; triseek.kernels.cache.is_ready()", HEAVY),
         ("import triseek.service.service", ("numba", "pyarrow", "typer", "rich")),
         ("import triseek.store.manifest", ("numba", "pyarrow", "typer", "rich")),
+        ("import triseek.cli.mcp_verb", (*HEAVY, *PROTOCOL, "json", "dataclasses", "logging")),
+        ("import triseek.mcp.serve", (*HEAVY, *PROTOCOL)),
+        (
+            "import triseek.mcp.arguments, triseek.mcp.schemas, triseek.mcp.render",
+            (*HEAVY, *PROTOCOL),
+        ),
+        ("import triseek.service.verbs", ("numba", "pyarrow", "typer", "rich", *PROTOCOL)),
+        # All that a server needs for its first answer.
+        (
+            "import triseek.mcp.server, triseek.mcp.stdio, triseek.mcp.startup",
+            ("numba", "pyarrow", "typer", "rich"),
+        ),
     ],
 )
 def test_a_light_module_loads_nothing_heavy(statement, light_of):
