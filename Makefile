@@ -41,10 +41,14 @@ test-nojit: $(VENV)/.ready  ## The kernels as plain Python: coverage and debugge
 test-all: $(VENV)/.ready  ## With the slow ones: full fuzz counts, crash loops, parity on real trees
 	$(RUN) pytest
 
-prove: $(VENV)/.ready  ## The daemon's proofs at full count: reads, load, kills, memory, branch switch
+prove: $(VENV)/.ready  ## The proofs at full count: reads, load, kills, memory, branch switch, MCP
 	$(RUN) pytest -q -s -m slow -o faulthandler_timeout=1800 tests/e2e/test_read_your_writes.py \
 	    tests/e2e/test_daemon_load.py tests/e2e/test_daemon_kill.py tests/e2e/test_daemon_memory.py \
-	    tests/e2e/test_branch_switch.py tests/e2e/test_daemon_places.py
+	    tests/e2e/test_branch_switch.py tests/e2e/test_daemon_places.py tests/mcp/test_fuzz.py \
+	    tests/mcp/test_fuzz_http.py tests/e2e/test_mcp_clients.py
+
+clients: $(VENV)/.ready  ## Have the MCP Inspector, its conformance suite, Claude Code and Codex (npm) use the server
+	$(RUN) pytest -q -rs -m slow tests/e2e/test_mcp_clients.py
 
 golden: $(VENV)/.ready  ## Accept what golden tests now print; read the diff before committing it
 	TRISEEK_GOLDEN=update $(RUN) pytest tests/query/test_grams.py tests/cli tests/test_docs.py \
@@ -72,4 +76,4 @@ build: $(VENV)/.ready  ## Wheel and sdist
 clean:  ## What can be rebuilt
 	rm -rf dist .coverage* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 
-.PHONY: help demo check format lint types imports test test-nojit test-all prove golden cover bench bench-daemon bench-quick build clean
+.PHONY: help demo check format lint types imports test test-nojit test-all prove clients golden cover bench bench-daemon bench-quick build clean
