@@ -355,3 +355,21 @@ def test_a_signal_ends_the_server_and_all_it_started(
         assert server.ended() == 0
         until(lambda: not any(is_running(pid) for pid in started))
         assert b"Traceback" not in server.said
+
+
+@pytest.mark.parametrize("is_told", [True, False], ids=["signal", "end of input"])
+def test_what_was_begun_behind_the_first_answer_ends_with_the_server(
+    tree: str, repo: Any, tmp_path: Path, *, is_told: bool
+) -> None:
+    repo({f"many/{number}.txt": f"line {number}\n" * 50 for number in range(3_000)})
+    cold = {"NUMBA_CACHE_DIR": str(tmp_path / "cold")}
+    with greeted([*SERVE, tree], variables=cold, sync=True) as server:
+        until(lambda: len(children_of(server.process.pid)) == 2)  # it compiles, and indexes
+        started = children_of(server.process.pid)
+
+        if is_told:
+            server.process.send_signal(signal.SIGTERM)
+
+        assert server.close() == 0
+        assert not [pid for pid in started if is_running(pid)]
+        assert b"Traceback" not in server.said

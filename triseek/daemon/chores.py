@@ -47,7 +47,8 @@ class Chores:
             warm(no_progress)
         except Exception:
             # Searches take other roads; the next start tries again.
-            logger.exception("kernels could not be loaded")
+            if not self._closed:
+                logger.exception("kernels could not be loaded")
             return
         self.warm.set()
         logger.info("warm")

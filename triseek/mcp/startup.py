@@ -27,6 +27,9 @@ PAUSE_S = 0.05
 WATCHED_WITHIN_S = 5.0
 """How long a daemon may take to begin to watch before the index is brought up to date here."""
 
+END_S = 5.0
+"""How long the end may wait for an index that is being brought up to date."""
+
 
 class Startup:
     """Runs once; knows how far it has come."""
@@ -37,6 +40,7 @@ class Startup:
         self._sync = sync
         self._syncing = False
         self._ended = threading.Event()
+        self._indexing: threading.Thread | None = None
 
     @property
     def is_cold(self) -> bool:
@@ -50,8 +54,9 @@ class Startup:
 
     def begin(self, desk: Desk) -> None:
         """Start; returns at once."""
-        for work in (self._warm, lambda: self._index(desk)):
-            threading.Thread(target=work, name="triseek-startup", daemon=True).start()
+        self._indexing = threading.Thread(target=self._index, args=(desk,), daemon=True)
+        for thread in (threading.Thread(target=self._warm, daemon=True), self._indexing):
+            thread.start()
 
     def _warm(self) -> None:
         time.sleep(PAUSE_S)
@@ -65,7 +70,8 @@ class Startup:
                 self._bring_up_to_date(desk)
                 self._register(desk)
         except (errors.TriseekError, OSError) as error:
-            logger.warning("start-up sync: %s", error)
+            if not self._ended.is_set():
+                logger.warning("start-up sync: %s", error)
 
     def _register(self, desk: Desk) -> None:
         """Have the daemon keep this root, and start one if that is allowed and none runs."""
@@ -103,9 +109,11 @@ class Startup:
             self._syncing = False
 
     def end(self) -> None:
-        """Stop what is under way."""
+        """Stop what is under way, and wait until no process of it is left."""
         self._ended.set()
         self.chores.close()
+        if self._indexing is not None:
+            self._indexing.join(END_S)
 
 
 def sync_is_wanted() -> bool:
