@@ -11,9 +11,10 @@ from __future__ import annotations
 import json
 import logging
 import os
+import select
 from contextvars import ContextVar
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from triseek import paths
 from triseek.errors import InvalidRequest, StateUnwritable
@@ -26,6 +27,9 @@ SIZE = 5_000_000
 """Bytes of a log file before it is put aside."""
 KEPT = 3
 """Files put aside; daemon.log.3 is the oldest."""
+
+PIECE = getattr(select, "PIPE_BUF", 512) // 4
+"""Characters, of four bytes at most, that a pipe takes at once if it is ready."""
 
 request: ContextVar[str] = ContextVar("request", default="")
 """The id of the request this thread serves, "" outside one."""
@@ -54,9 +58,11 @@ def configure(role: str, level: str = "info") -> None:
     if role not in ("cli", "mcp", "daemon"):
         raise InvalidRequest(f"{role}: no such role")
     logger = logging.getLogger("triseek")
-    handler = _to_file() if role == "daemon" else _to_stderr()
+    handler = _to_file() if role == "daemon" else _to_stderr(waits=role == "cli")
     close()
     logger.addHandler(handler)
+    if role == "mcp":  # what the protocol's packages warn of, which would else wait for a reader
+        logging.getLogger().addHandler(handler)
     logger.setLevel(logging.WARNING if role == "cli" else level.upper())
     logger.propagate = False
 
@@ -66,6 +72,7 @@ def close() -> None:
     logger = logging.getLogger("triseek")
     for handler in logger.handlers[:]:
         logger.removeHandler(handler)
+        logging.getLogger().removeHandler(handler)
         handler.close()
     logger.propagate = True
 
@@ -92,8 +99,38 @@ class JsonLines(logging.Formatter):
         return json.dumps(document, ensure_ascii=True, default=str)
 
 
-def _to_stderr() -> logging.Handler:
-    handler = logging.StreamHandler()
+class Passing(logging.StreamHandler[TextIO]):
+    """Says what there is a reader for; waits for nobody.
+
+    A client that starts a server and never reads its standard error would have it stand still when
+    the pipe is full.
+    """
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write the record, as far as somebody reads."""
+        try:
+            text = self.format(record) + self.terminator
+            for start in range(0, len(text), PIECE):
+                if not _is_ready(self.stream):
+                    return
+                self.stream.write(text[start : start + PIECE])
+                self.flush()
+        except Exception:  # noqa: BLE001 - as every handler: no log is worth a failure
+            self.handleError(record)
+
+
+def _is_ready(stream: TextIO) -> bool:
+    """Whether a stream takes a piece without waiting."""
+    try:
+        poll = select.poll()
+        poll.register(stream, select.POLLOUT)
+        return bool(poll.poll(0))
+    except (AttributeError, OSError, ValueError):  # no poll, or nothing to ask it of
+        return True
+
+
+def _to_stderr(*, waits: bool) -> logging.Handler:
+    handler = logging.StreamHandler() if waits else Passing()
     handler.setFormatter(logging.Formatter("triseek: %(message)s"))
     return handler
 

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import termios
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -373,3 +374,29 @@ def test_what_was_begun_behind_the_first_answer_ends_with_the_server(
         assert server.close() == 0
         assert not [pid for pid in started if is_running(pid)]
         assert b"Traceback" not in server.said
+
+
+def test_a_client_that_never_reads_the_log_is_served(tree: str) -> None:
+    malformed = json.dumps(notice("notifications/progress", progressToken=[])).encode() + b"\n"
+    with subprocess.Popen(
+        [sys.executable, *SERVE, tree],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        killer = threading.Timer(PATIENCE_S, process.kill)
+        killer.start()
+        for message in (hello(), notice("notifications/initialized")):
+            process.stdin.write(json.dumps(message).encode() + b"\n")
+        process.stdin.write(malformed * 3_000)  # each is a warning of the SDK
+        process.stdin.write(json.dumps(request(1, "ping")).encode() + b"\n")
+        process.stdin.close()
+
+        told = [json.loads(line)["id"] for line in process.stdout]
+
+        killer.cancel()
+        assert told == ["hello", 1]
+        assert b"malformed" in process.stderr.read()
