@@ -126,8 +126,9 @@ def page() -> str:
             _table(SEARCH_FIELDS),
             "**A result** of `results`:",
             _table(RESULT_FIELDS),
-            ("**Reuse.** A client that names its context window, by the key `triseek/context` in a"
-            " request's `_meta`, is told so when it asks again what that context has been told"
+            ("**Reuse.** Where it is certain which context an answer goes to (the request's `_meta`"
+            " names it by `triseek/context`, or by `session_id` and `agent_id`; or the client is no"
+            " agent, and has one connection), it is told so when it asks again what it has been told"
             " and nothing has changed that matters: an edit, a new file, a rename or changed"
             " ignore rules that bear on the answer make it be searched again, and so does"
             " whatever is not known (no daemon, lost events, a restart). Instead of"
