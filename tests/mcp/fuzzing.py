@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.mcp.speaking import call, hello, notice, request
 from triseek.mcp.stdio import LINE_MAX
+from triseek.service.verbs import VERBS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -174,7 +175,7 @@ class Fuzzer:
             (call(number, "search_content", query="a", limit="many"), refused_by_tool),
             (call(number, "search_content", nothing=1), refused_by_tool),
             (call(number, "no_such_tool"), failed(INVALID_PARAMS)),
-            (request(number, "tools/list"), lambda a: len(a["result"]["tools"]) == 5),
+            (request(number, "tools/list"), lambda a: len(a["result"]["tools"]) == len(VERBS)),
             (request(number, "ping"), lambda a: a["result"] == {}),
             (request(number, "tools/call", {"name": 5}), failed(INVALID_PARAMS)),
             (request(number, "tools/call"), failed(INVALID_PARAMS)),
