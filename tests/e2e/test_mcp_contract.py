@@ -128,7 +128,7 @@ def test_search_path_and_content(server):
     ("tool", "asked", "counts"),
     [
         ("search_content", {"query": "Result<"}, (2, 2)),
-        ("search_path_and_content", {"path_query": "*.rs", "content_query": "fn"}, (3, 3)),
+        ("search_path_and_content", {"path_query": "src/**", "content_query": "fn"}, (3, 3)),
         ("find_files", {"query": "src rs"}, (3, 0)),
     ],
 )

@@ -23,7 +23,7 @@ FOLDERS = ["", "src", "src/auth", "tests", "vendor/router", "Docs", ".github", "
 QUERIES = [
     "router", "ROUTER", "router auth", "auth router", "src/", "/", "über", "ÜBER", "kelvin", "a b",
     "r", "nothing", "*.rs", "src/**", "**/*router*", "*.{ts,py}", "!*.rs", "[rR]outer*", ". r",
-    "vendor", "\udcff", "ﬃ",
+    "vendor", "\udcff", "ﬃ", "**", "src/**/*", "src/auth/**", "./src/**", "/Docs/**", "no/**",
 ]  # fmt: skip
 
 
@@ -100,6 +100,19 @@ def test_among_equals_used_files_come_first_then_path_order(tree):
 
     assert sorted(moved) == sorted(plain)
     assert (moved[0], plain.index(last) > 0) == (last, True)
+
+
+@pytest.mark.parametrize("text", ["**", "**/*", "src/**", "./src/**/*"])
+def test_a_glob_for_all_of_a_folder_takes_what_is_listed_there(tmp_path, text):
+    """And not what is ignored, as it would if it were ripgrep's."""
+    root, index_dir = str(tmp_path / "root"), str(tmp_path / "index")
+    roads.write(root, {"src/a.py": "", "src/out/b.py": "", "src/.c.py": "", ".git/HEAD": "",
+                       ".gitignore": "out/\n"})  # fmt: skip
+    build(root, index_dir)
+    expected = {b"src/a.py"} | ({b".gitignore"} if text.startswith("**") else set())
+
+    for engine in (Engine(root, index_dir=index_dir), Engine(root)):
+        assert set(find_files(engine, Query(text), {}).paths) == expected
 
 
 @pytest.mark.parametrize("text", ["", " \t\n", "a\0b"])

@@ -30,6 +30,7 @@ ASKED = [
     {"query": "f(x: u8)", "mode": "regex"},
     {"query": r"first\ssecond", "mode": "regex"},
     {"query": "parse_arguments", "glob": "*.py"},
+    {"query": "parse_arguments", "glob": "lib/**"},
     {"query": "parse_arguments", "path": "lib", "type": "rust"},
     {"query": "PARSE", "path": "src", "case": "insensitive", "glob": "*.py"},
 ]

@@ -206,12 +206,32 @@ def test_too_many_paths_to_remember_are_reused_only_where_nothing_in_scope_chang
     desk, root, monkeypatch
 ):
     monkeypatch.setattr("triseek.engine.ranked.MATCHED_MAX", 1)
-    search_in(desk, "*.py", "needle", "me", limit=1)
+    search_in(desk, "lib/** src/**", "needle", "me", limit=1)
     write(root, "README.md", "out of scope\n")
-    assert is_hit(search_in(desk, "*.py", "needle", "me", limit=1))
+    assert is_hit(search_in(desk, "lib/** src/**", "needle", "me", limit=1))
 
     write(root, "lib/c.py", "a match that was not shown, and is none now\n")
-    assert not is_hit(search_in(desk, "*.py", "needle", "me", limit=1))
+    assert not is_hit(search_in(desk, "lib/** src/**", "needle", "me", limit=1))
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda desk: search(desk, "needle", "me", glob="*.log"),
+        lambda desk: search(desk, "needle", "me", glob="*.py *.log"),
+        lambda desk: search(desk, "needle", "me", type="log"),
+        lambda desk: find(desk, "*.log", "me"),
+    ],
+    ids=["glob", "globs", "type", "files"],
+)
+def test_what_may_be_ignored_is_searched_again_since_nobody_tells_of_it(desk, root, ask):
+    """A glob asks for ignored files too, a type for hidden ones."""
+    before = ask(desk)
+    write(root, "ignored.log", "needle\n")
+    after = ask(desk)
+
+    assert not is_hit(after)
+    assert before["files_with_matches"] <= after["files_with_matches"]
 
 
 def test_nothing_is_reused_while_no_daemon_runs(desk, daemon):

@@ -194,12 +194,25 @@ def test_context_is_marked_and_does_not_count(desk):
         ({"patterns": ("mod",)}, 9), ({"mode": "regex"}, 8),
         ({"glob": "src"}, 3), ({"glob": "src/"}, 3), ({"glob": "src/auth"}, 2),
         ({"glob": "./src/**"}, 3), ({"glob": "tests"}, 2), ({"glob": "Makefile"}, 2),
+        ({"glob": "**"}, 8), ({"glob": "src/** !**/auth/**"}, 1), ({"glob": "src docs"}, 4),
+        ({"glob": "src/** docs/**/*"}, 4), ({"glob": "src *.md"}, 4), ({"glob": "src/*"}, 1),
+        ({"glob": "src/**", "path": "src/auth"}, 2), ({"glob": "nowhere/**"}, 0),
         ({"glob": "lib.rs"}, 1), ({"glob": "src/lib.rs"}, 1), ({"glob": "*outer.rs"}, 2),
     ],
     ids=str,
 )  # fmt: skip
 def test_options_mean_what_they_say(desk, more, count):
     assert search(desk, "route", **more)["total_line_matches"] == count
+
+
+@pytest.mark.parametrize("glob", ["app/", "app/**", "./app/**/*", "**", "app/** !*.md"])
+def test_a_glob_for_a_folder_asks_for_nothing_that_is_ignored_there(repo, glob):
+    root = os.path.realpath(
+        repo({"app/a.js": "route\n", "app/node_modules/b.js": "route\n", "app/.c.js": "route\n",
+              ".ignore": "node_modules\n"})
+    )  # fmt: skip
+
+    assert lines(search(bare_desk(root), "route", glob=glob)) == [("app/a.js", 1)]
 
 
 def test_an_absolute_path_or_glob_below_the_root_is_taken(desk, tmp_path):

@@ -55,10 +55,20 @@ class Query:
             raise InvalidQuery("the query holds a NUL character", next_step="Leave it out.")
         self.is_glob = bool(GLOB_SIGNS & set(text))
         self.words = [] if self.is_glob else [_folded(os.fsencode(word)) for word in text.split()]
-        self.scope = ScopeSpec(globs=(text.strip(),) if self.is_glob else (), allowlist=True)
+        self.below = _below(text.strip()) if self.is_glob else None
+        """For a glob that takes all of a folder: that folder's path and `/`; of the root: empty."""
+        is_scoped = self.is_glob and self.below is None
+        self.scope = ScopeSpec(globs=(text.strip(),) if is_scoped else (), allowlist=True)
+
+    @property
+    def holding(self) -> list[bytes]:
+        """What is in every path that is meant, as far as the index can look for it."""
+        return _ascii([self.below[:-1]] if self.below else self.words)
 
     def accepts(self, path: bytes) -> bool:
-        """Whether a path has every word; for a glob the scope has seen to it."""
+        """Whether a path has every word; for other globs the scope has seen to it."""
+        if self.below:
+            return path.startswith(self.below)
         return self.is_glob or all(_holds(path, word) for word in self.words)
 
     def distance(self, path: bytes) -> int:
@@ -99,7 +109,7 @@ def _by_index(engine: Engine, query: Query) -> Found | None:
     if not (engine.has_index() and cache.is_ready() and not engine.is_cold):
         return None
     try:
-        paths, reader, dirt = engine.indexed().find_files(query.scope, _ascii(query.words))
+        paths, reader, dirt = engine.indexed().find_files(query.scope, query.holding)
     except (BackendFailure, IndexCorrupt, FormatTooNew, IndexUnavailable):
         return None
     route = Route(backend="indexed", reason="indexed_default")
@@ -110,6 +120,19 @@ def _by_walk(engine: Engine, query: Query) -> Found:
     reason = "kernels_cold" if engine.has_index() else "no_index"
     paths = walk(engine.root, query.scope).paths
     return Found(paths, Route(backend="direct_scan", reason=reason), "swept", None)
+
+
+def _below(glob: str) -> bytes | None:
+    """The folder all of which a glob takes.
+
+    To the walk it would ask for whatever is ignored or hidden there, too, as it does of ripgrep.
+    """
+    glob = glob.removeprefix("./").removeprefix("/")
+    if glob in ("**", "**/*"):
+        return b""
+    folder = glob.removesuffix("/*").removesuffix("/**")
+    is_whole = glob in (f"{folder}/**", f"{folder}/**/*")
+    return os.fsencode(f"{folder}/") if is_whole and not GLOB_SIGNS & set(folder) else None
 
 
 def _ascii(words: Sequence[bytes]) -> list[bytes]:

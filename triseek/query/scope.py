@@ -143,6 +143,11 @@ class Scope:
             chosen[hidden] &= self._unhides(table, hidden, told[hidden], typed[hidden])
         return chosen
 
+    @property
+    def brings_back(self) -> bool:
+        """Whether some globs or types may ask for files the default walk leaves out."""
+        return bool(self.overrides.takes or self.types.selects)
+
     def may_whitelist(
         self, excluded: Entries | Iterable[Excluded], named: Sequence[bytes] = ()
     ) -> list[Excluded]:
@@ -151,7 +156,7 @@ class Scope:
         A folder in the answer is entered again by ripgrep; what it lists there must be walked.
         `named` is as for `select`.
         """
-        if not (self.overrides.takes or self.types.selects):
+        if not self.brings_back:
             return []
         left = excluded if isinstance(excluded, Entries) else Entries(excluded)
         if not left.entries:

@@ -46,7 +46,7 @@ def find(desk: Desk, request: FindFilesRequest, call: Call) -> dict[str, Any]:
         **envelopes.routed(found.route, force_refreshed=request.force_refresh),
         "files_with_matches": len(found.paths),
         "total_line_matches": 0,
-        **turn.executed(_outcome(found, listed)),
+        **turn.executed(_outcome(query, found, listed)),
         "results": results,
         "truncated": False,
     }
@@ -62,10 +62,11 @@ def find(desk: Desk, request: FindFilesRequest, call: Call) -> dict[str, Any]:
     return fit(page, len(results), 0)
 
 
-def _outcome(found: Found, listed: list[bytes]) -> reuse.Outcome:
+def _outcome(query: Query, found: Found, listed: list[bytes]) -> reuse.Outcome:
     return reuse.Outcome(
         freshness=found.freshness,
         indexed=found.route.backend == "indexed",
+        told=not Scope.compile(query.scope).brings_back,
         matched=frozenset(found.paths) if len(found.paths) <= MATCHED_MAX else None,
         shown=frozenset(listed),
         files=len(found.paths),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from triseek.errors import TriseekError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from triseek.engine.engine import Engine
     from triseek.engine.ranked import Ranked
@@ -36,10 +36,18 @@ class Reading(NamedTuple):
 
 
 def for_nothing(
-    engine: Engine, tool: str, request: SearchRequest, found: Ranked, call: Call
+    engine: Engine,
+    tool: str,
+    request: SearchRequest,
+    narrowing: Sequence[str],
+    found: Ranked,
+    call: Call,
 ) -> dict[str, Any]:
-    """Fields for an envelope of a tool without results."""
-    would = list(_would_match(engine, tool, request, call))
+    """Fields for an envelope of a tool without results.
+
+    narrowing: which of the arguments glob, type and path were given.
+    """
+    would = list(_would_match(engine, _readings(tool, request, narrowing), call))
     return {
         "searched": {
             "files": found.totals.files_searched,
@@ -52,14 +60,14 @@ def for_nothing(
 
 
 def _would_match(
-    engine: Engine, tool: str, request: SearchRequest, call: Call
+    engine: Engine, readings: Iterable[Reading], call: Call
 ) -> Iterator[dict[str, Any]]:
     until = time.monotonic() + PATIENCE_S
 
     def stop() -> bool:
         return call.cancelled() or time.monotonic() > until
 
-    for reading in _readings(tool, request):
+    for reading in readings:
         if stop():
             return
         lines, files = _count(engine, reading.request, stop)
@@ -67,7 +75,7 @@ def _would_match(
             yield {"change": reading.change, "files": files, "lines": lines}
 
 
-def _readings(tool: str, request: SearchRequest) -> Iterator[Reading]:
+def _readings(tool: str, request: SearchRequest, narrowing: Sequence[str]) -> Iterator[Reading]:
     """Other meanings, the likeliest first, each a single change."""
     pattern, scope = request.pattern, request.scope
     if pattern.case == "sensitive":
@@ -82,10 +90,9 @@ def _readings(tool: str, request: SearchRequest) -> Iterator[Reading]:
     spans = any(r"\n" in text or r"\s" in text for text in pattern.patterns)
     if spans and not pattern.fixed and not pattern.multiline:
         yield _with(request, {"multiline": True}, multiline=True, dotall=True)
-    if scope.globs or scope.types or request.paths:
+    if narrowing:
         wide = replace(request, scope=replace(scope, globs=(), types=()), paths=())
-        given = {"glob": scope.globs, "type": scope.types, "path": request.paths}
-        change = {name: "" for name, value in given.items() if value}
+        change = dict.fromkeys(narrowing, "")
         if tool == "search_path_and_content":  # which cannot do without its glob
             change["tool"] = "search_content"
             del change["glob"]

@@ -31,6 +31,8 @@ class Outcome(NamedTuple):
     freshness: Freshness
     indexed: bool
     """Whether the index answered; other answers are not remembered."""
+    told: bool
+    """Whether the journal is told of every file asked about, as of those not ignored or hidden."""
     matched: frozenset[bytes] | None
     shown: frozenset[bytes]
     files: int
@@ -97,7 +99,8 @@ class Turn:
         """Remember a new answer; what the envelope says of when it was true."""
         search_id = self._desk.answers.next_id()
         if self._key is not None:
-            if self._clock is not None and outcome.indexed and outcome.freshness == "synced":
+            is_sure = outcome.indexed and outcome.told and outcome.freshness == "synced"
+            if self._clock is not None and is_sure:
                 self._desk.answers.put(
                     self._key,
                     Answer(

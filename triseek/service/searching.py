@@ -11,6 +11,7 @@ from triseek.engine.ranked import ranked
 from triseek.errors import InvalidQuery
 from triseek.model.search import PatternSpec, ScopeSpec, SearchRequest
 from triseek.model.tools import CONTEXT_MAX, LIMIT_MAX, SearchContentRequest
+from triseek.query.scope import Scope
 from triseek.service import envelopes, hints, reuse
 from triseek.service.desk import patience
 from triseek.service.pages import fit, listed
@@ -67,13 +68,14 @@ def search_content(
         **envelopes.head(engine.root),
         **envelopes.routed(found.route, force_refreshed=request.force_refresh),
         **_counted(found, request.output_mode),
-        **turn.executed(_outcome(found)),
+        **turn.executed(_outcome(found, asked.scope)),
         "results": results,
         "truncated": found.more,
         **_remarks(found),
     }
     if not found.totals.files_matched and not found.totals.incomplete:
-        answer |= hints.for_nothing(engine, tool, asked, found, call)
+        narrowing = [name for name in ("glob", "type", "path") if getattr(request, name)]
+        answer |= hints.for_nothing(engine, tool, asked, narrowing, found, call)
     count = listed(results)
 
     def page(most: int) -> dict[str, Any]:
@@ -95,6 +97,7 @@ def engine_request(root: str, request: SearchContentRequest) -> SearchRequest:
     if not all(patterns):
         raise InvalidQuery("the query is empty", next_step="Give a text to find.")
     context = min(max(request.context, 0), CONTEXT_MAX) if request.output_mode == "content" else 0
+    globs, paths = narrowed(root, request.glob, request.path)
     return SearchRequest(
         pattern=PatternSpec(
             patterns=patterns,
@@ -105,27 +108,57 @@ def engine_request(root: str, request: SearchContentRequest) -> SearchRequest:
             dotall=request.multiline,
         ),
         scope=ScopeSpec(
-            globs=tuple(_globs(root, request.glob)),
+            globs=globs,
             types=tuple(request.type.replace(",", " ").split()),
             allowlist=True,
         ),
-        paths=(below(root, request.path),) if request.path else (),
+        paths=paths,
         mode=_MODES[request.output_mode],
         before=context,
         after=context,
     )
 
 
-def _globs(root: str, text: str) -> Iterator[str]:
-    """The globs of one line. A plain name is meant as the file or folder that has it."""
-    for word in text.split():
-        glob = word.removeprefix(root + os.sep).removeprefix("./")
-        if glob.startswith("!") or GLOB_SIGNS & set(glob):
-            yield glob
-            continue
-        name = glob.rstrip("/")
-        yield name
-        yield f"{name}/**" if "/" in name else f"**/{name}/**"
+def narrowed(root: str, text: str, path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The globs and the paths that are meant by a line of globs and by a path.
+
+    A glob for all of a folder is that folder: to ripgrep it would also ask for whatever is ignored
+    A glob for all of a folder is that folder: to ripgrep it would also ask for whatever is ignored
+    or hidden below. A plain name is meant as any file or folder that has it.
+
+    Raises:
+        InvalidQuery: as `below`.
+    """
+    words = [word.removeprefix(root + os.sep).removeprefix("./") for word in text.split()]
+    wanted = [word for word in words if not word.startswith("!")]
+    folders = [_folder(root, word) for word in wanted]
+    if not path and folders and None not in folders:
+        named = tuple(dict.fromkeys(folder for folder in folders if folder is not None))
+        unwanted = tuple(word for word in words if word.startswith("!"))
+        return unwanted, () if "." in named else named
+    globs = tuple(glob for word in words for glob in _globs(word))
+    return globs, (below(root, path),) if path else ()
+
+
+def _folder(root: str, word: str) -> str | None:
+    """The folder all of which a glob takes, if there is one."""
+    if word in ("**", "**/*"):
+        return "."
+    name = word.removesuffix("/*").removesuffix("/**").rstrip("/")
+    whole = name != word or "/" in word
+    is_plain = whole and not GLOB_SIGNS & set(name) and not word.endswith(f"{name}/*")
+    inside = _relative(root, name) if is_plain and name else None
+    return inside if inside and os.path.isdir(os.path.join(root, inside)) else None  # noqa: PTH112, PTH118
+
+
+def _globs(word: str) -> Iterator[str]:
+    """A word as globs."""
+    if word.startswith("!") or GLOB_SIGNS & set(word):
+        yield word
+        return
+    name = word.rstrip("/")
+    yield name
+    yield f"{name}/**" if "/" in name else f"**/{name}/**"
 
 
 def below(root: str, path: str) -> str:
@@ -159,11 +192,12 @@ def _relative(root: str, path: str) -> str | None:
     return None if leaves else inside
 
 
-def _outcome(found: Ranked) -> reuse.Outcome:
+def _outcome(found: Ranked, scope: ScopeSpec) -> reuse.Outcome:
     complete = not found.totals.incomplete
     return reuse.Outcome(
         freshness=found.totals.freshness,
         indexed=found.route.backend == "indexed" and complete,
+        told=not Scope.compile(scope).brings_back,
         matched=found.matched,
         shown=frozenset(file.path for file in found.files),
         files=found.totals.files_matched,
