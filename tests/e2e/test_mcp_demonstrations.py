@@ -29,28 +29,38 @@ TREE = {
 }
 
 
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """One that several demonstrations share, each with files of its own."""
+    home, root = tmp_path_factory.mktemp("home"), planted(tmp_path_factory.mktemp("tree"))
+    triseek(home, "build", str(root))
+    with daemon(home), agent(root, **environ(home)) as client:
+        ready(client)
+        client.root, client.home = root, home
+        yield client
+
+
 @pytest.fixture
-def root(tmp_path):
-    root = (tmp_path / "repo").resolve()
+def root(server):
+    return server.root
+
+
+@pytest.fixture
+def built(tmp_path, home):
+    """A tree for one demonstration alone, indexed below this test's home."""
+    root = planted(tmp_path)
+    triseek(home, "build", str(root))
+    return root
+
+
+def planted(folder):
+    root = (folder / "repo").resolve()
     root.mkdir()
     plant(root, TREE)
     for words in (["init", "-q"], ["add", "-A"], ["-c", "user.name=t", "-c", "user.email=t@t",
                   "commit", "-qm", "x"]):  # fmt: skip
         subprocess.run(["git", *words], cwd=root, check=True)
     return root
-
-
-@pytest.fixture
-def built(root, home):
-    triseek(home, "build", str(root))
-    return root
-
-
-@pytest.fixture
-def server(built, home):
-    with daemon(home), agent(built, **environ(home)) as client:
-        ready(client)
-        yield client
 
 
 def found(told):
@@ -75,10 +85,10 @@ def test_1_every_edit_is_found_without_a_reindex(server, root):
 
 
 def test_2_git_status_moves_no_generation_and_spoils_no_answer(server, root):
-    first = server.call("search_content", query="alpha")
+    first = server.call("search_content", query="gamma")
     for words in (["status"], ["status", "--porcelain"], ["diff"], ["log", "-1"]):
         subprocess.run(["git", *words], cwd=root, check=True, stdout=subprocess.DEVNULL)
-    again = server.call("search_content", query="alpha")
+    again = server.call("search_content", query="gamma")
 
     assert is_hit(again)
     assert again["generation"] == first["generation"]
@@ -149,7 +159,7 @@ def test_6_no_answer_outlives_a_restart_or_an_edit_behind_its_back(built, home):
         assert found(told) == {"src/b.rs"}
 
 
-def test_9_a_query_that_looks_like_an_option_is_text_on_every_road(server, root, home, tmp_path):
+def test_9_a_query_that_looks_like_an_option_is_text_on_every_road(server, root, tmp_path):
     mark = tmp_path / "x"
     query = f"--pre=touch {mark}"
     (root / "option.txt").write_text(f"a line with {query} in it\n")
@@ -157,7 +167,9 @@ def test_9_a_query_that_looks_like_an_option_is_text_on_every_road(server, root,
     assert found(server.call("search_content", query=query)) == {"option.txt"}
     assert found(server.call("search_content", query=query, path="option.txt")) == {"option.txt"}
     for engine in ("index", "scan", "rg"):
-        done = triseek(home, "search", "-F", "-l", "--engine", engine, "-e", query, str(root))
+        done = triseek(
+            server.home, "search", "-F", "-l", "--engine", engine, "-e", query, str(root)
+        )
         assert done.stdout.strip().endswith("option.txt"), engine
     assert not mark.exists()
 
@@ -192,12 +204,10 @@ def test_11_one_file_of_ninety_thousand_is_taken_in_at_once(tmp_path, home):
         assert search.route.backend == "indexed"
 
 
-def test_12_asking_the_daemon_takes_no_time_that_anybody_would_notice(
-    server, root, home, monkeypatch
-):
+def test_12_asking_the_daemon_takes_no_time_that_anybody_would_notice(server, root, monkeypatch):
     from triseek.ipc import client
 
-    monkeypatch.setenv("TRISEEK_HOME", str(home))
+    monkeypatch.setenv("TRISEEK_HOME", str(server.home))
     took = []
     for _ in range(200):
         began = time.perf_counter()
@@ -231,16 +241,18 @@ def test_14_a_limit_that_is_just_enough_truncates_nothing(server, root):
     assert (told["truncated"], told["total_line_matches"]) == (True, 5)
     told = server.call("find_files", query="src rs", limit=2)
     assert (told["truncated"], told["files_with_matches"]) == (False, 2)
+    told = server.call("find_files", query="src rs", limit=1)
+    assert (told["truncated"], told["files_with_matches"]) == (True, 2)
 
 
 def test_15_the_status_has_a_category_and_a_size_after_an_update(server, root):
-    (root / "src/new.rs").write_text("fn new() {}\n")
+    (root / "new.txt").write_text("new\n")
     server.call("reindex", mode="incremental")
     told = server.call("index_status")
 
     assert told["repo_category"] in ("small", "medium", "large", "very_large")
     assert told["index_bytes"] > 0
-    assert told["indexed_files"] == 5
+    assert told["indexed_files"] == server.call("find_files", query="**")["files_with_matches"]
 
 
 def test_16_servers_that_start_at_once_end_up_with_one_daemon(built, home):
