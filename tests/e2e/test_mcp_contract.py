@@ -177,6 +177,42 @@ def test_every_search_has_the_fields_of_a_success(server):
         assert told["cache"] == "miss"
 
 
+def test_context_pack(server, root):
+    told = server.call(
+        "context_pack", goal="fix auth panic for service accounts", intent="bugfix",
+        budget_tokens=1200, max_files=4, changed_files=[],
+    )  # fmt: skip
+    example = {
+        "version": "1", "repo_root": "/repo", "intent": "bugfix",
+        "goal": "fix auth panic for service accounts", "budget_tokens": 1200, "max_files": 4,
+        "estimated_tokens": 180,
+        "items": [
+            {
+                "path": "src/auth/router.rs", "score": 28.0,
+                "reasons": ["content_match", "path_match"],
+                "snippets": [{"line": 42, "column": 5, "preview": 'panic!("auth panic");'}],
+            }
+        ],
+        "suggested_next_steps": [
+            "Start with the highest-ranked source file and its snippets."
+        ],
+        "truncated": False,
+    }  # fmt: skip
+
+    assert has(told, example) == []
+    assert told["repo_root"] == str(root)
+    assert {name: told[name] for name in ("intent", "goal", "budget_tokens", "max_files")} == {
+        name: example[name] for name in ("intent", "goal", "budget_tokens", "max_files")
+    }
+    first = told["items"][0]
+    assert first["path"] == "src/auth/router.rs"
+    assert {"content_match", "path_match"} <= set(first["reasons"])
+    assert (4, 5) in {(snippet["line"], snippet["column"]) for snippet in first["snippets"]}
+    assert told["suggested_next_steps"][0] == example["suggested_next_steps"][0]
+    assert 0 < told["estimated_tokens"] <= 1200
+    assert len(told["items"]) <= 4
+
+
 def test_index_status(server):
     example = {
         "version": "1", "repo_root": "/repo", "index_present": True, "index_fresh": True,
@@ -303,6 +339,11 @@ EXAMPLES = {
     "search_path_and_content": [
         {"path_query": "src/**/*.rs", "content_query": "Result<"},
         {"path_query": "*.md", "content_query": "Config"},
+    ],
+    "context_pack": [
+        {"goal": "fix auth panic for service accounts"},
+        {"goal": "load the config", "intent": "review", "changed_files": ["src/config.rs"]},
+        {"goal": " "}, {"goal": "x", "intent": "poetry"},
     ],
     "index_status": [{}],
     "reindex": [{"mode": "incremental"}, {"mode": "full"}],
