@@ -8,6 +8,7 @@ import json
 import os
 import select
 import signal
+import socket
 import subprocess
 import sys
 import termios
@@ -400,3 +401,25 @@ def test_a_client_that_never_reads_the_log_is_served(tree: str) -> None:
         killer.cancel()
         assert told == ["hello", 1]
         assert b"malformed" in process.stderr.read()
+
+
+def test_one_socket_may_be_both_ends_where_there_is_no_log(tree: str) -> None:
+    ours, theirs = socket.socketpair()
+    closing_the_log = ["sh", "-c", 'exec 2>&-; exec "$@"', "sh"]
+    with (
+        ours,
+        theirs,
+        subprocess.Popen(
+            [*closing_the_log, sys.executable, *STAND_IN, tree], stdin=theirs, stdout=theirs
+        ),
+    ):
+        theirs.close()
+        ours.settimeout(PATIENCE_S)
+        for message in (hello(), call(1, "index_status", noise=True)):
+            ours.sendall(json.dumps(message).encode() + b"\n")
+        ours.shutdown(socket.SHUT_WR)
+        with ours.makefile("rb") as told:
+            messages = [json.loads(line) for line in told]
+
+    assert [message["id"] for message in messages] == ["hello", 1]
+    assert messages[1]["result"]["isError"] is False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from triseek import logs
@@ -19,6 +20,7 @@ def serve(repo: str | None, toolsets: Sequence[str], http: str | None = None) ->
         Busy: the port is in use.
         StateUnwritable: the token cannot be kept where clients find it.
     """
+    _occupy_standard_streams()
     logs.configure("mcp")
     import anyio
 
@@ -46,3 +48,13 @@ def serve(repo: str | None, toolsets: Sequence[str], http: str | None = None) ->
                 over_http.serve(made, over_http.Address.parse(http))
         finally:
             startup.end()
+
+
+def _occupy_standard_streams() -> None:
+    """Have nothing that is opened from now on take the place of one that the client has closed.
+
+    What is written there by whatever package or child would be written to it.
+    """
+    while (opened := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(opened)

@@ -232,14 +232,11 @@ async def _ready(wait: Callable[[int], Awaitable[None]], descriptor: int) -> Non
 @contextlib.contextmanager
 def _claimed() -> Iterator[tuple[int, int]]:
     """The process's standard input and output, and nobody else's meanwhile."""
+    nothing = os.open(os.devnull, os.O_RDONLY)
     kept = os.dup(0), os.dup(1)  # not inherited by children
-    nothing = os.open(os.devnull, os.O_RDWR)
     try:
         os.dup2(nothing, 0)
-        try:
-            os.dup2(2, 1)
-        except OSError:  # there is no standard error
-            os.dup2(nothing, 1)
+        os.dup2(2, 1)
         yield kept
     finally:
         os.dup2(kept[0], 0)
