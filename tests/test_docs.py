@@ -121,6 +121,8 @@ def configuration_page() -> str:
         "| `TRISEEK_NO_DAEMON` | Not empty: no daemon starts by itself. |\n"
         "| `CI` | The same: a build machine wants no process left behind. |\n"
         "| `TRISEEK_DAEMON_TRANSPORT` | `tcp`: a loopback port and a token, as on Windows. |\n"
+        "| `TRISEEK_MCP_TOKEN` | The bearer token of `mcp serve --http`, 16 characters or more. |\n"
+        "| `TRISEEK_MCP_TOKEN_FILE` | A file that holds it. |\n"
     )
 
 
