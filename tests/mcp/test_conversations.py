@@ -22,7 +22,7 @@ SAID: dict[str, dict[str, Any]] = {
     "progress": {"progressToken": 7},
     "Claude Code": {"claudecode/toolUseId": "toolu_015V", "progressToken": 2},
     "Claude Code, switched on": {"claudecode/sessionId": "s", "claudecode/toolUseId": "toolu_1"},
-    "Codex": {"threadId": "t", "x-codex-turn-metadata": TURN},
+    "Codex": {"sessionId": "s", "threadId": "t", "x-codex-turn-metadata": TURN},
     "Codex, as text": {"x-codex-turn-metadata": json.dumps(TURN)},
     "Codex, a sub-agent": {
         "threadId": "t2",

@@ -57,7 +57,7 @@ class Reply(NamedTuple):
 class Served:
     """A server that listens, and requests to it."""
 
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], home: str) -> None:
         self.process = process
         self.said = b""
         assert process.stderr
@@ -68,7 +68,7 @@ class Served:
         found = re.search(rb"http://(\S+):(\d+)/mcp", self.said)
         assert found
         self.host, self.port = found[1].decode(), int(found[2])
-        self.token_file = Path(os.environ["TRISEEK_HOME"], "daemon", f"mcp-{self.port}.token")
+        self.token_file = Path(home, "daemon", f"mcp-{self.port}.token")
         self.token = self.token_file.read_text() if self.token_file.exists() else ""
 
     def request(
@@ -125,7 +125,7 @@ def serving(*words: str, address: str = "127.0.0.1:0", **variables: str) -> Iter
     )
     with process:
         try:
-            yield Served(process)
+            yield Served(process, env["TRISEEK_HOME"])
         finally:
             process.kill()
 
@@ -139,6 +139,14 @@ def tree(repo: Any) -> str:
 @pytest.fixture
 def served(tree: str) -> Iterator[Served]:
     with serving(*SERVE, tree) as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A server for tests that leave nothing behind."""
+    home, tree = (str(tmp_path_factory.mktemp(name)) for name in ("home", "tree"))
+    with serving(*SERVE, tree, TRISEEK_HOME=home, HOME=home, TRISEEK_NO_DAEMON="1") as served:
         yield served
 
 
@@ -189,64 +197,64 @@ def test_two_clients_are_served_at_once(tree: str) -> None:
     "given",
     [None, "", "Bearer", "Bearer ", "Bearer wrong", "Basic {token}", "Bearer {token}x", "{token}"],
 )
-def test_who_does_not_know_the_token_is_not_answered(served: Served, given: str | None) -> None:
-    said = None if given is None else given.format(token=served.token)
+def test_who_does_not_know_the_token_is_not_answered(shared: Served, given: str | None) -> None:
+    said = None if given is None else given.format(token=shared.token)
 
-    refused = served.request(hello(), {"Authorization": said})
+    refused = shared.request(hello(), {"Authorization": said})
 
     assert refused.status == 401
     assert refused.headers["www-authenticate"].startswith("Bearer")
-    assert served.token.encode() not in refused.body
+    assert shared.token.encode() not in refused.body
 
 
 @pytest.mark.parametrize("path", ["/mcp", "/", "/docs", "/.well-known/oauth-protected-resource"])
-def test_no_path_is_open(served: Served, path: str) -> None:
-    assert served.request(hello(), {"Authorization": None}, path=path).status == 401
+def test_no_path_is_open(shared: Served, path: str) -> None:
+    assert shared.request(hello(), {"Authorization": None}, path=path).status == 401
 
 
 @pytest.mark.parametrize(
     "host",
     ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "127.0.0.1:{port}.x"],
 )
-def test_a_request_that_names_another_host_is_refused(served: Served, host: str) -> None:
-    refused = served.request(hello(), {"Host": host.format(port=served.port)})
+def test_a_request_that_names_another_host_is_refused(shared: Served, host: str) -> None:
+    refused = shared.request(hello(), {"Host": host.format(port=shared.port)})
 
     assert refused.status == 421
 
 
 @pytest.mark.parametrize("host", ["localhost:{port}", "127.0.0.1:{port}", "LOCALHOST:{port}"])
-def test_the_servers_own_names_are_taken(served: Served, host: str) -> None:
-    assert served.request(hello(), {"Host": host.format(port=served.port)}).status == 200
+def test_the_servers_own_names_are_taken(shared: Served, host: str) -> None:
+    assert shared.request(hello(), {"Host": host.format(port=shared.port)}).status == 200
 
 
 @pytest.mark.parametrize(
     "origin", ["http://evil.example", "null", "http://127.0.0.1:1", "https://localhost:{port}", ""]
 )
-def test_a_foreign_page_is_refused(served: Served, origin: str) -> None:
-    refused = served.request(hello(), {"Origin": origin.format(port=served.port)})
+def test_a_foreign_page_is_refused(shared: Served, origin: str) -> None:
+    refused = shared.request(hello(), {"Origin": origin.format(port=shared.port)})
 
     assert refused.status == 403
 
 
-def test_a_page_of_its_own_is_not(served: Served) -> None:
-    own = {"Origin": f"http://127.0.0.1:{served.port}"}
+def test_a_page_of_its_own_is_not(shared: Served) -> None:
+    own = {"Origin": f"http://127.0.0.1:{shared.port}"}
 
-    assert served.request(hello(), own).status == 200
+    assert shared.request(hello(), own).status == 200
 
 
-def test_a_body_that_is_too_large_is_refused_and_others_are_served(served: Served) -> None:
-    session = served.session()
+def test_a_body_that_is_too_large_is_refused_and_others_are_served(shared: Served) -> None:
+    session = shared.session()
     large = b'{"jsonrpc": "2.0", "method": "' + b"x" * BODY_MAX + b'"}'
 
-    assert served.request(large, session).status == 413
-    assert served.request(b"{", session, length=BODY_MAX + 1).status == 413
-    assert served.request(request(1, "ping"), session).message["result"] == {}
+    assert shared.request(large, session).status == 413
+    assert shared.request(b"{", session, length=BODY_MAX + 1).status == 413
+    assert shared.request(request(1, "ping"), session).message["result"] == {}
 
 
-def test_who_knows_no_token_has_no_body_read(served: Served) -> None:
-    with socket.create_connection((served.host, served.port), timeout=PATIENCE_S) as line:
+def test_who_knows_no_token_has_no_body_read(shared: Served) -> None:
+    with socket.create_connection((shared.host, shared.port), timeout=PATIENCE_S) as line:
         line.sendall(
-            f"POST /mcp HTTP/1.1\r\nHost: {served.host}:{served.port}\r\n"
+            f"POST /mcp HTTP/1.1\r\nHost: {shared.host}:{shared.port}\r\n"
             "Content-Length: 1000000\r\n\r\n".encode()
         )
         answer = line.recv(65536)

@@ -7,9 +7,9 @@ programs and their sources in November 2026:
     Claude Code 2.1.330   `claudecode/toolUseId`; behind a switch `claudecode/sessionId`, which a
                           main agent shares with its sub-agents (`claudecode/agentId` goes to its
                           own servers only); nothing of `/compact`
-    Codex 0.169           `threadId`, and in `x-codex-turn-metadata` `session_id` (shared with
-                          sub-agents), `thread_id`, `turn_id`; the window's id, which changes when
-                          it is compacted, goes to the model's API and not to servers
+    Codex 0.169           `sessionId` (shared with sub-agents), `threadId`, and the same in
+                          `x-codex-turn-metadata`; the window's id, which changes when it is
+                          compacted, goes to the model's API and not to servers
     OpenCode 2            `ai.opencode/sessionID`, one per sub-agent; outlives compaction and the
                           pruning of old answers
     Antigravity 2.19      `antigravity.google/conversation_id`; nothing of compaction
