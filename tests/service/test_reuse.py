@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -20,8 +21,8 @@ from tests.service.desks import (
     paths,
     search,
     search_in,
-    until,
 )
+from triseek.errors import Busy
 
 TREE = {
     "src/a.py": "needle = 1\nother = 2\n",
@@ -334,19 +335,24 @@ def step(chance, root, daemon):
         case "rules":
             write(root, chance.choice([".gitignore", "src/.ignore"]), chance.choice(RULES))
         case "update":
-            daemon.engine(root).update()
+            with contextlib.suppress(Busy):  # the daemon is doing it itself
+                daemon.engine(root).update()
             daemon.ask("reload", {"target_root": root})
         case "lose":
             watch = daemon.engine(root).watched
             if watch is not None:
                 watch.journal.lose()
         case "restart":
-            daemon.stop()
-            daemon.start()
-            daemon.watch(root)
+            restart(root, daemon)
         case "unwatch":
             daemon.engine(root).unwatch()
     return kind
+
+
+def restart(root, daemon):
+    daemon.stop()
+    daemon.start()
+    daemon.watch(root)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -358,8 +364,6 @@ def test_whatever_happens_a_reused_answer_is_the_one_a_search_made_now_gives(
     hits = 0
     for _ in range(60):
         what = [step(chance, root, daemon) for _ in range(chance.choice((1, 1, 2)))]
-        if what == ["unwatch"]:
-            until(lambda: daemon.upkeep.is_warm)
         for name in chance.sample(sorted(QUESTIONS), 3):
             answer = QUESTIONS[name](desk, "me")
             now = told(QUESTIONS[name](bare, None))
@@ -369,5 +373,7 @@ def test_whatever_happens_a_reused_answer_is_the_one_a_search_made_now_gives(
             else:
                 had[name] = told(answer)
                 assert had[name] == now, (what, name, json.dumps(answer)[:800])
+        if "unwatch" in what:
+            restart(root, daemon)
 
-    assert hits > 10
+    assert hits > 5
