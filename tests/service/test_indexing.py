@@ -56,9 +56,11 @@ def test_with_one(repo, monkeypatch):
 def test_an_edit_makes_it_stale_unless_somebody_watches(repo, daemon):
     root = indexed(repo, TREE)
     desk = desk_on(root)
+    daemon.stop()  # who is asked about a root begins to watch it
     roads.write(root, {"a.txt": "edited\n"})
     assert (status(desk)["index_fresh"], status(desk)["dirty_files"]) == (False, 1)
 
+    daemon.start()
     daemon.watch(root)
     assert status(desk)["index_fresh"] is True
 
