@@ -89,7 +89,9 @@ def _median(families: list[dict[str, Any]]) -> str:
 
 def _reuse(reuse: Mapping[str, Any]) -> str:
     return (
-        f"An answer that the conversation has already: {ms(reuse['seconds']['median_ms'])} ms and "
+        f"{reuse['seconds']['n']} of {reuse['of']} questions are known again when the same context "
+        "asks them twice (those with globs that may ask for ignored files are not): "
+        f"{ms(reuse['seconds']['median_ms'])} ms and "
         f"{reuse['tokens']:.0f} tokens of text instead of {reuse['tokens_first']:.0f} (medians "
         "over the families)."
     )

@@ -54,7 +54,7 @@ class Query:
         if "\0" in text:
             raise InvalidQuery("the query holds a NUL character", next_step="Leave it out.")
         self.is_glob = bool(GLOB_SIGNS & set(text))
-        self.words = [] if self.is_glob else [_folded(os.fsencode(word)) for word in text.split()]
+        self.words = [] if self.is_glob else [folded(os.fsencode(word)) for word in text.split()]
         self.below = _below(text.strip()) if self.is_glob else None
         """For a glob that takes all of a folder: that folder's path and `/`; of the root: empty."""
         is_scoped = self.is_glob and self.below is None
@@ -83,10 +83,10 @@ class Query:
         inside = sum(_holds(name, word) for word in self.words)
         if inside < len(self.words):
             return (3 + len(self.words) - inside) * _STEP
-        folded = _folded(name)
-        if any(word in (folded, folded.partition(b".")[0]) for word in self.words):
+        lower = folded(name)
+        if any(word in (lower, lower.partition(b".")[0]) for word in self.words):
             return len(name)
-        begins = any(map(folded.startswith, self.words))
+        begins = any(map(lower.startswith, self.words))
         return (1 if begins else 2) * _STEP + len(name)
 
 
@@ -142,9 +142,9 @@ def _ascii(words: Sequence[bytes]) -> list[bytes]:
 
 def _holds(text: bytes, word: bytes) -> bool:
     """Whether a text has a word that is in lower case; an ASCII word in ASCII's cases alone."""
-    return word in (text.lower() if word.isascii() else _folded(text))
+    return word in (text.lower() if word.isascii() else folded(text))
 
 
-def _folded(text: bytes) -> bytes:
+def folded(text: bytes) -> bytes:
     """In lower case, Unicode's; most paths are ASCII, and bytes are ten times as quick."""
     return text.lower() if text.isascii() else os.fsencode(os.fsdecode(text).lower())

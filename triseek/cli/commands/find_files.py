@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from triseek.cli import status
 from triseek.cli.operands import Naming, Places, anchored, session
-from triseek.cli.render.envelope import shown
 from triseek.cli.render.output import Output
+from triseek.engine.find_files import GLOB_SIGNS, folded
 from triseek.errors import InvalidQuery, InvalidRequest, RepoNotDetected
 from triseek.model.search import ScopeSpec
+from triseek.service.envelopes import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from triseek.cli.find_words import FindWords
     from triseek.cli.world import World
     from triseek.service.service import Service
-
-GLOB_SIGNS = frozenset("*?[{")
 
 
 def find_files(
@@ -130,15 +129,10 @@ def _accepts(query: str) -> Callable[[bytes], bool] | None:
     first, *others = words
 
     def accepts(path: bytes) -> bool:
-        text = path if exact else _lower(path)
+        text = path if exact else folded(path)
         return first in text and all(word in text for word in others)
 
     return accepts
-
-
-def _lower(path: bytes) -> bytes:
-    """In lower case, Unicode's; most paths are ASCII, and bytes are ten times as quick."""
-    return path.lower() if path.isascii() else os.fsencode(os.fsdecode(path).lower())
 
 
 def _document(root: bytes, paths: list[bytes], *, total: int) -> bytes:

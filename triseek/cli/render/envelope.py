@@ -11,18 +11,11 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from triseek.cli.render.found import Counts, located
+from triseek.service.envelopes import STRATEGIES, preview, shown
 
 if TYPE_CHECKING:
     from triseek.cli.render.found import Found
     from triseek.model.search import Route, Totals
-
-STRATEGIES = {
-    "indexed": "triseek_indexed",
-    "direct_scan": "triseek_direct_scan",
-    "ripgrep": "ripgrep_fallback",
-}
-PREVIEW_MAX = 200
-"""Characters of a line shown; a longer one ends in an ellipsis."""
 
 
 class Envelope:
@@ -52,7 +45,7 @@ class Envelope:
             number += above.count(b"\n")
             column -= above.rfind(b"\n") + 1
             line = line[above.rfind(b"\n") + 1 :].split(b"\n", 1)[0]
-        return {"line": number, "column": column, "preview": preview(line)}
+        return {"line": number, "column": column, "preview": preview(line, column)}
 
     def document(
         self,
@@ -98,14 +91,3 @@ class Envelope:
         if notes:
             document["notes"] = list(notes)
         return (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()
-
-
-def preview(line: bytes) -> str:
-    """A line as an agent sees it: no line end, no more than `PREVIEW_MAX` characters."""
-    text = line.rstrip(b"\r\n").decode(errors="replace")
-    return text if len(text) <= PREVIEW_MAX else text[: PREVIEW_MAX - 1] + "…"
-
-
-def shown(path: bytes) -> str:
-    """A path as JSON can say it; bytes that are not UTF-8 become replacement characters."""
-    return path.decode(errors="replace")
