@@ -29,6 +29,7 @@ ARGUMENTS: Mapping[str, Mapping[str, str]] = {
     "find_files": {"query": "a.py"},
     "search_content": {"query": "needle"},
     "search_path_and_content": {"path_query": "src/*.py", "content_query": "needle"},
+    "context_pack": {"goal": "find the needle"},
     "index_status": {},
     "reindex": {"mode": "full"},
 }
