@@ -98,7 +98,7 @@ def test_a_daemon_that_watches_keeps_the_index_itself(repo, synced, daemon):
     startup.chores.go.set()
     until(over)
 
-    assert asked == [("preload_root", {"exact": True}), ("sync", {})]
+    assert asked == [("preload_root", {"exact": True}), ("sync", {"cheap": True})]
     assert synced == []
     startup.end()
 

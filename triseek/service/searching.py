@@ -123,7 +123,6 @@ def narrowed(root: str, text: str, path: str) -> tuple[tuple[str, ...], tuple[st
     """The globs and the paths that are meant by a line of globs and by a path.
 
     A glob for all of a folder is that folder: to ripgrep it would also ask for whatever is ignored
-    A glob for all of a folder is that folder: to ripgrep it would also ask for whatever is ignored
     or hidden below. A plain name is meant as any file or folder that has it.
 
     Raises:
