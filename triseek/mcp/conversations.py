@@ -41,6 +41,7 @@ anything has been taken out of it."""
 SESSIONS, AGENTS = ("session_id", "sessionId"), ("agent_id", "agentId")
 LONGEST = 200
 
+_OURS = frozenset((*SESSIONS, *AGENTS))
 _SESSION_OF_ITS_OWN = re.compile(
     r"(session|thread|conversation|turn|tooluse).{0,3}(id|metadata)$", re.IGNORECASE
 )
@@ -68,14 +69,14 @@ def conversation(
     context = _name(told.get(CONTEXT))
     if context is not None:
         return f"context/{context}"
+    if any(_SESSION_OF_ITS_OWN.search(key) for key in told if key not in _OURS):
+        return None  # an agent, whose sessions are no contexts
     session = next(filter(None, (_name(told.get(key)) for key in SESSIONS)), None)
     if session is not None:
         agent = next(filter(None, (_name(told.get(key)) for key in AGENTS)), "")
         return f"session/{session}/{agent}"
     if connection is None or client is None or _AGENTS.search(client):
         return None
-    if any(_SESSION_OF_ITS_OWN.search(key) for key in told):
-        return None  # an agent that does not say so
     return f"connection/{connection}"
 
 
