@@ -13,6 +13,7 @@ TriseekError
 ├── FallbackFailure      FALLBACK_FAILURE     the last road failed too
 ├── StateUnwritable      STATE_UNWRITABLE     the state folder cannot be written
 ├── Busy                 BUSY                 another process holds what this one needs
+├── Cancelled            CANCELLED            nobody waits for the answer any more
 ├── DaemonUnreachable    DAEMON_UNREACHABLE   no daemon answers, or none may be asked from here
 └── VersionMismatch      VERSION_MISMATCH     the daemon is another triseek's
 """
@@ -125,6 +126,14 @@ class Busy(TriseekError):
     next_step = "Wait for the other process, or end it."
 
 
+class Cancelled(TriseekError):
+    """Nobody waits for the answer any more."""
+
+    code = "CANCELLED"
+    retryable = True
+    next_step = "Ask again."
+
+
 class DaemonUnreachable(TriseekError):
     """No daemon answers, or this process may not talk to it."""
 
@@ -139,3 +148,14 @@ class VersionMismatch(TriseekError):
     code = "VERSION_MISMATCH"
     retryable = True
     next_step = "Run `triseek daemon restart`."
+
+
+def named(code: str, message: str, *, next_step: str) -> TriseekError:
+    """The error that another process told of, as the class that has its code.
+
+    A code that no class has is kept, on the root of them all.
+    """
+    kinds = {kind.code: kind for kind in TriseekError.__subclasses__()}
+    error = kinds.get(code, TriseekError)(message, next_step=next_step)
+    error.code = code
+    return error

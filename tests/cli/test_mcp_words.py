@@ -5,9 +5,8 @@ from __future__ import annotations
 import random
 
 import pytest
-import typer
 
-from triseek.cli import app
+from tests.cli.typer_reading import typers_reading
 from triseek.cli.mcp_verb import read
 
 PIECES = [
@@ -17,15 +16,6 @@ PIECES = [
 ]  # fmt: skip
 
 
-def typers_reading(words: list[str]) -> dict[str, object] | None:
-    """What Typer makes of the words; None: a mistake or help."""
-    command = typer.main.get_command(app.app).commands["mcp"].commands["serve"]
-    try:
-        return command.make_context("serve", list(words)).params
-    except Exception:  # noqa: BLE001 - its own classes, which move from version to version
-        return None
-
-
 @pytest.mark.parametrize("seed", range(300))
 def test_what_is_read_without_typer_is_what_typer_reads(
     seed: int, capsys: pytest.CaptureFixture[str]
@@ -33,7 +23,7 @@ def test_what_is_read_without_typer_is_what_typer_reads(
     generator = random.Random(seed)
     words = generator.choices(PIECES, k=generator.randrange(6))
 
-    mine, its = read(words), typers_reading(words)
+    mine, its = read(words), typers_reading(words, "mcp", "serve")
 
     if mine is not None:
         assert its == mine._asdict(), words

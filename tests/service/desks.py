@@ -99,6 +99,15 @@ def bare_desk(root: str) -> Desk:
     return desk
 
 
+def desk_by(road: str, repo: Any, files: Mapping[str | bytes, bytes | str]) -> Desk:
+    """A desk on a tree of these files that answers by its `index`, or by the `tree` alone."""
+    if road == "tree":
+        return bare_desk(os.path.realpath(repo(files)))
+    desk = desk_on(indexed(repo, files))
+    desk.lending.ask = lambda verb, params: None  # type: ignore[method-assign]
+    return desk
+
+
 def search(desk: Desk, query: str, who: str | None = None, **more: Any) -> dict[str, Any]:
     request = SearchContentRequest(query=query, **more)
     return searching.search_content(desk, request, Call(conversation=who))

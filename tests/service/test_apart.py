@@ -42,7 +42,7 @@ KINDS = [kind for kind in vars(errors).values() if isinstance(kind, type)]
 
 @pytest.mark.parametrize("kind", KINDS[1:], ids=lambda kind: kind.__name__)
 def test_every_error_comes_back_as_itself(kind):
-    back = apart._error({"code": kind.code, "message": "what", "next_step": "do"})
+    back = errors.named(kind.code, "what", next_step="do")
 
     assert (type(back), str(back), back.next_step) == (kind, "what", "do")
 

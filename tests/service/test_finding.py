@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from tests.service.desks import bare_desk, desk_on, find, indexed, paths
+from tests.service.desks import bare_desk, desk_by, find, paths
 from triseek.errors import InvalidQuery
 
 TREE = {
@@ -18,11 +18,7 @@ TREE = {
 
 @pytest.fixture(params=["index", "tree"])
 def desk(request, repo):
-    if request.param == "index":
-        desk = desk_on(indexed(repo, TREE))
-        desk.lending.ask = lambda verb, params: None
-        return desk
-    return bare_desk(os.path.realpath(repo(TREE)))
+    return desk_by(request.param, repo, TREE)
 
 
 def test_the_contracts_example(desk):

@@ -10,6 +10,7 @@ import pytest
 
 from tests.service.desks import (
     bare_desk,
+    desk_by,
     desk_on,
     indexed,
     lines,
@@ -34,11 +35,7 @@ TREE = {
 
 @pytest.fixture(params=["index", "tree"])
 def desk(request, repo):
-    if request.param == "index":
-        desk = desk_on(indexed(repo, TREE))
-        desk.lending.ask = lambda verb, params: None
-        return desk
-    return bare_desk(os.path.realpath(repo(TREE)))
+    return desk_by(request.param, repo, TREE)
 
 
 def test_an_answer_has_the_contracts_fields_and_exact_totals(desk):

@@ -81,7 +81,9 @@ def _result(answer: bytes) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise errors.DaemonUnreachable("the daemon's answer makes no sense") from error
     if result is None:
-        raise _told(code, message, next_step, retryable=retryable)
+        told_of = errors.named(code, message, next_step=next_step)
+        told_of.retryable = retryable
+        raise told_of
     if not isinstance(result, dict):
         raise errors.DaemonUnreachable("the daemon's answer makes no sense")
     return result
@@ -94,11 +96,3 @@ def _raise_declined(reason: str) -> NoReturn:
     if word == "version":
         raise errors.VersionMismatch(f"the daemon is version {rest}, and this is {__version__}")
     raise errors.DaemonUnreachable(f"the daemon declines: {reason}")
-
-
-def _told(code: str, message: str, next_step: str, *, retryable: bool) -> errors.TriseekError:
-    """The error that the daemon described, as the class that has its code."""
-    kinds = {kind.code: kind for kind in errors.TriseekError.__subclasses__()}
-    error = kinds.get(code, errors.TriseekError)(message, next_step=next_step)
-    error.code, error.retryable = code, retryable
-    return error

@@ -21,11 +21,11 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from triseek import __version__
-from triseek.errors import BackendFailure, TriseekError
+from triseek.errors import BackendFailure, Cancelled, TriseekError
 from triseek.mcp import arguments, conversations, render, schemas
 from triseek.mcp.instructions import INSTRUCTIONS
 from triseek.service import envelopes
-from triseek.service.desk import Call, Cancelled
+from triseek.service.desk import Call
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,8 +41,6 @@ logger = logging.getLogger(__name__)
 NAME = "triseek"
 THREADS = 8
 """Calls that run at once; the next wait."""
-LIST_TTL_MS = 3_600_000
-"""The list of tools does not change while a server runs."""
 
 
 def create(desk: Desk, verbs: Sequence[Verb], begin: Callable[[], None]) -> Server[Any]:

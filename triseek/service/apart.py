@@ -87,16 +87,9 @@ def _followed(child: subprocess.Popen[bytes], progress: Progress) -> Report:
         if "report" in told:
             return Report(**told["report"])
         if "error" in told:
-            raise _error(told["error"])
+            raise errors.named(**told["error"])
         progress(told["stage"], told["done"], told["total"])
     raise errors.BackendFailure(f"the indexing process ended with {child.wait()}")
-
-
-def _error(told: dict[str, Any]) -> errors.TriseekError:
-    kinds = {kind.code: kind for kind in errors.TriseekError.__subclasses__()}
-    return kinds.get(told["code"], errors.BackendFailure)(
-        told["message"], next_step=told["next_step"]
-    )
 
 
 def main(root: str, mode: str) -> None:

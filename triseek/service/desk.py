@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from triseek.errors import TriseekError
+from triseek.errors import Cancelled
 from triseek.model.index import no_progress
 from triseek.service.lending import Lending
 from triseek.sessions.actions import Action, Recent
@@ -31,10 +31,6 @@ PATHS_MAX = 20
 """Paths of an answer that are noted with the action."""
 ARGUMENT_MAX = 500
 """Characters of an argument that are."""
-
-
-class Cancelled(TriseekError):
-    """Nobody waits for the answer any more."""
 
 
 def never() -> bool:

@@ -1,0 +1,31 @@
+"""bench mcp: its page is what the record says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from bench import record
+from bench.agents import report
+
+DOCS = Path(record.__file__).parents[1] / "docs" / "benchmarks"
+
+
+def newest():
+    return max(record.FOLDER.glob("*-mcp/mcp.json"))
+
+
+def told():
+    return json.loads(newest().read_text(encoding="utf-8"))
+
+
+def test_the_page_is_of_the_newest_record():
+    assert (DOCS / "mcp.md").read_text(encoding="utf-8") == report.page(told())
+
+
+def test_a_missed_budget_is_called_missed():
+    slow = told()
+    slow["first_reply"]["ratio"] = report.REPLY_MAX + 0.01
+
+    assert "**missed**" in report.page(slow)
+    assert "**missed**" not in report.page(told())

@@ -1,0 +1,18 @@
+"""What Typer makes of a command's words, to hold the readings without it against."""
+
+from __future__ import annotations
+
+import typer
+
+from triseek.cli import app
+
+
+def typers_reading(words: list[str], *verb: str) -> dict[str, object] | None:
+    """The parameters of `triseek VERB…` with these words; None: a mistake or help."""
+    command = typer.main.get_command(app.app)
+    for name in verb:
+        command = command.commands[name]
+    try:
+        return command.make_context(verb[-1], list(words)).params
+    except Exception:  # noqa: BLE001 - its own classes, which move from version to version
+        return None
