@@ -25,8 +25,9 @@ if not os.environ.get("NUMBA_CACHE_DIR"):
 # A shell that runs us behind itself has us ignore Ctrl-C, and so would every process of a test.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# These machines are shared: a slow example says something of them, not of us.
-settings.register_profile("shared", deadline=None)
+# These machines are shared: a slow example says something of them, not of us. A run that decides
+# whether a change lands has to be repeatable; runs by hand look for new examples.
+settings.register_profile("shared", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("shared")
 
 
