@@ -1,0 +1,1 @@
+"""What an agent has been shown of files, and so need not read again."""
