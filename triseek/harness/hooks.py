@@ -9,7 +9,15 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from triseek.harness.payloads import claude_code, codex, cursor, gemini, opencode, pi
+from triseek.harness.payloads.moments import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from triseek.model.hook_event import HookEvent
 
 PAYLOAD_MAX = 1 << 20
 """Bytes; a payload may hold a whole file's new content."""
@@ -27,12 +35,44 @@ _ANEW = frozenset(
 _PATHS = ("file_path", "notebook_path", "path")
 
 
+_AGENTS: dict[str, Callable[[dict[str, Any], str, str], HookEvent]] = {
+    "claude-code": claude_code.read,
+    "codex": codex.read,
+    "opencode": opencode.read,
+    "pi": pi.read,
+    "cursor": cursor.read,
+    "gemini": gemini.read,
+}
+
+
 class Action(NamedTuple):
     """What an agent has done."""
 
     use: Literal["read", "edit"]
     path: str
     """Absolute, as the agent spelled it."""
+
+
+def read(payload: bytes, *, event: str, harness: str, cwd: str) -> HookEvent | None:
+    """Read a payload; None for what is no agent's.
+
+    event: what the hook was registered for; counts if the payload does not say.
+    harness: as in `triseek install`; "" to tell it from the payload.
+    cwd: where the hook ran, absolute; counts if the payload does not say.
+    """
+    told = _read(payload)
+    known = _AGENTS.get(harness or _guess(told))
+    return known(told, event, cwd) if told and known is not None else None
+
+
+def _guess(told: dict[str, Any]) -> str:
+    """Whose payload it is, by the fields that only that agent has."""
+    if "conversation_id" in told or "cursor_version" in told:
+        return "cursor"
+    event = plain(str(told.get("hook_event_name", "")))
+    if event in ("beforetool", "aftertool", "precompress", "beforeagent"):
+        return "gemini"
+    return "codex" if "turn_id" in told else "claude-code"
 
 
 def action(payload: bytes, cwd: str) -> Action | None:

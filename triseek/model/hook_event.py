@@ -78,6 +78,8 @@ class HookEvent:
     """How a session started: startup, resume, clear, compact, fork; or why it compacts."""
     use: ToolUse | None = None
     prompt: str = ""
+    prompt_id: str = ""
+    """The agent's id of the person's last message, where it tells one with each event."""
     transcript: str = ""
     """The file that holds the conversation, absolute; "" where none is told."""
     in_view: frozenset[str] | None = None

@@ -1,0 +1,1 @@
+"""What each agent's hooks tell, one module an agent."""

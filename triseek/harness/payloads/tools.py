@@ -1,0 +1,141 @@
+"""What a tool does, by its name and its input: the tools that several agents have in common."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from triseek.harness.patches import patched
+from triseek.harness.payloads import fields
+from triseek.harness.shell_reads import ShellUse, shell_use, without_numbers
+from triseek.model.hook_event import FileRead, ToolUse
+
+if TYPE_CHECKING:
+    from triseek.harness.payloads.fields import Fields
+
+_PATHS = ("file_path", "filePath", "path", "absolute_path", "target_file", "notebook_path")
+_MCP_READS = frozenset(("read", "read_file", "view", "view_file", "get_file", "open_file"))
+_MCP_WRITES = frozenset(
+    ("write", "write_file", "edit", "edit_file", "create_file", "replace", "replace_file")
+)
+_OURS = re.compile(r"(?:^|_)triseek_+(\w+)$")
+_QUERIES = ("query", "pattern", "regex", "content_query", "path_query", "goal", "glob_pattern")
+_PATCH = re.compile(r"^\s*(?:apply_patch|applypatch)\b")
+_NUMBER = re.compile(r"^[ \t]*\d+(?:\t|→|: |\| ?|$)", re.MULTILINE)
+_SHELLS = frozenset(("bash", "sh", "zsh", "dash", "ksh"))
+
+
+class Read(NamedTuple):
+    """A read by a tool made for it."""
+
+    path: str
+    first: int = 1
+    last: int | None = None
+
+
+def native_read(name: str, read: Read, *, whole: bool = True) -> ToolUse:
+    """A tool that shows lines of a file. whole: whether nothing else is shown or done."""
+    if not read.path:
+        return ToolUse(name=name)
+    return ToolUse(
+        name=name,
+        reads=(FileRead(path=read.path, first=read.first, last=read.last),),
+        only_reads=whole,
+    )
+
+
+def counted(given: Fields, cwd: str, *, base: int = 1) -> Read:
+    """Path, offset and limit. base: the offset of the first line."""
+    offset = fields.line(given, "offset")
+    first = max(1, (base if offset is None else offset) + 1 - base)
+    limit = fields.line(given, "limit")
+    return Read(
+        fields.path(given, cwd, *_PATHS), first, None if limit is None else first + limit - 1
+    )
+
+
+def between(given: Fields, cwd: str) -> Read:
+    """Path, first and last line."""
+    first = max(1, fields.line(given, "start_line", "startLine") or 1)
+    return Read(fields.path(given, cwd, *_PATHS), first, fields.line(given, "end_line", "endLine"))
+
+
+def edit(name: str, given: Fields, cwd: str) -> ToolUse:
+    """A tool that writes the files its input names."""
+    path = fields.path(given, cwd, *_PATHS)
+    return ToolUse(name=name, edits=(path,) if path else (), edits_unknown=not path)
+
+
+def patch(name: str, text: str, cwd: str) -> ToolUse:
+    """A tool that takes a patch."""
+    edits = tuple(path for each in patched(text) if (path := fields.absolute(each, cwd)))
+    return ToolUse(name=name, edits=edits, edits_unknown=not edits)
+
+
+def search(name: str, given: Fields) -> ToolUse:
+    """A tool that looks for something and changes nothing."""
+    return ToolUse(name=name, search=fields.text(given, *_QUERIES))
+
+
+def shell(name: str, command: object, cwd: str, *, moved: bool = False) -> ToolUse:
+    """A tool that runs a command: one text for a shell, or a list of words.
+
+    moved: whether `cwd` is the folder after it, in a shell that stays where `cd` went.
+    """
+    text = script(command)
+    if isinstance(text, str) and (_PATCH.match(text) or "*** Begin Patch" in text):
+        return replace(patch(name, text, cwd), edits_unknown=True)
+    use = shell_use(text, cwd, moved=moved) if text else ShellUse(may_write=True)
+    return ToolUse(
+        name=name,
+        reads=use.reads,
+        only_reads=use.only_reads,
+        edits=use.edits,
+        edits_unknown=use.may_write,
+        search=use.search,
+    )
+
+
+def of_file(use: ToolUse, command: object, output: str | None) -> str | None:
+    """A command's output, without the numbers it has put before a file's lines."""
+    text = script(command) if use.reads and output is not None else None
+    if output is None or text is None or not shell_use(text, "/").numbered:
+        return output
+    return without_numbers(output)
+
+
+def unnumbered(output: str) -> str:
+    """A read tool's output without the number before each line, as `cat -n` writes it."""
+    return _NUMBER.sub("", output)
+
+
+def mcp(name: str, given: Fields, cwd: str) -> ToolUse:
+    """A tool of an MCP server, known by the last part of its name."""
+    ours = _OURS.search(name)
+    verb = name.rpartition("__")[2]
+    if ours is not None:
+        return search(name, given)
+    if verb in _MCP_READS:
+        read = Read(fields.path(given, cwd, *_PATHS))
+        # What other words of its input mean is known to its server only.
+        return native_read(name, read, whole=len(given) == 1)
+    if verb in _MCP_WRITES:
+        return edit(name, given, cwd)
+    return ToolUse(name=name, edits_unknown=True)
+
+
+def is_mcp(name: str) -> bool:
+    """Whether a tool is an MCP server's, or ours under an agent's own way to name those."""
+    return name.startswith("mcp_") or _OURS.search(name) is not None
+
+
+def script(command: object) -> str | list[str] | None:
+    """What a shell is told to run, or the words of a program run without one; None for neither."""
+    if isinstance(command, str):
+        return command
+    if not isinstance(command, list) or not all(isinstance(each, str) for each in command):
+        return None
+    if len(command) == 3 and command[0].rpartition("/")[2] in _SHELLS:
+        return str(command[2]) if command[1] in ("-c", "-lc", "-cl") else None
+    return command
