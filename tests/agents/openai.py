@@ -15,12 +15,26 @@ if TYPE_CHECKING:
 
 def request(path: str, body: Mapping[str, Any]) -> Request:
     """What an agent sent."""
+    items = body.get("input", ())
     return Request(
         path=path,
-        messages=tuple(map(_message, body.get("input", ()))),
-        tools=tuple(str(tool.get("name", tool.get("type"))) for tool in body.get("tools") or ()),
+        messages=tuple(_message(item) for item in items if item.get("type") != _TOOLS),
+        tools=tuple(
+            name
+            for holder in (body, *(item for item in items if item.get("type") == _TOOLS))
+            for name in _tools(holder)
+        ),
         body=body,
     )
+
+
+_TOOLS = "additional_tools"
+"""An item by which newer models of Codex are told of tools."""
+
+
+def _tools(holder: Mapping[str, Any]) -> Iterator[str]:
+    for tool in holder.get("tools") or ():
+        yield from _tools(tool) if "tools" in tool else [str(tool.get("name", tool.get("type")))]
 
 
 def _message(item: Mapping[str, Any]) -> Message:
@@ -32,6 +46,8 @@ def _message(item: Mapping[str, Any]) -> Message:
             return Message(role="result", text=flat(item["output"]), call=item["call_id"])
         case "message":
             return Message(role=str(item.get("role")), text=flat(item.get("content")))
+        case "agent_message":  # to a sub-agent, or of one
+            return Message(role="user", text=flat(item.get("content")))
     return Message(role=str(item["type"]), text=flat(item))
 
 
@@ -64,9 +80,11 @@ def _call(call: Call, name: str) -> dict[str, Any]:
             "name": call.name,
             "input": call.arguments,
         }
+    space, _, tool = call.name.rpartition("/")
     return {
         "type": "function_call",
         "call_id": name,
-        "name": call.name,
+        "name": tool,
         "arguments": json.dumps(call.arguments),
+        **({"namespace": space} if space else {}),
     }

@@ -62,7 +62,7 @@ class Lines:
         self._process.stdin.write(json.dumps(message).encode() + b"\n")
         self._process.stdin.flush()
 
-    def until(self, kind: str, value: str) -> list[dict[str, Any]]:
+    def until(self, kind: str, value: object) -> list[dict[str, Any]]:
         """The messages up to the one whose field `kind` is `value`, itself included.
 
         Raises:

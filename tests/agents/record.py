@@ -10,9 +10,9 @@ import json
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from tests.agents import claude, fixtures
+from tests.agents import claude, codex, fixtures
 from tests.agents.model import Model, serving
 from tests.agents.place import Place, run
 from tests.agents.script import Call, Turn, says, uses
@@ -61,7 +61,8 @@ def of_claude(place: Place, model: Model, command: str) -> None:
         says("All was done."),
     ]  # fmt: skip
     model.add("sub", [uses("Read", file_path=b), says("Seen.")])
-    with claude.session(place, model.url, "--mcp-config", our_server(place)) as session:
+    servers = json.dumps({"mcpServers": {"triseek": server(place)}})
+    with claude.session(place, model.url, "--mcp-config", servers) as session:
         session.say(model.add("first", turns))
         session.say("/compact")
         session.say(model.add("second", [uses("Read", file_path=b), says("Again.")]))
@@ -73,6 +74,70 @@ def of_claude(place: Place, model: Model, command: str) -> None:
         session.say(model.add("fifth", [says("Forked.")]))
 
 
+def of_codex(place: Place, model: Model, command: str) -> None:
+    """Threads of Codex with all that they tell of."""
+    codex.configure(place, model.url)
+    with (place.home / ".codex" / "config.toml").open("a") as config:
+        config.write(f"[mcp_servers.triseek]\n{toml(server(place))}")
+    (place.home / ".codex" / "hooks.json").write_text(json.dumps(codex.hooks(command)))
+    source = str(place.tree / "src")
+    turns = [
+        *(uses("exec_command", cmd=command) for command in SHELL),
+        uses("exec_command", cmd="cat a.py", workdir=source),
+        uses("exec_command", cmd="cat src/a.py", max_output_tokens=20),
+        uses("exec_command", cmd="cat b.py", tty=True),
+        uses("exec_command", cmd="echo no >&2; exit 3"),
+        Turn((Call("apply_patch", PATCH),)),
+        Turn((
+            Call("exec_command", {"cmd": "sed -n '1,2p' b.py"}),
+            Call("exec_command", {"cmd": "sed -n '3,4p' b.py"}),
+        )),
+        uses("mcp__triseek/search_content", query="a_7"),
+        says("All was done."),
+    ]  # fmt: skip
+    with codex.program(place) as program:
+        program.trust(str(place.tree))
+        thread = program.start(str(place.tree))
+        thread.say(model.add("first", turns))
+        thread.compact()
+        thread.say(model.add("second", [uses("exec_command", cmd="cat moved.py"), says("Again.")]))
+        program.fork(thread.name).say(model.add("third", [says("Forked.")]))
+        scripting = program.start(str(place.tree), codex.SCRIPTING)
+        scripts = [Turn((Call("exec", script),)) for script in SCRIPTS]
+        scripting.say(model.add("fourth", [*scripts, says("Scripts ran.")]))
+        script = 'text((await tools.exec_command({cmd: "cat moved.py"})).output)'
+        model.add("sub", [Turn((Call("exec", script),)), says("Seen.")])
+        delegated = uses(
+            "collaboration/spawn_agent", task_name="look", message="[[sub]]", fork_turns="none"
+        )
+        waits = uses("collaboration/wait_agent", timeout_ms=20000)
+        delegating = program.start(str(place.tree), codex.DELEGATING)
+        delegating.say(model.add("sixth", [delegated, waits, says("Delegated.")]))
+    with codex.program(place) as program:
+        program.resume(thread.name).say(model.add("fifth", [says("Back.")]))
+
+
+PATCH = """\
+*** Begin Patch
+*** Add File: e.py
++e = 1
+*** Update File: src/a.py
+@@
+-a_3 = 3
++a_3 = 33
+*** Update File: b.py
+*** Move to: moved.py
+@@
+-b_9 = 9
++b_9 = 99
+*** Delete File: d.py
+*** End Patch
+"""
+SCRIPTS = (
+    'const r = await tools.exec_command({cmd: "cat src/a.py"}); text(r.output)',
+    'const r = await tools.exec_command({cmd: "cat src/a.py"}); text("It has 20 lines.")',
+    'text(await tools.mcp__triseek__search_content({query: "a_7"}))',
+)
 SHELL = (
     "cat b.py",
     "sed -n '2,4p' src/a.py",
@@ -87,15 +152,26 @@ SHELL = (
 )
 CLIENTS: Mapping[str, tuple[str, Callable[[Place, Model, str], None]]] = {
     "claude-code": ("claude", of_claude),
+    "codex": ("codex", of_codex),
 }
 
 
-def our_server(place: Place) -> str:
-    """The server in the words of `mcpServers`."""
+def server(place: Place) -> dict[str, Any]:
+    """How an agent starts our server."""
     words = ["-m", "triseek", "mcp", "serve", "--repo", str(place.tree)]
     env = {name: value for name, value in place.env().items() if name not in ("PATH", "HOME")}
-    servers = {"triseek": {"command": sys.executable, "args": words, "env": env}}
-    return json.dumps({"mcpServers": servers})
+    return {"command": sys.executable, "args": words, "env": env}
+
+
+def toml(table: Mapping[str, Any]) -> str:
+    """A table of texts, lists and tables, for TOML."""
+
+    def value(one: Any) -> str:
+        if isinstance(one, dict):
+            return "{" + ", ".join(f"{name} = {value(each)}" for name, each in one.items()) + "}"
+        return json.dumps(one)
+
+    return "".join(f"{name} = {value(one)}\n" for name, one in table.items())
 
 
 def record(client: str) -> int:

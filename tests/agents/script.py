@@ -25,6 +25,7 @@ class Call(NamedTuple):
     """A use of a tool that the model asks for."""
 
     name: str
+    """As the agent's API names it; Codex groups tools: `mcp__triseek/search_content`."""
     arguments: Mapping[str, Any] | str
     """A text for tools that take free text, as Codex' `apply_patch` does."""
 
