@@ -15,7 +15,9 @@ TriseekError
 ├── Busy                 BUSY                 another process holds what this one needs
 ├── Cancelled            CANCELLED            nobody waits for the answer any more
 ├── DaemonUnreachable    DAEMON_UNREACHABLE   no daemon answers, or none may be asked from here
-└── VersionMismatch      VERSION_MISMATCH     the daemon is another triseek's
+├── VersionMismatch      VERSION_MISMATCH     the daemon is another triseek's
+├── ConfigWriteFailed    CONFIG_WRITE_FAILED  an agent's config cannot be edited; it is as it was
+└── ClientNotInstalled   CLIENT_NOT_INSTALLED the agent to install into is not here
 """
 
 
@@ -148,6 +150,20 @@ class VersionMismatch(TriseekError):
     code = "VERSION_MISMATCH"
     retryable = True
     next_step = "Run `triseek daemon restart`."
+
+
+class ConfigWriteFailed(TriseekError):
+    """An agent's config cannot be edited; nothing has been changed."""
+
+    code = "CONFIG_WRITE_FAILED"
+    next_step = "Mend the file, or edit it by hand, and run the command again."
+
+
+class ClientNotInstalled(TriseekError):
+    """The agent to install into is not on PATH."""
+
+    code = "CLIENT_NOT_INSTALLED"
+    next_step = "Install it first, or put its program on PATH."
 
 
 def named(code: str, message: str, *, next_step: str) -> TriseekError:

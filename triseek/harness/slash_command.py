@@ -1,0 +1,85 @@
+"""Whole files of our own, and the slash command among them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from triseek.harness.base import Refused
+
+if TYPE_CHECKING:
+    from triseek.harness.base import Traces
+
+MARKER = "TRISEEK_MANAGED"
+"""Stands in every file of ours, in a comment; a file without it is somebody else's."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnFile:
+    """A file that is ours as a whole; its text holds the marker."""
+
+    path: str
+    text: str
+
+    def stands(self, text: str | None) -> bool:
+        """Whether the file says exactly this."""
+        return text == self.text
+
+    def apply(self, text: str | None, traces: Traces) -> str:  # noqa: ARG002 - nothing to remember
+        """Our text, in place of none or of an older one of ours."""
+        if text is not None and MARKER not in text:
+            raise Refused("a file of that name is there and is not ours; move it away")
+        return self.text
+
+    def remove(self, text: str | None, traces: Traces) -> str | None:  # noqa: ARG002 - see above
+        """None, unless the file is somebody else's by now."""
+        return None if text is None or MARKER in text else text
+
+    def record(self) -> dict[str, Any]:
+        """The edit as JSON."""
+        return {"kind": "file", "path": self.path, "text": self.text}
+
+
+def prompt(harness: str, arguments: str = "$ARGUMENTS") -> str:
+    """What an agent is told to do when its slash command is used.
+
+    harness: its name as in `triseek install`. arguments: what stands for what the person typed.
+    """
+    return f"""\
+The person typed: `{arguments}`
+
+Do exactly one of these.
+
+**`handoff <target>`** (target: claude, codex, opencode or pi): hand this work over.
+1. If the MCP tool `session_handoff` of the server `triseek` is among your tools, call it with
+   `target_harness` set to the target and `source_harness` set to `{harness}`. Else run
+   `triseek handoff <target> --from {harness}`.
+2. If what comes back has no briefing, write a short one: goal, what is done, what is open, the
+   files that matter, the next step.
+3. End by showing exactly the line to paste into the target.
+
+**`resume <snapshot_id>`**: go on with work that was handed over.
+1. If the MCP tool `session_resume` of the server `triseek` is among your tools, call it with
+   `snapshot_id`. Else run `triseek resume <snapshot_id>`.
+2. Read the whole payload, then sum up its goal, files, searches and next step.
+3. Wait for the person to say "continue" before you edit anything.
+
+If neither the tool nor the command is there, say that this version of triseek cannot do it yet, and
+stop. With other words, or none, show these two forms and stop.
+"""
+
+
+def claude_command(harness: str) -> str:
+    """A command file: front matter, marker, prompt."""
+    return (
+        "---\n"
+        "description: Hand work over to another agent, or resume work handed over, with triseek\n"
+        "argument-hint: handoff <codex|claude|opencode|pi> | resume <snapshot_id>\n"
+        "---\n\n"
+        f"{managed(harness)}\n\n{prompt(harness)}"
+    )
+
+
+def managed(harness: str) -> str:
+    """The marker as a comment of Markdown."""
+    return f"<!-- {MARKER}_COMMAND: source_harness={harness.replace('-', '_')} -->"
