@@ -1,43 +1,34 @@
-# ruff: noqa: ARG002
 """The memo: what each context of each agent has been shown, and whether it must read it again."""
 
 from __future__ import annotations
 
+import os
+import threading
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from triseek.sessions.memo import asking, difference, look, reading, secret, spans, state, verdict
+from triseek.sessions.memo.asking import Standing, Totals
+from triseek.sessions.memo.choosing import Announced, Asked, Askers, InView, likely
+from triseek.sessions.memo.context import Conversation, Credit
+from triseek.sessions.memo.kept import Kept
+from triseek.sessions.memo.saved import Saved
+from triseek.sessions.memo.table import Table
+from triseek.sessions.memo.verdict import Denial
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from triseek.model.hook_event import Context, ToolUse
+    from triseek.sessions.memo.look import Look
+    from triseek.sessions.memo.reading import Read
 
+__all__ = ["Asked", "Denial", "Memo"]
 
-class Asked(NamedTuple):
-    """Who asks a memo tool, as far as the call tells; "" is what is not known."""
-
-    session: str = ""
-    """Named by the call, in an argument or in `_meta`, else by TRISEEK_SESSION_ID."""
-    agent: str = ""
-    harness: str = ""
-    """The client, named as contexts name it. A client that has no hooks must be named too, or it
-    is answered for the most recent context of that root, which is another's."""
-    call: str = ""
-    """The agent's id of this use of the tool, as `asking` was told it."""
-
-
-class Denial(NamedTuple):
-    """A read that is not worth doing, and what to tell the agent."""
-
-    path: str
-    """The first file of the read, as the read names it."""
-    tokens: int
-    """Of all lines that would have been read."""
-    seconds_ago: int
-    """Since the oldest of them were shown."""
-    reason: str
-    """One line."""
-    context_text: str
-    """One line more, for agents that take additional context."""
+_KEPT = "kept"
+_DEFAULT_SESSION = "default"
+_CALL_MAX = 256
 
 
 class Memo:
@@ -51,15 +42,44 @@ class Memo:
                 process, and no content is kept for diffs.
             clock: Unix time in seconds.
         """
+        self._clock = clock
+        self._lock = threading.Lock()  # guards the three below
+        self._table = Table()
+        self._announced = Announced()
+        self._changed = False
+        self._saving = threading.Lock()  # one at a time; taken before the other lock, never after
+        self._saved = Saved(folder)
+        self._keeps = folder is not None
+        self._kept = Kept(None if folder is None else str(Path(folder) / _KEPT))
+        self._take_up()
 
     def begin(self, root: str, context: Context) -> None:
         """A context is at work under this root; forgets nothing."""
+        with self._lock:
+            self._at_work(root, context)
 
     def observe(self, root: str, context: Context, use: ToolUse) -> None:
         """After a use of a tool: credit what its output verifiably showed, note what it edited.
 
         Its output counts as tokens that passed; do not tell `passed` of it.
         """
+        for path in use.edits[: reading.FILES_MAX]:
+            self.edited(path)
+        with self._lock:
+            conversation = self._at_work(root, context)
+            if conversation is None:
+                return
+            generation = conversation.generation
+            if use.output is not None:
+                conversation.passed += look.tokens_of_text(use.output)
+        if use.failed or not use.reads:
+            return
+        read = reading.read(use)
+        with self._lock:
+            if self._is_as_before(conversation, generation):
+                for one in read:
+                    self._credit(conversation, one, use)
+        self._keep(root, read)
 
     def verdict(
         self,
@@ -77,7 +97,40 @@ class Memo:
             in_view: Asked at most once, and only if all else speaks for a denial: the ids of the
                 uses whose outputs are still in the context; None where that cannot be told.
         """
-        return None
+        paths = [look.real(read.path) for read in use.reads[: reading.FILES_MAX]]
+        with self._lock:
+            conversation = self._at_work(root, context)
+            if conversation is None or self._was_denied(conversation, use, paths):
+                return None
+            if not verdict.can_be_denied(use):
+                return None
+            files = [conversation.files.get(path) for path in paths if path is not None]
+            if len(files) != len(use.reads) or not all(one and one.credits for one in files):
+                return None
+            generation = conversation.generation
+            edits = _edits(conversation, paths)
+        wanted = verdict.wanted(use.reads, [path for path in paths if path is not None])
+        if wanted is None or sum(one.tokens for one in wanted) < verdict.LEAST_TOKENS:
+            return None
+        with self._lock:
+            if verdict.shown_since(conversation, wanted, self._clock(), None) is None:
+                return None
+        evidence = in_view()
+        if evidence is None:
+            return None
+        with self._lock:
+            now_s = self._clock()
+            if not self._is_as_before(conversation, generation):
+                return None
+            if edits != _edits(conversation, paths) or self._was_denied(conversation, use, paths):
+                return None
+            since_s = verdict.shown_since(conversation, wanted, now_s, evidence)
+            if since_s is None:
+                return None
+            denial = verdict.denial(wanted, since_s, now_s)
+            verdict.record(conversation, wanted, denial, now_s)
+            self._changed = True
+            return denial
 
     def forget(
         self, context: Context, *, whole_session: bool = False, compacted: bool = False
@@ -89,22 +142,54 @@ class Memo:
             whole_session: Every agent's context of its session as well.
             compacted: Count a compaction.
         """
+        with self._lock:
+            named = self._table.get(context)
+            if named is None and compacted:
+                named = self._at_work("", context)
+            if named is not None and compacted:
+                named.compactions += 1
+            gone = self._table.session(context) if whole_session else [named] if named else []
+            for one in gone:
+                one.forget()
+            self._changed = True
+        self._unsave(gone)
 
     def end(self, context: Context) -> None:
         """Drop a session that ended, or the one context of a sub-agent."""
+        with self._lock:
+            one = self._table.get(context)
+            gone = ([one] if one else []) if context.agent else self._table.session(context)
+            for one in gone:
+                one.forget()
+                self._table.drop(one)
+            self._changed = True
+        self._unsave(gone)
 
     def edited(self, path: str) -> None:
-        """A file, by its absolute path, was or may have been written."""
+        """A file, by its absolute path, was or may have been written.
+
+        What it holds is looked at whenever it matters; this is for the moment in between.
+        """
+        if not self._table:
+            return
+        real = look.real(path)
+        if real is None:
+            return
+        with self._lock:
+            for one in self._table:
+                seen = one.files.get(real)
+                if seen is not None:
+                    seen.edits += 1
 
     def passed(self, context: Context, tokens: int) -> None:
         """Something else came into a context: a prompt, the output of another tool."""
+        with self._lock:
+            conversation = self._table.get(context)
+            if conversation is not None and tokens > 0:
+                conversation.passed += tokens
+                self._changed = True
 
-    def asking(
-        self,
-        context: Context,
-        call: str,
-        in_view: Callable[[], frozenset[str] | None] | None = None,
-    ) -> None:
+    def asking(self, context: Context, call: str, in_view: InView | None = None) -> None:
         """A context is about to use one of the memo's own tools, by the id `call`.
 
         Args:
@@ -112,32 +197,208 @@ class Memo:
             call: The agent's id of the use, which `Asked.call` repeats.
             in_view: As of `verdict`, asked when the tool is; None where nothing can be told.
         """
+        with self._lock:
+            self._announced.add(context, call, in_view, self._clock())
 
     def check(self, root: str, path: str, who: Asked) -> dict[str, Any]:
         """The answer of `memo_check`: path, status, recommendation and what is known."""
-        return {"path": path, "status": "unknown", "recommendation": "reread"}
+        askers = self._askers(root, who)
+        real = _absolute(root, path)
+        looks: dict[str, Look | None] = {}
+        [one] = self._standings([real], askers, looks)
+        now = looks.get(real) if real else None
+        diff = self._diff(root, path, one, now) if now and asking.wants_diff(one) else None
+        return asking.check_answer(path, one, diff)
 
     def status(self, root: str, files: Sequence[str], who: Asked) -> dict[str, Any]:
         """The answer of `memo_status`: session_id, and one result for each file."""
-        return {"session_id": who.session or "default", "results": []}
+        askers = self._askers(root, who)
+        standings = self._standings([_absolute(root, path) for path in files], askers, {})
+        return {
+            "session_id": _session(askers, who),
+            "results": [
+                asking.status_result(path, one) for path, one in zip(files, standings, strict=True)
+            ],
+        }
 
     def session(self, root: str, who: Asked) -> dict[str, Any]:
         """The answer of `memo_session`: totals, and every file that is tracked."""
-        return {
-            "session_id": who.session or "default",
-            "tracked_files": 0,
-            "total_reads": 0,
-            "redundant_reads_prevented": 0,
-            "tokens_saved": 0,
-            "compaction_count": 0,
-            "files": [],
-        }
+        askers = self._askers(root, who)
+        totals = Totals()
+        paths: list[str] = []
+        with self._lock:
+            for context in askers.contexts[:1]:
+                for one in self._table.session(context):
+                    totals.add(one)
+                first = self._table.get(context)
+                paths = list(first.files) if first else []
+        standings = self._standings(paths, askers, {})
+        found = [(path, one) for path, one in zip(paths, standings, strict=True) if one.tracked]
+        return asking.session_answer(_session(askers, who), totals, found)
 
     def save(self) -> None:
         """Write what is known, if it changed; cheap otherwise. To be called now and then.
 
         What cannot be written is logged, not raised.
         """
+        self._save(closed=False)
 
     def close(self) -> None:
         """Save for the last time."""
+        with self._lock:
+            self._changed = True
+        self._save(closed=True)
+
+    # What agents read. The lock is held.
+
+    def _at_work(self, root: str, context: Context) -> Conversation | None:
+        self._changed = True
+        return self._table.at_work(context, root, self._clock())
+
+    def _is_as_before(self, conversation: Conversation, generation: int) -> bool:
+        known = self._table.get(conversation.context)
+        return known is conversation and conversation.generation == generation
+
+    def _was_denied(
+        self, conversation: Conversation, use: ToolUse, paths: Sequence[str | None]
+    ) -> bool:
+        """Whether this is the second try of a read, which goes through."""
+        again = False
+        for read, path in zip(use.reads, paths, strict=False):
+            seen = conversation.files.get(path) if path else None
+            if seen is not None and seen.denied:
+                rough = verdict.roughly(read)
+                again = conversation.settle(seen, rough, self._clock()) or again
+        return again
+
+    def _credit(self, conversation: Conversation, one: Read, use: ToolUse) -> None:
+        now_s = self._clock()
+        seen = conversation.file(one.look.path)
+        seen.reads += 1
+        seen.read_s = now_s
+        conversation.total_reads += 1
+        conversation.settle(seen, one.asked, now_s)
+        if not seen.digest:
+            seen.lines, seen.tokens = one.look.lines, one.look.tokens
+        if not one.shown:
+            return
+        sure = seen.known(conversation.sure(now_s, None))
+        if seen.digest == one.look.digest and spans.covers(sure, one.asked):
+            conversation.redundant_reads += 1
+        call = use.call if len(use.call) <= _CALL_MAX else ""
+        seen.credit(one.look, one.shown, Credit(one.shown, call, now_s, conversation.passed))
+
+    # Questions. The lock is not held.
+
+    def _askers(self, root: str, who: Asked) -> Askers:
+        with self._lock:
+            now_s = self._clock()
+            return self._announced.find(who, now_s) or likely(self._table, root, who, now_s)
+
+    def _standings(
+        self, paths: Sequence[str | None], askers: Askers, looks: dict[str, Look | None]
+    ) -> list[Standing]:
+        """How files stand with those who may be asking.
+
+        Args:
+            paths: Real; None for what is no path.
+            askers: The likeliest first.
+            looks: Takes the looks at those that are tracked.
+        """
+        with self._lock:
+            found = [self._table.get(context) for context in askers.contexts]
+            tracked = found[0].files.keys() if found and found[0] else ()
+            to_see = [path for path in paths if path in tracked]
+        evidence = askers.in_view() if askers.in_view and to_see else None
+        looks |= {path: look.look(path) for path in to_see if path}
+        with self._lock:
+            now_s = self._clock()
+            found = [self._table.get(context) for context in askers.contexts]
+            return [self._stands(path, found, looks, now_s, evidence) for path in paths]
+
+    def _stands(
+        self,
+        path: str | None,
+        found: Sequence[Conversation | None],
+        looks: dict[str, Look | None],
+        now_s: float,
+        evidence: frozenset[str] | None,
+    ) -> Standing:
+        if path is None or path not in looks:
+            return asking.UNKNOWN
+        return asking.of_all(
+            [
+                asking.standing(one, path, looks[path], now_s, None if place else evidence)
+                if one is not None
+                else asking.UNKNOWN
+                for place, one in enumerate(found)
+            ]
+        )
+
+    def _diff(self, root: str, name: str, one: Standing, now: Look) -> str | None:
+        old = self._kept.get(one.digest)
+        if old is None:
+            return None
+        if not secret.may_keep(root, now.path, now.data):
+            self._kept.remove(one.digest)  # it has become a secret since
+            return None
+        return difference.between(old, now.data, name)
+
+    def _keep(self, root: str, read: Sequence[Read]) -> None:
+        """Keep what was shown whole, for a diff when it has changed."""
+        if not self._keeps:
+            return
+        for one in read:
+            seen = one.look
+            if one.shown != seen.whole or seen.digest in self._kept:
+                continue
+            if secret.may_keep(root, seen.path, seen.data):
+                self._kept.keep(seen)
+
+    # State. The lock is not held.
+
+    def _take_up(self) -> None:
+        now_s = self._clock()
+        for one in self._saved.load(now_s):
+            self._table.put(one)
+        self._table.trim(now_s)
+        self._kept.keep_only(self._digests())
+        if self._table:
+            self._changed = True
+            self.save()  # no longer "closed": what happens from here on may be cut short
+
+    def _save(self, *, closed: bool) -> None:
+        with self._saving:
+            with self._lock:
+                if not self._changed:
+                    return
+                self._changed = False
+                now_s = self._clock()
+                self._table.trim(now_s)
+                body = state.dump(reversed(list(self._table)), now_s, closed=closed)
+                digests = self._digests()
+            self._saved.write(body)
+            self._kept.keep_only(digests)
+
+    def _unsave(self, gone: Sequence[Conversation]) -> None:
+        """What was forgotten must not come back after a kill: better remember nothing."""
+        if gone:
+            with self._saving:
+                self._saved.remove()
+
+    def _digests(self) -> set[str]:
+        return {seen.digest for one in self._table for seen in one.files.values()}
+
+
+def _edits(conversation: Conversation, paths: Sequence[str | None]) -> list[int]:
+    files = (conversation.files.get(path) for path in paths if path)
+    return [seen.edits for seen in files if seen is not None]
+
+
+def _absolute(root: str, path: str) -> str | None:
+    return look.real(os.path.join(root, path)) if path else None  # noqa: PTH118
+
+
+def _session(askers: Askers, who: Asked) -> str:
+    named = askers.contexts[0].session if askers.contexts else who.session
+    return named or who.session or _DEFAULT_SESSION

@@ -1,0 +1,215 @@
+"""The answers of memo_check, memo_status and memo_session, to the letter of the contract.
+
+Keys stand in the contract's order; what the contract does not know comes last.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from triseek.sessions.memo import spans
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from triseek.sessions.memo.context import Conversation
+    from triseek.sessions.memo.look import Look
+    from triseek.sessions.memo.spans import Spans
+
+Status: TypeAlias = Literal["fresh", "stale", "unknown"]
+DIFF_BELOW = 0.10
+"""A file whose size changed by less, in estimated tokens, is worth a diff."""
+
+NOT_OBSERVED = "File not observed in this session."
+_NOT_SHOWN = "Read in this session, but what was shown of it is not known; re-read file."
+_NOT_SURE = "Unchanged, but perhaps no longer in context; re-read file if you do not see it."
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a file stands in a context."""
+
+    status: Status
+    tracked: bool = False
+    tokens: int = 0
+    """At the last read."""
+    reads: int = 0
+    ago_s: int = 0
+    current_tokens: int | None = None
+    """Of a file that changed, as it is now."""
+    message: str = NOT_OBSERVED
+    lines: str = ""
+    """Those that are known, where not all are."""
+    digest: str = ""
+    """Of the content that surely is in the context as a whole, though the file has changed."""
+
+
+UNKNOWN = Standing("unknown")
+
+
+def standing(
+    conversation: Conversation,
+    path: str,
+    look: Look | None,
+    now_s: float,
+    in_view: frozenset[str] | None,
+) -> Standing:
+    """How a file stands.
+
+    Args:
+        conversation: The context.
+        path: The file's real path.
+        look: The file now; None if it cannot be read.
+        now_s: Unix time.
+        in_view: The agent's own record of what it has; None where it does not tell.
+    """
+    seen = conversation.files.get(path)
+    if seen is None:
+        return UNKNOWN
+    known = seen.known(conversation.sure(now_s, in_view))
+    said = _Said(seen.tokens, seen.reads, max(0, int(now_s - seen.read_s)))
+    if not seen.digest:
+        return said.unknown(_NOT_SHOWN)
+    if look is None or look.digest != seen.digest:
+        whole = spans.covers(known, spans.of(1, seen.lines))
+        return said.stale(look, seen.digest if whole else "")
+    return said.unchanged(known, seen.shown, look)
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What every standing of a tracked file tells."""
+
+    tokens: int
+    reads: int
+    ago_s: int
+
+    def unknown(self, message: str, lines: str = "") -> Standing:
+        return Standing(
+            "unknown", True, self.tokens, self.reads, self.ago_s, message=message, lines=lines
+        )
+
+    def stale(self, look: Look | None, digest: str) -> Standing:
+        if look is None:
+            message, now = "Changed since last read (gone or unreadable now); re-read file.", None
+        else:
+            now = look.tokens
+            message = f"Changed since last read (now ~{now} tokens); re-read file."
+        return Standing(
+            "stale", True, self.tokens, self.reads, self.ago_s, now, message, digest=digest
+        )
+
+    def unchanged(self, known: Spans, shown: Spans, look: Look) -> Standing:
+        if spans.covers(known, look.whole):
+            message = f"Unchanged since last read. Skip re-read to save {self.tokens} tokens."
+            return Standing("fresh", True, self.tokens, self.reads, self.ago_s, message=message)
+        if not known:
+            return self.unknown(_NOT_SURE)
+        lines = spans.text(known)
+        rest = "others" if known == shown else "others, or all that you do not see"
+        return self.unknown(
+            f"Of {look.lines} lines only {lines} are known to be in context, unchanged; "
+            f"read the {rest}.",
+            lines,
+        )
+
+
+def of_all(standings: Sequence[Standing]) -> Standing:
+    """The first one's standing, if it may be any of them that asks."""
+    first, *others = standings or (UNKNOWN,)
+    if first.digest and any(one.digest != first.digest for one in others):
+        return replace(first, digest="")
+    if first.status != "fresh" or all(one.status == "fresh" for one in others):
+        return first
+    return Standing(
+        "unknown",
+        True,
+        first.tokens,
+        first.reads,
+        first.ago_s,
+        message="Read by another agent here, perhaps not by you; re-read if you do not see it.",
+    )
+
+
+def wants_diff(standing: Standing) -> bool:
+    """Whether a diff, if it can be given, is better than reading the file again."""
+    before, now = standing.tokens, standing.current_tokens
+    return (
+        standing.digest != ""
+        and now is not None
+        and before > 0
+        and abs(now - before) / before < DIFF_BELOW
+    )
+
+
+def check_answer(path: str, standing: Standing, diff: str | None) -> dict[str, Any]:
+    """What `memo_check` says."""
+    answer: dict[str, Any] = {"path": path, "status": standing.status}
+    if standing.status == "fresh":
+        answer["recommendation"] = "skip_reread"
+    else:
+        answer["recommendation"] = "reread_with_diff" if diff else "reread"
+    if standing.tracked:
+        answer["tokens_at_last_read"] = standing.tokens
+        if standing.current_tokens is not None:
+            answer["current_tokens"] = standing.current_tokens
+        answer["last_read_ago_seconds"] = standing.ago_s
+        if standing.status == "unknown":
+            answer["message"] = standing.message
+    if standing.lines:
+        answer["lines"] = standing.lines
+    if diff:
+        answer["diff"] = diff
+    return answer
+
+
+def status_result(path: str, standing: Standing) -> dict[str, Any]:
+    """What `memo_status` says of one file."""
+    result: dict[str, Any] = {"path": path, "status": standing.status}
+    if standing.tracked:
+        result |= {"tokens": standing.tokens, "read_count": standing.reads}
+    result["message"] = standing.message
+    if standing.current_tokens is not None:
+        result["current_tokens"] = standing.current_tokens
+    if standing.lines:
+        result["lines"] = standing.lines
+    return result
+
+
+@dataclass(slots=True)
+class Totals:
+    """What a session's contexts count together."""
+
+    reads: int = 0
+    prevented: int = 0
+    saved: int = 0
+    compactions: int = 0
+    redundant: int = 0
+
+    def add(self, one: Conversation) -> None:
+        """Another context."""
+        self.reads += one.total_reads
+        self.prevented += one.prevented
+        self.saved += one.tokens_saved
+        self.compactions += one.compactions
+        self.redundant += one.redundant_reads
+
+
+def session_answer(
+    session: str, totals: Totals, files: Sequence[tuple[str, Standing]]
+) -> dict[str, Any]:
+    """What `memo_session` says."""
+    return {
+        "session_id": session,
+        "tracked_files": len(files),
+        "total_reads": totals.reads,
+        "redundant_reads_prevented": totals.prevented,
+        "tokens_saved": totals.saved,
+        "compaction_count": totals.compactions,
+        "files": [
+            {"path": path, "status": one.status, "reads": one.reads, "tokens": one.tokens}
+            for path, one in files
+        ],
+        "redundant_reads": totals.redundant,
+    }

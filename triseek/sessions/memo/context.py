@@ -1,0 +1,184 @@
+"""What one context has been shown.
+
+Tokens that came into a context since lines were shown, and the time since, say how surely they
+are still there: agents drop old outputs without a word.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from itertools import count
+from typing import TYPE_CHECKING, NamedTuple
+
+from triseek.sessions.memo import spans
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from triseek.model.hook_event import Context
+    from triseek.sessions.memo.look import Look
+    from triseek.sessions.memo.spans import Spans
+
+SURE_TOKENS = 30_000
+SURE_S = 30 * 60
+FILES_MAX = 500
+ROOTS_MAX = 8
+_CREDITS_MAX = 32
+_STRETCHES_MAX = 64
+_DENIED_MAX = 8
+
+_GENERATIONS = count(1)
+
+
+class Credit(NamedTuple):
+    """Lines that one use of a tool showed."""
+
+    spans: Spans
+    call: str
+    """The agent's id of the use."""
+    at_s: float
+    passed: int
+    """All tokens that had come into the context by then, those of this output included."""
+    gap: bool = False
+    """Whether hooks may have gone unheard since: then only the agent's own record can tell
+    that the output is still there."""
+
+
+class Denied(NamedTuple):
+    """Lines that were not read again because we said so."""
+
+    spans: Spans
+    tokens: int
+    """Saved; at most what the lines hold."""
+    at_s: float
+    counted: bool = True
+    """Whether the context's totals hold it."""
+
+
+@dataclass(slots=True)
+class Seen:
+    """A file in a context."""
+
+    digest: str = ""
+    """Of the content that the credits are of."""
+    lines: int = 0
+    tokens: int = 0
+    credits: tuple[Credit, ...] = ()
+    """Oldest first; no line is in two of them."""
+    reads: int = 0
+    read_s: float = 0.0
+    denied: tuple[Denied, ...] = ()
+    edits: int = 0
+    """How often we were told that the file was written."""
+
+    def credit(self, look: Look, shown: Spans, credit: Credit) -> None:
+        """Lines were shown, at this content; what is known of another content is dropped."""
+        if self.digest != look.digest:
+            self.digest, self.credits = look.digest, ()
+        self.lines, self.tokens = look.lines, look.tokens
+        older = (old._replace(spans=spans.minus(old.spans, shown)) for old in self.credits)
+        kept = [*(old for old in older if old.spans), credit]
+        while len(kept) > _CREDITS_MAX or sum(len(one.spans) for one in kept) > _STRETCHES_MAX:
+            del kept[0]
+        self.credits = tuple(kept)
+
+    def known(self, usable: Callable[[Credit], bool]) -> Spans:
+        """The lines of all usable credits."""
+        return spans.joined(pair for one in self.credits if usable(one) for pair in one.spans)
+
+    @property
+    def shown(self) -> Spans:
+        """The lines of all credits."""
+        return self.known(lambda _: True)
+
+    def deny(self, denied: Denied) -> None:
+        """Remember a denial, so that the next such read goes through."""
+        self.denied = (*self.denied, denied)[-_DENIED_MAX:]
+
+    def settle(self, asked: Spans) -> list[Denied]:
+        """The denials of any of these lines, which are over by being read after all."""
+        over = [one for one in self.denied if spans.overlap(one.spans, asked)]
+        if over:
+            self.denied = tuple(one for one in self.denied if one not in over)
+        return over
+
+
+@dataclass(slots=True)
+class Conversation:
+    """One context window."""
+
+    context: Context
+    generation: int = field(default_factory=lambda: next(_GENERATIONS))
+    """Another one for each time it forgot: what was begun before does not count after."""
+    active_s: float = 0.0
+    passed: int = 0
+    """Tokens that have come into the context, as far as we heard."""
+    roots: OrderedDict[str, float] = field(default_factory=OrderedDict)
+    """Where it was at work, and when last; the latest at the end."""
+    files: OrderedDict[str, Seen] = field(default_factory=OrderedDict)
+    """By real path; the latest at the end."""
+    total_reads: int = 0
+    redundant_reads: int = 0
+    """That happened, though every line was there already."""
+    prevented: int = 0
+    tokens_saved: int = 0
+    compactions: int = 0
+
+    def at_work(self, root: str, now_s: float) -> None:
+        """Something happened in it."""
+        self.active_s = now_s
+        if root:
+            self.roots[root] = now_s
+            self.roots.move_to_end(root)
+            if len(self.roots) > ROOTS_MAX:
+                self.roots.popitem(last=False)
+
+    def file(self, path: str) -> Seen:
+        """This file, now the latest."""
+        seen = self.files.get(path)
+        if seen is None:
+            seen = self.files[path] = Seen()
+        self.files.move_to_end(path)
+        if len(self.files) > FILES_MAX:
+            self.files.popitem(last=False)
+        return seen
+
+    def forget(self) -> None:
+        """Nothing that was shown is there any more."""
+        self.generation = next(_GENERATIONS)
+        self.files.clear()
+
+    def sure(self, now_s: float, in_view: frozenset[str] | None) -> Callable[[Credit], bool]:
+        """Which credits are of lines that are still in the context.
+
+        Args:
+            now_s: Unix time.
+            in_view: The uses whose outputs are there, by the agent's own record; None where it
+                does not tell.
+        """
+
+        def usable(credit: Credit) -> bool:
+            if self.is_late(credit, now_s):
+                return False
+            return not credit.gap if in_view is None else credit.call in in_view
+
+        return usable
+
+    def is_late(self, credit: Credit, now_s: float) -> bool:
+        """Whether an agent may have dropped it since without a word."""
+        soon = 0 <= now_s - credit.at_s < SURE_S
+        return not soon or self.passed - credit.passed >= SURE_TOKENS
+
+    def settle(self, seen: Seen, asked: Spans, now_s: float) -> bool:
+        """Take back what was saved by denials of lines that are read after all.
+
+        Returns:
+            Whether there were any.
+        """
+        over = seen.settle(asked)
+        for one in over:
+            if one.counted and now_s - one.at_s < SURE_S:
+                self.prevented -= 1
+                self.tokens_saved -= one.tokens
+        return bool(over)

@@ -1,0 +1,64 @@
+"""The memo's file: written aside, made durable, renamed; only the user may read it."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from triseek import errors
+from triseek.sessions.memo import state
+from triseek.store import sealed
+
+if TYPE_CHECKING:
+    from triseek.sessions.memo.context import Conversation
+
+_LOG = logging.getLogger(__name__)
+_NAME = "memo.json"
+
+
+class Saved:
+    """What of the memo is on disk. Not thread-safe."""
+
+    def __init__(self, folder: str | None) -> None:
+        self._folder = None if folder is None else Path(folder)
+        self._is_there = False
+
+    def load(self, now_s: float) -> list[Conversation]:
+        """What was saved, the least recently active first; nothing if it is damaged."""
+        if self._folder is None:
+            return []
+        body = sealed.read(self._folder / _NAME, most_bytes=state.MOST_BYTES)
+        self._is_there = body is not None
+        return state.load(body, now_s)
+
+    def write(self, body: dict[str, Any]) -> None:
+        """Replace it; what cannot be written is logged."""
+        if self._folder is None:
+            return
+        path = self._folder / _NAME
+        try:
+            private(self._folder)
+            sealed.write(path, body)
+            path.chmod(0o600)
+        except (OSError, errors.StateUnwritable) as error:
+            _LOG.warning("the memo is not saved: %s", error)
+        else:
+            self._is_there = True
+
+    def remove(self) -> None:
+        """Let there be none."""
+        if self._folder is None or not self._is_there:
+            return
+        try:
+            (self._folder / _NAME).unlink(missing_ok=True)
+        except OSError as error:
+            _LOG.warning("what the memo saved is not removed: %s", error)
+        else:
+            self._is_there = False
+
+
+def private(folder: Path) -> None:
+    """Make a folder that only the user may enter."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.chmod(0o700)

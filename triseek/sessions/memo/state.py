@@ -1,0 +1,157 @@
+"""What outlives the daemon: the memo's contexts as JSON.
+
+While no daemon runs hooks go unheard, and one that is killed has heard more than it saved. So
+what is taken up after a gap is marked: only an agent's own record then tells what it still has,
+and after a kill the next read of everything goes through, for it may just have been denied.
+
+What is damaged, or of another version, is nothing.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from triseek.model.hook_event import Context
+from triseek.sessions.memo import spans
+from triseek.sessions.memo.context import FILES_MAX, ROOTS_MAX, Conversation, Credit, Denied, Seen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from triseek.sessions.memo.spans import Spans
+
+SCHEMA = 1
+MOST_BYTES = 64 * 1024 * 1024
+GAP_S = 60
+"""A daemon that is started anew within this time has hardly missed a compaction."""
+
+
+def dump(conversations: Iterable[Conversation], now_s: float, *, closed: bool) -> dict[str, Any]:
+    """As JSON values.
+
+    Args:
+        conversations: The least recently active first.
+        now_s: Unix time.
+        closed: Whether nothing happens after this.
+    """
+    return {
+        "schema": SCHEMA,
+        "saved_s": now_s,
+        "closed": closed,
+        "contexts": [_context(one) for one in conversations],
+    }
+
+
+def load(body: object, now_s: float) -> list[Conversation]:
+    """What `dump` made; nothing for what it cannot have made."""
+    try:
+        return _load(body, now_s)
+    except (TypeError, ValueError, KeyError, AttributeError, OverflowError):
+        return []
+
+
+def _load(body: Any, now_s: float) -> list[Conversation]:  # noqa: ANN401 - JSON
+    if not isinstance(body, dict) or body.get("schema") != SCHEMA:
+        return []
+    gap = not 0 <= now_s - _seconds(body["saved_s"]) <= GAP_S
+    return [_conversation(one, gap=gap, closed=body["closed"] is True) for one in body["contexts"]]
+
+
+def _context(one: Conversation) -> dict[str, Any]:
+    return {
+        "harness": one.context.harness,
+        "session": one.context.session,
+        "agent": one.context.agent,
+        "active_s": one.active_s,
+        "passed": one.passed,
+        "roots": list(one.roots.items()),
+        "total_reads": one.total_reads,
+        "redundant_reads": one.redundant_reads,
+        "prevented": one.prevented,
+        "tokens_saved": one.tokens_saved,
+        "compactions": one.compactions,
+        "files": [{"path": path, **_seen(seen)} for path, seen in one.files.items()],
+    }
+
+
+def _seen(seen: Seen) -> dict[str, Any]:
+    return {
+        "digest": seen.digest,
+        "lines": seen.lines,
+        "tokens": seen.tokens,
+        "reads": seen.reads,
+        "read_s": seen.read_s,
+        "credits": seen.credits,
+        "denied": seen.denied,
+    }
+
+
+def _conversation(said: dict[str, Any], *, gap: bool, closed: bool) -> Conversation:
+    context = Context(
+        harness=_text(said["harness"]),
+        session=_text(said["session"]),
+        agent=_text(said["agent"]),
+    )
+    return Conversation(
+        context,
+        active_s=_seconds(said["active_s"]),
+        passed=_number(said["passed"]),
+        roots=OrderedDict(
+            (_text(root), _seconds(at_s)) for root, at_s in said["roots"][-ROOTS_MAX:]
+        ),
+        files=OrderedDict(
+            (_text(one["path"]), _file(one, gap=gap, closed=closed))
+            for one in said["files"][-FILES_MAX:]
+        ),
+        total_reads=_number(said["total_reads"]),
+        redundant_reads=_number(said["redundant_reads"]),
+        prevented=_number(said["prevented"]),
+        tokens_saved=_number(said["tokens_saved"]),
+        compactions=_number(said["compactions"]),
+    )
+
+
+def _file(said: dict[str, Any], *, gap: bool, closed: bool) -> Seen:
+    credits_ = tuple(
+        Credit(_spans(lines), _text(call), _seconds(at_s), _number(passed), gap or had_gap is True)
+        for lines, call, at_s, passed, had_gap in said["credits"]
+    )
+    denied = tuple(
+        Denied(_spans(lines), _number(tokens), _seconds(at_s), counted is True)
+        for lines, tokens, at_s, counted in said["denied"]
+    )
+    if not closed:
+        denied = (*denied[-7:], Denied(spans.of(1, spans.END), 0, 0.0, counted=False))
+    return Seen(
+        digest=_text(said["digest"]),
+        lines=_number(said["lines"]),
+        tokens=_number(said["tokens"]),
+        credits=credits_,
+        reads=_number(said["reads"]),
+        read_s=_seconds(said["read_s"]),
+        denied=denied,
+    )
+
+
+def _spans(said: list[Any]) -> Spans:
+    return spans.joined((_number(first), _number(last)) for first, last in said)
+
+
+def _text(said: object) -> str:
+    if not isinstance(said, str):
+        raise TypeError
+    return said
+
+
+def _number(said: object) -> int:
+    if type(said) is not int or said < 0:
+        raise TypeError
+    return said
+
+
+def _seconds(said: object) -> float:
+    if not isinstance(said, float | int) or isinstance(said, bool) or not isfinite(said):
+        raise TypeError
+    return float(said)

@@ -1,0 +1,152 @@
+"""Whether a read is worth doing: no, only if its every line is surely still in the context."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from triseek.sessions.memo import look, spans
+from triseek.sessions.memo.context import Denied
+from triseek.sessions.memo.reading import FILES_MAX
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from triseek.model.hook_event import FileRead, ToolUse
+    from triseek.sessions.memo.context import Conversation
+    from triseek.sessions.memo.look import Look
+    from triseek.sessions.memo.spans import Spans
+
+LEAST_TOKENS = 50
+"""To refuse a smaller read would cost the agent about what the read does."""
+_PATH_MAX = 300
+
+
+class Denial(NamedTuple):
+    """A read that is not worth doing, and what to tell the agent."""
+
+    path: str
+    """The first file of the read, as the read names it."""
+    tokens: int
+    """Of all lines that would have been read."""
+    seconds_ago: int
+    """Since the oldest of them were shown."""
+    reason: str
+    """One line."""
+    context_text: str
+    """One line more, for agents that take additional context."""
+
+
+class Wanted(NamedTuple):
+    """A file that a tool would read."""
+
+    named: str
+    """The path as the read has it."""
+    look: Look
+    asked: Spans
+
+    @property
+    def tokens(self) -> int:
+        """An estimate for what would be read."""
+        return self.look.tokens_of(self.asked)
+
+
+def can_be_denied(use: ToolUse) -> bool:
+    """Whether nothing is lost, but what it would show, if this use does not happen."""
+    return use.only_reads and not use.edits and 0 < len(use.reads) <= FILES_MAX
+
+
+def roughly(read: FileRead) -> Spans:
+    """All lines a read may ask for, for want of a look at the file."""
+    if read.tail is not None:
+        return spans.of(1, spans.END)
+    return spans.of(max(1, read.first), spans.END if read.last is None else read.last)
+
+
+def wanted(reads: Iterable[FileRead], paths: Iterable[str]) -> list[Wanted] | None:
+    """Look at each file; None if one cannot be read, or would show nothing.
+
+    Args:
+        reads: What is to be read.
+        paths: Their real paths.
+    """
+    looks: dict[str, Look | None] = {}
+    found = []
+    for read, path in zip(reads, paths, strict=True):
+        if path not in looks:
+            looks[path] = look.look(path)
+        seen = looks[path]
+        asked = seen.asked(read) if seen else spans.NONE
+        if seen is None or not asked:
+            return None
+        found.append(Wanted(read.path, seen, asked))
+    return found
+
+
+def shown_since(
+    conversation: Conversation,
+    files: Sequence[Wanted],
+    now_s: float,
+    in_view: frozenset[str] | None,
+) -> float | None:
+    """When the oldest of all wanted lines was shown; None unless each surely is in the context.
+
+    Args:
+        conversation: The context.
+        files: What would be read.
+        now_s: Unix time.
+        in_view: The agent's own record; None to learn whether it is worth asking for.
+    """
+    sure = conversation.sure(now_s, in_view)
+    if in_view is None:  # a gap does not matter: the record will be asked
+        sure = lambda one: not conversation.is_late(one, now_s)  # noqa: E731
+    oldest = now_s
+    for file in files:
+        seen = conversation.files.get(file.look.path)
+        if seen is None or seen.digest != file.look.digest:
+            return None
+        there = [one for one in seen.credits if one.call and sure(one)]
+        lines = spans.joined(pair for one in there for pair in one.spans)
+        if not spans.covers(lines, file.asked):
+            return None
+        asked = [one.at_s for one in there if spans.overlap(one.spans, file.asked)]
+        oldest = min(oldest, *asked)
+    return oldest
+
+
+def denial(files: Sequence[Wanted], since_s: float, now_s: float) -> Denial:
+    """Word it."""
+    tokens = sum(file.tokens for file in files)
+    ago = max(0, int(now_s - since_s))
+    names = [_named(file) for file in files[:3]]
+    if len(files) > len(names):
+        names.append(f"{len(files) - len(names)} more")
+    said = names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
+    verb = "is" if len(names) == 1 else "are"
+    return Denial(
+        files[0].named,
+        tokens,
+        ago,
+        f"TriSeek memo: {said} {verb} unchanged in this session. Reuse the content already in "
+        "context instead of reading it again.",
+        f"TriSeek memo: skip_reread. Last read {ago}s ago. Approximate prior read size: {tokens} "
+        "tokens. If it is no longer in view, read it again: the next read goes through.",
+    )
+
+
+def record(conversation: Conversation, files: Sequence[Wanted], made: Denial, now_s: float) -> None:
+    """Count a denial: what it saves, less what it costs to be told."""
+    cost = look.tokens_of_text(made.reason + made.context_text)
+    for file in files:
+        tokens = file.tokens
+        saved = max(0, tokens - cost)
+        cost = max(0, cost - tokens)
+        conversation.files[file.look.path].deny(Denied(file.asked, saved, now_s))
+        conversation.prevented += 1
+        conversation.tokens_saved += saved
+
+
+def _named(file: Wanted) -> str:
+    name = "".join(char if char.isprintable() else "?" for char in file.named)
+    if len(name) > _PATH_MAX:
+        name = "…" + name[-_PATH_MAX:]
+    return name if file.asked == file.look.whole else f"{name} (lines {spans.text(file.asked)})"
