@@ -31,6 +31,11 @@ def daemon() -> str:
     return os.path.join(home(), "daemon")
 
 
+def memo() -> str:
+    """The folder in which the daemon keeps what agents have read; mode 0700."""
+    return os.path.join(daemon(), "memo")
+
+
 def logs() -> str:
     """The folder for log files."""
     return os.path.join(home(), "logs")

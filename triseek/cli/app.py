@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperCommand
 
 from triseek.cli import daemon_verb, status
-from triseek.cli.commands import context_pack, frecency, index, mcp, stats
+from triseek.cli.commands import context_pack, frecency, index, mcp, memo, stats
 from triseek.cli.commands import find_files as finding
 from triseek.cli.flags import FLAGS
 from triseek.cli.world import World
@@ -92,17 +92,44 @@ def find_files(
     )
 
 
+Harness = Annotated[
+    str,
+    typer.Option("--harness", metavar="NAME", help="Whose hook it is; else told by the payload."),
+]
+Repo = Annotated[
+    str, typer.Option("--repo", metavar="PATH", help="The repository, if not the agent's folder's.")
+]
+
+
 @app.command("hook")
 def hook(
-    event: Annotated[str, typer.Argument(help="The agent's name of what happened.")] = "",  # noqa: ARG001 - the payload says it too
+    event: Annotated[str, typer.Argument(help="The agent's name of what happened.")] = "",  # noqa: ARG001
+    harness: Harness = "",  # noqa: ARG001
+    repo: Repo = "",  # noqa: ARG001
 ) -> int:
-    """Tell the daemon what an agent did: its hook's JSON on standard input.
+    """Tell the daemon what an agent does: its hook's JSON on standard input.
 
-    Counts the files that were read and edited, so that they come first. Silent, always status 0.
+    What was read is remembered for that context, and a read of what it still has is refused, once,
+    where the agent can be told. Otherwise silent; always status 0, also without a daemon.
 
-    Example: triseek hook PostToolUse < payload.json
+    Example: triseek hook PostToolUse --harness claude-code < payload.json
     """
     return status.FOUND  # `cli.main` has done it: what gets here asked for nothing
+
+
+@app.command("memo-observe")
+def memo_observe(
+    event: Annotated[  # noqa: ARG001
+        str, typer.Option("--event", metavar="EVENT", help="The agent's name of what happened.")
+    ] = "",
+    harness: Harness = "",  # noqa: ARG001
+    repo: Repo = "",  # noqa: ARG001
+) -> int:
+    """The older name of hook.
+
+    Example: triseek memo-observe --event post-tool-use < payload.json
+    """
+    return status.FOUND  # likewise
 
 
 app.command()(index.build)
@@ -117,6 +144,7 @@ app.command("frecency-select")(frecency.select)
 app.add_typer(stats.app, name="stats")
 app.add_typer(daemon_verb.app, name="daemon")
 app.add_typer(mcp.app, name="mcp")
+app.add_typer(memo.app, name="memo")
 
 
 def run_app(words: Sequence[str]) -> int:

@@ -9,9 +9,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from triseek.cli.remote import answer
+from triseek.daemon import memo_calls
 from triseek.daemon.calls import calls
+from triseek.daemon.memo_keeping import MemoKeeping
 from triseek.daemon.server import Handlers
 from triseek.daemon.upkeep import Upkeep
+from triseek.service.observing import Observer
+from triseek.sessions.actions import Recent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,4 +27,12 @@ if TYPE_CHECKING:
 def compose(settings: Settings) -> tuple[Handlers, Sequence[Work]]:
     """The daemon's handlers and its work."""
     upkeep = Upkeep(settings)
-    return Handlers(text=partial(answer, upkeep.service), calls=calls(upkeep)), (upkeep,)
+    keeping = MemoKeeping()
+    observer = Observer(upkeep.service, keeping.memo, Recent())
+    return (
+        Handlers(
+            text=partial(answer, upkeep.service, observer=observer),
+            calls={**calls(upkeep), **memo_calls.calls(keeping.memo)},
+        ),
+        (upkeep, keeping),
+    )

@@ -47,7 +47,8 @@ PIECE_S = 10.0
 """Longest gap in the middle of a piece, which is sent in one go."""
 NOT_ASKED = frozenset(("--no-daemon", "-h", "--help", "-V", "--version", "--type-list"))
 """Words that say, or make it likely, that a daemon is not wanted or of no use."""
-TOLD = ("HOME", "XDG_CONFIG_HOME", "RIPGREP_CONFIG_PATH", "NO_COLOR", "TERM", "COLUMNS", "PATH")
+TOLD = ("HOME", "XDG_CONFIG_HOME", "RIPGREP_CONFIG_PATH", "NO_COLOR", "TERM", "COLUMNS", "PATH",
+        "TRISEEK_SESSION_ID")  # fmt: skip
 """Variables the daemon is told, with all that begin with GIT_CONFIG."""
 
 
@@ -140,7 +141,7 @@ def request(words: Sequence[str]) -> bytes:
         f'"terminal":{_json(os.isatty(1))},"width":{surroundings.width(known)},'
         f'"stdin":{_json(surroundings.stdin_readable())},"environ":{{{environ}}}'
     )
-    if words[:1] == ["hook"]:
+    if words[:1] in (["hook"], ["memo-observe"]):
         params += f',"input":{quoted(_payload())}'
     return _document("text", params)
 

@@ -10,7 +10,7 @@ import os
 import sys
 
 from triseek.cli import status
-from triseek.cli.quick import COMPLETION, is_quick, perform
+from triseek.cli.quick import COMPLETION, HELP, HOOKS, is_quick, perform
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def main() -> NoReturn:
     """Run the command line and leave the process."""
     words = sys.argv[1:]
     try:
-        if words[:1] == ["hook"]:
+        if words and words[0] in HOOKS and words[1:] not in HELP:
             sys.exit(_hook(words))
         sys.exit(_quick(words) if is_quick(words) else run(words))
     except KeyboardInterrupt:

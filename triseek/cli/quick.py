@@ -19,10 +19,14 @@ if TYPE_CHECKING:
 VERBS = frozenset(
     (
         "search", "find-files", "build", "update", "reindex", "index-status", "measure", "check",
-        "stats", "warmup", "daemon", "frecency-select", "hook", "mcp", "context-pack",
+        "stats", "warmup", "daemon", "frecency-select", "hook", "memo-observe", "memo", "mcp",
+        "context-pack",
     )
 )  # fmt: skip
 """First words that are not patterns. `triseek search build` searches for the word build."""
+HOOKS = frozenset(("hook", "memo-observe"))
+"""What agents run at each of their steps; the second is the older name."""
+HELP = (["-h"], ["--help"])
 APP_OPTIONS = frozenset(("-h", "--help", "--install-completion", "--show-completion"))
 COMPLETION = "_TRISEEK_COMPLETE"
 """The variable by which a shell asks for completions."""
@@ -35,7 +39,7 @@ def is_quick(words: Sequence[str]) -> bool:
         COMPLETION in os.environ
         or first in APP_OPTIONS
         or first in ("--version", "-V")
-        or first in VERBS - {"search", "find-files", "hook"}
+        or first in VERBS - HOOKS - {"search", "find-files"}
     )
 
 
@@ -49,8 +53,8 @@ def perform(words: Sequence[str], world: World, service: Service | None = None) 
     """
     if words[0] == "find-files":
         return _find_files(words, world, service)
-    if words[0] == "hook":
-        return _hook(world, service)
+    if words[0] in HOOKS:  # nobody here who keeps anything: `cli.remote` does it
+        return None if words[1:] in HELP else status.FOUND
     from triseek.cli.search_verb import search
 
     return search(words[1:] if words[0] == "search" else words, world, service)
@@ -65,11 +69,3 @@ def _find_files(words: Sequence[str], world: World, service: Service | None) -> 
     from triseek.cli.commands.find_files import find_from_words
 
     return find_from_words(plain, world, service)
-
-
-def _hook(world: World, service: Service | None) -> int:
-    if service is None:
-        return status.FOUND  # nobody here who counts
-    from triseek.cli.commands.hook import hook
-
-    return hook(world, service)

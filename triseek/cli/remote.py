@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from triseek.cli import status, surroundings
 from triseek.cli.edge import settled
-from triseek.cli.quick import is_quick, perform
+from triseek.cli.quick import HOOKS, is_quick, perform
 from triseek.cli.resume import as_bytes
 from triseek.cli.world import NeedsClient, World
 from triseek.daemon.server import Declined
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from triseek.daemon.streams import Streams
+    from triseek.service.observing import Observer
     from triseek.service.service import Service
 
 WIDTH_MAX = 100_000
@@ -55,13 +56,19 @@ class Client(NamedTuple):
     """Standard input, where the client sent it along."""
 
 
-def answer(service: Service, params: Mapping[str, object], streams: Streams) -> int | Declined:
+def answer(
+    service: Service,
+    params: Mapping[str, object],
+    streams: Streams,
+    observer: Observer | None = None,
+) -> int | Declined:
     """Do what the client's words say, as `cli.main` does, and return the exit status.
 
     Args:
         service: shared with every other request, left open.
         params: of the request, unchecked.
         streams: the way to the client, written to while this call lasts.
+        observer: takes in what agents' hooks tell; without one nothing is done with it.
 
     A client that has gone ends the work at the next output, and 0 is returned to nobody.
     """
@@ -74,11 +81,22 @@ def answer(service: Service, params: Mapping[str, object], streams: Streams) -> 
         return Declined(reason)
     world = _world(client, streams)
     try:
+        if client.words[0] in HOOKS:
+            return _observe(client, world, observer)
         return settled(lambda: _perform(client, world, service), world.err, client.words)
     except NeedsClient as error:
         return Declined(str(error))
     except BrokenPipeError:
         return status.FOUND
+
+
+def _observe(client: Client, world: World, observer: Observer | None) -> int:
+    if observer is None:
+        return status.FOUND
+    from triseek.cli.commands.hook import hook
+
+    session = client.environ.get("TRISEEK_SESSION_ID", "")
+    return hook(client.words, world, observer, session)
 
 
 def _world(client: Client, streams: Streams) -> World:
@@ -114,6 +132,8 @@ def _obstacle(client: Client) -> str:
         return "words"
     if not _sees_what_we_see(client):
         return "place"
+    if words[0] in HOOKS:
+        return ""  # nothing is searched
     if not _has_our_rules(client.environ):
         return "environ"
     asks_for_road = any(word.startswith("--engine") for word in words)

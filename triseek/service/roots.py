@@ -6,7 +6,9 @@ import os
 from pathlib import Path
 
 from triseek import paths
+from triseek.errors import RepoNotDetected
 from triseek.files import root
+from triseek.files.root import git_root
 from triseek.store import layout
 
 
@@ -18,6 +20,19 @@ def root_for(path: str) -> str:
     """
     folder = root.resolve(path).path
     return next(filter(is_indexed, upwards(folder)), folder)
+
+
+def project(folder: str) -> str:
+    """Return the root that work in a folder is about, whether or not there is an index.
+
+    The nearest indexed root above it, else the repository around it, else itself; a folder that is
+    not there is its own.
+    """
+    try:
+        found = root_for(folder)
+    except RepoNotDetected:
+        return os.path.realpath(folder)
+    return found if is_indexed(found) else git_root(found) or found
 
 
 def index_dir(canonical: str) -> str:

