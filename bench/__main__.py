@@ -1,4 +1,4 @@
-"""python -m bench: run · report · compare · mcp · rank · pack · corpora."""
+"""python -m bench: run · report · compare · mcp · hooks · rank · pack · corpora."""
 
 from __future__ import annotations
 
@@ -71,6 +71,11 @@ def _parser() -> argparse.ArgumentParser:
     mcp.add_argument("--record", type=Path, help="the figures (default: bench/record/...)")
     mcp.set_defaults(verb=_mcp)
 
+    hooks = verbs.add_parser("hooks", help="measure what agents' hooks cost, and write the page")
+    hooks.add_argument("--out", type=Path, default=_DOCS / "hooks.md", help="the page")
+    hooks.add_argument("--record", type=Path, help="the figures (default: bench/record/...)")
+    hooks.set_defaults(verb=_hooks)
+
     rank = verbs.add_parser("rank", help="how early a definition is shown, against path order")
     rank.add_argument("corpus", choices=["django", "linux"])
     rank.add_argument("--corpus-path", action="append", default=[], metavar="NAME=FOLDER")
@@ -124,6 +129,18 @@ def _mcp(options: argparse.Namespace) -> int:
     folder = options.record or record.new_folder(record.FOLDER, "mcp")
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "mcp.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    options.out.write_text(report.page(told), encoding="utf-8")
+    print(folder, options.out, sep="\n")
+    return 0
+
+
+def _hooks(options: argparse.Namespace) -> int:
+    from bench.hooks import measure, report
+
+    told = measure.run(Progress())
+    folder = options.record or record.new_folder(record.FOLDER, "hooks")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "hooks.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
     options.out.write_text(report.page(told), encoding="utf-8")
     print(folder, options.out, sep="\n")
     return 0

@@ -1,0 +1,1 @@
+"""What a hook costs an agent: `python -m bench hooks`."""

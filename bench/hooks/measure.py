@@ -1,0 +1,213 @@
+"""A run: `python -c pass` and a hook in turn, by one agent and by eight at once.
+
+Before anything is timed, every kind of hook has to say what it should. A hook is timed as an agent
+waits for it: from before the fork until its output was at an end and it was reaped.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bench import figures, machine
+from bench.engines.triseek_process import command_line, environment
+from bench.hooks.payloads import Agent, Step
+from bench.model import Faulty
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from bench.progress import Progress
+
+AGENTS = 8
+ROUNDS = 60
+"""Rounds of one agent; each is four hooks."""
+ROUNDS_AT_ONCE = 20
+STARTS = 7
+NOTHING = (sys.executable, "-c", "pass")
+SCRIPT = Path(sys.executable).with_name("triseek")
+"""What pip writes, and what agents run."""
+
+
+def run(progress: Progress) -> dict[str, Any]:
+    """Measure.
+
+    Raises:
+        Faulty: a hook did not say what it should.
+    """
+    with tempfile.TemporaryDirectory(prefix="triseek-bench-") as scratch:
+        root = Path(scratch).resolve() / "repo"
+        root.mkdir()
+        environ = environment(Path(scratch) / "state")
+        del environ["TRISEEK_NO_DAEMON"]
+        environ["CI"] = ""
+        told: dict[str, Any] = {
+            "machine": machine.describe(), "load_before": machine.load(),
+            "hook": _shown(_hook()),
+        }  # fmt: skip
+        _daemon("start", environ)
+        try:
+            told |= _with_daemon(root, environ, progress)
+        finally:
+            _daemon("stop", environ)
+        progress.say("no daemon")
+        told["down"] = _without(root, environ)
+        told["load_after"] = machine.load()
+    return told
+
+
+def _with_daemon(root: Path, environ: Mapping[str, str], progress: Progress) -> dict[str, Any]:
+    agents = [Agent(root, f"agent{number}") for number in range(AGENTS + 1)]
+    for agent in agents:
+        for step in agent.first_readings():
+            _timed(step, root, environ)
+    progress.say("one agent")
+    alone = _in_turn(agents[0].steps(ROUNDS), root, environ)
+    progress.say(f"{AGENTS} agents at once")
+    before = _served(environ)
+    together = _at_once([agent.steps(ROUNDS_AT_ONCE) for agent in agents[1:]], root, environ)
+    return {
+        "alone": alone,
+        "together": {"agents": AGENTS, **together},
+        "served_alone": figures.reduced(before),
+        "served_together": figures.reduced(_served(environ)[len(before) :]),
+    }
+
+
+def _in_turn(steps: Sequence[Step], root: Path, environ: Mapping[str, str]) -> dict[str, Any]:
+    nothing, hooks = [], []
+    for step in steps:
+        nothing.append(_run(NOTHING, b"", root, environ)[0])
+        hooks.append((step.kind, _timed(step, root, environ)))
+    return _summed(nothing, hooks)
+
+
+def _at_once(
+    turns: Sequence[Sequence[Step]], root: Path, environ: Mapping[str, str]
+) -> dict[str, Any]:
+    nothing: list[float] = []
+    hooks: list[tuple[str, float]] = []
+    wrong: list[BaseException] = []
+
+    def work(steps: Sequence[Step]) -> None:
+        try:
+            for step in steps:
+                nothing.append(_run(NOTHING, b"", root, environ)[0])
+                hooks.append((step.kind, _timed(step, root, environ)))
+        except BaseException as error:  # noqa: BLE001 - raised again in the main thread
+            wrong.append(error)
+
+    threads = [threading.Thread(target=work, args=(steps,)) for steps in turns]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if wrong:
+        raise wrong[0]
+    return _summed(nothing, hooks)
+
+
+def _summed(nothing: Sequence[float], hooks: Sequence[tuple[str, float]]) -> dict[str, Any]:
+    seconds = [taken for _, taken in hooks]
+    kinds = sorted({kind for kind, _ in hooks})
+    return {
+        "nothing": _reduced(nothing),
+        "hook": _reduced(seconds),
+        "kinds": {kind: _reduced([taken for one, taken in hooks if one == kind]) for kind in kinds},
+    }
+
+
+def _reduced(seconds: Sequence[float]) -> dict[str, Any]:
+    found = figures.reduced(seconds)
+    del found["samples_ms"]
+    return {**found, "p99_ms": figures.ms(figures.quantile(seconds, 0.99))}
+
+
+def _without(root: Path, environ: Mapping[str, str]) -> dict[str, Any]:
+    """No daemon: one that is started behind the hook, and one that may not be started."""
+    [step, *_] = Agent(root, "alone").steps(1)
+    step = step._replace(refused=False)
+    kept = {**environ, "CI": "1"}
+    nothing, silent = [], []
+    for _ in range(ROUNDS):
+        nothing.append(_run(NOTHING, b"", root, kept)[0])
+        silent.append(_timed(step, root, kept))
+    starting = []
+    for number in range(STARTS):
+        own = {**environ, "TRISEEK_HOME": f"{environ['TRISEEK_HOME']}-{number}"}
+        starting.append(_timed(step, root, own))
+        _wait_for_daemon(own)
+        _daemon("stop", own)
+    return {
+        "nothing": _reduced(nothing), "none_started": _reduced(silent),
+        "one_started": _reduced(starting),
+    }  # fmt: skip
+
+
+def _timed(step: Step, root: Path, environ: Mapping[str, str]) -> float:
+    """One hook; its answer is looked at too.
+
+    Raises:
+        Faulty: it was not silent, or was.
+    """
+    argv = (*_hook(), step.event, "--harness", "opencode")
+    seconds, done = _run(argv, step.payload, root, environ)
+    refused = b'"permissionDecision": "deny"' in done.stdout
+    if (
+        done.returncode
+        or done.stderr
+        or refused is not step.refused
+        or bool(done.stdout) != refused
+    ):
+        raise Faulty(f"{step.kind}: {done.returncode} {done.stdout[:200]!r} {done.stderr[:200]!r}")
+    return seconds
+
+
+def _run(
+    argv: Sequence[str], given: bytes, root: Path, environ: Mapping[str, str]
+) -> tuple[float, subprocess.CompletedProcess[bytes]]:
+    began = time.perf_counter()
+    done = subprocess.run(
+        argv, input=given, capture_output=True, cwd=root, env={**os.environ, **environ},
+        check=False,
+    )  # fmt: skip
+    return time.perf_counter() - began, done
+
+
+def _hook() -> tuple[str, ...]:
+    return (str(SCRIPT), "hook") if SCRIPT.exists() else tuple(command_line("hook"))
+
+
+def _shown(argv: Sequence[str]) -> str:
+    return "the console script" if len(argv) == 2 else "python -m triseek"
+
+
+def _served(environ: Mapping[str, str]) -> list[float]:
+    """What the daemon says that it took over each hook so far, in seconds."""
+    log = Path(environ["TRISEEK_HOME"]) / "daemon" / "daemon.log"
+    rows = map(json.loads, itertools.takewhile(str.strip, log.open(encoding="utf-8")))
+    return [row["ms"] / 1e3 for row in rows if row.get("verb") == "text"]
+
+
+def _daemon(word: str, environ: Mapping[str, str]) -> None:
+    subprocess.run(
+        command_line("daemon", word), env={**os.environ, **environ}, check=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+def _wait_for_daemon(environ: Mapping[str, str]) -> None:
+    until = time.monotonic() + 60
+    record = Path(environ["TRISEEK_HOME"]) / "daemon" / "daemon.json"
+    while not record.exists():
+        if time.monotonic() > until:
+            raise Faulty("a hook without a daemon did not start one")
+        time.sleep(0.05)
