@@ -21,7 +21,7 @@ ADDED = "*added*"
 CONTRACT_ARGUMENTS = frozenset(
     (
         "query", "mode", "limit", "force_refresh", "path_query", "content_query", "goal", "intent",
-        "budget_tokens", "max_files", "changed_files",
+        "budget_tokens", "max_files", "changed_files", "files", "path",
     )
 )  # fmt: skip
 
@@ -96,7 +96,47 @@ REINDEX_FIELDS: Mapping[str, tuple[str, bool]] = {
     "elapsed_ms": ("how long it took", False),
     "indexed_files": ("files in the index now", False),
 }
+MEMO_STATUS_FIELDS: Mapping[str, tuple[str, bool]] = {
+    "session_id": ("whose reads are told of; `default` where there is none", False),
+    "results": ("one for each file, in the order in which they were asked for", False),
+    "path": ("as it was asked for", False),
+    "status": (
+        (
+            "`fresh`: all of it was shown in this context and is unchanged; `stale`: it was shown"
+            " and has changed since; `unknown`: neither can be said"
+        ),
+        False,
+    ),
+    "tokens": ("of the file when it was shown, its bytes divided by 3.5", False),
+    "read_count": ("how often", False),
+    "message": ("the same in a sentence", False),
+    "current_tokens": ("of a stale file, as it is now", False),
+}
+MEMO_CHECK_FIELDS: Mapping[str, tuple[str, bool]] = {
+    "path": ("as it was asked for", False),
+    "status": ("as above", False),
+    "recommendation": ("`skip_reread`, `reread_with_diff` or `reread`", False),
+    "tokens_at_last_read": ("of the file when it was shown", False),
+    "current_tokens": ("of a stale file, as it is now", False),
+    "last_read_ago_seconds": ("since it was shown", False),
+    "diff": ("with `reread_with_diff`: what has changed since, as a unified diff", True),
+    "lines": ("which lines were shown and are unchanged, where it is not all of them", True),
+    "message": ("which that is, in a sentence", True),
+}
+MEMO_SESSION_FIELDS: Mapping[str, tuple[str, bool]] = {
+    "session_id": ("as above", False),
+    "tracked_files": ("files this context was shown", False),
+    "total_reads": ("reads of it", False),
+    "redundant_reads_prevented": (
+        ("reads that were refused because the context had the lines, and were not asked for again"),
+        False,
+    ),
+    "tokens_saved": ("of those reads; a read that happened saves nothing", False),
+    "compaction_count": ("how often the context was compacted; the totals outlive that", False),
+    "files": ("each `path` (absolute), `status`, `reads` and `tokens`", False),
+}
 FIELDS = (SEARCH_FIELDS, RESULT_FIELDS, REUSE_FIELDS, STATUS_FIELDS, REINDEX_FIELDS)
+MEMO_FIELDS = (MEMO_STATUS_FIELDS, MEMO_CHECK_FIELDS, MEMO_SESSION_FIELDS)
 
 RAISED: Mapping[str, str] = {
     "INDEX_UNAVAILABLE": "`reindex` and `index_status` cannot use an index that is damaged or of a"
@@ -106,7 +146,8 @@ RAISED: Mapping[str, str] = {
     " a pattern, a glob, a type, a path outside of the root or of nothing",
     "REPO_NOT_DETECTED": "the root is not there (any more)",
     "BACKEND_FAILURE": "something failed that may work later: another process is writing the"
-    " index, the state folder cannot be written, a bug (its traceback is on standard error)",
+    " index, the state folder cannot be written, no daemon runs for a memo tool, a bug (its"
+    " traceback is on standard error)",
     "FALLBACK_FAILURE": "every road failed",
     "CONFIG_WRITE_FAILED": "not by these tools",
     "CLIENT_NOT_INSTALLED": "not by these tools",
@@ -144,6 +185,20 @@ def page() -> str:
             _table(STATUS_FIELDS),
             "## The envelope of reindex",
             _table(REINDEX_FIELDS),
+            "## The envelopes of the memo",
+            (
+                "[What the memo knows, and when it forgets](../concepts/memo.md). They have no"
+                " `version`. The context is that of the call, where the client's hooks or its"
+                " `_meta` say which (a tool call's id before a session's name), else that of"
+                " `TRISEEK_SESSION_ID`, else the one that was last at work under this root; where"
+                " several were within ten minutes, a file is `fresh` only if it is for each of"
+                " them. `memo_status`:"
+            ),
+            _table(MEMO_STATUS_FIELDS),
+            "`memo_check`:",
+            _table(MEMO_CHECK_FIELDS),
+            "`memo_session`:",
+            _table(MEMO_SESSION_FIELDS),
             "## Errors",
             ("`isError` is true, and the envelope is `version` and `error`: `code`, `message`,"
             " `retryable`, `suggested_action`. A tool that does not exist is an error of the"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from triseek.mcp.conversations import LONGEST, conversation
+from triseek.mcp.conversations import LONGEST, asker, conversation, harness
 
 TURN = {
     "session_id": "s",
@@ -77,3 +77,45 @@ def test_the_connection_of_an_agent_is_no_context(client: str | None) -> None:
 
 def test_a_request_that_stands_for_itself_has_no_context() -> None:
     assert conversation({}, "nightly-report", None) is None
+
+
+@pytest.mark.parametrize(
+    ("meta", "who"),
+    [
+        ({}, {}),
+        ({"claudecode/toolUseId": "toolu_1"}, {"call": "toolu_1"}),
+        (
+            {"claudecode/toolUseId": "t", "claudecode/sessionId": "s", "claudecode/agentId": "a"},
+            {"call": "t", "session": "s", "agent": "a"},
+        ),
+        ({"sessionId": "s", "threadId": "s"}, {"session": "s"}),
+        ({"sessionId": "s", "threadId": "t"}, {"session": "s", "agent": "t"}),
+        ({"ai.opencode/sessionID": "ses_1"}, {"session": "ses_1"}),
+        ({"session_id": "s", "agent_id": "a"}, {"session": "s", "agent": "a"}),
+        ({"session_id": ["s"], "agent_id": "", "claudecode/toolUseId": "x" * 900}, {}),
+    ],
+)
+def test_who_asks_is_told_by_the_names_hooks_have(meta: dict[str, Any], who: Any) -> None:
+    assert asker(meta) == who
+
+
+def test_a_variable_names_the_session_of_a_client_that_does_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TRISEEK_SESSION_ID", "given")
+
+    assert asker({}, "claude-code") == {"session": "given", "harness": "claude-code"}
+    assert asker({"session_id": "told"}) == {"session": "told"}
+
+
+@pytest.mark.parametrize(
+    ("client", "name"),
+    [
+        ("claude-code", "claude-code"), ("codex-mcp-client", "codex"), ("opencode", "opencode"),
+        ("pi", "pi"), ("Pi Coding Agent", "pi"), ("cursor-vscode", "cursor"),
+        ("gemini-cli-mcp-client", "gemini"), ("Visual Studio Code", "vscode"), ("Zed", "zed"),
+        ("nightly-report", "nightly-report"), ("pipeline", "pipeline"), ("", ""), (None, ""),
+    ],
+)  # fmt: skip
+def test_a_client_is_known_by_the_name_its_hooks_have(client: str | None, name: str) -> None:
+    assert harness(client) == name

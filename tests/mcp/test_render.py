@@ -135,3 +135,55 @@ def test_an_error():
     assert digest("reindex", {}, {"error": error}) == (
         "reindex error [INVALID_QUERY]: no. Suggested: Correct it."
     )
+
+
+def test_what_the_memo_says_of_a_file():
+    told = {
+        "path": "src/auth/router.rs", "status": "fresh", "recommendation": "skip_reread",
+        "tokens_at_last_read": 120, "last_read_ago_seconds": 9,
+    }  # fmt: skip
+
+    assert digest("memo_check", {}, told) == (
+        'memo_check: last_read_ago_seconds=9 · path="src/auth/router.rs" · '
+        'recommendation="skip_reread" · status="fresh" · tokens_at_last_read=120'
+    )
+
+
+def test_what_has_changed_is_told_in_full():
+    told = {"path": "a" * 100, "status": "stale", "diff": "@@ -1 +1 @@\n-a\n+b\n"}
+
+    assert digest("memo_check", {}, told) == (
+        f'memo_check: path="{"a" * (HINT_MAX - 1)}…" · status="stale"\n\n@@ -1 +1 @@\n-a\n+b'
+    )
+
+
+def test_what_the_memo_says_of_several():
+    told = {
+        "session_id": "session-123",
+        "results": [
+            {
+                "path": "src/auth/router.rs", "status": "stale", "tokens": 120, "read_count": 1,
+                "message": "Changed since last read (now ~132 tokens); re-read file.",
+                "current_tokens": 132,
+            }
+        ],
+    }  # fmt: skip
+
+    assert digest("memo_status", {}, told) == (
+        'memo_status: session_id="session-123"\n'
+        "  src/auth/router.rs: stale — Changed since last read (now ~132 tokens); re-read file."
+    )
+
+
+def test_what_the_memo_says_of_a_session():
+    told = {
+        "session_id": "s", "tracked_files": 1, "total_reads": 2, "tokens_saved": 1200,
+        "redundant_reads_prevented": 1, "compaction_count": 0,
+        "files": [{"path": "/repo/a", "status": "fresh", "reads": 2, "tokens": 1200}],
+    }  # fmt: skip
+
+    assert digest("memo_session", {}, told) == (
+        'memo_session: compaction_count=0 · redundant_reads_prevented=1 · session_id="s" · '
+        "tokens_saved=1200 · total_reads=2 · tracked_files=1\n"
+        "  /repo/a: fresh, 2x, 1,200 tokens"
+    )

@@ -18,6 +18,11 @@ def test_the_tools_of_the_contract_are_listed_first_and_in_its_order():
     assert {"index_status", "reindex"} <= {verb.name for verb in VERBS}
 
 
+def test_the_memo_has_the_contracts_tools():
+    assert [verb.name for verb in chosen(["memo"])] == ["memo_status", "memo_session", "memo_check"]
+    assert all(verb.read_only for verb in chosen(["memo"]))
+
+
 def test_a_toolset_is_chosen_by_name():
     assert chosen(TOOLSETS) == VERBS
     assert chosen([]) == ()

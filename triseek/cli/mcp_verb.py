@@ -19,7 +19,7 @@ class Words(NamedTuple):
     """What was typed after `triseek mcp serve`."""
 
     repo: str | None = None
-    toolsets: str = "search"
+    toolsets: str = "search,memo"
     http: str | None = None
 
 

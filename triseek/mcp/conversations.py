@@ -29,6 +29,7 @@ And in all cases only for the epoch that hooks have not ended (`engine.journal`)
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,24 @@ CONTEXT = "triseek/context"
 anything has been taken out of it."""
 SESSIONS, AGENTS = ("session_id", "sessionId"), ("agent_id", "agentId")
 LONGEST = 200
+_HARNESSES: Mapping[str, re.Pattern[str]] = {
+    name: re.compile(sign, re.IGNORECASE)
+    for name, sign in {
+        "claude-code": r"claude.?code", "codex": "codex", "opencode": "opencode",
+        "pi": r"^pi\b", "cursor": "cursor", "gemini": "gemini", "cline": "cline",
+        "vscode": r"vscode|visual studio code", "zed": r"^zed\b",
+    }.items()
+}  # fmt: skip
+SESSION_VARIABLE = "TRISEEK_SESSION_ID"
+"""Names the session of a server that was started for one, where its client does not."""
+_ASKER: Mapping[str, tuple[str, ...]] = {
+    "session": (
+        *SESSIONS, "claudecode/sessionId", "ai.opencode/sessionID", "vscode.conversationId",
+        "antigravity.google/conversation_id",
+    ),
+    "agent": (*AGENTS, "claudecode/agentId", "threadId"),
+    "call": ("claudecode/toolUseId", "triseek/toolUseId"),
+}  # fmt: skip
 
 _OURS = frozenset((*SESSIONS, *AGENTS))
 _SESSION_OF_ITS_OWN = re.compile(
@@ -78,6 +97,35 @@ def conversation(
     if connection is None or client is None or _AGENTS.search(client):
         return None
     return f"connection/{connection}"
+
+
+def asker(meta: Mapping[str, Any] | None, client: str | None = None) -> dict[str, str]:
+    """Who a client says is asking: any of harness, session, agent, and call, the use of the tool.
+
+    By the names its hooks have. A session alone is no context (see above); the memo, which hooks
+    tell of contexts, knows what to make of it. Whoever has no hooks is named too, or it would be
+    taken for the agent that was at work last.
+    """
+    told = meta or {}
+    named = {name: _first(told, keys) for name, keys in _ASKER.items()}
+    if named["agent"] == named["session"]:
+        named["agent"] = ""  # Codex's main thread has its session's name
+    if not named["session"]:
+        named["session"] = _name(os.environ.get(SESSION_VARIABLE)) or ""
+    named["harness"] = harness(client)
+    return {name: value for name, value in named.items() if value}
+
+
+def harness(client: str | None) -> str:
+    """A client as `triseek install` names it; another by its own name; "" if it has none."""
+    if not client:
+        return ""
+    found = next((name for name, sign in _HARNESSES.items() if sign.search(client)), None)
+    return found or client[:LONGEST]
+
+
+def _first(told: Mapping[str, Any], keys: tuple[str, ...]) -> str:
+    return next(filter(None, (_name(told.get(key)) for key in keys)), "")
 
 
 def _name(value: object) -> str | None:

@@ -20,5 +20,7 @@ arguments would match. There is no need to repeat the search with grep.
 - An answer with `results_omitted` repeats one you have had, and nothing relevant has changed: \
 reuse it from your context, or pass force_refresh: true if you no longer have it.
 - context_pack gives a small, bounded starting set for a task: goal and, if known, changed files.
+- memo_check says whether a file you have read is unchanged: skip the reading if it is \
+`skip_reread`. memo_status asks for several files.
 - Before the index is built searches work all the same, only slower. reindex is rarely needed.
 """

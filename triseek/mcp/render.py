@@ -22,6 +22,8 @@ def digest(tool: str, arguments: Mapping[str, Any], envelope: Mapping[str, Any])
         lines = iter((_status(envelope),))
     elif tool == "reindex":
         lines = iter((_reindexed(envelope),))
+    elif tool.startswith("memo_"):
+        lines = _memo(tool, envelope)
     else:
         lines = _search(tool, arguments, envelope)
     return "\n".join(lines)
@@ -138,6 +140,27 @@ def _reindexed(done: Mapping[str, Any]) -> str:
         f"reindex: {kind} (mode={done['mode']}) · {done['indexed_files']:,} files "
         f"in {done['elapsed_ms']:,} ms"
     )
+
+
+def _memo(tool: str, told: Mapping[str, Any]) -> Iterator[str]:
+    """The plain fields in one line, then what a file is each, then what has changed."""
+    diff = told.get("diff")
+    plain = {
+        name: value for name, value in sorted(told.items())
+        if isinstance(value, (str, int, float)) and name != "diff"
+    }  # fmt: skip
+    said = " · ".join(
+        f"{name}={_json(_clipped(value, HINT_MAX) if isinstance(value, str) else value)}"
+        for name, value in plain.items()
+    )
+    yield f"{tool}: {said or _json(told)}"
+    for result in told.get("results", ()):
+        yield f"  {result['path']}: {result['status']} — {result['message']}"
+    for file in told.get("files", ()):
+        yield f"  {file['path']}: {file['status']}, {file['reads']}x, {file['tokens']:,} tokens"
+    if diff:
+        yield ""
+        yield diff.rstrip("\n")
 
 
 def _plural(count: int, one: str, many: str = "") -> str:

@@ -22,6 +22,7 @@ _BOUNDS: Mapping[str, Mapping[str, Any]] = {
     "intent": {"enum": list(INTENTS)},
 }
 """What agents are asked to keep to; what lies beyond is taken as the nearest within."""
+_FRESHNESS = {"enum": ["fresh", "stale", "unknown"]}
 _TEXT, _WHOLE, _FLAG = {"type": "string"}, {"type": "integer"}, {"type": "boolean"}
 
 
@@ -62,6 +63,26 @@ _ANSWERS: Mapping[str, dict[str, Any]] = {
         version=_TEXT, index_present=_FLAG, index_fresh=_FLAG, indexed_files=_WHOLE,
         routing_hint=_TEXT,
     ),
+    "memo_status": _object(
+        session_id=_TEXT,
+        results=_list(
+            _object(
+                path=_TEXT, status=_FRESHNESS, tokens=_WHOLE, read_count=_WHOLE, message=_TEXT,
+                current_tokens=_WHOLE,
+            )
+        ),
+    ),
+    "memo_session": _object(
+        session_id=_TEXT, tracked_files=_WHOLE, total_reads=_WHOLE,
+        redundant_reads_prevented=_WHOLE, tokens_saved=_WHOLE, compaction_count=_WHOLE,
+        files=_list(_object(path=_TEXT, status=_FRESHNESS, reads=_WHOLE, tokens=_WHOLE)),
+    ),
+    "memo_check": _object(
+        path=_TEXT, status=_FRESHNESS,
+        recommendation={"enum": ["skip_reread", "reread_with_diff", "reread"]},
+        tokens_at_last_read=_WHOLE, current_tokens=_WHOLE, last_read_ago_seconds=_WHOLE,
+        diff=_TEXT,
+    ),
     "reindex": _object(version=_TEXT, completed=_FLAG, rebuilt_full=_FLAG, indexed_files=_WHOLE),
 }  # fmt: skip
 
@@ -85,7 +106,8 @@ def input_schema(verb: Verb) -> dict[str, Any]:
 
 def output_schema(verb: Verb) -> dict[str, Any]:
     """What a tool answers. An error has `version` and `error`, so no more than that is promised."""
-    return {**_ANSWERS[verb.name], "required": ["version"]}
+    answer = _ANSWERS[verb.name]
+    return {**answer, "required": ["version"]} if "version" in answer["properties"] else answer
 
 
 def description(verb: Verb) -> str:

@@ -105,6 +105,7 @@ class Tools:
         cancelled = threading.Event()
         call = Call(
             conversation=_conversation(ctx),
+            who=conversations.asker(ctx.meta, _client(ctx)),
             cancelled=cancelled.is_set,
             progress=_progress(ctx),
         )
@@ -166,11 +167,14 @@ def _result(tool: str, given: dict[str, Any], envelope: dict[str, Any]) -> types
 
 
 def _conversation(ctx: ServerRequestContext[Any]) -> str | None:
-    client = ctx.session.client_params
     # By HTTP a request may stand for itself; where it belongs to a session its header says so.
     connection = "stdio" if ctx.request is None else ctx.request.headers.get("mcp-session-id")
-    name = client.client_info.name if client else None
-    return conversations.conversation(ctx.meta, name, connection)
+    return conversations.conversation(ctx.meta, _client(ctx), connection)
+
+
+def _client(ctx: ServerRequestContext[Any]) -> str | None:
+    client = ctx.session.client_params
+    return client.client_info.name if client else None
 
 
 def _progress(ctx: ServerRequestContext[Any]) -> Callable[[Stage, int, int], None]:

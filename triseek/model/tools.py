@@ -124,3 +124,38 @@ class ReindexRequest:
 
     mode: Literal["incremental", "full"] = "incremental"
     """What changed, or everything."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoStatusRequest:
+    """Say of files whether you have read them in this session and they are unchanged since.
+
+    Use before reading several files again: those that are `fresh` are in your context as they are
+    now. Example: {"files": ["src/auth/router.rs"]}.
+    """
+
+    __pydantic_config__: ClassVar = _STRICT
+
+    files: tuple[str, ...]
+    """Paths, absolute or below the root."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoSessionRequest:
+    """List the files you have read in this session, and the tokens saved by not re-reading them."""
+
+    __pydantic_config__: ClassVar = _STRICT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoCheckRequest:
+    """Say whether a file you have read has to be read again; call it before you do.
+
+    `skip_reread`: it is in your context as it is now. `reread_with_diff`: `diff` says what has
+    changed since. `reread`: read it. Example: {"path": "src/auth/router.rs"}.
+    """
+
+    __pydantic_config__: ClassVar = _STRICT
+
+    path: str
+    """The file, absolute or below the root."""

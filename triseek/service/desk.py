@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +44,8 @@ class Call:
 
     conversation: str | None = None
     """Names the one context window that the answer goes to; None where that is not known."""
+    who: Mapping[str, str] = field(default_factory=dict)
+    """What the client says of itself: any of `harness`, `session`, `agent`, `call`."""
     cancelled: Callable[[], bool] = never
     progress: Progress = no_progress
 

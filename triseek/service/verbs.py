@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from triseek.model import tools
 from triseek.model.context_pack import ContextPackRequest
-from triseek.service import finding, indexing, packing, searching
+from triseek.service import finding, indexing, memo, packing, searching
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-Toolset: TypeAlias = Literal["search"]
-TOOLSETS: tuple[Toolset, ...] = ("search",)
+Toolset: TypeAlias = Literal["search", "memo"]
+TOOLSETS: tuple[Toolset, ...] = ("search", "memo")
+"""All of them are offered unless somebody chooses."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +58,18 @@ VERBS: tuple[Verb, ...] = (
     Verb(
         name="reindex", title="Reindex", toolset="search", request=tools.ReindexRequest,
         answer=indexing.reindex, kind="reindex", read_only=False,
+    ),
+    Verb(
+        name="memo_status", title="What you have of files", toolset="memo",
+        request=tools.MemoStatusRequest, answer=memo.status, kind="memo_status",
+    ),
+    Verb(
+        name="memo_session", title="What you have read", toolset="memo",
+        request=tools.MemoSessionRequest, answer=memo.session, kind="memo_session",
+    ),
+    Verb(
+        name="memo_check", title="Whether to read a file again", toolset="memo",
+        request=tools.MemoCheckRequest, answer=memo.check, kind="memo_check",
     ),
 )  # fmt: skip
 """In the order in which they are listed."""

@@ -1,0 +1,71 @@
+"""memo_status, memo_check and memo_session: what a context was shown, asked of the daemon.
+
+Only the daemon knows, for hooks tell it. Nothing is guessed in its place: without one the answer is
+an error, and an agent that gets it reads its file.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from triseek.errors import BackendFailure, DaemonUnreachable, InvalidQuery, TriseekError
+from triseek.ipc import address, client
+
+if TYPE_CHECKING:
+    from triseek.model.tools import MemoCheckRequest, MemoSessionRequest, MemoStatusRequest
+    from triseek.service.desk import Call, Desk
+
+PATIENCE_S = 10.0
+FILES_MAX = 100
+NOT_RUNNING = "TriSeek daemon is not running; memo tools require `triseek daemon start`"
+
+
+def status(desk: Desk, request: MemoStatusRequest, call: Call) -> dict[str, Any]:
+    """Which of some files the context has as they are now.
+
+    Raises:
+        InvalidQuery: no file is named, or one cannot be.
+        BackendFailure: no daemon answers.
+    """
+    if not request.files:
+        raise InvalidQuery("files is empty", next_step="Name at least one file.")
+    if len(request.files) > FILES_MAX:
+        raise InvalidQuery(f"{len(request.files)} files are asked for, {FILES_MAX} are allowed")
+    for path in request.files:
+        _named(path)
+    return _asked(desk, "memo_status", {"files": list(request.files)}, call)
+
+
+def check(desk: Desk, request: MemoCheckRequest, call: Call) -> dict[str, Any]:
+    """Whether one file has to be read again.
+
+    Raises: as `status`.
+    """
+    _named(request.path)
+    return _asked(desk, "memo_check", {"path": request.path}, call)
+
+
+def session(desk: Desk, _request: MemoSessionRequest, call: Call) -> dict[str, Any]:
+    """Everything the context was shown, and what knowing it has saved.
+
+    Raises:
+        BackendFailure: no daemon answers.
+    """
+    return _asked(desk, "memo_session", {}, call)
+
+
+def _named(path: str) -> None:
+    if not path.strip() or "\0" in path:
+        raise InvalidQuery(f"{path!r} is not the path of a file", next_step="Name a file.")
+
+
+def _asked(desk: Desk, verb: str, params: dict[str, Any], call: Call) -> dict[str, Any]:
+    asked = {"target_root": desk.root, **params, **call.who}
+    try:
+        return client.ask(verb, asked, timeout_s=PATIENCE_S)
+    except DaemonUnreachable as error:
+        if isinstance(error.__cause__, address.Absent):
+            raise BackendFailure(NOT_RUNNING) from error
+        raise BackendFailure(str(error)) from error
+    except TriseekError as error:
+        raise BackendFailure(f"daemon RPC {verb} failed ({error.code}): {error}") from error
