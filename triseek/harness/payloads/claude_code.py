@@ -54,7 +54,7 @@ def envelope(told: Fields, event: str, cwd: str, harness: str, tool_use: ToolUse
         source=fields.word(told, "source", "trigger", "reason"),
         use=use,
         prompt=fields.text(told, "prompt"),
-        prompt_id=fields.word(told, "prompt_id"),
+        prompt_id=fields.word(told, "prompt_id", "turn_id"),
         transcript=fields.absolute_only(told.get("transcript_path")),
         in_view=fields.words(told.get("in_view")),
     )

@@ -1,7 +1,15 @@
-"""Codex's hook payloads: Claude Code's shape, with Codex's own tools."""
+"""Codex's hook payloads (as of 0.169.0): Claude Code's shape, with Codex's own tools.
+
+A shell command's `tool_response` is what the model is shown, without the lines that stand above
+it there (`Chunk ID`, `Wall time`, …, `Output:`); it is cut in the middle as the model's is.
+
+Newer models write JavaScript that runs the tools. Each of those uses has a hook too, but what the
+model is shown is what its program prints: their ids begin with `exec-`, and nothing was shown.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,6 +20,12 @@ if TYPE_CHECKING:
     from triseek.harness.payloads.fields import Fields
 
 HARNESS = "codex"
+_OF_PROGRAM = "exec-"
+_HEAD = re.compile(
+    r"\A(?:(?:Chunk ID|Wall time|Exit code|Process exited with code|Process running with session ID"
+    r"|Original token count|Total output lines)\b[^\n]*\n)+Output:\n"
+)
+_QUIET = frozenset(("update_plan", "view_image", "web_search"))
 
 
 def read(told: Fields, event: str, cwd: str) -> HookEvent:
@@ -25,10 +39,13 @@ def tool_use(told: Fields, folder: str) -> ToolUse:
     given = fields.inner(told, "tool_input")
     command = given.get("command", given.get("cmd"))
     use = _use(name, given, command, fields.folder(given, folder, "workdir"))
+    call = fields.word(told, "tool_use_id")
+    if call.startswith(_OF_PROGRAM):
+        return replace(use, call=call, only_reads=False)
     output = fields.shown(told.get("tool_response"))
-    return replace(
-        use, call=fields.word(told, "tool_use_id"), output=tools.of_file(use, command, output)
-    )
+    if command is not None and output is not None:
+        output = _HEAD.sub("", output, count=1)
+    return replace(use, call=call, output=tools.of_file(use, command, output))
 
 
 def _use(name: str, given: Fields, command: object, folder: str) -> ToolUse:
@@ -38,4 +55,4 @@ def _use(name: str, given: Fields, command: object, folder: str) -> ToolUse:
         return tools.mcp(name, given, folder)
     if command is not None:
         return tools.shell(name, command, folder)
-    return ToolUse(name=name, edits_unknown=True)
+    return ToolUse(name=name, edits_unknown=name not in _QUIET)
