@@ -47,8 +47,8 @@ prove: $(VENV)/.ready  ## The proofs at full count: reads, load, kills, memory, 
 	    tests/e2e/test_branch_switch.py tests/e2e/test_daemon_places.py tests/mcp/test_fuzz.py \
 	    tests/mcp/test_fuzz_http.py tests/e2e/test_mcp_clients.py
 
-clients: $(VENV)/.ready  ## Have the MCP Inspector, its conformance suite, Claude Code and Codex (npm) use the server
-	$(RUN) pytest -q -rs -m slow tests/e2e/test_mcp_clients.py
+clients: $(VENV)/.ready  ## Real agents (npm) use the server and the memo, and are installed into; no account is needed
+	$(RUN) pytest -q -rs -m slow tests/e2e/test_mcp_clients.py tests/e2e/test_memo_in_agents.py
 
 golden: $(VENV)/.ready  ## Accept what golden tests now print; read the diff before committing it
 	TRISEEK_GOLDEN=update $(RUN) pytest tests/query/test_grams.py tests/cli tests/test_docs.py \

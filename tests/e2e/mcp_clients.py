@@ -22,6 +22,10 @@ PACKAGES = (
     "@modelcontextprotocol/conformance@0.1.16",
     "@anthropic-ai/claude-code@2.1.330",
     "@openai/codex@0.169.0",
+    "opencode-ai@1.18.33",
+    "@earendil-works/pi-coding-agent@0.74.2",
+    "@google/gemini-cli@0.61.0",
+    "cline@3.0.65",
     "node@22.23.3",  # what the first two ask for; a system's own is often older
 )
 FOLDER = "TRISEEK_TEST_PACKAGES"
