@@ -40,13 +40,14 @@ class _Step:
 def edit_of(record: dict[str, Any]) -> Edit | None:
     """The edit that a record in the ledger is of; None for one of a later version."""
     path, keys = str(record.get("path")), tuple(record.get("keys", ()))
+    dialect = record.get("dialect", "jsonc")
     match record.get("kind"):
         case "member":
-            return JsonMember(path, keys, record.get("value"))
+            return JsonMember(path, keys, record.get("value"), dialect)
         case "default":
-            return JsonDefault(path, keys, record.get("value"))
+            return JsonDefault(path, keys, record.get("value"), dialect)
         case "hook":
-            return HookItem(path, keys, record.get("item", {}))
+            return HookItem(path, keys, record.get("item", {}), dialect)
         case "toml":
             return TomlTable(path, keys, record.get("value", {}))
         case "file":

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from triseek.files.root import git_root
 from triseek.harness import slash_command
 from triseek.harness.base import NAME
 from triseek.harness.entries import JsonMember
@@ -53,7 +55,7 @@ class ClaudeCode:
         return [
             _server(scope, here),
             *(
-                HookItem(settings, ("hooks", event), _group(event, matcher, here))
+                HookItem(settings, ("hooks", event), _group(event, matcher, here), "json")
                 for event, matcher in EVENTS.items()
             ),
             slash_command.OwnFile(
@@ -82,11 +84,34 @@ def _server(scope: Scope, here: Here) -> JsonMember:
         "env": {},
     }
     if scope == "project":
-        return JsonMember(here.in_project(".mcp.json"), ("mcpServers", NAME), entry)
+        return JsonMember(here.in_project(".mcp.json"), ("mcpServers", NAME), entry, "json")
+    keys: tuple[str, ...] = ("mcpServers", NAME)
+    if scope == "local":
+        keys = ("projects", _project(here.cwd), *keys)
+    return JsonMember(_global_config(here), keys, entry, "json")
+
+
+def _global_config(here: Here) -> str:
+    """The file of servers and projects; an old one in the settings' folder wins if it says any."""
+    old = Path(_folder(here), ".config.json")
+    if old.is_file() and old.stat().st_size:
+        return str(old)
     named = here.environ.get("CLAUDE_CONFIG_DIR")
-    path = os.path.join(_folder(here), ".claude.json") if named else here.in_home(".claude.json")  # noqa: PTH118
-    keys = ("mcpServers", NAME) if scope == "user" else ("projects", here.cwd, "mcpServers", NAME)
-    return JsonMember(path, keys, entry)
+    return os.path.join(_folder(here), ".claude.json") if named else here.in_home(".claude.json")  # noqa: PTH118
+
+
+def _project(cwd: str) -> str:
+    """What Claude Code calls a project: the main working tree of the repository around a folder."""
+    root = git_root(cwd)
+    if root is None:
+        return cwd
+    try:  # of a linked working tree, `.git` is a file that leads to the main one's
+        told = Path(root, ".git").read_text(encoding="utf-8").removeprefix("gitdir:").strip()
+        folder = Path(root, told)
+        common = (folder / (folder / "commondir").read_text(encoding="utf-8").strip()).resolve()
+    except (OSError, ValueError):
+        return root
+    return str(common.parent) if common.name == ".git" else root
 
 
 def _group(event: str, matcher: str, here: Here) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from triseek.harness.base import NAME, Refused, Traces
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from triseek.harness.jsonc import Node
+    from triseek.harness.jsonc import Dialect, Node
 
 
 def mcp_words(value: object) -> list[str]:
@@ -43,6 +43,7 @@ class JsonMember:
     path: str
     keys: tuple[str, ...]
     value: Any
+    dialect: Dialect = "jsonc"
 
     def stands(self, text: str | None) -> bool:
         """Whether the member has this value."""
@@ -50,6 +51,7 @@ class JsonMember:
 
     def apply(self, text: str | None, traces: Traces) -> str:
         """The text with the member."""
+        check_dialect(text, self.dialect)
         there = value_at(text, self.keys, strictly=True)
         if there is not None and there != self.value and not runs_triseek(there):
             raise Refused(
@@ -66,7 +68,8 @@ class JsonMember:
 
     def record(self) -> dict[str, Any]:
         """The edit as JSON."""
-        return {"kind": "member", "path": self.path, "keys": [*self.keys], "value": self.value}
+        told = {"kind": "member", "path": self.path, "keys": [*self.keys]}
+        return {**told, "value": self.value, "dialect": self.dialect}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,7 @@ class JsonDefault:
     path: str
     keys: tuple[str, ...]
     value: Any
+    dialect: Dialect = "jsonc"
 
     def stands(self, text: str | None) -> bool:
         """Whether there is such a member."""
@@ -83,6 +87,7 @@ class JsonDefault:
 
     def apply(self, text: str | None, traces: Traces) -> str:
         """The text with the member."""
+        check_dialect(text, self.dialect)
         if value_at(text, self.keys, strictly=True) is not None:
             return text or ""
         mark = _mark(self.keys)
@@ -102,7 +107,20 @@ class JsonDefault:
 
     def record(self) -> dict[str, Any]:
         """The edit as JSON."""
-        return {"kind": "default", "path": self.path, "keys": [*self.keys], "value": self.value}
+        told = {"kind": "default", "path": self.path, "keys": [*self.keys]}
+        return {**told, "value": self.value, "dialect": self.dialect}
+
+
+def check_dialect(text: str | None, dialect: Dialect) -> None:
+    """Refuse a text that its client would not read.
+
+    Raises:
+        Refused: it is broken, for that client.
+    """
+    try:
+        jsonc.check(text or "", dialect)
+    except jsonc.Malformed as error:
+        raise Refused(f"it is not valid JSON: {error}") from None
 
 
 def put_member(text: str, keys: Sequence[str], value: object, traces: Traces) -> str:

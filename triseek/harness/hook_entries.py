@@ -7,10 +7,17 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from triseek.harness.entries import put_item, replace_item, take_item, value_at
+from triseek.harness.entries import (
+    check_dialect,
+    put_item,
+    replace_item,
+    take_item,
+    value_at,
+)
 
 if TYPE_CHECKING:
     from triseek.harness.base import Traces
+    from triseek.harness.jsonc import Dialect
 
 _OURS = re.compile(
     r"""triseek(\.exe)?["']?\s+(hook\s+\w+\s+--harness\s|memo-observe\s+--event\s)""", re.IGNORECASE
@@ -41,6 +48,7 @@ class HookItem:
     path: str
     keys: tuple[str, ...]
     item: dict[str, Any]
+    dialect: Dialect = "jsonc"
 
     def stands(self, text: str | None) -> bool:
         """Whether the item is there once, and no other of ours."""
@@ -48,6 +56,7 @@ class HookItem:
 
     def apply(self, text: str | None, traces: Traces) -> str:
         """The text with the item, and without older ones of ours."""
+        check_dialect(text, self.dialect)
         if self.stands(text):
             return text or ""
         kept = _without_ours(text, self.keys, traces, strictly=True)
@@ -59,7 +68,8 @@ class HookItem:
 
     def record(self) -> dict[str, Any]:
         """The edit as JSON."""
-        return {"kind": "hook", "path": self.path, "keys": [*self.keys], "item": self.item}
+        told = {"kind": "hook", "path": self.path, "keys": [*self.keys]}
+        return {**told, "item": self.item, "dialect": self.dialect}
 
 
 def _items(text: str | None, keys: tuple[str, ...], *, strictly: bool = False) -> list[Any]:

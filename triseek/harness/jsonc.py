@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 _SKIP = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)+", re.DOTALL)
 _BLANK = re.compile(r"[ \t\r\n]*")
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\["\\/bfnrtu])*"')
 _WORD = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null", re.ASCII)
 _CLOSING = {"{": "}", "[": "]"}
+
+
+Dialect: TypeAlias = Literal["jsonc", "json", "bare"]
+"""What a client reads: comments and trailing commas too; JSON, perhaps with a BOM; JSON without one
+and without a name twice."""
 
 
 class Malformed(Exception):
@@ -75,6 +80,33 @@ def parse(text: str) -> Node | None:
     if skip(text, root.end) != len(text):
         raise _malformed(text, skip(text, root.end), "the end")
     return root
+
+
+def check(text: str, dialect: Dialect) -> None:
+    """Find what a client does not read that `parse` does.
+
+    Raises:
+        Malformed: it would not read the text; says why.
+    """
+    if dialect == "jsonc" or not text.strip("\ufeff \t\r\n"):
+        return
+    if dialect == "bare" and text.startswith("\ufeff"):
+        raise Malformed("it begins with a byte-order mark")
+    try:
+        json.loads(
+            text.removeprefix("\ufeff"), object_pairs_hook=_once if dialect == "bare" else None
+        )
+    except json.JSONDecodeError as error:
+        raise Malformed(f"line {error.lineno}, column {error.colno}: {error.msg}") from None
+    except RecursionError:
+        raise Malformed("it is nested too deeply") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise Malformed("it has a name twice")
+    return found
 
 
 def skip(text: str, at: int) -> int:

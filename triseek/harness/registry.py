@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from triseek.harness.claude_code import ClaudeCode
+from triseek.harness.codex import Codex
+from triseek.harness.cursor import Cursor
 
 if TYPE_CHECKING:
     from triseek.harness.base import Client
 
-CLIENTS: tuple[Client, ...] = (ClaudeCode(),)
+CLIENTS: tuple[Client, ...] = (ClaudeCode(), Codex(), Cursor())
 """In the order in which people are told of them."""
 
 

@@ -83,3 +83,20 @@ def claude_command(harness: str) -> str:
 def managed(harness: str) -> str:
     """The marker as a comment of Markdown."""
     return f"<!-- {MARKER}_COMMAND: source_harness={harness.replace('-', '_')} -->"
+
+
+def plain_command(harness: str) -> str:
+    """A command file without front matter; what the person typed follows the prompt."""
+    return f"{managed(harness)}\n\n{prompt(harness, '(see the end of this message)')}"
+
+
+def skill(harness: str) -> str:
+    """A skill's file; it is for the person to ask for, not for the agent to choose."""
+    return (
+        "---\n"
+        "name: triseek\n"
+        "description: Use only when the person types $triseek, to hand work over to another agent "
+        "or to resume work handed over.\n"
+        "---\n\n"
+        f"{managed(harness)}\n\n{prompt(harness, '$triseek …')}"
+    )
