@@ -1,7 +1,12 @@
 """What one context has been shown.
 
-Tokens that came into a context since lines were shown, and the time since, say how surely they
-are still there: agents drop old outputs without a word.
+Agents drop old outputs without a word. Claude Code, told so by its server or after a pause, clears
+all results of tools but the last five once enough is to be gained, and writes that nowhere. So
+lines count as being there only for so long, so many tokens, and in a context that holds much only
+for the last few uses of tools; fewer than five, for some may have gone unheard.
+
+Hooks may come late: what a tool showed before a context forgot is told after. So uses are noted
+when they begin, and where that was not told, nothing counts for a while after forgetting.
 """
 
 from __future__ import annotations
@@ -22,6 +27,12 @@ if TYPE_CHECKING:
 
 SURE_TOKENS = 30_000
 SURE_S = 30 * 60
+MUCH_TOKENS = 60_000
+"""Since the context was last made shorter."""
+LAST_USES = 3
+LATE_S = 60
+"""A hook that comes later than this does not come."""
+_BEGUN_MAX = 256
 FILES_MAX = 500
 ROOTS_MAX = 8
 _CREDITS_MAX = 32
@@ -40,9 +51,20 @@ class Credit(NamedTuple):
     at_s: float
     passed: int
     """All tokens that had come into the context by then, those of this output included."""
+    use: int = 0
+    """How many uses of tools had been heard of before."""
     gap: bool = False
     """Whether hooks may have gone unheard since: then only the agent's own record can tell
     that the output is still there."""
+
+
+class Begun(NamedTuple):
+    """How things stood when a use of a tool began."""
+
+    generation: int
+    at_s: float
+    passed: int
+    use: int
 
 
 class Denied(NamedTuple):
@@ -114,6 +136,13 @@ class Conversation:
     active_s: float = 0.0
     passed: int = 0
     """Tokens that have come into the context, as far as we heard."""
+    uses: int = 0
+    """Uses of tools, and whatever else came into it."""
+    forgot_s: float = 0.0
+    """When last; 0 if never."""
+    forgot_passed: int = 0
+    begun: OrderedDict[str, Begun] = field(default_factory=OrderedDict)
+    """Uses by their ids; the latest at the end."""
     roots: OrderedDict[str, float] = field(default_factory=OrderedDict)
     """Where it was at work, and when last; the latest at the end."""
     files: OrderedDict[str, Seen] = field(default_factory=OrderedDict)
@@ -134,6 +163,11 @@ class Conversation:
             if len(self.roots) > ROOTS_MAX:
                 self.roots.popitem(last=False)
 
+    def was_in(self, folder: str) -> bool:
+        """Whether it was at work in a folder or below it."""
+        above = folder.rstrip("/") + "/"
+        return any((root.rstrip("/") + "/").startswith(above) for root in self.roots)
+
     def file(self, path: str) -> Seen:
         """This file, now the latest."""
         seen = self.files.get(path)
@@ -144,9 +178,35 @@ class Conversation:
             self.files.popitem(last=False)
         return seen
 
-    def forget(self) -> None:
+    def pass_by(self, tokens: int) -> None:
+        """Something came into the context."""
+        self.passed += max(0, tokens)
+        self.uses += 1
+
+    def begin(self, call: str, now_s: float) -> None:
+        """A use of a tool begins."""
+        self.begun[call] = Begun(self.generation, now_s, self.passed, self.uses)
+        if len(self.begun) > _BEGUN_MAX:
+            self.begun.popitem(last=False)
+
+    def began(self, call: str, now_s: float) -> Begun | None:
+        """How things stood when a use began that is over; None if it counts for nothing.
+
+        For what it showed may have been forgotten before we heard of it.
+        """
+        begun = self.begun.pop(call, None) if call else None
+        if begun is not None:
+            return begun if begun.generation == self.generation else None
+        if self.forgot_s and abs(now_s - self.forgot_s) <= LATE_S:
+            return None
+        return Begun(self.generation, now_s, self.passed, self.uses)
+
+    def forget(self, now_s: float) -> None:
         """Nothing that was shown is there any more."""
         self.generation = next(_GENERATIONS)
+        if self.uses or self.begun:  # else nothing can come late
+            self.forgot_s = now_s
+            self.forgot_passed = self.passed
         self.files.clear()
 
     def sure(self, now_s: float, in_view: frozenset[str] | None) -> Callable[[Credit], bool]:
@@ -167,8 +227,10 @@ class Conversation:
 
     def is_late(self, credit: Credit, now_s: float) -> bool:
         """Whether an agent may have dropped it since without a word."""
-        soon = 0 <= now_s - credit.at_s < SURE_S
-        return not soon or self.passed - credit.passed >= SURE_TOKENS
+        if not 0 <= now_s - credit.at_s < SURE_S or self.passed - credit.passed >= SURE_TOKENS:
+            return True
+        holds_much = self.passed - self.forgot_passed >= MUCH_TOKENS
+        return holds_much and self.uses - credit.use > LAST_USES
 
     def settle(self, seen: Seen, asked: Spans, now_s: float) -> bool:
         """Take back what was saved by denials of lines that are read after all.

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from triseek.model.hook_event import Context, ToolUse
+    from triseek.sessions.memo.context import Begun
     from triseek.sessions.memo.look import Look
     from triseek.sessions.memo.reading import Read
 
@@ -69,16 +70,16 @@ class Memo:
             conversation = self._at_work(root, context)
             if conversation is None:
                 return
-            generation = conversation.generation
-            if use.output is not None:
-                conversation.passed += look.tokens_of_text(use.output)
+            begun = conversation.began(use.call, self._clock())
+            conversation.pass_by(look.tokens_of_text(use.output or ""))
         if use.failed or not use.reads:
             return
         read = reading.read(use)
         with self._lock:
+            generation = begun.generation if begun else conversation.generation
             if self._is_as_before(conversation, generation):
                 for one in read:
-                    self._credit(conversation, one, use)
+                    self._credit(conversation, one, use, begun)
         self._keep(root, read)
 
     def verdict(
@@ -100,9 +101,11 @@ class Memo:
         paths = [look.real(read.path) for read in use.reads[: reading.FILES_MAX]]
         with self._lock:
             conversation = self._at_work(root, context)
-            if conversation is None or self._was_denied(conversation, use, paths):
+            if conversation is None:
                 return None
-            if not verdict.can_be_denied(use):
+            if 0 < len(use.call) <= _CALL_MAX:
+                conversation.begin(use.call, self._clock())
+            if self._was_denied(conversation, use, paths) or not verdict.can_be_denied(use):
                 return None
             files = [conversation.files.get(path) for path in paths if path is not None]
             if len(files) != len(use.reads) or not all(one and one.credits for one in files):
@@ -150,7 +153,7 @@ class Memo:
                 named.compactions += 1
             gone = self._table.session(context) if whole_session else [named] if named else []
             for one in gone:
-                one.forget()
+                one.forget(self._clock())
             self._changed = True
         self._unsave(gone)
 
@@ -160,10 +163,29 @@ class Memo:
             one = self._table.get(context)
             gone = ([one] if one else []) if context.agent else self._table.session(context)
             for one in gone:
-                one.forget()
-                self._table.drop(one)
+                one.forget(self._clock())
+                self._table.drop(one, self._clock())
             self._changed = True
         self._unsave(gone)
+
+    def erase(self, root: str | None = None) -> int:
+        """Forget contexts for good, with totals and kept contents, on disk as well.
+
+        Args:
+            root: Those that were at work in this folder or below it; None: all.
+
+        Returns:
+            How many there were.
+        """
+        with self._lock:
+            gone = [one for one in self._table if root is None or one.was_in(root)]
+            for one in gone:
+                one.forget(self._clock())
+                self._table.drop(one, self._clock())
+            self._changed = True
+        self._unsave(gone)
+        self.save()
+        return len(gone)
 
     def edited(self, path: str) -> None:
         """A file, by its absolute path, was or may have been written.
@@ -185,8 +207,8 @@ class Memo:
         """Something else came into a context: a prompt, the output of another tool."""
         with self._lock:
             conversation = self._table.get(context)
-            if conversation is not None and tokens > 0:
-                conversation.passed += tokens
+            if conversation is not None:
+                conversation.pass_by(tokens)
                 self._changed = True
 
     def asking(self, context: Context, call: str, in_view: InView | None = None) -> None:
@@ -275,7 +297,9 @@ class Memo:
                 again = conversation.settle(seen, rough, self._clock()) or again
         return again
 
-    def _credit(self, conversation: Conversation, one: Read, use: ToolUse) -> None:
+    def _credit(
+        self, conversation: Conversation, one: Read, use: ToolUse, begun: Begun | None
+    ) -> None:
         now_s = self._clock()
         seen = conversation.file(one.look.path)
         seen.reads += 1
@@ -284,13 +308,14 @@ class Memo:
         conversation.settle(seen, one.asked, now_s)
         if not seen.digest:
             seen.lines, seen.tokens = one.look.lines, one.look.tokens
-        if not one.shown:
+        if begun is None or not one.shown:
             return
         sure = seen.known(conversation.sure(now_s, None))
         if seen.digest == one.look.digest and spans.covers(sure, one.asked):
             conversation.redundant_reads += 1
         call = use.call if len(use.call) <= _CALL_MAX else ""
-        seen.credit(one.look, one.shown, Credit(one.shown, call, now_s, conversation.passed))
+        passed = begun.passed + look.tokens_of_text(use.output or "")
+        seen.credit(one.look, one.shown, Credit(one.shown, call, begun.at_s, passed, begun.use))
 
     # Questions. The lock is not held.
 
@@ -346,7 +371,7 @@ class Memo:
         if not secret.may_keep(root, now.path, now.data):
             self._kept.remove(one.digest)  # it has become a secret since
             return None
-        return difference.between(old, now.data, name)
+        return difference.between(old, now.data, name.removeprefix(root.rstrip("/") + "/"))
 
     def _keep(self, root: str, read: Sequence[Read]) -> None:
         """Keep what was shown whole, for a diff when it has changed."""

@@ -66,6 +66,9 @@ def _context(one: Conversation) -> dict[str, Any]:
         "agent": one.context.agent,
         "active_s": one.active_s,
         "passed": one.passed,
+        "uses": one.uses,
+        "forgot_s": one.forgot_s,
+        "forgot_passed": one.forgot_passed,
         "roots": list(one.roots.items()),
         "total_reads": one.total_reads,
         "redundant_reads": one.redundant_reads,
@@ -98,6 +101,9 @@ def _conversation(said: dict[str, Any], *, gap: bool, closed: bool) -> Conversat
         context,
         active_s=_seconds(said["active_s"]),
         passed=_number(said["passed"]),
+        uses=_number(said["uses"]),
+        forgot_s=_seconds(said["forgot_s"]),
+        forgot_passed=_number(said["forgot_passed"]),
         roots=OrderedDict(
             (_text(root), _seconds(at_s)) for root, at_s in said["roots"][-ROOTS_MAX:]
         ),
@@ -115,8 +121,15 @@ def _conversation(said: dict[str, Any], *, gap: bool, closed: bool) -> Conversat
 
 def _file(said: dict[str, Any], *, gap: bool, closed: bool) -> Seen:
     credits_ = tuple(
-        Credit(_spans(lines), _text(call), _seconds(at_s), _number(passed), gap or had_gap is True)
-        for lines, call, at_s, passed, had_gap in said["credits"]
+        Credit(
+            _spans(lines),
+            _text(call),
+            _seconds(at_s),
+            _number(passed),
+            _number(use),
+            gap or had_gap is True,
+        )
+        for lines, call, at_s, passed, use, had_gap in said["credits"]
     )
     denied = tuple(
         Denied(_spans(lines), _number(tokens), _seconds(at_s), counted is True)

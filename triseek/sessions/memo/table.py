@@ -28,6 +28,7 @@ class Table:
 
     def __init__(self) -> None:
         self._all: OrderedDict[Context, Conversation] = OrderedDict()
+        self._gone: OrderedDict[Context, float] = OrderedDict()
         self._calls = 0
 
     def __iter__(self) -> Iterator[Conversation]:
@@ -53,7 +54,9 @@ class Table:
                 return None
             if len(context.harness) + len(context.session) + len(context.agent) > _NAME_MAX:
                 return None
-            conversation = self._all[context] = Conversation(context)
+            # What comes late of one that ended is not what another, or itself resumed, was shown.
+            forgot_s = self._gone.pop(context, 0.0)
+            conversation = self._all[context] = Conversation(context, forgot_s=forgot_s)
             self._calls = 0
         self._all.move_to_end(context)
         conversation.at_work(root, now_s)
@@ -66,9 +69,12 @@ class Table:
         """Every agent's context of a session."""
         return [one for one in self if _session(one) == (context.harness, context.session)]
 
-    def drop(self, conversation: Conversation) -> None:
+    def drop(self, conversation: Conversation, now_s: float) -> None:
         """Know it no more."""
         self._all.pop(conversation.context, None)
+        self._gone[conversation.context] = now_s
+        if len(self._gone) > CONTEXTS_MAX:
+            self._gone.popitem(last=False)
 
     def trim(self, now_s: float) -> None:
         """Drop what is idle for a day, and what is too many."""
@@ -87,7 +93,7 @@ class Table:
                 or (name not in sessions and len(sessions) >= SESSIONS_PER_ROOT)
             ):
                 files -= len(one.files)
-                self.drop(one)
+                self.drop(one, now_s)
             else:
                 sessions.add(name)
                 contexts[name] = contexts.get(name, 0) + 1
