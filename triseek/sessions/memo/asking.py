@@ -24,6 +24,7 @@ DIFF_BELOW = 0.10
 NOT_OBSERVED = "File not observed in this session."
 _NOT_SHOWN = "Read in this session, but what was shown of it is not known; re-read file."
 _NOT_SURE = "Unchanged, but perhaps no longer in context; re-read file if you do not see it."
+_ANOTHERS = "Read by an agent at work here, perhaps not by you; re-read file if you do not see it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ UNKNOWN = Standing("unknown")
 
 
 def standing(
-    conversation: Conversation,
+    conversation: Conversation | None,
     path: str,
     look: Look | None,
     now_s: float,
@@ -58,14 +59,14 @@ def standing(
     """How a file stands.
 
     Args:
-        conversation: The context.
+        conversation: The context; None if it has ended.
         path: The file's real path.
         look: The file now; None if it cannot be read.
         now_s: Unix time.
         in_view: The agent's own record of what it has; None where it does not tell.
     """
-    seen = conversation.files.get(path)
-    if seen is None:
+    seen = conversation.files.get(path) if conversation else None
+    if conversation is None or seen is None:
         return UNKNOWN
     known = seen.known(conversation.sure(now_s, in_view))
     said = _Said(seen.tokens, seen.reads, max(0, int(now_s - seen.read_s)))
@@ -116,20 +117,14 @@ class _Said:
 
 
 def of_all(standings: Sequence[Standing]) -> Standing:
-    """The first one's standing, if it may be any of them that asks."""
+    """How a file stands with one who asks, if that may be any of these; the likeliest first."""
     first, *others = standings or (UNKNOWN,)
-    if first.digest and any(one.digest != first.digest for one in others):
-        return replace(first, digest="")
-    if first.status != "fresh" or all(one.status == "fresh" for one in others):
+    if not others or (first.status == "fresh" and all(one.status == "fresh" for one in others)):
         return first
-    return Standing(
-        "unknown",
-        True,
-        first.tokens,
-        first.reads,
-        first.ago_s,
-        message="Read by another agent here, perhaps not by you; re-read if you do not see it.",
-    )
+    if first.status == "stale":
+        all_had_it = all(one.digest == first.digest for one in others)
+        return replace(first, digest=first.digest if all_had_it else "")
+    return replace(UNKNOWN, message=_ANOTHERS) if first.tracked else first
 
 
 def wants_diff(standing: Standing) -> bool:
@@ -155,8 +150,8 @@ def check_answer(path: str, standing: Standing, diff: str | None) -> dict[str, A
         if standing.current_tokens is not None:
             answer["current_tokens"] = standing.current_tokens
         answer["last_read_ago_seconds"] = standing.ago_s
-        if standing.status == "unknown":
-            answer["message"] = standing.message
+    if standing.status == "unknown" and standing.message != NOT_OBSERVED:
+        answer["message"] = standing.message
     if standing.lines:
         answer["lines"] = standing.lines
     if diff:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from triseek.model.hook_event import Context
-    from triseek.sessions.memo.context import Conversation
+    from triseek.sessions.memo.context import Conversation, InView
     from triseek.sessions.memo.table import Table
 
 ACTIVE_S = 10 * 60
 _CALLS_MAX = 256
 _ID_MAX = 256
-
-InView: TypeAlias = "Callable[[], frozenset[str] | None]"
 
 
 class Asked(NamedTuple):
@@ -38,7 +34,7 @@ class Askers(NamedTuple):
     contexts: tuple[Context, ...]
     """The likeliest first; what one of them does not have may not be there."""
     in_view: InView | None = None
-    """The first one's own record of what it has."""
+    """The first one's own record, where the call itself told of it."""
 
 
 class Announced:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from itertools import count
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from triseek.sessions.memo import spans
 
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from triseek.sessions.memo.look import Look
     from triseek.sessions.memo.spans import Spans
 
+InView: TypeAlias = "Callable[[], frozenset[str] | None]"
+"""Asks an agent's own record: ids of the uses whose outputs are in the context, None if it does
+not tell."""
+
 SURE_TOKENS = 30_000
 SURE_S = 30 * 60
 MUCH_TOKENS = 60_000
@@ -32,6 +36,9 @@ MUCH_TOKENS = 60_000
 LAST_USES = 3
 LATE_S = 60
 """A hook that comes later than this does not come."""
+RECORDING = frozenset(("claude-code", "codex", "opencode", "pi"))
+"""Agents that keep a record, which they take back with the conversation. Where one has none of a
+session, nothing can be taken back; of all others we would not hear if it were."""
 _BEGUN_MAX = 256
 FILES_MAX = 500
 ROOTS_MAX = 8
@@ -118,12 +125,22 @@ class Seen:
         """Remember a denial, so that the next such read goes through."""
         self.denied = (*self.denied, denied)[-_DENIED_MAX:]
 
-    def settle(self, asked: Spans) -> list[Denied]:
-        """The denials of any of these lines, which are over by being read after all."""
-        over = [one for one in self.denied if spans.overlap(one.spans, asked)]
-        if over:
-            self.denied = tuple(one for one in self.denied if one not in over)
-        return over
+    def settle(self, asked: Spans, *, over: bool) -> list[Denied]:
+        """The denials of any of these lines, which are read after all.
+
+        Args:
+            asked: The lines.
+            over: Whether the next such read may be denied again.
+        """
+        found = [one for one in self.denied if spans.overlap(one.spans, asked)]
+        if found:
+            left = (
+                one._replace(counted=False) if one in found else one
+                for one in self.denied
+                if not (over and one in found)
+            )
+            self.denied = tuple(left)
+        return found
 
 
 @dataclass(slots=True)
@@ -143,6 +160,10 @@ class Conversation:
     forgot_passed: int = 0
     begun: OrderedDict[str, Begun] = field(default_factory=OrderedDict)
     """Uses by their ids; the latest at the end."""
+    in_view: InView | None = None
+    """The latest way to ask the agent's own record."""
+    tells: bool = False
+    """Whether there ever was such a way: then what the record does not tell is not there."""
     roots: OrderedDict[str, float] = field(default_factory=OrderedDict)
     """Where it was at work, and when last; the latest at the end."""
     files: OrderedDict[str, Seen] = field(default_factory=OrderedDict)
@@ -177,6 +198,12 @@ class Conversation:
         if len(self.files) > FILES_MAX:
             self.files.popitem(last=False)
         return seen
+
+    def ask_by(self, in_view: InView | None) -> None:
+        """There is a way to ask the agent's record; None if it is not told this time."""
+        if in_view is not None:
+            self.in_view = in_view
+            self.tells = True
 
     def pass_by(self, tokens: int) -> None:
         """Something came into the context."""
@@ -215,13 +242,15 @@ class Conversation:
         Args:
             now_s: Unix time.
             in_view: The uses whose outputs are there, by the agent's own record; None where it
-                does not tell.
+                does not tell, and hooks have to be believed.
         """
 
         def usable(credit: Credit) -> bool:
             if self.is_late(credit, now_s):
                 return False
-            return not credit.gap if in_view is None else credit.call in in_view
+            if in_view is not None:
+                return credit.call in in_view
+            return not credit.gap and not self.tells and self.context.harness in RECORDING
 
         return usable
 
@@ -232,15 +261,21 @@ class Conversation:
         holds_much = self.passed - self.forgot_passed >= MUCH_TOKENS
         return holds_much and self.uses - credit.use > LAST_USES
 
-    def settle(self, seen: Seen, asked: Spans, now_s: float) -> bool:
+    def settle(self, seen: Seen, asked: Spans, now_s: float, *, over: bool) -> bool:
         """Take back what was saved by denials of lines that are read after all.
+
+        Args:
+            seen: The file.
+            asked: The lines.
+            now_s: Unix time.
+            over: Whether the next such read may be denied again.
 
         Returns:
             Whether there were any.
         """
-        over = seen.settle(asked)
-        for one in over:
+        found = seen.settle(asked, over=over)
+        for one in found:
             if one.counted and now_s - one.at_s < SURE_S:
                 self.prevented -= 1
                 self.tokens_saved -= one.tokens
-        return bool(over)
+        return bool(found)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from triseek.sessions.memo import asking, difference, look, reading, secret, spans, state, verdict
 from triseek.sessions.memo.asking import Standing, Totals
-from triseek.sessions.memo.choosing import Announced, Asked, Askers, InView, likely
-from triseek.sessions.memo.context import Conversation, Credit
+from triseek.sessions.memo.choosing import Announced, Asked, Askers, likely
+from triseek.sessions.memo.context import Conversation, Credit, InView
 from triseek.sessions.memo.kept import Kept
 from triseek.sessions.memo.saved import Saved
 from triseek.sessions.memo.table import Table
@@ -54,12 +54,21 @@ class Memo:
         self._kept = Kept(None if folder is None else str(Path(folder) / _KEPT))
         self._take_up()
 
-    def begin(self, root: str, context: Context) -> None:
-        """A context is at work under this root; forgets nothing."""
-        with self._lock:
-            self._at_work(root, context)
+    def begin(self, root: str, context: Context, in_view: InView | None = None) -> None:
+        """A context is at work under this root; forgets nothing.
 
-    def observe(self, root: str, context: Context, use: ToolUse) -> None:
+        Args:
+            root: Of the repository, absolute.
+            context: Whose work.
+            in_view: Here and below, as of `verdict`: the way to ask the agent's own record, kept
+                until the context's next hook. It should hold little.
+        """
+        with self._lock:
+            self._at_work(root, context, in_view)
+
+    def observe(
+        self, root: str, context: Context, use: ToolUse, in_view: InView | None = None
+    ) -> None:
         """After a use of a tool: credit what its output verifiably showed, note what it edited.
 
         Its output counts as tokens that passed; do not tell `passed` of it.
@@ -67,7 +76,7 @@ class Memo:
         for path in use.edits[: reading.FILES_MAX]:
             self.edited(path)
         with self._lock:
-            conversation = self._at_work(root, context)
+            conversation = self._at_work(root, context, in_view)
             if conversation is None:
                 return
             begun = conversation.began(use.call, self._clock())
@@ -87,7 +96,7 @@ class Memo:
         root: str,
         context: Context,
         use: ToolUse,
-        in_view: Callable[[], frozenset[str] | None],
+        in_view: InView,
     ) -> Denial | None:
         """Before a use of a tool: why it is not needed; None lets it happen.
 
@@ -100,7 +109,7 @@ class Memo:
         """
         paths = [look.real(read.path) for read in use.reads[: reading.FILES_MAX]]
         with self._lock:
-            conversation = self._at_work(root, context)
+            conversation = self._at_work(root, context, in_view)
             if conversation is None:
                 return None
             if 0 < len(use.call) <= _CALL_MAX:
@@ -203,11 +212,12 @@ class Memo:
                 if seen is not None:
                     seen.edits += 1
 
-    def passed(self, context: Context, tokens: int) -> None:
+    def passed(self, context: Context, tokens: int, in_view: InView | None = None) -> None:
         """Something else came into a context: a prompt, the output of another tool."""
         with self._lock:
             conversation = self._table.get(context)
             if conversation is not None:
+                conversation.ask_by(in_view)
                 conversation.pass_by(tokens)
                 self._changed = True
 
@@ -258,10 +268,6 @@ class Memo:
         found = [(path, one) for path, one in zip(paths, standings, strict=True) if one.tracked]
         return asking.session_answer(_session(askers, who), totals, found)
 
-    def erase(self, root: str | None = None) -> int:
-        """Drop what is known of a root's contexts, or of all, on disk too; how many contexts."""
-        return 0
-
     def save(self) -> None:
         """Write what is known, if it changed; cheap otherwise. To be called now and then.
 
@@ -277,9 +283,14 @@ class Memo:
 
     # What agents read. The lock is held.
 
-    def _at_work(self, root: str, context: Context) -> Conversation | None:
+    def _at_work(
+        self, root: str, context: Context, in_view: InView | None = None
+    ) -> Conversation | None:
         self._changed = True
-        return self._table.at_work(context, root, self._clock())
+        conversation = self._table.at_work(context, root, self._clock())
+        if conversation is not None:
+            conversation.ask_by(in_view)
+        return conversation
 
     def _is_as_before(self, conversation: Conversation, generation: int) -> bool:
         known = self._table.get(conversation.context)
@@ -294,7 +305,7 @@ class Memo:
             seen = conversation.files.get(path) if path else None
             if seen is not None and seen.denied:
                 rough = verdict.roughly(read)
-                again = conversation.settle(seen, rough, self._clock()) or again
+                again = conversation.settle(seen, rough, self._clock(), over=True) or again
         return again
 
     def _credit(
@@ -305,12 +316,12 @@ class Memo:
         seen.reads += 1
         seen.read_s = now_s
         conversation.total_reads += 1
-        conversation.settle(seen, one.asked, now_s)
+        conversation.settle(seen, one.asked, now_s, over=False)
         if not seen.digest:
             seen.lines, seen.tokens = one.look.lines, one.look.tokens
         if begun is None or not one.shown:
             return
-        sure = seen.known(conversation.sure(now_s, None))
+        sure = seen.known(lambda one: not conversation.is_late(one, now_s))
         if seen.digest == one.look.digest and spans.covers(sure, one.asked):
             conversation.redundant_reads += 1
         call = use.call if len(use.call) <= _CALL_MAX else ""
@@ -338,31 +349,26 @@ class Memo:
             found = [self._table.get(context) for context in askers.contexts]
             tracked = found[0].files.keys() if found and found[0] else ()
             to_see = [path for path in paths if path in tracked]
-        evidence = askers.in_view() if askers.in_view and to_see else None
+            records = [one.in_view if one and to_see else None for one in found]
+        if records and to_see:
+            records[0] = askers.in_view or records[0]
+        # A record that does not tell is no leave to believe: it may be written too late.
+        evidence = [(record() or frozenset()) if record else None for record in records]
         looks |= {path: look.look(path) for path in to_see if path}
         with self._lock:
             now_s = self._clock()
             found = [self._table.get(context) for context in askers.contexts]
-            return [self._stands(path, found, looks, now_s, evidence) for path in paths]
-
-    def _stands(
-        self,
-        path: str | None,
-        found: Sequence[Conversation | None],
-        looks: dict[str, Look | None],
-        now_s: float,
-        evidence: frozenset[str] | None,
-    ) -> Standing:
-        if path is None or path not in looks:
-            return asking.UNKNOWN
-        return asking.of_all(
-            [
-                asking.standing(one, path, looks[path], now_s, None if place else evidence)
-                if one is not None
-                else asking.UNKNOWN
-                for place, one in enumerate(found)
+            return [
+                asking.UNKNOWN
+                if path is None or path not in looks
+                else asking.of_all(
+                    [
+                        asking.standing(one, path, looks[path], now_s, told)
+                        for one, told in zip(found, evidence, strict=True)
+                    ]
+                )
+                for path in paths
             ]
-        )
 
     def _diff(self, root: str, name: str, one: Standing, now: Look) -> str | None:
         old = self._kept.get(one.digest)

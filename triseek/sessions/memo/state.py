@@ -69,6 +69,7 @@ def _context(one: Conversation) -> dict[str, Any]:
         "uses": one.uses,
         "forgot_s": one.forgot_s,
         "forgot_passed": one.forgot_passed,
+        "tells": one.tells,
         "roots": list(one.roots.items()),
         "total_reads": one.total_reads,
         "redundant_reads": one.redundant_reads,
@@ -104,6 +105,7 @@ def _conversation(said: dict[str, Any], *, gap: bool, closed: bool) -> Conversat
         uses=_number(said["uses"]),
         forgot_s=_seconds(said["forgot_s"]),
         forgot_passed=_number(said["forgot_passed"]),
+        tells=said["tells"] is True,
         roots=OrderedDict(
             (_text(root), _seconds(at_s)) for root, at_s in said["roots"][-ROOTS_MAX:]
         ),
