@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperCommand
 
 from triseek.cli import daemon_verb, status
-from triseek.cli.commands import context_pack, frecency, index, install, mcp, memo, stats
+from triseek.cli.commands import context_pack, doctor, frecency, index, install, mcp, memo, stats
 from triseek.cli.commands import find_files as finding
 from triseek.cli.flags import FLAGS
 from triseek.cli.world import World
@@ -142,6 +142,7 @@ app.command()(index.warmup)
 app.command("context-pack")(context_pack.context_pack)
 app.command()(install.install)
 app.command()(install.uninstall)
+app.command()(doctor.doctor)
 app.command("frecency-select")(frecency.select)
 app.add_typer(stats.app, name="stats")
 app.add_typer(daemon_verb.app, name="daemon")

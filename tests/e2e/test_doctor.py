@@ -1,0 +1,113 @@
+"""`triseek doctor` as a process: its lines, its document, its exit status."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.living import RUN, Living
+
+LINE = re.compile(r"\[(ok|info|warn|fail)\] {1,3}(.+?) — (.+)")
+
+
+@pytest.fixture
+def living(home):
+    with Living(home) as living:
+        yield living
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """A repository, and a PATH with `triseek` on it and no client but a broken one."""
+    (tmp_path / "repo/.git").mkdir(parents=True)
+    (tmp_path / "repo/a.py").write_text("needle\n")
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    root = Path(__file__).parents[2]
+    for name, script in {
+        "triseek": f'PYTHONPATH={root} exec {sys.executable} -m triseek "$@"',
+        "codex": 'echo "Error: No MCP server named triseek found." >&2; exit 1',
+    }.items():
+        (folder / name).write_text(f"#!/bin/sh\n{script}\n")
+        (folder / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+    return tmp_path / "repo"
+
+
+def doctor(living, place, *words, **more):
+    return living.run("doctor", *words, cwd=place, PATH=os.environ["PATH"], **more)
+
+
+def test_every_line_says_how_it_stands_and_how_it_is_mended(living, place):
+    said = doctor(living, place)
+
+    head, rule, *lines, last = said.out.decode().splitlines()
+    assert (said.status, said.err) == (0, "")
+    assert (head, rule) == ("triseek doctor", "----")
+    found = [LINE.fullmatch(line) for line in lines]
+    levels = [match[1] if match else "→" for match in found]
+    assert all(
+        match or line.startswith("       → ") for match, line in zip(found, lines, strict=True)
+    )
+    for level, after in zip(levels, [*levels[1:], ""], strict=True):
+        assert after == "→" or level not in ("warn", "fail")
+    counts = {level: levels.count(level) for level in ("ok", "info", "warn", "fail")}
+    told = ", ".join(f"{count} {level}" for level, count in counts.items())
+    assert last == f"doctor checks complete: {told}"
+
+
+def test_the_document_holds_what_the_lines_say(living, place):
+    said = doctor(living, place, "--json")
+
+    document = json.loads(said.out)
+    by_name = {check["what"]: check for check in document["checks"]}
+    assert set(by_name) >= {
+        "triseek", "python", "kernels", "rg", "state folder", "settings", "daemon", "hook", "index",
+        "Claude Code", "Codex", "OpenCode", "Pi", "Cursor", "Cline", "Gemini CLI", "VS Code", "Zed",
+    }  # fmt: skip
+    assert sum(document["summary"].values()) == len(document["checks"])
+    assert by_name["daemon"]["mend"] == "triseek daemon start"
+    assert by_name["index"]["mend"] == f"triseek build {os.path.realpath(place)}"
+    assert by_name["Codex"]["mend"] == "triseek install codex"
+    assert by_name["Claude Code"]["level"] == "info"
+
+
+def test_strict_is_a_status_and_what_is_mended_stays_mended(living, place):
+    assert doctor(living, place, "--strict").status == 1
+    before = sorted(path for path in Path(living.home).rglob("*") if "logs" not in path.parts)
+    assert living.run("build", cwd=place).status == 0
+    living.start()
+    living.wait_watched(os.path.realpath(place))
+
+    said = json.loads(doctor(living, place, "--strict", "--json", "--no-clients").out)
+
+    levels = {check["what"]: check["level"] for check in said["checks"]}
+    assert (levels["daemon"], levels["index"], levels["watching"]) == ("ok", "ok", "ok")
+    assert before == []  # the first one looked, and changed nothing
+
+
+def test_a_terminal_is_told_who_is_waited_for(living, place):
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [*RUN, "doctor"], cwd=place, env={**living.env, "PATH": os.environ["PATH"]},
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=theirs,
+    ) as process:  # fmt: skip
+        os.close(theirs)
+        told = b""
+        try:
+            while piece := os.read(ours, 4096):
+                told += piece
+        except OSError:
+            pass  # nobody holds the other end any more
+        os.close(ours)
+
+    assert process.returncode == 0
+    assert b"asking Claude Code, Codex" in told
+    assert told.endswith(b"\r\x1b[K")

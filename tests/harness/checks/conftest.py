@@ -1,0 +1,49 @@
+"""Programs that stand for clients, and a host that finds only those."""
+
+from __future__ import annotations
+
+import os
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from triseek.harness.checks.host import Host
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def programs(tmp_path):
+    """Write a shell script into the only folder of PATH but the system's; its path."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+
+    def write(name: str, script: str) -> str:
+        path = folder / name
+        path.write_text("#!/bin/sh\n" + textwrap.dedent(script))
+        path.chmod(0o755)
+        return str(path)
+
+    write.folder = str(folder)
+    return write
+
+
+@pytest.fixture
+def triseek(programs):
+    """A program `triseek` that is this very one."""
+    return programs("triseek", f'PYTHONPATH={ROOT} exec {sys.executable} -m triseek "$@"\n')
+
+
+@pytest.fixture
+def host(programs, tmp_path):
+    """A host in an empty folder; `host(program=…)` for one that is told more."""
+    (tmp_path / "cwd").mkdir()
+
+    def make(**more) -> Host:
+        path = f"{programs.folder}{os.pathsep}/usr/bin{os.pathsep}/bin"
+        given = {"cwd": str(tmp_path / "cwd"), "program": "", **more}
+        return Host(environ={**os.environ, "PATH": path}, **given)
+
+    return make

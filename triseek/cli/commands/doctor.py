@@ -1,0 +1,144 @@
+"""`triseek doctor`: looks at everything that has to work, and says how to mend what does not."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Self
+
+import typer
+
+from triseek.cli import report_text, status
+from triseek.cli.commands.index import Json  # noqa: TC001 - Typer reads it
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from triseek.harness.checks.finding import Finding
+    from triseek.harness.checks.host import Host
+    from triseek.harness.doctor import Check
+    from triseek.service.service import Service
+
+ASKING_S = 10.0
+"""Seconds that all clients together have to answer."""
+
+
+def doctor(
+    json: Json = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 1 if anything failed or warned.")
+    ] = False,
+    clients: Annotated[
+        bool, typer.Option("--clients/--no-clients", help="Run the agents, to ask them of us.")
+    ] = True,
+) -> int:
+    """Look at everything that has to work, and say how to mend what does not.
+
+    Lines are ok, info, warn or fail. The agents that are installed are run, for ten seconds at
+    most, to ask whether they know triseek.
+
+    Examples: triseek doctor · triseek doctor --strict --no-clients
+    """
+    from triseek.harness.doctor import tally
+    from triseek.service.service import Service
+
+    found: list[Finding] = []
+    if not json:
+        print("triseek doctor\n----", flush=True)
+    with Service() as service:
+        for finding in _examined(service, ask_clients=clients):
+            found.append(finding)
+            if not json:
+                print(_line(finding), flush=True)
+    counts = tally(found)
+    if json:
+        print(report_text.as_json(_document(found, counts)))
+    else:
+        told = ", ".join(f"{count} {level}" for level, count in counts.items())
+        print(f"doctor checks complete: {told}")
+    return status.NOTHING if strict and counts["fail"] + counts["warn"] else status.FOUND
+
+
+def _examined(service: Service, *, ask_clients: bool) -> Iterator[Finding]:
+    """Everything there is to look at: this machine first, then the clients, all at once."""
+    from triseek.harness.checks.host import Host
+    from triseek.harness.doctor import examine, examine_together
+
+    host = Host(cwd=os.getcwd(), program=own_program())
+    yield from examine(_here(host, service))
+    until = time.monotonic() + ASKING_S
+    asking = Host(cwd=host.cwd, program=host.program, until=until)
+    with _Waiting() as waiting:
+        # What is run has until then; its last words take a moment to be read.
+        yield from examine_together(
+            list(_clients(asking, ask=ask_clients)), until + 2.0, waiting.tell
+        )
+
+
+def _here(host: Host, service: Service) -> Iterator[Check]:
+    """The checks of this machine and this folder, in the order in which they are to be mended."""
+    from triseek.harness.checks import daemon, hook, program, repository, state, watching
+    from triseek.harness.doctor import Check
+
+    yield Check("triseek", partial(program.program, host))
+    yield Check("python", partial(program.python, host))
+    yield Check("kernels", partial(program.kernels, host))
+    yield Check("rg", partial(program.ripgrep, host))
+    yield Check("state folder", partial(state.folder, host))
+    yield Check("modes", partial(state.privacy, host))
+    yield Check("settings", partial(state.settings, host))
+    yield Check("daemon", partial(daemon.daemon, host))
+    yield Check("hook", partial(hook.hook, host))
+    yield Check("index", lambda: repository.repository(host, service.engine(host.cwd)))
+    yield Check("watch limits", lambda: watching.limits(host, service.engine(host.cwd)))
+
+
+def _clients(host: Host, *, ask: bool) -> Iterator[Check]:
+    from triseek.harness.checks import clients
+    from triseek.harness.doctor import Check
+
+    for agent in clients.AGENTS:
+        yield Check(agent.title, partial(clients.client, host, agent, ask=ask, wanted=False))
+
+
+def own_program() -> str:
+    """The triseek that runs now, as a client would start it; "" if it is no program on its own."""
+    name = "triseek.exe" if os.name == "nt" else "triseek"
+    beside = os.path.join(os.path.dirname(sys.executable), name)
+    for path in (sys.argv[0], beside, shutil.which("triseek") or ""):
+        if os.path.basename(path) == name and os.access(path, os.X_OK):
+            return os.path.realpath(path)
+    return ""
+
+
+def _line(finding: Finding) -> str:
+    mend = f"\n       → {finding.mend}" if finding.mend else ""
+    return f"{f'[{finding.level}]':6} {finding.what} — {finding.detail}{mend}"
+
+
+def _document(found: Sequence[Finding], counts: dict[str, int]) -> dict[str, object]:
+    from dataclasses import asdict
+
+    return {"checks": [asdict(finding) for finding in found], "summary": counts}
+
+
+class _Waiting:
+    """A line on a terminal's standard error that says who is waited for, and goes away."""
+
+    def __enter__(self) -> Self:
+        self._shown = sys.stderr.isatty()
+        return self
+
+    def tell(self, titles: Sequence[str]) -> None:
+        """Say whom we wait for."""
+        if self._shown:
+            width = shutil.get_terminal_size().columns - 1
+            print(f"\r\x1b[K{'asking ' + ', '.join(titles) + ' …':.{width}}", end="",
+                  file=sys.stderr, flush=True)  # fmt: skip
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)

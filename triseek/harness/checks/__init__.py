@@ -1,0 +1,1 @@
+"""What `triseek doctor` looks at, a subject a module."""

@@ -1,0 +1,100 @@
+"""The machine as the checks see it: its programs, run with a limit of time."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+OUTPUT_MAX = 1 << 20
+"""Characters of a program's output that are looked at."""
+
+
+class Ran(NamedTuple):
+    """A program that was run."""
+
+    status: int | None
+    """Its exit status; None if it did not start, or was stopped because it took too long."""
+    out: str
+    err: str
+    ms: float
+    trouble: str = ""
+    """Why there is no status, in a few words."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Host:
+    """Where the checks look."""
+
+    cwd: str
+    """The folder the doctor was called in, absolute."""
+    program: str
+    """The triseek that agents would be given; "" if none can be found."""
+    environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    until: float = float("inf")
+    """When all programs are to have ended, by `time.monotonic`."""
+
+    def which(self, name: str) -> str:
+        """The absolute path of a program on PATH; "" if it is not there."""
+        return shutil.which(name, path=self.environ.get("PATH", os.defpath)) or ""
+
+    def run(
+        self,
+        words: Sequence[str],
+        *,
+        stdin: bytes = b"",
+        limit_s: float = 10.0,
+        more: Mapping[str, str] | None = None,
+    ) -> Ran:
+        """Run a program to its end, or until its time is up; never raises for what it does.
+
+        It gets a process group of its own, so that what it has started ends with it.
+        """
+        began = time.monotonic()
+        limit = min(limit_s, self.until - began)
+        if limit <= 0:
+            return Ran(None, "", "", 0.0, "there was no time left to ask")
+        try:
+            child = subprocess.Popen(
+                words,
+                cwd=self.cwd,
+                env={**self.environ, **(more or {})},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            return Ran(None, "", "", 0.0, f"it does not start: {reason}")
+        with child:
+            try:
+                out, err = child.communicate(stdin, timeout=limit)
+            except subprocess.TimeoutExpired:
+                _end(child)
+                return Ran(None, "", "", _ms(began), f"no answer within {limit:.0f} s")
+        return Ran(child.returncode, _text(out), _text(err), _ms(began))
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    """Kill a program and what it has started, and close its pipes."""
+    with contextlib.suppress(OSError):
+        os.killpg(child.pid, signal.SIGKILL) if hasattr(os, "killpg") else child.kill()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        child.communicate(timeout=1.0)
+
+
+def _ms(began: float) -> float:
+    return (time.monotonic() - began) * 1e3
+
+
+def _text(data: bytes) -> str:
+    return data[:OUTPUT_MAX].decode("utf-8", "replace")

@@ -1,0 +1,94 @@
+"""This triseek: which one it is, on what it runs, and what it uses beside it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from triseek import __version__
+from triseek.harness.checks.finding import fail, info, ok, warn
+from triseek.kernels import cache
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from triseek.harness.checks.finding import Finding
+    from triseek.harness.checks.host import Host
+
+OLDEST = (3, 11)
+
+
+def program(host: Host) -> Iterator[Finding]:
+    """The program agents are given, and the one a shell finds."""
+    if not host.program:
+        yield fail(
+            "triseek", f"{__version__}, with no program `triseek` to give to agents",
+            "pip install .",
+        )  # fmt: skip
+        return
+    yield ok("triseek", f"{__version__} at {host.program}")
+    found = host.which("triseek")
+    folder = os.path.dirname(host.program)  # noqa: PTH120
+    if not found:
+        yield warn("PATH", f"no triseek on it; it is in {folder}", f'export PATH="{folder}:$PATH"')
+    elif not _is_same(found, host.program):
+        yield from _another(host, found)
+
+
+def _another(host: Host, found: str) -> Iterator[Finding]:
+    ran = host.run([found, "--version"])
+    words = ran.out.split()
+    version = words[1] if ran.status == 0 and words[:1] == ["triseek"] and words[1:] else ""
+    if version == __version__:
+        yield info("PATH", f"another triseek of this version comes first: {found}")
+    else:
+        said = f"version {version}" if version else ran.trouble or "which does not say its version"
+        yield warn("PATH", f"another triseek comes first: {found}, {said}", f"ls -l {found}")
+
+
+def _is_same(one: str, other: str) -> bool:
+    try:
+        return os.path.samefile(one, other)  # noqa: PTH121
+    except OSError:
+        return False
+
+
+def python(_host: Host) -> Iterator[Finding]:
+    """The interpreter."""
+    version = sys.version.split()[0]
+    if sys.version_info >= OLDEST:
+        yield ok("python", f"{version} at {sys.executable}")
+    else:
+        yield fail("python", f"{version}; triseek needs 3.11", "python3.11 -m pip install .")
+
+
+def ripgrep(host: Host) -> Iterator[Finding]:
+    """The rg that answers where it is the faster road."""
+    from triseek.engine.backends.ripgrep import OLDEST_MAJOR, find_rg
+
+    found = host.which("rg")
+    if not found:
+        yield info("rg", "not on PATH; a scan answers in its place", "pip install ripgrep")
+    elif find_rg() is None:
+        yield info(
+            "rg", f"{found} is older than {OLDEST_MAJOR}, or does not run; a scan answers instead",
+            "pip install ripgrep",
+        )  # fmt: skip
+    else:
+        ran = host.run([found, "--version"])
+        first = ran.out.partition("\n")[0].strip() or "ripgrep"
+        yield ok("rg", f"{first} at {found}")
+
+
+def kernels(_host: Host) -> Iterator[Finding]:
+    """The compiled loops: without them searches take other roads."""
+    if cache.is_kept():
+        yield ok("kernels", f"compiled, in {cache.directory()}")
+    elif cache.can_be_kept():
+        yield warn("kernels", "not compiled yet; other roads answer meanwhile", "triseek warmup")
+    else:
+        yield warn(
+            "kernels", f"not compiled, and {cache.directory()} cannot be written",
+            "export TRISEEK_HOME=…   # a folder of your own",
+        )  # fmt: skip
