@@ -110,6 +110,21 @@ def test_output_that_went_elsewhere_was_not_shown(hidden):
     assert after("Bash", result, command="cat a.py").use.output is None
 
 
+def test_a_folder_that_the_shell_has_gone_to_is_not_gone_to_again():
+    found = after("Bash", {"stdout": "x", "stderr": ""}, command="cd .. && cat a.py")
+    back = {"stdout": "x", "stderr": "Shell cwd was reset to /w"}
+
+    assert found.use.reads[0].path == "/w/a.py"
+    assert after("Bash", back, command="cd /far && cat a.py").use.reads[0].path == "/far/a.py"
+    assert after("Bash", back, command="cd .. && cat a.py").use.reads[0].path == "/a.py"
+
+
+def test_the_line_after_the_last_newline_is_none():
+    result = shown("x\ny\n", total=3)
+
+    assert after("Read", result, file_path="/w/a.py").use.reads[0].last == 2
+
+
 def test_a_command_in_the_background_reads_nothing_now():
     found = before("Bash", command="cat a.py", run_in_background=True)
 

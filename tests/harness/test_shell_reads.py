@@ -174,6 +174,7 @@ def test_a_read_that_runs_only_if_another_fails_is_not_told():
         ("echo x > out.txt", ("/w/out.txt",), False),
         ("cat a.txt >> /far/out.txt", ("/far/out.txt",), False),
         ("ls &> log", ("/w/log",), False),
+        ("echo no >&2", (), False),
         ("cd sub && echo x > out.txt", ("/w/sub/out.txt",), False),
         ("echo x > $OUT", (), True),
         ("rm a.txt", (), True),
@@ -220,7 +221,18 @@ def test_a_list_of_words_is_no_shells_affair():
     assert not shell_use(["make"], "/w").only_reads
 
 
-def test_a_shell_that_stayed_where_it_went_is_asked_from_there(tree):
-    after = shell_use("cd sub && cat c.txt", str(tree / "sub"), moved=True)
-
-    assert [each.path for each in after.reads] == [str(tree / "sub" / "c.txt")]
+@pytest.mark.parametrize(
+    ("command", "ended", "path"),
+    [
+        ("cd sub && cat c.txt", "/w/sub", "/w/sub/c.txt"),
+        ("cd .. && cat c.txt", "/w", "/w/c.txt"),
+        ("cd ../x/y && cat c.txt", "/w/x/y", "/w/x/y/c.txt"),
+        ("cd a && cd b && cat c.txt", "/w/a/b", "/w/a/b/c.txt"),
+        ("cd /w/a && cat c.txt", "/w/a", "/w/a/c.txt"),
+        ("cd sub && cat c.txt", "/w", "/w/sub/c.txt"),
+        ("cat c.txt", "/w", "/w/c.txt"),
+        ("cat c.txt && cd sub", "/w/sub", "/w/c.txt"),
+    ],
+)
+def test_a_shell_that_stayed_where_it_went_is_asked_from_there(command, ended, path):
+    assert [each.path for each in shell_use(command, ended, moved=True).reads] == [path]

@@ -63,7 +63,7 @@ def shell_use(command: str | list[str], cwd: str, *, moved: bool = False) -> She
     """What a command does in a folder.
 
     command: for a shell, or the words of one program.
-    moved: whether `cwd` is where the shell was afterwards, so that a `cd` may be done already.
+    moved: whether `cwd` is where the shell was afterwards, and not where it began.
     """
     if isinstance(command, str):
         told = steps(command)
@@ -72,7 +72,7 @@ def shell_use(command: str | list[str], cwd: str, *, moved: bool = False) -> She
     if told is None:
         return _UNKNOWN
     found = [_Pipeline(each) for each in _pipelines(told)]
-    return _together(found, cwd, moved=moved)
+    return _together(found, _begun(cwd, found) if moved else cwd)
 
 
 def without_numbers(output: str) -> str:
@@ -90,7 +90,7 @@ def _pipelines(told: tuple[Step, ...]) -> list[list[Step]]:
     return found
 
 
-def _together(pipelines: list[_Pipeline], cwd: str, *, moved: bool) -> ShellUse:
+def _together(pipelines: list[_Pipeline], cwd: str) -> ShellUse:
     folder: str | None = cwd
     reads: list[FileRead] = []
     edits: list[str] = []
@@ -100,8 +100,7 @@ def _together(pipelines: list[_Pipeline], cwd: str, *, moved: bool) -> ShellUse:
         edits += _joined(folder, pipeline.written())
         move = pipeline.moves()
         if move is not None:
-            to = _moved(folder, move)
-            folder = folder if moved and to is not None and not os.path.isdir(to) else to  # noqa: PTH112
+            folder = _moved(folder, move)
             continue
         if pipeline.is_silent():
             continue
@@ -120,6 +119,19 @@ def _together(pipelines: list[_Pipeline], cwd: str, *, moved: bool) -> ShellUse:
         may_write=any(each.may_write() for each in pipelines),
         search=next((text for each in pipelines if (text := each.search())), ""),
     )
+
+
+def _begun(ended: str, pipelines: list[_Pipeline]) -> str:
+    """Where a shell began that is somewhere now; a folder it left by `..` has no name."""
+    moves = [move for each in pipelines if (move := each.moves()) is not None]
+    if not moves or "" in moves or any(map(os.path.isabs, moves)):
+        return ended
+    parts = os.path.normpath("/".join(moves)).split("/")
+    up = parts.count("..")
+    down = "".join(f"/{part}" for part in parts[up:] if part != ".")
+    if not ended.endswith(down):
+        return ended
+    return (ended.removesuffix(down) or "/") + "/-" * up
 
 
 def _moved(folder: str | None, to: str) -> str | None:
@@ -199,7 +211,7 @@ class _Pipeline:
             each.target
             for step in self.parts
             for each in step.redirects
-            if each.target is not None and not _is_harmless(each) and each.target != "/dev/null"
+            if each.target is not None and not _is_harmless(each) and not _is_nowhere(each.target)
         ]
 
     def may_write(self) -> bool:
@@ -228,6 +240,11 @@ def _filter(step: Step) -> Filter | None:
 def _is_harmless(redirect: Redirect) -> bool:
     """Whether all of a command's proper output still goes where it went."""
     return redirect.stream == "2" and redirect.target in ("/dev/null", "&1")
+
+
+def _is_nowhere(target: str) -> bool:
+    """Whether a redirection's target is no file."""
+    return target in ("/dev/null", "/dev/stdout", "/dev/stderr") or target.startswith("&")
 
 
 def _of_files(

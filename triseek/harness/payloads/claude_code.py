@@ -25,6 +25,8 @@ _SHELLS = frozenset(("Bash", "PowerShell"))
 _QUIET = frozenset(
     ("TodoWrite", "WebFetch", "TaskOutput", "ExitPlanMode", "AskUserQuestion", "Skill")
 )
+_AGENTS = frozenset(("Agent", "Task"))
+"""Sub-agents have hooks of their own."""
 
 
 def read(told: Fields, event: str, cwd: str) -> HookEvent:
@@ -65,10 +67,12 @@ def tool_use(told: Fields, folder: str) -> ToolUse:
     name = fields.text(told, "tool_name")
     given = fields.inner(told, "tool_input")
     response = told.get("tool_response")
-    use = _use(name, given, folder, after=response is not None)
+    use = _use(name, given, folder, moved=_has_moved(told, response))
     call = fields.word(told, "tool_use_id")
     if name == "Read":
         return replace(_of_read(use, response), call=call)
+    if name in _EDITS:
+        return replace(use, call=call)
     output = _of_shell(response) if name in _SHELLS else fields.shown(response)
     return replace(use, call=call, output=tools.of_file(use, given.get("command"), output))
 
@@ -84,8 +88,20 @@ def _of_read(use: ToolUse, response: object) -> ToolUse:
     if response.get("type") != "text" or not isinstance(content, str) or not first:
         return replace(use, reads=(), only_reads=False)  # a picture, or what it says is known
     count = fields.line(file, "numLines") or 0
+    if content.endswith("\n") and first + count - 1 == file.get("totalLines"):
+        count -= 1  # it counts a line after the last newline
     reads = [replace(each, first=first, last=first + count - 1) for each in use.reads if count]
     return replace(use, reads=tuple(reads), output=content)
+
+
+def _has_moved(told: Fields, response: object) -> bool:
+    """Whether the folder that a payload tells is the one that a `cd` has led to.
+
+    The shell of the main agent stays where it went, as long as that is in the project.
+    """
+    if not isinstance(response, dict) or told.get("agent_id"):
+        return False
+    return "Shell cwd was reset" not in fields.text(response, "stderr")
 
 
 def _of_shell(response: object) -> str | None:
@@ -97,7 +113,7 @@ def _of_shell(response: object) -> str | None:
     return fields.shown(response)
 
 
-def _use(name: str, given: Fields, folder: str, *, after: bool) -> ToolUse:
+def _use(name: str, given: Fields, folder: str, *, moved: bool) -> ToolUse:
     if name == "Read":
         # Pages are of a PDF, and a notebook is shown as cells: neither is lines.
         read = tools.counted(given, folder)
@@ -107,10 +123,10 @@ def _use(name: str, given: Fields, folder: str, *, after: bool) -> ToolUse:
         return tools.edit(name, given, folder)
     if name in _SHELLS:
         background = given.get("run_in_background") not in (None, False)
-        use = tools.shell(name, given.get("command"), folder, moved=after)
+        use = tools.shell(name, given.get("command"), folder, moved=moved)
         return replace(use, reads=(), only_reads=False) if background else use
     if name in _SEARCHES:
         return tools.search(name, given)
     if tools.is_mcp(name):
         return tools.mcp(name, given, folder)
-    return ToolUse(name=name, edits_unknown=name not in _QUIET)
+    return ToolUse(name=name, edits_unknown=name not in _QUIET | _AGENTS)

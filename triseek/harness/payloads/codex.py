@@ -55,4 +55,5 @@ def _use(name: str, given: Fields, command: object, folder: str) -> ToolUse:
         return tools.mcp(name, given, folder)
     if command is not None:
         return tools.shell(name, command, folder)
-    return ToolUse(name=name, edits_unknown=name not in _QUIET)
+    quiet = name in _QUIET or name.startswith("collaboration")  # sub-agents have hooks of their own
+    return ToolUse(name=name, edits_unknown=not quiet)

@@ -57,9 +57,7 @@ def path(told: Fields, cwd: str, *names: str) -> str:
 
 def absolute(given: str, cwd: str) -> str:
     """A path as seen from a folder; "" for one that no file can have."""
-    if not given or "\0" in given or len(given) > _PATH_MAX:
-        return ""
-    return os.path.join(cwd, given)  # noqa: PTH118
+    return os.path.join(cwd, given) if given and _can_be(given) else ""  # noqa: PTH118
 
 
 def folder(told: Fields, cwd: str, *names: str) -> str:
@@ -69,9 +67,16 @@ def folder(told: Fields, cwd: str, *names: str) -> str:
 
 def absolute_only(value: object) -> str:
     """A path that is absolute as it was told, else ""."""
-    if isinstance(value, str) and len(value) <= _PATH_MAX and "\0" not in value:
-        return value if os.path.isabs(value) else ""  # noqa: PTH117
-    return ""
+    told = isinstance(value, str) and os.path.isabs(value) and _can_be(value)  # noqa: PTH117
+    return str(value) if told else ""
+
+
+def _can_be(path: str) -> bool:
+    """Whether a file can have this path."""
+    try:
+        return "\0" not in path and len(os.fsencode(path)) <= _PATH_MAX
+    except UnicodeEncodeError:
+        return False
 
 
 def words(value: object) -> frozenset[str] | None:

@@ -1,4 +1,7 @@
-"""What our plugin for OpenCode tells: Claude Code's envelope around OpenCode's tools."""
+"""What our plugin for OpenCode tells: Claude Code's envelope around OpenCode's tools (1.18.33).
+
+`read` shows 2000 lines if it is told no limit, each as `12: text`, between `<content>` tags.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,10 @@ if TYPE_CHECKING:
     from triseek.harness.payloads.fields import Fields
 
 HARNESS = "opencode"
+_LINES = 2000
+_EDITS = frozenset(("edit", "write", "multiedit"))
+_SEARCHES = frozenset(("grep", "glob", "list", "codesearch", "websearch", "lsp"))
+_QUIET = frozenset(("todowrite", "todoread", "webfetch", "skill", "question", "invalid"))
 
 
 def read(told: Fields, event: str, cwd: str) -> HookEvent:
@@ -25,8 +32,8 @@ def tool_use(told: Fields, folder: str) -> ToolUse:
     given = fields.inner(told, "tool_input")
     use = _use(name, given, folder)
     output = fields.shown(told.get("tool_response"))
-    if name == "read" and output is not None:
-        output = tools.unnumbered(output)
+    if name == "read" and use.reads and output is not None:
+        output = _content(output, use.reads[0].first)
     return replace(
         use,
         call=fields.word(told, "tool_use_id"),
@@ -36,15 +43,23 @@ def tool_use(told: Fields, folder: str) -> ToolUse:
 
 def _use(name: str, given: Fields, folder: str) -> ToolUse:
     if name == "read":
-        return tools.native_read(name, tools.counted(given, folder))
-    if name in ("edit", "write", "multiedit"):
+        return tools.native_read(name, tools.counted(given, folder, usual=_LINES))
+    if name in _EDITS:
         return tools.edit(name, given, folder)
     if name in ("apply_patch", "patch"):
         return tools.patch(name, fields.text(given, "patchText", "patch", "input"), folder)
-    if name == "bash":
-        return tools.shell(name, given.get("command"), fields.folder(given, folder, "workdir"))
-    if name in ("grep", "glob", "list", "codesearch", "websearch", "find", "ls"):
+    if name in ("bash", "shell"):
+        return tools.shell(
+            name, given.get("command"), fields.path(given, folder, "workdir") or folder
+        )
+    if name in _SEARCHES:
         return tools.search(name, given)
     if tools.is_mcp(name):
         return tools.mcp(name, given, folder)
-    return ToolUse(name=name, edits_unknown=True)
+    return ToolUse(name=name, edits_unknown=name not in _QUIET)
+
+
+def _content(output: str, first: int) -> str | None:
+    """The lines of the file in what `read` shows; None if it shows something else."""
+    _, opened, rest = output.partition("<content>\n")
+    return tools.numbered(rest, first, ": ") if opened else None

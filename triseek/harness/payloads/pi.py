@@ -1,4 +1,7 @@
-"""What our plugin for Pi tells: Claude Code's envelope around Pi's tools."""
+"""What our extension for Pi tells: Claude Code's envelope around Pi's tools (1.5.2, 0.74.2).
+
+`read` shows at most 2000 lines, as they stand in the file, and a remark if there are more.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,8 @@ if TYPE_CHECKING:
     from triseek.harness.payloads.fields import Fields
 
 HARNESS = "pi"
+_LINES = 2000
+_SEARCHES = frozenset(("grep", "find", "ls"))
 
 
 def read(told: Fields, event: str, cwd: str) -> HookEvent:
@@ -25,8 +30,6 @@ def tool_use(told: Fields, folder: str) -> ToolUse:
     given = fields.inner(told, "tool_input")
     use = _use(name, given, folder)
     output = fields.shown(told.get("tool_response"))
-    if name == "read" and output is not None:
-        output = tools.unnumbered(output)
     return replace(
         use,
         call=fields.word(told, "tool_use_id"),
@@ -36,14 +39,12 @@ def tool_use(told: Fields, folder: str) -> ToolUse:
 
 def _use(name: str, given: Fields, folder: str) -> ToolUse:
     if name == "read":
-        return tools.native_read(name, tools.counted(given, folder))
-    if name in ("edit", "write", "multiedit"):
+        return tools.native_read(name, tools.counted(given, folder, usual=_LINES, most=_LINES))
+    if name in ("edit", "write"):
         return tools.edit(name, given, folder)
-    if name in ("apply_patch", "patch"):
-        return tools.patch(name, fields.text(given, "patchText", "patch", "input"), folder)
     if name == "bash":
-        return tools.shell(name, given.get("command"), fields.folder(given, folder, "workdir"))
-    if name in ("grep", "glob", "list", "codesearch", "websearch", "find", "ls"):
+        return tools.shell(name, given.get("command"), folder)
+    if name in _SEARCHES:
         return tools.search(name, given)
     if tools.is_mcp(name):
         return tools.mcp(name, given, folder)

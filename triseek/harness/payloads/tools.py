@@ -36,7 +36,7 @@ class Read(NamedTuple):
 
 def native_read(name: str, read: Read, *, whole: bool = True) -> ToolUse:
     """A tool that shows lines of a file. whole: whether nothing else is shown or done."""
-    if not read.path:
+    if not read.path or (read.last is not None and read.last < read.first):
         return ToolUse(name=name)
     return ToolUse(
         name=name,
@@ -45,14 +45,19 @@ def native_read(name: str, read: Read, *, whole: bool = True) -> ToolUse:
     )
 
 
-def counted(given: Fields, cwd: str, *, base: int = 1) -> Read:
-    """Path, offset and limit. base: the offset of the first line."""
-    offset = fields.line(given, "offset")
-    first = max(1, (base if offset is None else offset) + 1 - base)
-    limit = fields.line(given, "limit")
-    return Read(
-        fields.path(given, cwd, *_PATHS), first, None if limit is None else first + limit - 1
-    )
+def counted(given: Fields, cwd: str, *, usual: int | None = None, most: int | None = None) -> Read:
+    """Path, offset (from 1) and limit.
+
+    usual: how many lines are shown if no limit is told; None: all.
+    most: how many lines are shown at most.
+    """
+    first = max(1, fields.line(given, "offset") or 1)
+    told = fields.line(given, "limit")
+    limit = usual if told is None else told
+    if most is not None and limit is not None:
+        limit = min(limit, most)
+    path = fields.path(given, cwd, *_PATHS)
+    return Read(path, first, None if limit is None else first + limit - 1)
 
 
 def between(given: Fields, cwd: str) -> Read:
@@ -108,6 +113,17 @@ def of_file(use: ToolUse, command: object, output: str | None) -> str | None:
 def unnumbered(output: str) -> str:
     """A read tool's output without the number before each line, as `cat -n` writes it."""
     return _NUMBER.sub("", output)
+
+
+def numbered(output: str, first: int, mark: str) -> str:
+    """The lines that stand after their numbers, as long as these go on from `first`."""
+    found: list[str] = []
+    for number, line in enumerate(output.split("\n"), first):
+        before, told, text = line.partition(mark)
+        if not told or before.strip() != str(number):
+            break
+        found.append(text)
+    return "\n".join(found)
 
 
 def mcp(name: str, given: Fields, cwd: str) -> ToolUse:
