@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
 import fcntl
@@ -37,6 +38,10 @@ ALLOWED = {
     "triseek.paths", "__future__", "_socket", "_json", "_blake2",
 }  # fmt: skip
 """What a search by the daemon may import, beyond what the interpreter starts with."""
+HEAVY = {
+    "numpy", "numba", "pyarrow", "pydantic", "typer", "json", "re", "enum", "typing",
+    "dataclasses", "pathlib", "socket", "subprocess", "threading", "contextlib",
+}  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -96,10 +101,6 @@ def test_a_search_by_the_daemon_imports_nothing_of_weight(words: list[str], tree
 
 @pytest.mark.usefixtures("server")
 def test_import_times_show_no_heavy_package(tree: Path) -> None:
-    heavy = {
-        "numpy", "numba", "pyarrow", "pydantic", "typer", "json", "re", "enum", "typing",
-        "dataclasses", "pathlib", "socket", "subprocess", "threading", "contextlib",
-    }  # fmt: skip
     # -I takes away PYTHONPATH, -S what site-packages add; so the path is given by hand.
     program = (
         f"import sys; sys.path.insert(0, {str(Path(__file__).parents[2])!r}); "
@@ -113,7 +114,31 @@ def test_import_times_show_no_heavy_package(tree: Path) -> None:
     names = {line.rpartition("|")[2].strip() for line in said.splitlines()}
 
     assert "triseek.cli.fast" in names
-    assert not {name.split(".")[0] for name in names} & heavy
+    assert not {name.split(".")[0] for name in names} & HEAVY
+
+
+@pytest.mark.parametrize("words", [["hook", "Stop"], ["memo-observe", "--event", "stop"]])
+@pytest.mark.parametrize("with_daemon", [True, False])
+def test_a_hook_loads_next_to_nothing(words: list[str], with_daemon: bool, tree: Path) -> None:
+    program = (
+        f"import sys; sys.path.insert(0, {str(Path(__file__).parents[2])!r})\n"
+        f"sys.argv[1:] = {words!r}\n"
+        "from triseek.cli.main import main\n"
+        "try: main()\n"
+        "finally: sys.stderr.write(' '.join(sys.modules))"
+    )
+    with serving() if with_daemon else contextlib.nullcontext():
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", program],
+            cwd=tree, env=environment(), input=b"{}", capture_output=True, check=True,
+        )  # fmt: skip
+    loaded = set(done.stderr.decode().split())
+
+    assert done.stdout == b""
+    assert not loaded & HEAVY
+    assert {name for name in loaded if name.startswith("triseek")} <= ALLOWED | {
+        "triseek.ipc.aside"
+    }
 
 
 # With a daemon

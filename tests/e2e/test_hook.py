@@ -66,3 +66,10 @@ def test_whatever_it_is_told_it_is_silent_and_succeeds(living, tmp_path, given, 
     done = hook(living, given, tmp_path)
 
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_a_hook_without_a_daemon_starts_one_behind_itself(living, tmp_path):
+    done = hook(living, payload("Read", "/nowhere/at/all"), tmp_path)
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    living.wait_listening(60)

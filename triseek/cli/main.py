@@ -56,8 +56,10 @@ def _hook(words: Sequence[str]) -> int:
         answer = fast.ask(words)
     except OSError:
         return status.FOUND
-    if not isinstance(answer, int):
-        _follow_up(answer)
+    if not isinstance(answer, int) and answer.follow_up:
+        from triseek.ipc import aside
+
+        aside.behind("replace" if answer.follow_up == "replace" else "behind")
     return status.FOUND
 
 

@@ -14,16 +14,14 @@ import time
 
 from triseek import __version__, errors, paths
 from triseek.ipc import address, client, folder, lock
+from triseek.ipc.aside import AGAIN_S, STAMP
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import IO
 
-STAMP = "starting"
-"""Its time is the last attempt's."""
 FIRST_WORDS = "start.log"
 """The new daemon's stderr: what it says before it has a log, and what a crash says."""
-AGAIN_S = 10.0
 _PROBE_S = 0.02
 
 _children: list[int] = []
