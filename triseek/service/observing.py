@@ -178,8 +178,6 @@ class Observer:
 
 def _evidence(told: HookEvent) -> Callable[[], frozenset[str] | None]:
     """What the agent still has in view, found out only if it matters."""
-    if told.in_view is not None:
-        return lambda: told.in_view
     return lambda: transcripts.in_view(told)
 
 
