@@ -17,9 +17,9 @@ _WORD = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null
 _CLOSING = {"{": "}", "[": "]"}
 
 
-Dialect: TypeAlias = Literal["jsonc", "json", "bare"]
-"""What a client reads: comments and trailing commas too; JSON, perhaps with a BOM; JSON without one
-and without a name twice."""
+Dialect: TypeAlias = Literal["jsonc", "commented", "json", "bare"]
+"""What a client reads: comments and trailing commas too; comments, and no BOM; JSON, perhaps with a
+BOM; JSON without one and without a name twice."""
 
 
 class Malformed(Exception):
@@ -90,8 +90,11 @@ def check(text: str, dialect: Dialect) -> None:
     """
     if dialect == "jsonc" or not text.strip("\ufeff \t\r\n"):
         return
-    if dialect == "bare" and text.startswith("\ufeff"):
+    if dialect != "json" and text.startswith("\ufeff"):
         raise Malformed("it begins with a byte-order mark")
+    if dialect == "commented":
+        _no_trailing_commas(text, parse(text))
+        return
     try:
         json.loads(
             text.removeprefix("\ufeff"), object_pairs_hook=_once if dialect == "bare" else None
@@ -100,6 +103,14 @@ def check(text: str, dialect: Dialect) -> None:
         raise Malformed(f"line {error.lineno}, column {error.colno}: {error.msg}") from None
     except RecursionError:
         raise Malformed("it is nested too deeply") from None
+
+
+def _no_trailing_commas(text: str, node: Node | None) -> None:
+    parts = node.parts if node else ()
+    if parts and parts[-1].comma is not None:
+        raise _malformed(text, parts[-1].comma, "no comma")
+    for part in parts:
+        _no_trailing_commas(text, part.node)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
