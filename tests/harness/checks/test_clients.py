@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from triseek.harness.checks.clients import AGENTS, Agent, client, version
+from triseek.harness.checks.clients import AGENTS, Agent, program, registration, version
 from triseek.harness.checks.finding import info, ok
 from triseek.harness.checks.listings import QUESTIONS
 
@@ -28,8 +28,8 @@ def codex_says(program):
     return f"echo '{json.dumps(told)}'"
 
 
-def found(host, agent=CODEX, *, ask=True, wanted=False):
-    return list(client(host, agent, ask=ask, wanted=wanted))
+def found(host, agent=CODEX, *, wanted=False):
+    return [*program(host, agent), *registration(host, agent, wanted=wanted)]
 
 
 def levels(findings):
@@ -52,11 +52,16 @@ def test_a_client_that_knows_us_is_fine(host, programs, triseek):
     assert listed.detail == "lists triseek"
 
 
-def test_a_client_is_not_run_where_that_is_not_wanted(host, programs, tmp_path):
-    programs("codex", f"touch {tmp_path}/ran-$1; echo 1")
+def test_a_slow_client_is_asked_only_if_we_are_installed_in_it(host, programs, tmp_path):
+    programs("gemini", f"touch {tmp_path}/ran-$1; echo 1")
+    gemini = BY_NAME["gemini"]
 
-    assert levels(found(host(), ask=False)) == ["ok"]
+    told = found(host(), gemini)[1]
+    assert (told.level, told.mend) == ("info", "triseek install gemini")
     assert not (tmp_path / "ran-mcp").exists()
+
+    found(host(), gemini, wanted=True)
+    assert (tmp_path / "ran-mcp").exists()
 
 
 @pytest.mark.parametrize(("wanted", "level"), [(False, "info"), (True, "fail")])
@@ -125,9 +130,9 @@ def test_a_client_that_makes_no_sense_is_a_warning(host, programs, script, name)
     agent = BY_NAME[name]
     programs(agent.programs[0], f'[ "$*" = --version ] && echo 1.2 && exit\n{script}\n')
 
-    findings = found(host(), agent)
+    findings = found(host(), agent, wanted=True)
 
-    assert findings[1].level == "warn" or findings[1].detail == "does not list triseek"
+    assert findings[1].level == "warn" or findings[1].detail.startswith("does not list triseek")
 
 
 def test_a_program_that_does_not_start_is_said(host, programs):
@@ -157,4 +162,6 @@ def test_the_version_of_an_npm_package_is_read_and_not_asked(host, programs, tmp
 def test_a_fine_client_is_one_line_of_ok(host, programs):
     programs("zed", "echo Zed 0.999")
 
-    assert found(host(), BY_NAME["zed"]) == [ok("Zed", f"Zed 0.999 at {programs.folder}/zed")]
+    assert found(host(), BY_NAME["zed"], wanted=True) == [
+        ok("Zed", f"Zed 0.999 at {programs.folder}/zed")
+    ]

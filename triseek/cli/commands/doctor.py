@@ -13,13 +13,17 @@ import typer
 
 from triseek.cli import report_text, status
 from triseek.cli.commands.index import Json  # noqa: TC001 - Typer reads it
+from triseek.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from triseek.harness.base import Client, Here
+    from triseek.harness.checks.clients import Agent
     from triseek.harness.checks.finding import Finding
     from triseek.harness.checks.host import Host
     from triseek.harness.doctor import Check
+    from triseek.harness.ledger import Ledger
     from triseek.service.service import Service
 
 ASKING_S = 10.0
@@ -97,21 +101,40 @@ def _here(host: Host, service: Service) -> Iterator[Check]:
 
 
 def _clients(host: Host, *, ask: bool) -> Iterator[Check]:
+    from triseek.harness import ledger, registry
+    from triseek.harness.base import Here
     from triseek.harness.checks import clients
     from triseek.harness.doctor import Check
 
+    here = Here(host.program, os.path.expanduser("~"), host.cwd, host.environ)
+    known = ledger.load()
     for agent in clients.AGENTS:
-        yield Check(agent.title, partial(clients.client, host, agent, ask=ask, wanted=False))
+        client = registry.client(agent.name)
+        yield Check(agent.title, partial(_client, host, agent, client, here, known, ask=ask))
+
+
+def _client(
+    host: Host, agent: Agent, client: Client | None, here: Here, known: Ledger, *, ask: bool
+) -> Iterator[Finding]:
+    """One client: its program, our settings in it, what it says of us."""
+    from triseek.harness.checks import clients, installed
+
+    found = list(installed.scopes(client, here, known)) if client else []
+    yield from clients.program(host, agent)
+    if client:
+        yield from installed.settings(client, here, found)
+    if ask:
+        yield from clients.registration(host, agent, wanted=bool(found))
 
 
 def own_program() -> str:
-    """The triseek that runs now, as a client would start it; "" if it is no program on its own."""
-    name = "triseek.exe" if os.name == "nt" else "triseek"
-    beside = os.path.join(os.path.dirname(sys.executable), name)
-    for path in (sys.argv[0], beside, shutil.which("triseek") or ""):
-        if os.path.basename(path) == name and os.access(path, os.X_OK):
-            return os.path.realpath(path)
-    return ""
+    """The triseek that `install` would name; "" if there is none."""
+    from triseek.cli.commands import install
+
+    try:
+        return install.program()
+    except InvalidRequest:
+        return ""
 
 
 def _line(finding: Finding) -> str:

@@ -37,11 +37,13 @@ class Agent(NamedTuple):
     title: str
     programs: tuple[str, ...]
     """What it is called on PATH."""
+    quick: bool = False
+    """Whether it answers within a second or two. The others are asked if we are installed."""
 
 
 AGENTS = (
-    Agent("claude-code", "Claude Code", ("claude",)),
-    Agent("codex", "Codex", ("codex",)),
+    Agent("claude-code", "Claude Code", ("claude",), quick=True),
+    Agent("codex", "Codex", ("codex",), quick=True),
     Agent("opencode", "OpenCode", ("opencode",)),
     Agent("pi", "Pi", ("pi",)),
     Agent("cursor", "Cursor", ("cursor-agent", "cursor")),
@@ -57,24 +59,29 @@ def present(host: Host, agent: Agent) -> str:
     return next(filter(None, map(host.which, agent.programs)), "")
 
 
-def client(host: Host, agent: Agent, *, ask: bool, wanted: bool) -> Iterator[Finding]:
-    """Its program, and what it says of our server.
+def program(host: Host, agent: Agent) -> Iterator[Finding]:
+    """Its program, and which version that is."""
+    path = present(host, agent)
+    if path:
+        yield ok(agent.title, f"{version(host, path) or 'of unknown version'} at {path}")
+    else:
+        yield info(agent.title, f"{' or '.join(agent.programs)} is not on PATH")
+
+
+def registration(host: Host, agent: Agent, *, wanted: bool) -> Iterator[Finding]:
+    """What it says of our server, if it can be asked.
 
     Args:
         host: where to look.
-        agent: whom to look at.
-        ask: whether it may be run.
+        agent: whom to ask.
         wanted: whether its settings hold something of ours, so that it has to know us.
     """
     path = present(host, agent)
-    if not path:
-        yield info(agent.title, f"{' or '.join(agent.programs)} is not on PATH")
-        return
-    found = version(host, path)
-    yield ok(agent.title, f"{found or 'of unknown version'} at {path}")
-    asked = question(agent.name, found)
-    if ask and asked is not None:
-        yield from _registration(host, agent, path, asked, wanted=wanted)
+    asked = question(agent.name, version(host, path)) if path else None
+    if asked is not None and (wanted or agent.quick):
+        yield from _asked(host, agent, path, asked, wanted=wanted)
+    elif path and not wanted:
+        yield info(agent.title, "triseek is not installed in it", install(agent))
 
 
 def version(host: Host, path: str) -> str:
@@ -99,7 +106,7 @@ def _packaged(folder: str) -> str:
     return found if isinstance(found, str) else ""
 
 
-def _registration(
+def _asked(
     host: Host, agent: Agent, path: str, asked: Question, *, wanted: bool
 ) -> Iterator[Finding]:
     ran = host.run([path, *asked.words[1:]], stdin=asked.stdin, limit_s=LIMIT_S, more=QUIET)
