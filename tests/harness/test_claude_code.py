@@ -125,6 +125,12 @@ def test_the_line_after_the_last_newline_is_none():
     assert after("Read", result, file_path="/w/a.py").use.reads[0].last == 2
 
 
+def test_blank_lines_around_a_commands_output_are_not_shown():
+    result = {"stdout": "\n  \n  x\n\ny  \n\n", "stderr": " late\n"}
+
+    assert after("Bash", result, command="cat a.py").use.output == "  x\n\ny\nlate"
+
+
 def test_a_command_in_the_background_reads_nothing_now():
     found = before("Bash", command="cat a.py", run_in_background=True)
 
@@ -164,3 +170,14 @@ def test_the_registration_counts_where_the_payload_is_silent():
     assert found.moment == "before"
     assert found.use is not None
     assert found.use.reads[0].path == "/here/a"
+
+
+@pytest.mark.parametrize(
+    ("name", "reads", "edits"), [("read", 1, 0), ("edit", 0, 1), ("write", 0, 1)]
+)
+def test_a_script_may_tell_a_use_itself(name, reads, edits):
+    given = json.dumps({"path": "a.py", "content": "x"}).encode()
+    found = read(given, event=name, harness="", cwd="/w")
+
+    assert (found.moment, len(found.use.reads), len(found.use.edits)) == ("after", reads, edits)
+    assert [*(each.path for each in found.use.reads), *found.use.edits] == ["/w/a.py"]

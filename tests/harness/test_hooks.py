@@ -1,44 +1,53 @@
-"""What a payload means, and that nothing hostile means anything."""
+"""Whose a payload is, and which folder it counts from."""
+
+from __future__ import annotations
 
 import json
 
 import pytest
 
-from triseek.harness.hooks import PAYLOAD_MAX, Action, action
+from triseek.harness.hooks import PAYLOAD_MAX, read
 
 
-def payload(**fields):
-    return json.dumps({"session_id": "s", "cwd": "/work", **fields}).encode()
+def told(harness="", event="PreToolUse", **fields):
+    given = {"tool_name": "Read", "tool_input": {"file_path": "a.py"}, **fields}
+    return read(json.dumps(given).encode(), event=event, harness=harness, cwd="/here")
 
 
 @pytest.mark.parametrize(
-    ("tool", "field", "use"),
-    [("Read", "file_path", "read"), ("Edit", "file_path", "edit"), ("Write", "file_path", "edit"),
-     ("MultiEdit", "file_path", "edit"), ("NotebookEdit", "notebook_path", "edit")],
-)  # fmt: skip
-def test_a_file_that_was_read_or_edited_is_told(tool, field, use):
-    given = payload(tool_name=tool, tool_input={field: "/work/a.py"})
+    ("fields", "harness"),
+    [
+        ({}, "claude-code"),
+        ({"turn_id": "t"}, "codex"),
+        ({"conversation_id": "c"}, "cursor"),
+        ({"hook_event_name": "BeforeTool"}, "gemini"),
+    ],
+)
+def test_whose_it_is_shows_in_its_fields(fields, harness):
+    assert told(**fields).context.harness == harness
 
-    assert action(given, "/elsewhere") == Action(use, "/work/a.py")
+
+def test_who_registered_the_hook_is_believed():
+    assert told("pi", turn_id="t").context.harness == "pi"
+    assert told("nobody") is None
 
 
 def test_a_relative_path_counts_from_the_payloads_folder_or_from_where_the_hook_ran():
-    given = {"tool_name": "Read", "tool_input": {"file_path": "a.py"}}
-
-    assert action(payload(**given), "/here").path == "/work/a.py"
-    assert action(json.dumps(given).encode(), "/here").path == "/here/a.py"
-    assert action(payload(**{**given, "cwd": "up/.."}), "/here").path == "/here/a.py"
+    assert told().use.reads[0].path == "/here/a.py"
+    assert told(cwd="/work").use.reads[0].path == "/work/a.py"
+    assert told(cwd="up/..").use.reads[0].path == "/here/a.py"
+    assert told(cwd="/a\0b").use.reads[0].path == "/here/a.py"
 
 
 @pytest.mark.parametrize(
-    "given",
-    [b"", b"{", b"[]", b"null", b"7", b"\xff\xfe", b"[" * 200_000, payload(),
-     payload(tool_name="Bash", tool_input={"command": "ls"}), payload(tool_name="Read"),
-     payload(tool_name="Read", tool_input=[]), payload(tool_name="Read", tool_input={}),
-     payload(tool_name=["Read"], tool_input={"file_path": "a"}),
-     payload(tool_name="Read", tool_input={"file_path": 7}),
-     payload(tool_name="Read", tool_input={"file_path": "a\0b"}),
-     payload(tool_name="Read", tool_input={"file_path": "a"}, x="y" * PAYLOAD_MAX)],
+    ("event", "moment"),
+    [("PreToolUse", "before"), ("pre-tool-use", "before"), (" POST_TOOL_USE ", "after"),
+     ("session-start", "start"), ("", "other"), ("read", "after")],
 )  # fmt: skip
-def test_what_is_not_understood_means_nothing(given):
-    assert action(given, "/here") is None
+def test_the_events_name_may_be_spelled_in_any_way(event, moment):
+    assert told(event=event).moment == moment
+
+
+def test_what_is_too_long_to_be_read_is_not():
+    assert told(x="y" * PAYLOAD_MAX) is None
+    assert told(x="y" * (PAYLOAD_MAX // 2)) is not None

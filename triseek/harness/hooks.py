@@ -1,15 +1,14 @@
-"""What an agent's hook payload means: which file was read, which was edited.
+"""What an agent's hook payload means.
 
-Payloads are JSON objects that agents write to a hook's standard input after each of their tool
-calls. Their shape is Claude Code's (`tool_name`, `tool_input.file_path`, `cwd`), which others have
-taken over. They come from outside: what is not understood means nothing.
+Payloads are JSON objects that agents write to a hook's standard input. Their shape is Claude Code's
+with most agents, and each has its own tools. They come from outside: what is not understood means
+nothing.
 """
 
 from __future__ import annotations
 
 import json
-import os
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from triseek.harness.payloads import claude_code, codex, cursor, gemini, opencode, pi
 from triseek.harness.payloads.moments import plain
@@ -19,38 +18,16 @@ if TYPE_CHECKING:
 
     from triseek.model.hook_event import HookEvent
 
-PAYLOAD_MAX = 1 << 20
-"""Bytes; a payload may hold a whole file's new content."""
-_USES: dict[str, Literal["read", "edit"]] = {
-    "Read": "read",
-    "Edit": "edit",
-    "MultiEdit": "edit",
-    "NotebookEdit": "edit",
-    "Write": "edit",
-}
-_ANEW = frozenset(
-    ("SessionStart", "SessionEnd", "PreCompact", "PostCompact", "SubagentStart", "SubagentStop")
-)
-"""Events with which somebody begins with an empty context, or goes on with another's."""
-_PATHS = ("file_path", "notebook_path", "path")
-
-
+PAYLOAD_MAX = 4 << 20
+"""Bytes; a payload may hold a whole file's content, twice."""
 _AGENTS: dict[str, Callable[[dict[str, Any], str, str], HookEvent]] = {
-    "claude-code": claude_code.read,
-    "codex": codex.read,
-    "opencode": opencode.read,
-    "pi": pi.read,
-    "cursor": cursor.read,
-    "gemini": gemini.read,
+    claude_code.HARNESS: claude_code.read,
+    codex.HARNESS: codex.read,
+    opencode.HARNESS: opencode.read,
+    pi.HARNESS: pi.read,
+    cursor.HARNESS: cursor.read,
+    gemini.HARNESS: gemini.read,
 }
-
-
-class Action(NamedTuple):
-    """What an agent has done."""
-
-    use: Literal["read", "edit"]
-    path: str
-    """Absolute, as the agent spelled it."""
 
 
 def read(payload: bytes, *, event: str, harness: str, cwd: str) -> HookEvent | None:
@@ -68,36 +45,10 @@ def read(payload: bytes, *, event: str, harness: str, cwd: str) -> HookEvent | N
 def _guess(told: dict[str, Any]) -> str:
     """Whose payload it is, by the fields that only that agent has."""
     if "conversation_id" in told or "cursor_version" in told:
-        return "cursor"
-    event = plain(str(told.get("hook_event_name", "")))
-    if event in ("beforetool", "aftertool", "precompress", "beforeagent"):
-        return "gemini"
-    return "codex" if "turn_id" in told else "claude-code"
-
-
-def action(payload: bytes, cwd: str) -> Action | None:
-    """Read a payload; None for what is no use of a file.
-
-    cwd: where the hook ran, for paths that count from there when the payload does not say.
-    """
-    told = _read(payload)
-    given = told.get("tool_input")
-    if not isinstance(given, dict):
-        return None
-    use = _USES.get(str(told.get("tool_name")))
-    path = next((given[name] for name in _PATHS if isinstance(given.get(name), str)), "")
-    if use is None or not path or "\0" in path:
-        return None
-    return Action(use, os.path.join(_folder(told, cwd), path))  # noqa: PTH118
-
-
-def begins_anew(payload: bytes, cwd: str) -> str | None:
-    """The folder in which an agent's context was cleared, compacted or begun; None if none was.
-
-    What agents there were told before may be in nobody's view any more.
-    """
-    told = _read(payload)
-    return _folder(told, cwd) if str(told.get("hook_event_name")) in _ANEW else None
+        return cursor.HARNESS
+    if plain(str(told.get("hook_event_name", ""))) in gemini.OWN_EVENTS:
+        return gemini.HARNESS
+    return codex.HARNESS if "turn_id" in told else claude_code.HARNESS
 
 
 def _read(payload: bytes) -> dict[str, Any]:
@@ -107,9 +58,3 @@ def _read(payload: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return told if isinstance(told, dict) else {}
-
-
-def _folder(told: dict[str, Any], cwd: str) -> str:
-    folder = told.get("cwd")
-    absolute = isinstance(folder, str) and os.path.isabs(folder) and "\0" not in folder  # noqa: PTH117
-    return str(folder) if absolute else cwd

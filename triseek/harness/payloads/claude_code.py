@@ -25,12 +25,17 @@ _SHELLS = frozenset(("Bash", "PowerShell"))
 _QUIET = frozenset(
     ("TodoWrite", "WebFetch", "TaskOutput", "ExitPlanMode", "AskUserQuestion", "Skill")
 )
+_DIRECT = {"read": "Read", "edit": "Edit", "write": "Write"}
+"""Events of scripts that tell a use themselves; the input's fields may stand beside the others."""
 _AGENTS = frozenset(("Agent", "Task"))
 """Sub-agents have hooks of their own."""
 
 
 def read(told: Fields, event: str, cwd: str) -> HookEvent:
     """Read one payload. event: what the hook was registered for, if the payload does not say."""
+    tool = _DIRECT.get(moments.plain(fields.text(told, "hook_event_name") or event))
+    if tool is not None and "tool_name" not in told:
+        told = {"tool_input": told, "tool_response": told.get("content"), **told, "tool_name": tool}
     return envelope(told, event, cwd, HARNESS, tool_use)
 
 
@@ -110,6 +115,8 @@ def _of_shell(response: object) -> str | None:
         hidden = ("persistedOutputPath", "backgroundTaskId", "isImage")
         if any(response.get(name) for name in hidden):
             return None
+        if isinstance(response.get("stdout"), str):
+            return _trimmed(response["stdout"], fields.text(response, "stderr"))
     return fields.shown(response)
 
 
@@ -130,3 +137,10 @@ def _use(name: str, given: Fields, folder: str, *, moved: bool) -> ToolUse:
     if tools.is_mcp(name):
         return tools.mcp(name, given, folder)
     return ToolUse(name=name, edits_unknown=name not in _QUIET | _AGENTS)
+
+
+def _trimmed(stdout: str, stderr: str) -> str:
+    """What a command has printed, as the model is shown it: blank lines around it are gone."""
+    indented = stdout[: len(stdout) - len(stdout.lstrip())].rpartition("\n")[2]
+    shown = indented + stdout.strip().strip("\ufeff")
+    return "\n".join(filter(None, (shown.rstrip(), stderr.strip())))

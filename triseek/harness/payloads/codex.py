@@ -24,6 +24,7 @@ _OF_PROGRAM = "exec-"
 _HEAD = re.compile(
     r"\A(?:(?:Chunk ID|Wall time|Exit code|Process exited with code|Process running with session ID"
     r"|Original token count|Total output lines)\b[^\n]*\n)+Output:\n"
+    r"|\AWarning: truncated output \([^\n]*\)\nTotal output lines: \d+\n\n"
 )
 _QUIET = frozenset(("update_plan", "view_image", "web_search"))
 

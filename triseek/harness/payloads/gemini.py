@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from triseek.harness.payloads.fields import Fields
 
 HARNESS = "gemini"
+OWN_EVENTS = frozenset(("beforetool", "aftertool", "precompress", "beforeagent", "afteragent"))
+"""Events that no other agent has, without their capitals."""
 _SEARCHES = frozenset(
     ("grep_search", "search_file_content", "glob", "list_directory", "google_web_search")
 )
