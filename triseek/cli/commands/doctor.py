@@ -117,7 +117,7 @@ def _client(
     host: Host, agent: Agent, client: Client | None, here: Here, known: Ledger, *, ask: bool
 ) -> Iterator[Finding]:
     """One client: its program, our settings in it, what it says of us."""
-    from triseek.harness.checks import clients, installed
+    from triseek.harness.checks import clients, codex_trust, installed
 
     found = list(installed.scopes(client, here, known)) if client else []
     yield from clients.program(host, agent)
@@ -125,6 +125,8 @@ def _client(
         yield from installed.settings(client, here, found)
     if ask:
         yield from clients.registration(host, agent, wanted=bool(found))
+    if ask and found and agent.name == "codex":
+        yield from codex_trust.trust(host)
 
 
 def own_program() -> str:

@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
+import threading
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
@@ -53,10 +54,18 @@ class Host:
         stdin: bytes = b"",
         limit_s: float = 10.0,
         more: Mapping[str, str] | None = None,
+        held: bytes = b"",
     ) -> Ran:
         """Run a program to its end, or until its time is up; never raises for what it does.
 
         It gets a process group of its own, so that what it has started ends with it.
+
+        Args:
+            words: the program and its arguments.
+            stdin: what it is given to read.
+            limit_s: seconds it may take, at most.
+            more: variables of its environment, beside ours.
+            held: a server ends with its input: it is kept open until a line holds this.
         """
         began = time.monotonic()
         limit = min(limit_s, self.until - began)
@@ -69,7 +78,7 @@ class Host:
                 env={**self.environ, **(more or {})},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
+                stderr=subprocess.DEVNULL if held else subprocess.PIPE,
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
@@ -77,18 +86,53 @@ class Host:
             return Ran(None, "", "", 0.0, f"it does not start: {reason}")
         with child:
             try:
-                out, err = child.communicate(stdin, timeout=limit)
+                if held:
+                    out, err = _converse(child, stdin, held, limit), b""
+                else:
+                    out, err = child.communicate(stdin, timeout=limit)
             except subprocess.TimeoutExpired:
                 _end(child)
                 return Ran(None, "", "", _ms(began), f"no answer within {limit:.0f} s")
         return Ran(child.returncode, _text(out), _text(err), _ms(began))
 
 
+def _converse(child: subprocess.Popen[bytes], stdin: bytes, held: bytes, limit_s: float) -> bytes:
+    """Give a server its input, and let it end once the line has come.
+
+    Raises:
+        subprocess.TimeoutExpired: it has not come, or the server does not end.
+    """
+    lines: list[bytes] = []
+    come = threading.Event()
+
+    def listen() -> None:
+        for line in child.stdout or ():
+            lines.append(line)
+            if held in line:
+                come.set()
+        come.set()
+
+    began = time.monotonic()
+    listener = threading.Thread(target=listen, daemon=True)
+    listener.start()
+    if child.stdin is not None:
+        with contextlib.suppress(OSError):  # it has ended already
+            child.stdin.write(stdin)
+            child.stdin.flush()
+        if not come.wait(limit_s):
+            raise subprocess.TimeoutExpired(child.args, limit_s)
+        with contextlib.suppress(OSError):
+            child.stdin.close()
+    child.wait(timeout=max(0.1, limit_s - (time.monotonic() - began)))
+    listener.join(timeout=1.0)
+    return b"".join(lines)
+
+
 def _end(child: subprocess.Popen[bytes]) -> None:
     """Kill a program and what it has started, and close its pipes."""
     with contextlib.suppress(OSError):
         os.killpg(child.pid, signal.SIGKILL) if hasattr(os, "killpg") else child.kill()
-    with contextlib.suppress(subprocess.TimeoutExpired):
+    with contextlib.suppress(subprocess.TimeoutExpired, ValueError):
         child.communicate(timeout=1.0)
 
 
