@@ -35,7 +35,8 @@ class Conversation:
 
     def asks(self, call, **fields):
         blocks = [{"type": "tool_use", "id": call, "name": "Read", "input": {}}]
-        return self.row("assistant", message={"content": blocks}, **fields)
+        message = {"id": fields.pop("message", f"m{len(self.rows)}"), "content": blocks}
+        return self.row("assistant", message=message, **fields)
 
     def shows(self, call, content="1\tx", **fields):
         blocks = [{"type": "tool_result", "tool_use_id": call, "content": content}]
@@ -80,9 +81,9 @@ def test_what_was_shown_is_in_view(talk, tmp_path):
 
 
 def test_uses_asked_for_at_once_are_all_in_view(talk, tmp_path):
-    first, second = talk.asks("c"), talk.asks("d")
-    talk.shows("c", parent=first)
+    first, second = talk.asks("c", message="m"), talk.asks("d", message="m")
     talk.shows("d", parent=second)
+    talk.shows("c", parent=first)
     talk.asks("e")
 
     assert in_view(asked(talk.save(tmp_path / "s.jsonl"))) == {"a", "b", "c", "d"}

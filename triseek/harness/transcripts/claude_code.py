@@ -67,8 +67,7 @@ def _way(rows: list[Entry], *, sub_agent: bool) -> list[tuple[int, Entry]]:
         found.append((at, row))
         if _ends(row):
             break
-        parent = row.get("parentUuid")
-        above = known.get(parent) if isinstance(parent, str) else None
+        above = known.get(_parent(row))
         at = above if above is not None and above < at else None  # parents are written first
     return found
 
@@ -76,14 +75,27 @@ def _way(rows: list[Entry], *, sub_agent: bool) -> list[tuple[int, Entry]]:
 def _beside(rows: list[Entry], way: list[tuple[int, Entry]]) -> list[tuple[int, Entry]]:
     """Outputs of uses that were asked for at once: each follows its own use, one is on the way."""
     on_way = {at for at, _ in way}
-    asked = {row["uuid"] for _, row in way if row.get("type") == "assistant"}
+    messages = {name for _, row in way if (name := _message(row))}
+    asked = {str(row.get("uuid")) for row in rows if _message(row) in messages}
     found = [
         (at, row)
         for at, row in enumerate(rows)
-        if at not in on_way and row.get("type") == "user" and row.get("parentUuid") in asked
+        if at not in on_way and row.get("type") == "user" and _parent(row) in asked
     ]
     times = Counter(call for row in rows for call in _calls(row, "tool_result", "tool_use_id"))
     return [(at, row) for at, row in found if all(times[call] == 1 for call in _results(row))]
+
+
+def _parent(row: Entry) -> str:
+    parent = row.get("parentUuid")
+    return parent if isinstance(parent, str) else ""
+
+
+def _message(row: Entry) -> str | None:
+    """The message of the model that a row is a part of."""
+    message = row.get("message")
+    name = message.get("id") if isinstance(message, dict) else None
+    return name if isinstance(name, str) and row.get("type") == "assistant" else None
 
 
 def _ends(row: Entry) -> bool:
