@@ -17,12 +17,14 @@ from itertools import count
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from triseek.sessions.memo import spans
+from triseek.sessions.memo.look import tokens_of_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from triseek.model.hook_event import Context
+    from triseek.model.hook_event import Context, ToolUse
     from triseek.sessions.memo.look import Look
+    from triseek.sessions.memo.reading import Read
     from triseek.sessions.memo.spans import Spans
 
 InView: TypeAlias = "Callable[[], frozenset[str] | None]"
@@ -40,6 +42,7 @@ RECORDING = frozenset(("claude-code", "codex", "opencode", "pi"))
 """Agents that keep a record, which they take back with the conversation. Where one has none of a
 session, nothing can be taken back; of all others we would not hear if it were."""
 _BEGUN_MAX = 256
+_CALL_MAX = 256
 FILES_MAX = 500
 ROOTS_MAX = 8
 _CREDITS_MAX = 32
@@ -184,6 +187,32 @@ class Conversation:
             if len(self.roots) > ROOTS_MAX:
                 self.roots.popitem(last=False)
 
+    def read(self, read: Read, use: ToolUse, begun: Begun | None, now_s: float) -> None:
+        """A file was read.
+
+        Args:
+            read: What, and what of it was shown.
+            use: By which use of a tool.
+            begun: How things stood when it began; None if what it showed may be forgotten.
+            now_s: Unix time.
+        """
+        seen = self.file(read.look.path)
+        seen.reads += 1
+        seen.read_s = now_s
+        self.total_reads += 1
+        # Not over: this may have begun before the denial, and the same read may yet be tried again.
+        self.settle(seen, read.asked, now_s, over=False)
+        if not seen.digest:
+            seen.lines, seen.tokens = read.look.lines, read.look.tokens
+        if begun is None or not read.shown:
+            return
+        there = seen.known(lambda one: not self.is_late(one, now_s))
+        if seen.digest == read.look.digest and spans.covers(there, read.asked):
+            self.redundant_reads += 1
+        call = use.call if len(use.call) <= _CALL_MAX else ""
+        passed = begun.passed + tokens_of_text(use.output or "")
+        seen.credit(read.look, read.shown, Credit(read.shown, call, begun.at_s, passed, begun.use))
+
     def was_in(self, folder: str) -> bool:
         """Whether it was at work in a folder or below it."""
         above = folder.rstrip("/") + "/"
@@ -212,6 +241,8 @@ class Conversation:
 
     def begin(self, call: str, now_s: float) -> None:
         """A use of a tool begins."""
+        if not 0 < len(call) <= _CALL_MAX:
+            return
         self.begun[call] = Begun(self.generation, now_s, self.passed, self.uses)
         if len(self.begun) > _BEGUN_MAX:
             self.begun.popitem(last=False)

@@ -32,13 +32,12 @@ _DIGITS = 32
 class Kept:
     """Thread-safe. What cannot be written is not kept."""
 
-    def __init__(self, folder: str | None) -> None:
+    def __init__(self, folder: str) -> None:
         """Take up what is there."""
-        self._folder = None if folder is None else Path(folder)
+        self._folder = Path(folder)
         self._lock = threading.Lock()
         self._sizes: OrderedDict[str, int] = OrderedDict()
         self._total = 0
-        self._count = 0
         self._take_up()
 
     def __contains__(self, digest: str) -> bool:
@@ -46,7 +45,7 @@ class Kept:
 
     def keep(self, look: Look) -> None:
         """Keep a content, if it is not too large; the one not used for longest goes."""
-        if self._folder is None or len(look.data) > FILE_MAX:
+        if len(look.data) > FILE_MAX:
             return
         with self._lock:
             if look.digest in self._sizes:
@@ -64,7 +63,7 @@ class Kept:
     def get(self, digest: str) -> bytes | None:
         """A content; None if it is not kept, or was damaged."""
         with self._lock:
-            if self._folder is None or digest not in self._sizes:
+            if digest not in self._sizes:
                 return None
             self._sizes.move_to_end(digest)
             try:
@@ -91,12 +90,9 @@ class Kept:
                 self._drop(digest)
 
     def _path(self, digest: str) -> Path:
-        assert self._folder is not None  # noqa: S101 - asked before
         return self._folder / (digest + _SUFFIX)
 
     def _take_up(self) -> None:
-        if self._folder is None:
-            return
         try:
             with os.scandir(self._folder) as entries:
                 found = [
@@ -116,8 +112,8 @@ class Kept:
 
     def _write(self, digest: str, packed: bytes) -> None:
         path = self._path(digest)
-        private(path.parent.parent)
-        private(path.parent)
+        private(self._folder.parent)
+        private(self._folder)
         aside = path.with_suffix(".partial")
         descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
         with os.fdopen(descriptor, "wb") as file:

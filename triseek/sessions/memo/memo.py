@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 import threading
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from triseek.sessions.memo import asking, difference, look, reading, secret, spans, state, verdict
+from triseek.sessions.memo import asking, look, reading, state, verdict
 from triseek.sessions.memo.asking import Standing, Totals
+from triseek.sessions.memo.changes import Changes
 from triseek.sessions.memo.choosing import Announced, Asked, Askers, likely
-from triseek.sessions.memo.context import Conversation, Credit, InView
-from triseek.sessions.memo.kept import Kept
 from triseek.sessions.memo.saved import Saved
 from triseek.sessions.memo.table import Table
 from triseek.sessions.memo.verdict import Denial
@@ -21,15 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from triseek.model.hook_event import Context, ToolUse
-    from triseek.sessions.memo.context import Begun
+    from triseek.sessions.memo.context import Conversation, InView
     from triseek.sessions.memo.look import Look
-    from triseek.sessions.memo.reading import Read
 
 __all__ = ["Asked", "Denial", "Memo"]
 
-_KEPT = "kept"
 _DEFAULT_SESSION = "default"
-_CALL_MAX = 256
 
 
 class Memo:
@@ -50,8 +45,7 @@ class Memo:
         self._changed = False
         self._saving = threading.Lock()  # one at a time; taken before the other lock, never after
         self._saved = Saved(folder)
-        self._keeps = folder is not None
-        self._kept = Kept(None if folder is None else str(Path(folder) / _KEPT))
+        self._changes = Changes(folder)
         self._take_up()
 
     def begin(self, root: str, context: Context, in_view: InView | None = None) -> None:
@@ -88,8 +82,8 @@ class Memo:
             generation = begun.generation if begun else conversation.generation
             if self._is_as_before(conversation, generation):
                 for one in read:
-                    self._credit(conversation, one, use, begun)
-        self._keep(root, read)
+                    conversation.read(one, use, begun, self._clock())
+        self._changes.keep(root, read)
 
     def verdict(
         self,
@@ -112,15 +106,17 @@ class Memo:
             conversation = self._at_work(root, context, in_view)
             if conversation is None:
                 return None
-            if 0 < len(use.call) <= _CALL_MAX:
-                conversation.begin(use.call, self._clock())
-            if self._was_denied(conversation, use, paths) or not verdict.can_be_denied(use):
+            now_s = self._clock()
+            conversation.begin(use.call, now_s)
+            if verdict.was_denied(
+                conversation, use.reads, paths, now_s
+            ) or not verdict.can_be_denied(use):
                 return None
             files = [conversation.files.get(path) for path in paths if path is not None]
             if len(files) != len(use.reads) or not all(one and one.credits for one in files):
                 return None
             generation = conversation.generation
-            edits = _edits(conversation, paths)
+            edits = verdict.edits(conversation, paths)
         wanted = verdict.wanted(use.reads, [path for path in paths if path is not None])
         if wanted is None or sum(one.tokens for one in wanted) < verdict.LEAST_TOKENS:
             return None
@@ -134,7 +130,9 @@ class Memo:
             now_s = self._clock()
             if not self._is_as_before(conversation, generation):
                 return None
-            if edits != _edits(conversation, paths) or self._was_denied(conversation, use, paths):
+            if edits != verdict.edits(conversation, paths):
+                return None
+            if verdict.was_denied(conversation, use.reads, paths, now_s):
                 return None
             since_s = verdict.shown_since(conversation, wanted, now_s, evidence)
             if since_s is None:
@@ -239,7 +237,8 @@ class Memo:
         looks: dict[str, Look | None] = {}
         [one] = self._standings([real], askers, looks)
         now = looks.get(real) if real else None
-        diff = self._diff(root, path, one, now) if now and asking.wants_diff(one) else None
+        wants_diff = now is not None and asking.wants_diff(one)
+        diff = self._changes.since(one.digest, now, root, path) if now and wants_diff else None
         return asking.check_answer(path, one, diff)
 
     def status(self, root: str, files: Sequence[str], who: Asked) -> dict[str, Any]:
@@ -296,38 +295,6 @@ class Memo:
         known = self._table.get(conversation.context)
         return known is conversation and conversation.generation == generation
 
-    def _was_denied(
-        self, conversation: Conversation, use: ToolUse, paths: Sequence[str | None]
-    ) -> bool:
-        """Whether this is the second try of a read, which goes through."""
-        again = False
-        for read, path in zip(use.reads, paths, strict=False):
-            seen = conversation.files.get(path) if path else None
-            if seen is not None and seen.denied:
-                rough = verdict.roughly(read)
-                again = conversation.settle(seen, rough, self._clock(), over=True) or again
-        return again
-
-    def _credit(
-        self, conversation: Conversation, one: Read, use: ToolUse, begun: Begun | None
-    ) -> None:
-        now_s = self._clock()
-        seen = conversation.file(one.look.path)
-        seen.reads += 1
-        seen.read_s = now_s
-        conversation.total_reads += 1
-        conversation.settle(seen, one.asked, now_s, over=False)
-        if not seen.digest:
-            seen.lines, seen.tokens = one.look.lines, one.look.tokens
-        if begun is None or not one.shown:
-            return
-        sure = seen.known(lambda one: not conversation.is_late(one, now_s))
-        if seen.digest == one.look.digest and spans.covers(sure, one.asked):
-            conversation.redundant_reads += 1
-        call = use.call if len(use.call) <= _CALL_MAX else ""
-        passed = begun.passed + look.tokens_of_text(use.output or "")
-        seen.credit(one.look, one.shown, Credit(one.shown, call, begun.at_s, passed, begun.use))
-
     # Questions. The lock is not held.
 
     def _askers(self, root: str, who: Asked) -> Askers:
@@ -370,26 +337,6 @@ class Memo:
                 for path in paths
             ]
 
-    def _diff(self, root: str, name: str, one: Standing, now: Look) -> str | None:
-        old = self._kept.get(one.digest)
-        if old is None:
-            return None
-        if not secret.may_keep(root, now.path, now.data):
-            self._kept.remove(one.digest)  # it has become a secret since
-            return None
-        return difference.between(old, now.data, name.removeprefix(root.rstrip("/") + "/"))
-
-    def _keep(self, root: str, read: Sequence[Read]) -> None:
-        """Keep what was shown whole, for a diff when it has changed."""
-        if not self._keeps:
-            return
-        for one in read:
-            seen = one.look
-            if one.shown != seen.whole or seen.digest in self._kept:
-                continue
-            if secret.may_keep(root, seen.path, seen.data):
-                self._kept.keep(seen)
-
     # State. The lock is not held.
 
     def _take_up(self) -> None:
@@ -397,7 +344,7 @@ class Memo:
         for one in self._saved.load(now_s):
             self._table.put(one)
         self._table.trim(now_s)
-        self._kept.keep_only(self._digests())
+        self._changes.keep_only(self._digests())
         if self._table:
             self._changed = True
             self.save()  # no longer "closed": what happens from here on may be cut short
@@ -413,7 +360,7 @@ class Memo:
                 body = state.dump(reversed(list(self._table)), now_s, closed=closed)
                 digests = self._digests()
             self._saved.write(body)
-            self._kept.keep_only(digests)
+            self._changes.keep_only(digests)
 
     def _unsave(self, gone: Sequence[Conversation]) -> None:
         """What was forgotten must not come back after a kill: better remember nothing."""
@@ -423,11 +370,6 @@ class Memo:
 
     def _digests(self) -> set[str]:
         return {seen.digest for one in self._table for seen in one.files.values()}
-
-
-def _edits(conversation: Conversation, paths: Sequence[str | None]) -> list[int]:
-    files = (conversation.files.get(path) for path in paths if path)
-    return [seen.edits for seen in files if seen is not None]
 
 
 def _absolute(root: str, path: str) -> str | None:

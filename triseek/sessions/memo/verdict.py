@@ -62,6 +62,27 @@ def roughly(read: FileRead) -> Spans:
     return spans.of(max(1, read.first), spans.END if read.last is None else read.last)
 
 
+def was_denied(
+    conversation: Conversation,
+    reads: Iterable[FileRead],
+    paths: Iterable[str | None],
+    now_s: float,
+) -> bool:
+    """Whether this is the second try of a read, which goes through."""
+    again = False
+    for read, path in zip(reads, paths, strict=False):
+        seen = conversation.files.get(path) if path else None
+        if seen is not None and seen.denied:
+            again = conversation.settle(seen, roughly(read), now_s, over=True) or again
+    return again
+
+
+def edits(conversation: Conversation, paths: Iterable[str | None]) -> list[int]:
+    """What tells, asked twice, whether a file was written in between."""
+    files = (conversation.files.get(path) for path in paths if path)
+    return [seen.edits for seen in files if seen is not None]
+
+
 def wanted(reads: Iterable[FileRead], paths: Iterable[str]) -> list[Wanted] | None:
     """Look at each file; None if one cannot be read, or would show nothing.
 
