@@ -39,6 +39,11 @@ class Agent:
     def _text(file: Path) -> str:
         return "".join(f"{file.stem}_{n} = call(argument, {n * 7919})\n" for n in range(LINES))
 
+    def _shown(self, file: Path) -> str:
+        """As OpenCode's `read` shows it."""
+        rows = enumerate(self._text(file).splitlines(keepends=True), 1)
+        return f"<content>\n{''.join(f'{number}: {row}' for number, row in rows)}\n</content>"
+
     def first_readings(self) -> list[Step]:
         """Every file once: let through, and seen."""
         found = [self._start()]
@@ -69,7 +74,7 @@ class Agent:
 
     def _after(self, file: Path) -> Step:
         step = self._tool(
-            "after, read", "PostToolUse", "read", {"filePath": str(file)}, self._text(file)
+            "after, read", "PostToolUse", "read", {"filePath": str(file)}, self._shown(file)
         )
         self._in_view.append(f"{self._name}-{self._calls}")
         return step

@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 WAIT_S = 120.0
 
 
+def shown(lines: Sequence[str], first: int = 1) -> str:
+    """Lines of a file as OpenCode's `read` shows them to its model."""
+    numbered = "".join(f"{number}: {line}" for number, line in enumerate(lines, first))
+    return f"<type>file</type>\n<content>\n{numbered}\n(End of file)\n</content>"
+
+
 class Hooks:
     """One context of an agent; `said` is what its last hook wrote."""
 
@@ -58,7 +64,8 @@ class Hooks:
             told = answer["hookSpecificOutput"]
             assert (told["hookEventName"], told["permissionDecision"]) == ("PreToolUse", "deny")
             return str(told["permissionDecisionReason"])
-        assert self.tell("PostToolUse", **call, tool_response=output) is None
+        more = {"tool_response": output, "in_view": self.in_view}
+        assert self.tell("PostToolUse", **call, **more) is None
         self.in_view.append(call["tool_use_id"])
         return None
 
@@ -69,7 +76,7 @@ class Hooks:
         if count is not None:
             given["limit"] = count
         lines = path.read_text().splitlines(keepends=True)[first - 1 :][:count]
-        return self.use("read", given, "".join(lines))
+        return self.use("read", given, shown(lines, first))
 
     def compact(self) -> None:
         """Begin again with a summary."""

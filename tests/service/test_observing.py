@@ -7,6 +7,7 @@ import os
 
 import pytest
 
+from tests.e2e.hooking import shown
 from tests.service.desks import indexed
 from triseek.service.observing import PROMPT_MAX, Observer
 from triseek.service.roots import project
@@ -14,6 +15,7 @@ from triseek.service.service import Service
 from triseek.sessions.memo.memo import Asked, Memo
 
 TEXT = "".join(f"line {number} of a file that is worth it\n" for number in range(60))
+SHOWN = shown(TEXT.splitlines(keepends=True))
 
 
 class Told:
@@ -43,7 +45,7 @@ class Told:
         given = {"filePath": path}
         if self.tool("PreToolUse", "read", given):
             return False
-        self.tool("PostToolUse", "read", given, tool_response=TEXT)
+        self.tool("PostToolUse", "read", given, tool_response=SHOWN)
         self.in_view.append(f"c{self.calls}")
         return True
 
@@ -69,7 +71,7 @@ def test_a_reading_is_noted_and_a_second_is_refused(told):
     assert read.conversation == denied.conversation == "session/s/"
     assert read.payload == {
         "harness": "opencode", "root": told.root, "path": f"{told.root}/a.py", "call": "c1",
-        "lines": [1, None],
+        "lines": [1, 2000],
     }  # fmt: skip
     assert denied.payload["tokens"] == -(-len(TEXT) * 2 // 7)
 
@@ -128,6 +130,18 @@ AFTER = '{"hook_event_name": "PostToolUse", "tool_name": '
 @pytest.mark.parametrize("harness", ["", "claude-code", "codex", "opencode", "gemini", "nobody"])
 def test_whatever_it_is_told_it_says_nothing(told, payload, harness):
     assert told.observer.hook(os.fsencode(payload), "PreToolUse", harness, told.root) == ""
+
+
+def test_a_sub_agent_that_has_just_begun_is_one_of_those_who_may_ask(told):
+    told.read(f"{told.root}/a.py")
+    who = Asked(session="s", harness="opencode")
+    assert told.memo.check(told.root, f"{told.root}/a.py", who)["status"] == "fresh"
+
+    told.tell("SubagentStart", agent_id="helper")
+    assert told.memo.check(told.root, f"{told.root}/a.py", who)["status"] == "unknown"
+
+    told.tell("SubagentStop", agent_id="helper")
+    assert told.memo.check(told.root, f"{told.root}/a.py", who)["status"] == "fresh"
 
 
 def test_no_root_is_opened_that_has_no_index(told):

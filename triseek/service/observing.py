@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 from triseek.errors import TriseekError
 from triseek.harness import answers, hooks, transcripts
+from triseek.harness.payloads.moments import plain
+from triseek.model.hook_event import ToolUse
 from triseek.service.roots import is_indexed, project, root_for
 from triseek.sessions.actions import Action
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from triseek.model.hook_event import Context, FileRead, HookEvent, ToolUse
+    from triseek.model.hook_event import Context, FileRead, HookEvent
     from triseek.service.service import Service
     from triseek.sessions.actions import Sink
     from triseek.sessions.memo.memo import Denial, Memo
@@ -72,7 +74,7 @@ class Observer:
         if told.moment in _EMPTIED:
             self._forget(root, told)
         if told.moment == "prompt":
-            self._memo.passed(told.context, _tokens(told.prompt))
+            self._memo.passed(told.context, _tokens(told.prompt), in_view=_evidence(told))
             self._note("prompt", root, told, prompt=told.prompt[:PROMPT_MAX])
         if told.use is None:
             return ""
@@ -87,9 +89,10 @@ class Observer:
     def _before(self, root: str, told: HookEvent, use: ToolUse) -> str:
         if use.call and use.name.endswith(MEMO_TOOLS):
             self._memo.asking(told.context, use.call, _evidence(told))
-        if not use.only_reads or not self._can_be_told(told):
+        if not use.reads or not self._can_be_told(told):
             return ""
-        denial = self._memo.verdict(root, told.context, use, _evidence(told))
+        evidence = _evidence(told) or _nothing_told
+        denial = self._memo.verdict(root, told.context, use, evidence)
         if denial is None:
             return ""
         self._note_denial(root, told, use, denial)
@@ -100,7 +103,7 @@ class Observer:
         return bool(answers.deny(told.context.harness, told.event, "?", ""))
 
     def _after(self, root: str, told: HookEvent, use: ToolUse) -> None:
-        self._memo.observe(root, told.context, use)
+        self._memo.observe(root, told.context, use, in_view=_evidence(told))
         if use.failed:
             return
         for read in use.reads:
@@ -117,7 +120,8 @@ class Observer:
     def _forget(self, root: str, told: HookEvent) -> None:
         """Somebody begins with an empty context, or goes on with another."""
         who = told.context
-        if told.moment == "end":
+        begins = told.moment == "start" or plain(told.event) == "subagentstart"
+        if told.moment == "end" or (told.moment == "subagent" and who.agent and not begins):
             self._memo.end(who)
         else:
             # Of an agent without a name it is not known which of the session's contexts it is.
@@ -126,8 +130,8 @@ class Observer:
                 whole_session=told.moment == "start" or not who.agent,
                 compacted=_is_first_of_compaction(told),
             )
-        if told.moment == "start":
-            self._memo.begin(root, who)
+        if begins:
+            self._memo.begin(root, who, in_view=_evidence(told))
         if _is_first_of_compaction(told):
             self._note("compact", root, told, source=told.source)
         self._end_epoch(told.cwd)
@@ -176,9 +180,24 @@ class Observer:
             )  # fmt: skip
 
 
-def _evidence(told: HookEvent) -> Callable[[], frozenset[str] | None]:
-    """What the agent still has in view, found out only if it matters."""
-    return lambda: transcripts.in_view(told)
+def _evidence(told: HookEvent) -> Callable[[], frozenset[str] | None] | None:
+    """What the agent still has in view, found out only if it matters; None where nothing tells.
+
+    The memo keeps it, so it holds no output.
+    """
+    use = told.use
+    if use is not None:
+        told = replace(told, use=ToolUse(name=use.name, call=use.call))
+        if told.in_view is not None and told.moment == "after":
+            told = replace(told, in_view=told.in_view | {use.call})
+    if told.in_view is None and not told.transcript:
+        return None
+    asked = replace(told, prompt="")
+    return lambda: transcripts.in_view(asked)
+
+
+def _nothing_told() -> None:
+    """An agent that gives no evidence is refused nothing."""
 
 
 def _is_first_of_compaction(told: HookEvent) -> bool:
