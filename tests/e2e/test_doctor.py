@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e import mcp_clients
 from tests.e2e.living import RUN, Living
 
 LINE = re.compile(r"\[(ok|info|warn|fail)\] {1,3}(.+?) — (.+)")
@@ -111,3 +112,40 @@ def test_a_terminal_is_told_who_is_waited_for(living, place):
     assert process.returncode == 0
     assert b"asking Claude Code, Codex" in told
     assert told.endswith(b"\r\x1b[K")
+
+
+@pytest.mark.slow
+def test_real_clients_say_of_themselves_that_they_know_us(living, place, tmp_path):
+    try:
+        programs = mcp_clients.installed()
+    except mcp_clients.Unreachable as error:
+        pytest.skip(str(error))
+    os.unlink(tmp_path / "bin/codex")
+    path = f"{programs}:{os.environ['PATH']}"
+
+    def looked(what):
+        said = living.run("doctor", "--json", cwd=place, PATH=path)
+        return [
+            (check["level"], check["detail"].partition(":")[0])
+            for check in json.loads(said.out)["checks"]
+            if check["what"] == what
+        ]
+
+    before = looked("Claude Code"), looked("Codex")
+    for client in ("claude-code", "codex"):
+        said = living.run("install", client, cwd=place, PATH=path)
+        assert said.status == 0, said
+
+    assert [found[1] for found in before] == [("info", "does not list triseek")] * 2
+    assert looked("Claude Code")[1] == ("ok", "lists triseek, connected")
+    assert looked("Codex")[1] == ("ok", "lists triseek")
+    assert looked("Codex hooks")[0][0] == "warn"  # nobody has approved them
+
+    os.unlink(tmp_path / "bin/triseek")
+    gone = living.run("doctor", "--json", cwd=place, PATH=path)
+    levels = {
+        check["what"]: check["level"]
+        for check in json.loads(gone.out)["checks"]
+        if check["what"].endswith("settings") and "settings" != check["what"]
+    }
+    assert set(levels.values()) <= {"fail", "info"}

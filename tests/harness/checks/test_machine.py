@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from tests.e2e.living import Living
 from tests.ipc.forbidding import SOCKET
 from triseek import __version__, paths
 from triseek.files import inotify
-from triseek.harness.checks import daemon, hook, program, state
+from triseek.harness.checks import daemon, hook, program, proof, state
 from triseek.harness.checks.watching import Taken, enough, taken_by
 from triseek.ipc import lock
 from triseek.kernels import cache
@@ -209,13 +210,24 @@ def test_no_daemon_is_a_warning_that_says_whether_one_starts_by_itself(host, mon
     assert "the next search starts it" in only(daemon.daemon(host())).detail
 
 
-def test_a_daemon_that_runs_is_fine_if_it_is_this_versions(host, triseek, living, monkeypatch):
+def test_a_daemon_that_runs_is_fine_if_it_is_this_versions(
+    host, triseek, programs, living, monkeypatch
+):
+    monkeypatch.delenv("TRISEEK_NO_DAEMON")
     living.start()
 
     said = only(daemon.daemon(host()))
     assert said.level == "ok"
     assert f"process {living.pid()}" in said.detail
     assert only(hook.hook(host(program=triseek))).level in ("ok", "warn")
+
+    deadline = time.monotonic() + 60  # a daemon that has just begun may keep a hook waiting
+    while (refused := only(proof.memo(host(program=triseek)))).level != "ok":
+        assert time.monotonic() < deadline, refused
+    told = living.ask("memo_session", target_root="/", session=f"triseek-doctor-{os.getpid()}")
+    assert told["tracked_files"] == 0
+    silent = only(proof.memo(host(program=programs("triseek-x", "exit 0"))))
+    assert (silent.level, silent.mend) == ("warn", "triseek daemon restart")
 
     monkeypatch.setattr(daemon, "__version__", "99.0")
     said = only(daemon.daemon(host()))
@@ -264,7 +276,11 @@ def test_a_sandbox_is_told_from_a_daemon_that_is_not_there(home):
     assert f"{home}/daemon/daemon.sock" in done.stdout
 
 
-# the hook
+# the hook and the memo
+
+
+def test_the_memo_is_not_put_to_the_proof_where_no_daemon_is(host, triseek):
+    assert list(proof.memo(host(program=triseek))) == []
 
 
 def test_a_hook_that_is_silent_is_fine(host, triseek):

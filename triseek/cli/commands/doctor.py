@@ -84,7 +84,7 @@ def _examined(service: Service, *, ask_clients: bool) -> Iterator[Finding]:
 
 def _here(host: Host, service: Service) -> Iterator[Check]:
     """The checks of this machine and this folder, in the order in which they are to be mended."""
-    from triseek.harness.checks import daemon, hook, program, repository, state, watching
+    from triseek.harness.checks import daemon, hook, program, proof, repository, state, watching
     from triseek.harness.doctor import Check
 
     yield Check("triseek", partial(program.program, host))
@@ -96,6 +96,7 @@ def _here(host: Host, service: Service) -> Iterator[Check]:
     yield Check("settings", partial(state.settings, host))
     yield Check("daemon", partial(daemon.daemon, host))
     yield Check("hook", partial(hook.hook, host))
+    yield Check("memo", partial(proof.memo, host))
     yield Check("index", lambda: repository.repository(host, service.engine(host.cwd)))
     yield Check("watch limits", lambda: watching.limits(host, service.engine(host.cwd)))
 

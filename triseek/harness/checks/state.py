@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from triseek import config, paths
 from triseek.errors import InvalidRequest
+from triseek.harness import ledger
 from triseek.harness.checks.finding import fail, ok, warn
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def _existing(path: str) -> str:
 
 
 def privacy(_host: Host) -> Iterator[Finding]:
-    """What others may see: the daemon's folder, and the memo's in it."""
+    """What others may see: the daemon's folder, the memo's, the copies of agents' settings."""
     looked = 0
     for place, wanted in _private_places():
         try:
@@ -88,16 +89,19 @@ def privacy(_host: Host) -> Iterator[Finding]:
             continue
         return
     if looked:
-        yield ok("modes", "what the daemon keeps is for its owner alone")
+        yield ok("modes", "what is kept of agents is for its owner alone")
 
 
 def _private_places() -> Iterator[tuple[str, int]]:
+    """What holds what agents have read, and copies of their settings; with the modes to have."""
     yield paths.daemon(), 0o700
-    memo = os.path.join(paths.daemon(), "memo")  # noqa: PTH118
-    yield memo, 0o700
-    for parent, _, names in os.walk(memo):
-        for name in names:
-            yield os.path.join(parent, name), 0o600  # noqa: PTH118
+    for folder in (paths.memo(), ledger.folder()):
+        yield folder, 0o700
+        for parent, folders, names in os.walk(folder):
+            for name in (name for name in names if name != "lock"):
+                yield os.path.join(parent, name), 0o600  # noqa: PTH118
+            for name in folders:
+                yield os.path.join(parent, name), 0o700  # noqa: PTH118
 
 
 def settings(_host: Host) -> Iterator[Finding]:
