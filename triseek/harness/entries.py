@@ -33,7 +33,7 @@ def runs_triseek(value: object) -> bool:
     """Whether an entry of a list of MCP servers starts our server, by whatever path."""
     words = mcp_words(value)
     names = {os.path.basename(word.replace("\\", "/")).lower() for word in words}  # noqa: PTH119
-    return bool(names & {NAME, f"{NAME}.exe"}) and "mcp" in words and "serve" in words
+    return bool(names & {NAME, f"{NAME}.exe"}) and "mcp" in words
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,10 @@ class JsonMember:
 
 @dataclass(frozen=True, slots=True)
 class JsonDefault:
-    """A member that the file must have, whatever it says; goes when nothing else is left."""
+    """A member that the file must have, whatever it says.
+
+    It goes with the rest of ours; in a file that we made, only when nothing else is left.
+    """
 
     path: str
     keys: tuple[str, ...]
@@ -96,12 +99,12 @@ class JsonDefault:
         return put_member(text or "", self.keys, self.value, traces)
 
     def remove(self, text: str | None, traces: Traces) -> str | None:
-        """The text without it, if it was ours and the object has no other members."""
+        """The text without it, if it was ours and others do not need it."""
         root = _parsed(text)
         if text is None or root is None or _mark(self.keys) not in traces.made:
             return text
-        holder = _held(root, self.keys[:-1])[-1]
-        if len(holder.parts) != 1 or holder.parts[0].key != self.keys[-1]:
+        needed = _mark(()) in traces.made and len(root.parts) > 1
+        if needed or value_at(text, self.keys) != self.value:
             return text
         return take_member(text, self.keys, traces)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 _SKIP = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)+", re.DOTALL)
@@ -64,6 +65,7 @@ class Node:
         return next((part for part in reversed(self.parts) if part.key == key), None)
 
 
+@lru_cache(maxsize=4)  # edits to one file ask for the same text again and again
 def parse(text: str) -> Node | None:
     """Read a text; None if there is nothing in it but white space and comments.
 
@@ -103,6 +105,8 @@ def check(text: str, dialect: Dialect) -> None:
         raise Malformed(f"line {error.lineno}, column {error.colno}: {error.msg}") from None
     except RecursionError:
         raise Malformed("it is nested too deeply") from None
+    except ValueError:
+        raise Malformed("it has a number of too many digits") from None
 
 
 def _no_trailing_commas(text: str, node: Node | None) -> None:

@@ -1,0 +1,67 @@
+"""A home and a project to install into, and what is in them."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from triseek.harness import apply
+from triseek.harness.base import Here
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from triseek.harness.base import Client, Scope
+    from triseek.harness.writing import Change
+
+PROGRAM = "/opt/the tools'/bin/triseek"
+
+
+@dataclass
+class Place:
+    """Where a test installs."""
+
+    folder: Path
+    here: Here
+
+    def install(self, client: Client, scope: Scope, *, dry_run: bool = False) -> list[Change]:
+        owner = apply.owner_of(client.name, scope, self.here.cwd)
+        return apply.install(client.plan(scope, self.here), owner, dry_run=dry_run)
+
+    def uninstall(self, client: Client, scope: Scope, *, dry_run: bool = False) -> list[Change]:
+        owner = apply.owner_of(client.name, scope, self.here.cwd)
+        return apply.uninstall(client.plan(scope, self.here), owner, dry_run=dry_run)
+
+    def snapshot(self) -> dict[str, object]:
+        """Everything in it: folders, links, files with their modes."""
+        found: dict[str, object] = {}
+        for folder, names, files in os.walk(self.folder):
+            for name in names + files:
+                path = os.path.join(folder, name)
+                mode = stat.S_IMODE(os.lstat(path).st_mode)
+                if os.path.islink(path):
+                    found[path] = os.readlink(path)
+                elif os.path.isdir(path):
+                    found[path] = mode
+                else:
+                    with open(path, "rb") as file:
+                        found[path] = (mode, file.read())
+        return found
+
+
+def place(folder: Path) -> Place:
+    """An empty home and project below a folder."""
+    for name in ("home", "project"):
+        (folder / name).mkdir(parents=True)
+    here = Here(PROGRAM, str(folder / "home"), str(folder / "project"), {"PATH": ""})
+    return Place(folder, here)
+
+
+def plant(path: str, content: bytes | None) -> None:
+    """A file, or none."""
+    if content is not None:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(content)
