@@ -140,12 +140,3 @@ def test_real_clients_say_of_themselves_that_they_know_us(living, place, tmp_pat
     assert looked("Claude Code")[1] == ("ok", "lists triseek, connected")
     assert looked("Codex")[1] == ("ok", "lists triseek")
     assert looked("Codex hooks")[0][0] == "warn"  # nobody has approved them
-
-    os.unlink(tmp_path / "bin/triseek")
-    gone = living.run("doctor", "--json", cwd=place, PATH=path)
-    levels = {
-        check["what"]: check["level"]
-        for check in json.loads(gone.out)["checks"]
-        if check["what"].endswith("settings") and "settings" != check["what"]
-    }
-    assert set(levels.values()) <= {"fail", "info"}
