@@ -137,6 +137,13 @@ def test_a_command_in_the_background_reads_nothing_now():
     assert (found.use.reads, found.use.only_reads) == ((), False)
 
 
+@pytest.mark.parametrize(("tool", "word"), [("Read", "file_path"), ("Bash", "command")])
+def test_a_use_on_another_machine_reads_nothing_here(tool, word):
+    found = before(tool, **{word: "cat a.py", "machine": "far"})
+
+    assert (found.use.reads, found.use.only_reads) == ((), False)
+
+
 def test_a_sub_agent_is_another_context():
     found = event(
         hook_event_name="PreToolUse", tool_name="Read", tool_input={"file_path": "a"}, agent_id="x1"
@@ -176,7 +183,7 @@ def test_the_registration_counts_where_the_payload_is_silent():
     ("name", "reads", "edits"), [("read", 1, 0), ("edit", 0, 1), ("write", 0, 1)]
 )
 def test_a_script_may_tell_a_use_itself(name, reads, edits):
-    given = json.dumps({"path": "a.py", "content": "x"}).encode()
+    given = json.dumps({"path": "a.py", "content": "x", "tokens": 1}).encode()
     found = read(given, event=name, harness="", cwd="/w")
 
     assert (found.moment, len(found.use.reads), len(found.use.edits)) == ("after", reads, edits)

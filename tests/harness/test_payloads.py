@@ -176,3 +176,25 @@ def test_other_agents_have_their_own_refusal():
 @pytest.mark.parametrize(("harness", "event"), [("codex", "PostToolUse"), ("nobody", "PreToolUse")])
 def test_nobody_else_can_be_told(harness, event):
     assert deny(harness, event, "x", "") == ""
+
+
+@pytest.mark.parametrize(
+    ("tool", "given_", "reads", "whole"),
+    [
+        ("mcp__fs__read_file", {"path": "/a"}, ["/a"], True),
+        ("mcp__fs__read_file", {"path": "a"}, ["/here/a"], False),
+        ("mcp__fs__read_file", {"path": "a", "head": 3}, ["/here/a"], False),
+        ("mcp_fs_read_file", {"file_path": "/a"}, ["/a"], True),
+        ("mcp__fs__read_files", {"path": "a"}, [], False),
+        ("mcp__fs__list_view", {"path": "a"}, [], False),
+        ("mcp__fs__view", {}, [], False),
+        ("mcp__triseek__memo_check", {"path": "a"}, [], False),
+    ],
+)
+@pytest.mark.parametrize("harness", ["claude-code", "codex", "gemini"])
+def test_a_servers_read_is_known_by_its_name(harness, tool, given_, reads, whole):
+    payload = json.dumps({"tool_name": tool, "tool_input": given_}).encode()
+    use = read(payload, event="PreToolUse", harness=harness, cwd="/here").use
+
+    assert [each.path for each in use.reads] == reads
+    assert use.only_reads == whole

@@ -25,6 +25,14 @@ _SHELLS = frozenset(("Bash", "PowerShell"))
 _QUIET = frozenset(
     ("TodoWrite", "WebFetch", "TaskOutput", "ExitPlanMode", "AskUserQuestion", "Skill")
 )
+_PATHS = ("file_path", "path", "filePath")
+_KNOWN = {
+    "Read": frozenset((*_PATHS, "offset", "limit", "pages", "allow_large")),
+    "Bash": frozenset(
+        ("command", "description", "timeout", "run_in_background", "dangerouslyDisableSandbox")
+    ),
+}
+"""The words of these tools' inputs. With another it may run on another machine."""
 _DIRECT = {"read": "Read", "edit": "Edit", "write": "Write"}
 """Events of scripts that tell a use themselves; the input's fields may stand beside the others."""
 _AGENTS = frozenset(("Agent", "Task"))
@@ -35,7 +43,13 @@ def read(told: Fields, event: str, cwd: str) -> HookEvent:
     """Read one payload. event: what the hook was registered for, if the payload does not say."""
     tool = _DIRECT.get(moments.plain(fields.text(told, "hook_event_name") or event))
     if tool is not None and "tool_name" not in told:
-        told = {"tool_input": told, "tool_response": told.get("content"), **told, "tool_name": tool}
+        given = {name: told[name] for name in (*_PATHS, "offset", "limit") if name in told}
+        told = {
+            "tool_input": given,
+            "tool_response": told.get("content"),
+            **told,
+            "tool_name": tool,
+        }
     return envelope(told, event, cwd, HARNESS, tool_use)
 
 
@@ -121,17 +135,18 @@ def _of_shell(response: object) -> str | None:
 
 
 def _use(name: str, given: Fields, folder: str, *, moved: bool) -> ToolUse:
+    is_here = given.keys() <= _KNOWN.get(name, given.keys())
     if name == "Read":
         # Pages are of a PDF, and a notebook is shown as cells: neither is lines.
         read = tools.counted(given, folder)
-        lines = not given.get("pages") and not read.path.endswith((".pdf", ".ipynb"))
+        lines = not given.get("pages") and not read.path.endswith((".pdf", ".ipynb")) and is_here
         return tools.native_read(name, read) if lines else ToolUse(name=name)
     if name in _EDITS:
         return tools.edit(name, given, folder)
     if name in _SHELLS:
-        background = given.get("run_in_background") not in (None, False)
+        shown = given.get("run_in_background") in (None, False) and is_here
         use = tools.shell(name, given.get("command"), folder, moved=moved)
-        return replace(use, reads=(), only_reads=False) if background else use
+        return use if shown else replace(use, reads=(), only_reads=False)
     if name in _SEARCHES:
         return tools.search(name, given)
     if tools.is_mcp(name):

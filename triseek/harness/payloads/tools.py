@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -129,16 +130,25 @@ def numbered(output: str, first: int, mark: str) -> str:
 def mcp(name: str, given: Fields, cwd: str) -> ToolUse:
     """A tool of an MCP server, known by the last part of its name."""
     ours = _OURS.search(name)
-    verb = name.rpartition("__")[2]
+    verb = _verb(name)
     if ours is not None:
         return search(name, given)
     if verb in _MCP_READS:
         read = Read(fields.path(given, cwd, *_PATHS))
-        # What other words of its input mean is known to its server only.
-        return native_read(name, read, whole=len(given) == 1)
+        # What other words of its input mean, and where a path counts from, only its server knows.
+        known = len(given) == 1 and os.path.isabs(fields.text(given, *_PATHS))  # noqa: PTH117
+        return native_read(name, read, whole=known)
     if verb in _MCP_WRITES:
         return edit(name, given, cwd)
     return ToolUse(name=name, edits_unknown=True)
+
+
+def _verb(name: str) -> str:
+    """What a server calls its tool: after two underscores, or one where agents write one."""
+    if "__" in name:
+        return name.rpartition("__")[2]
+    known = (each for each in _MCP_READS | _MCP_WRITES if name.endswith(f"_{each}"))
+    return max(known, key=len, default="")
 
 
 def is_mcp(name: str) -> bool:

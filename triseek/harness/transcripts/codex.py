@@ -3,7 +3,8 @@
 One file a thread, sub-agents' too, appended only. `compacted` begins a new context;
 `thread_rolled_back` takes the last turns away, and which outputs these held is not worked out
 here: nothing above it counts. A turn begins with a `turn_context` that has the `turn_id` hooks are
-told, so that what was rolled back for that turn stands above it.
+told, so that what was rolled back for that turn stands above it. A thread that is reverted or
+forked goes on in another file, which does not repeat what it keeps.
 """
 
 from __future__ import annotations
