@@ -1,0 +1,112 @@
+"""A work session, and one entry of its log, as they are kept and told."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, Self, TypeAlias, get_args
+
+from triseek.errors import InvalidRequest
+
+SCHEMA_VERSION = 1
+"""Of every document of sessions and snapshots; a reader refuses others."""
+Status: TypeAlias = Literal["open", "resolved", "abandoned"]
+GOAL_MAX = 2_000
+"""Characters of a goal; a longer one is cut."""
+
+_ID = re.compile(r"(?!\.)[A-Za-z0-9._-]{1,128}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """A goal in one repository, and whether it is worked on."""
+
+    schema_version: int = SCHEMA_VERSION
+    session_id: str
+    goal: str
+    repo_root: str
+    status: Status = "open"
+    created_at: int
+    """Unix seconds, as `updated_at`."""
+    updated_at: int
+
+    def document(self) -> dict[str, Any]:
+        """As it is written and told."""
+        return asdict(self)
+
+    @classmethod
+    def read(cls, body: object) -> Self:
+        """The session a document holds; fields that are not ours are passed over.
+
+        Raises:
+            ValueError: it holds none.
+        """
+        if not isinstance(body, dict) or body.get("schema_version") != SCHEMA_VERSION:
+            raise ValueError("no session of this schema")
+        texts = [body.get(name) for name in ("session_id", "goal", "repo_root", "status")]
+        times = [body.get(name) for name in ("created_at", "updated_at")]
+        if not all(isinstance(text, str) for text in texts) or texts[3] not in get_args(Status):
+            raise ValueError("a field of the session is missing or no text")
+        if not all(type(at) is int and 0 <= at < 1 << 53 for at in times) or not is_id(texts[0]):
+            raise ValueError("a field of the session makes no sense")
+        names = ("session_id", "goal", "repo_root", "status", "created_at", "updated_at")
+        return cls(**{name: body[name] for name in names})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One thing that was done in a session."""
+
+    schema_version: int = SCHEMA_VERSION
+    entry_id: int
+    """Rises from entry to entry, over all sessions of a machine."""
+    session_id: str
+    ts: int
+    """Unix seconds."""
+    kind: str
+    """search, read, edit, prompt, compact, context_pack, or the tool's name."""
+    payload: dict[str, Any] = field(default_factory=dict)
+
+    def document(self) -> dict[str, Any]:
+        """As it is written and told."""
+        return asdict(self)
+
+    @classmethod
+    def read(cls, body: object) -> Self:
+        """The entry a document holds.
+
+        Raises:
+            ValueError: it holds none.
+        """
+        if not isinstance(body, dict) or body.get("schema_version") != SCHEMA_VERSION:
+            raise ValueError("no entry of this schema")
+        match body:
+            case {
+                "entry_id": int(number),
+                "session_id": str(session),
+                "ts": int(at),
+                "kind": str(kind),
+                "payload": dict(payload),
+            }:
+                return cls(entry_id=number, session_id=session, ts=at, kind=kind, payload=payload)
+            case _:
+                raise ValueError("a field of the entry is missing, or of another kind")
+
+
+def is_id(text: object) -> bool:
+    """Whether a text can name a session or snapshot: safe as the name of a folder."""
+    return isinstance(text, str) and _ID.fullmatch(text) is not None
+
+
+def checked_id(text: str, what: str = "session_id") -> str:
+    """The id, if it is one.
+
+    Raises:
+        InvalidRequest: it is not.
+    """
+    if not is_id(text):
+        raise InvalidRequest(
+            f"{what} {text[:80]!r} is no id",
+            next_step="Use 1 to 128 letters, digits, `.`, `_` and `-`, not beginning with a `.`.",
+        )
+    return text

@@ -1,0 +1,121 @@
+"""Owner of the sessions folder: `sessions.json` and a folder with a log for each session.
+
+    sessions.json                   {schema_version, sessions: [by id], next_entry_id}
+    <session_id>/action_log.jsonl   see `sessions.action_log`
+
+`sessions.json` is an index, replaced whole whenever a session changes. What it would say is in the
+logs too: each begins with an entry that opens it. So if it is damaged, it is set aside and made
+anew from them, and no session is lost by it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from triseek.errors import StateUnwritable
+from triseek.model.session import SCHEMA_VERSION, Session, is_id
+from triseek.sessions.action_log import NAME as LOG
+from triseek.sessions.action_log import ActionLog
+from triseek.store import atomic
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+logger = logging.getLogger(__name__)
+
+INDEX = "sessions.json"
+OPENED, CLOSED = "session_open", "session_close"
+"""Kinds of the entries that say what a session is; their payload holds its record."""
+_INDEX_MAX = 64 << 20
+
+
+class Kept(NamedTuple):
+    """What a folder of sessions holds."""
+
+    sessions: dict[str, Session]
+    next_entry_id: int
+
+
+def load(folder: str | os.PathLike[str]) -> Kept:
+    """Read a folder; one that is not there holds nothing. What is damaged is set aside."""
+    path = Path(folder) / INDEX
+    kept = _indexed(path)
+    if kept is None:
+        _set_aside(path)
+        kept = Kept({}, 1)
+    sessions = {**dict(_from_logs(folder, known=kept.sessions)), **kept.sessions}
+    newest = max((log.last_id() for log in _logs(folder)), default=0)
+    return Kept(sessions, max(kept.next_entry_id, newest + 1))
+
+
+def save(folder: str | os.PathLike[str], sessions: Iterable[Session], next_entry_id: int) -> None:
+    """Replace the index.
+
+    Raises:
+        StateUnwritable: it cannot be written; the old one is still there.
+    """
+    document = {
+        "schema_version": SCHEMA_VERSION,
+        "sessions": [s.document() for s in sorted(sessions, key=lambda s: s.session_id)],
+        "next_entry_id": next_entry_id,
+    }
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)  # noqa: PTH103 - the folders above too
+        atomic.write(Path(folder) / INDEX, json.dumps(document, indent=1).encode("ascii"))
+    except OSError as error:
+        raise StateUnwritable(f"cannot write {folder}: {error.strerror}") from error
+
+
+def log(folder: str | os.PathLike[str], session_id: str) -> ActionLog:
+    """The log of a session, whose id has been checked."""
+    return ActionLog(Path(folder) / session_id)
+
+
+def _indexed(path: Path) -> Kept | None:
+    """What the index says; None if it makes no sense."""
+    try:
+        with path.open("rb") as file:
+            body = json.loads(file.read(_INDEX_MAX))
+        if body["schema_version"] != SCHEMA_VERSION or type(body["next_entry_id"]) is not int:
+            return None
+        sessions = [Session.read(each) for each in body["sessions"]]
+    except FileNotFoundError:
+        return Kept({}, 1)
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return Kept({session.session_id: session for session in sessions}, body["next_entry_id"])
+
+
+def _set_aside(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        aside = path.with_name(f"{INDEX}.damaged")
+        path.replace(aside)
+        logger.warning("sessions.json makes no sense; it is set aside", extra={"path": str(aside)})
+
+
+def _from_logs(
+    folder: str | os.PathLike[str], known: Iterable[str]
+) -> Iterator[tuple[str, Session]]:
+    """Sessions that only their logs tell of."""
+    for each in _logs(folder):
+        if each.path.parent.name in known:
+            continue
+        session = None
+        for entry in each:
+            if entry.kind in (OPENED, CLOSED):
+                with contextlib.suppress(ValueError):
+                    session = Session.read(entry.payload.get("session"))
+        if session is not None and session.session_id == each.path.parent.name:
+            yield session.session_id, session
+
+
+def _logs(folder: str | os.PathLike[str]) -> Iterator[ActionLog]:
+    with contextlib.suppress(OSError):
+        for each in sorted(Path(folder).iterdir()):
+            if is_id(each.name) and (each / LOG).is_file():
+                yield ActionLog(each)

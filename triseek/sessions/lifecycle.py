@@ -1,0 +1,178 @@
+"""session_open, session_status, session_list, session_close: the sessions of one machine."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import time
+from threading import RLock
+from typing import TYPE_CHECKING, Any, Literal
+
+from triseek.errors import InvalidRequest
+from triseek.model.session import GOAL_MAX, Entry, Session, checked_id
+from triseek.sessions import files
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+
+    from triseek.model.session import Status
+    from triseek.sessions.action_log import ActionLog
+
+logger = logging.getLogger(__name__)
+
+
+class Sessions:
+    """All sessions, and their logs; safe to share by threads.
+
+    One process owns the folder: the daemon, which holds its own lock.
+    """
+
+    def __init__(
+        self, folder: str | os.PathLike[str], clock: Callable[[], float] = time.time
+    ) -> None:
+        """Read the sessions in `folder`, which is made when there is something to write."""
+        self._folder = folder
+        self._clock = clock
+        self._lock = RLock()
+        kept = files.load(folder)
+        self._sessions = kept.sessions
+        self._next = kept.next_entry_id
+        self._logs: dict[str, ActionLog] = {}
+
+    def open(self, root: str, goal: str = "", session_id: str = "") -> Session:
+        """Begin a session, or go on with the one of that id.
+
+        Args:
+            root: The repository, absolute.
+            goal: What it is for; of a session that is there, a blank one changes nothing.
+            session_id: "" for a new one.
+
+        Raises:
+            InvalidRequest: The id is none, or is another repository's.
+            StateUnwritable: It cannot be kept.
+        """
+        if session_id:
+            checked_id(session_id)
+        goal = goal.strip()[:GOAL_MAX]
+        with self._lock:
+            now = int(self._clock())
+            known = self._sessions.get(session_id) if session_id else None
+            if known is None:
+                name = session_id or self._new_id()
+                session = Session(
+                    session_id=name, goal=goal, repo_root=root, created_at=now, updated_at=now
+                )
+            elif known.repo_root != root:
+                raise InvalidRequest(
+                    f"session {session_id} belongs to {known.repo_root}",
+                    next_step="Open it there, or choose another id.",
+                )
+            else:
+                goal = goal or known.goal
+                session = dataclasses.replace(known, goal=goal, status="open", updated_at=now)
+            return self._changed(session, files.OPENED)
+
+    def close(self, session_id: str, status: Status) -> Session:
+        """End a session.
+
+        Raises:
+            InvalidRequest: There is none of that id, or the status is not how sessions end.
+            StateUnwritable: It cannot be kept.
+        """
+        if status not in ("resolved", "abandoned"):
+            raise InvalidRequest(
+                f"a session does not end as {status!r}", next_step="Say resolved or abandoned."
+            )
+        with self._lock:
+            session = self.get(session_id)
+            now = int(self._clock())
+            return self._changed(
+                dataclasses.replace(session, status=status, updated_at=now), files.CLOSED
+            )
+
+    def get(self, session_id: str) -> Session:
+        """The session of an id.
+
+        Raises:
+            InvalidRequest: There is none.
+        """
+        with self._lock:
+            session = self._sessions.get(checked_id(session_id))
+        if session is None:
+            raise InvalidRequest(
+                f"unknown session_id `{session_id}`", next_step="See `session_list`."
+            )
+        return session
+
+    def all(self, root: str, status: Status | Literal[""] = "") -> list[Session]:
+        """The sessions of a repository, those changed last first."""
+        with self._lock:
+            found = [
+                session
+                for session in self._sessions.values()
+                if session.repo_root == root and status in ("", session.status)
+            ]
+        return sorted(found, key=lambda s: (s.updated_at, s.session_id), reverse=True)
+
+    def current(self, root: str) -> Session | None:
+        """The open session of a repository that was opened or used last."""
+        return next(iter(self.all(root, "open")), None)
+
+    def record(
+        self, session_id: str, kind: str, payload: dict[str, Any], at_s: float | None = None
+    ) -> int:
+        """Append an entry to a session's log, and return its number.
+
+        Raises:
+            InvalidRequest: There is no such session.
+            StateUnwritable: It cannot be kept.
+        """
+        with self._lock:
+            session = self.get(session_id)
+            at = int(self._clock() if at_s is None else at_s)
+            number = self._append(session_id, kind, payload, at)
+            self._sessions[session_id] = dataclasses.replace(
+                session, updated_at=max(session.updated_at, at)
+            )
+            return number
+
+    def log(self, session_id: str) -> ActionLog:
+        """The log of a session, which must be there."""
+        with self._lock:
+            self.get(session_id)
+            return self._log(session_id)
+
+    def save(self) -> None:
+        """Write down when sessions were last used, and make their logs durable."""
+        with self._lock:
+            logs = list(self._logs.values())
+            if self._sessions:
+                files.save(self._folder, self._sessions.values(), self._next)
+        for log in logs:
+            log.sync()
+
+    def _changed(self, session: Session, kind: str) -> Session:
+        self._append(session.session_id, kind, {"session": session.document()}, session.updated_at)
+        self._sessions[session.session_id] = session
+        files.save(self._folder, self._sessions.values(), self._next)
+        return session
+
+    def _append(self, session_id: str, kind: str, payload: dict[str, Any], at: int) -> int:
+        number = self._next
+        entry = Entry(entry_id=number, session_id=session_id, ts=at, kind=kind, payload=payload)
+        self._log(session_id).append(entry)
+        self._next = number + 1
+        return number
+
+    def _log(self, session_id: str) -> ActionLog:
+        log = self._logs.get(session_id)
+        if log is None:
+            log = self._logs[session_id] = files.log(self._folder, session_id)
+        return log
+
+    def _new_id(self) -> str:
+        millis = int(self._clock() * 1000)
+        while f"session_{millis}" in self._sessions:
+            millis += 1
+        return f"session_{millis}"
