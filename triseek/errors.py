@@ -14,6 +14,7 @@ TriseekError
 ├── StateUnwritable      STATE_UNWRITABLE     the state folder cannot be written
 ├── Busy                 BUSY                 another process holds what this one needs
 ├── Cancelled            CANCELLED            nobody waits for the answer any more
+├── PackRejected         PACK_REJECTED        a pack is not what it should be
 ├── DaemonUnreachable    DAEMON_UNREACHABLE   no daemon answers, or none may be asked from here
 ├── VersionMismatch      VERSION_MISMATCH     the daemon is another triseek's
 ├── ConfigWriteFailed    CONFIG_WRITE_FAILED  an agent's config cannot be edited; it is as it was
@@ -134,6 +135,13 @@ class Cancelled(TriseekError):
     code = "CANCELLED"
     retryable = True
     next_step = "Ask again."
+
+
+class PackRejected(TriseekError):
+    """A pack is damaged, of another schema, or holds what no pack of ours does."""
+
+    code = "PACK_REJECTED"
+    next_step = "Nothing was imported. Have it exported again with `triseek pack export`."
 
 
 class DaemonUnreachable(TriseekError):

@@ -27,8 +27,8 @@ class Head(NamedTuple):
 
 def head(root: str | bytes | os.PathLike[str]) -> Head | None:
     """What is checked out at `root`; `None` if that cannot be told."""
-    commit = _ask(root, "rev-parse", "--verify", "--quiet", "HEAD")
-    branch = _ask(root, "symbolic-ref", "--quiet", "--short", "HEAD")
+    commit = ask(root, "rev-parse", "--verify", "--quiet", "HEAD")
+    branch = ask(root, "symbolic-ref", "--quiet", "--short", "HEAD")
     if commit is None and branch is None:
         return None
     return Head(_text(commit), _text(branch))
@@ -42,11 +42,11 @@ def changed_since(root: str | bytes | os.PathLike[str], commit: str) -> list[byt
     """
     if not _COMMIT.fullmatch(commit):
         return None
-    tracked = _ask(
+    tracked = ask(
         root, "diff", "--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff",
         "--ignore-submodules=all", commit, "--",
     )  # fmt: skip
-    untracked = _ask(root, "ls-files", "-z", "--others", "--exclude-standard")
+    untracked = ask(root, "ls-files", "-z", "--others", "--exclude-standard")
     if tracked is None or untracked is None:
         return None
     return sorted({path for path in (tracked + untracked).split(b"\0") if path})
@@ -81,7 +81,8 @@ def _first_line(path: bytes) -> bytes:
         return b""
 
 
-def _ask(root: str | bytes | os.PathLike[str], *arguments: str) -> bytes | None:
+def ask(root: str | bytes | os.PathLike[str], *arguments: str) -> bytes | None:
+    """What git writes when it is asked this at `root`; None if it fails, or is not there."""
     environment = {name: value for name, value in os.environ.items() if name[:4] != "GIT_"}
     try:
         done = subprocess.run(

@@ -73,6 +73,28 @@ class ActionLog:
                 if entry is not None:
                     yield entry
 
+    def newest(self, most_bytes: int) -> tuple[list[bytes], int]:
+        """The newest lines, oldest first, of at most so many bytes; how many older ones there are.
+
+        Raises:
+            StateUnwritable: the log cannot be read.
+        """
+        count = len(self)
+        try:
+            with self.path.open("rb") as file:
+                size = self.path.stat().st_size
+                file.seek(max(0, size - most_bytes))
+                held = file.read(most_bytes)
+        except FileNotFoundError:
+            return [], 0
+        except OSError as error:
+            raise StateUnwritable(f"cannot read {self.path}: {error.strerror}") from error
+        lines = held.splitlines(keepends=True)
+        if size > most_bytes:
+            del lines[:1]
+        whole = [line for line in lines if _entry(line) is not None]
+        return whole, max(0, count - len(lines))
+
     def last_id(self) -> int:
         """The number of the newest entry that can be read; 0 if there is none."""
         entries = map(_entry, reversed(_tail(self.path).split(b"\n")))

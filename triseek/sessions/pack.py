@@ -1,0 +1,219 @@
+"""A snapshot as one file to carry: a gzipped tar, `.tcp`, with a list of checksums.
+
+    <snapshot_id>/manifest.json …     the snapshot's files
+    <snapshot_id>/checksums.txt       `<sha-256>  <name>` of each of them, by name
+    <snapshot_id>/signature.json      optional; see `sessions.signing`
+
+A pack comes from outside. It is read into memory within bounds, and nothing is written before all
+of it has been checked: only regular files of the names a snapshot has, none twice, each listed
+with its sum and nothing listed that is not there. Files at the archive's root, without a folder,
+are taken too: earlier packs have them there.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import gzip
+import io
+import json
+import os
+import stat
+import tarfile
+import zlib
+from typing import TYPE_CHECKING, NamedTuple
+
+from triseek.errors import PackRejected, StateUnwritable
+from triseek.sessions import snapshot_files
+from triseek.store import atomic
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from triseek.sessions.snapshot_files import Snapshot
+
+CHECKSUMS, SIGNATURE = "checksums.txt", "signature.json"
+TOTAL_MAX = 64 << 20
+"""Bytes of all files together."""
+MEMBERS_MAX = 10_000
+PACKED_MAX = 64 << 20
+"""Bytes of the pack itself."""
+_OVERHEAD = 2 * tarfile.BLOCKSIZE
+_PIECE = 1 << 16
+
+
+class Unpacked(NamedTuple):
+    """What a pack holds, checked."""
+
+    snapshot: Snapshot
+    files: Mapping[str, bytes]
+    """Of the snapshot, by their names in it."""
+    checksums: bytes
+    signature: bytes | None
+
+
+def export(folder: Path, target: str | os.PathLike[str], signature: bytes | None = None) -> int:
+    """Write a snapshot's folder as a pack; the same folder gives the same bytes.
+
+    Returns:
+        Bytes written.
+
+    Raises:
+        ValueError: The folder is damaged.
+        StateUnwritable: The pack cannot be written.
+    """
+    snapshot = snapshot_files.read_folder(folder)
+    files = dict(_files(folder))
+    files[CHECKSUMS] = checksums(files)
+    if signature is not None:
+        files[SIGNATURE] = signature
+    packed = io.BytesIO()
+    with (
+        gzip.GzipFile(fileobj=packed, mode="wb", filename="", mtime=0) as zipped,
+        tarfile.open(fileobj=zipped, mode="w", format=tarfile.PAX_FORMAT) as tar,
+    ):
+        for name in sorted(files):
+            member = tarfile.TarInfo(f"{snapshot.manifest.snapshot_id}/{name}")
+            member.size, member.mode = len(files[name]), 0o600
+            member.mtime = snapshot.manifest.created_at
+            tar.addfile(member, io.BytesIO(files[name]))
+    try:
+        atomic.write(target, packed.getvalue())
+    except OSError as error:
+        raise StateUnwritable(
+            f"cannot write {os.fspath(target)}: {error.strerror}",
+            next_step="Choose another place with --output.",
+        ) from error
+    return packed.tell()
+
+
+def checksums(files: Mapping[str, bytes]) -> bytes:
+    """The list of sums."""
+    lines = (f"{snapshot_files.sha(files[name])}  {name}\n" for name in sorted(files))
+    return "".join(lines).encode("ascii")
+
+
+def unpack(source: str | os.PathLike[str]) -> Unpacked:
+    """Read and check a pack; writes nothing.
+
+    Raises:
+        PackRejected: It cannot be read, or is not what it should be.
+    """
+    try:
+        return _checked(_members(source))
+    except (ValueError, tarfile.TarError, EOFError, zlib.error, OverflowError) as error:
+        raise PackRejected(f"{os.fspath(source)}: {error}") from error
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise PackRejected(f"{os.fspath(source)}: {reason}") from error
+
+
+def renamed(unpacked: Unpacked, snapshot_id: str) -> Unpacked:
+    """The same under another id; its signature, which was of the old one, is gone."""
+    manifest = dataclasses.replace(unpacked.snapshot.manifest, snapshot_id=snapshot_id)
+    held = json.dumps(manifest.document(), indent=1).encode("ascii") + b"\n"
+    files = {**unpacked.files, snapshot_files.MANIFEST: held}
+    return Unpacked(unpacked.snapshot._replace(manifest=manifest), files, checksums(files), None)
+
+
+def place(unpacked: Unpacked, folder: Path) -> None:
+    """Write a pack's files into a folder that is not there yet; raises `OSError`."""
+    folder.mkdir(mode=0o700)
+    (folder / snapshot_files.SNIPPETS).mkdir(mode=0o700)
+    for name, held in unpacked.files.items():
+        atomic.write(folder / name, held)
+
+
+def _files(folder: Path) -> Iterator[tuple[str, bytes]]:
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if snapshot_files.is_name(name) and path.is_file():
+            yield name, path.read_bytes()
+
+
+def _checked(files: dict[str, bytes]) -> Unpacked:
+    listed = files.pop(CHECKSUMS, None)
+    signature = files.pop(SIGNATURE, None)
+    if listed is None:
+        raise ValueError(f"{CHECKSUMS} is missing")
+    _compare(files, listed)
+    snapshot = snapshot_files.read(files.get)
+    quoted = {f"{snapshot_files.SNIPPETS}/{pin.sha}.txt" for pin in snapshot.pins}
+    spare = [name for name in files if "/" in name and name not in quoted]
+    if spare:
+        raise ValueError(f"{spare[0]} belongs to no pinned snippet")
+    if any(entry.session_id != snapshot.manifest.session_id for entry in snapshot.entries):
+        raise ValueError("the action log is of another session")
+    return Unpacked(snapshot, files, listed, signature)
+
+
+def _members(source: str | os.PathLike[str]) -> dict[str, bytes]:
+    """Every file of the archive, by its name below the one folder, if there is one."""
+    tarred = _unzipped(source)
+    files: dict[str, bytes] = {}
+    folders: set[str] = set()
+    with tarfile.open(fileobj=io.BytesIO(tarred), mode="r:") as tar:
+        for member in tar:
+            if len(files) >= MEMBERS_MAX:
+                raise ValueError(f"more than {MEMBERS_MAX} files")
+            if member.isdir():
+                continue  # nothing is made of it
+            if not member.isreg() or member.issparse():
+                raise ValueError(f"{member.name!r:.80} is no regular file")
+            folder, name = _placed(member.name)
+            if name in files:
+                raise ValueError(f"{name} is there twice")
+            folders.add(folder)
+            held = tar.extractfile(member)
+            files[name] = held.read() if held else b""
+    if len(folders) > 1:
+        raise ValueError("its files are in several folders")
+    return files
+
+
+def _placed(name: str) -> tuple[str, str]:
+    """The folder a file is in, and its name there, which is one a snapshot can have."""
+    folder, _, rest = name.partition("/")
+    for placed in ((folder, rest), ("", name)):
+        if placed[1] in (CHECKSUMS, SIGNATURE) or snapshot_files.is_name(placed[1]):
+            if placed[0] in (".", ".."):
+                break
+            return placed
+    raise ValueError(f"{name!r:.80} does not belong into a pack")
+
+
+def _unzipped(source: str | os.PathLike[str]) -> bytes:
+    """The archive, as long as it stays within bounds."""
+    most = TOTAL_MAX + MEMBERS_MAX * _OVERHEAD
+    descriptor = os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            raise ValueError("not a file")
+        if found.st_size > PACKED_MAX:
+            raise ValueError(f"larger than {PACKED_MAX >> 20} MiB")
+        pieces, size = [], 0
+        with gzip.GzipFile(fileobj=file, mode="rb") as zipped:
+            while piece := zipped.read(_PIECE):
+                size += len(piece)
+                if size > most:
+                    raise ValueError(f"unpacks to more than {TOTAL_MAX >> 20} MiB")
+                pieces.append(piece)
+    return b"".join(pieces)
+
+
+def _compare(files: Mapping[str, bytes], listed: bytes) -> None:
+    """Hold the files against the list."""
+    sums: dict[str, str] = {}
+    for line in listed.decode("utf-8").splitlines():
+        digest, _, name = line.partition("  ")
+        if name in sums or not snapshot_files.is_name(name):
+            raise ValueError(f"{CHECKSUMS} lists {name!r:.80}")
+        sums[name] = digest
+    for name in sorted({*files, *sums}):
+        if name not in sums:
+            raise ValueError(f"{name} is not listed in {CHECKSUMS}")
+        if name not in files:
+            raise ValueError(f"{name} is listed in {CHECKSUMS} and missing")
+        if snapshot_files.sha(files[name]) != sums[name]:
+            raise ValueError(f"{name} does not have the sum that {CHECKSUMS} lists")

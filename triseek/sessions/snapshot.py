@@ -1,0 +1,272 @@
+"""session_snapshot, session_snapshot_list, _get and _diff: checkpoints of sessions."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import time
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from triseek import __version__
+from triseek.errors import InvalidRequest, StateUnwritable
+from triseek.model.session import checked_id
+from triseek.model.snapshot import GitState, Manifest, Pin, WorkingSet, inner_path
+from triseek.sessions import pack, snapshot_files
+from triseek.store import atomic
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from triseek.model.session import Session
+    from triseek.sessions.action_log import ActionLog
+    from triseek.sessions.pack import Unpacked
+    from triseek.sessions.snapshot_files import Snapshot
+
+LOG_MAX = 8 << 20
+"""Bytes of the session's log that a snapshot takes along, the newest."""
+PIN_LINES_MAX = 2_000
+PIN_BYTES_MAX = 256 << 10
+PINS_MAX = 200
+_PARTIAL = ".partial"
+
+
+class Wanted(NamedTuple):
+    """Lines to pin."""
+
+    path: str
+    """Below the root, or absolute and below it."""
+    line_start: int
+    line_end: int
+
+
+class Circumstances(NamedTuple):
+    """What a snapshot records besides the session itself."""
+
+    git: GitState
+    identity: str
+    generation: int
+    epoch: int
+    harness: str | None
+    model: str | None
+
+
+class Snapshots:
+    """The snapshots of one machine; safe to share by threads and processes."""
+
+    def __init__(
+        self, folder: str | os.PathLike[str], clock: Callable[[], float] = time.time
+    ) -> None:
+        """Those in `folder`, which is made with the first."""
+        self._folder = Path(folder)
+        self._clock = clock
+        self._lock = Lock()
+
+    def create(
+        self,
+        session: Session,
+        log: ActionLog,
+        working_set: WorkingSet,
+        wanted: Sequence[Wanted],
+        about: Circumstances,
+    ) -> tuple[Manifest, Path]:
+        """Write down how a session stands; it is there whole or not at all.
+
+        Returns:
+            Its manifest and its folder.
+
+        Raises:
+            InvalidRequest: Lines to pin cannot be quoted.
+            StateUnwritable: It cannot be kept.
+        """
+        snippets: dict[str, bytes] = {}
+        pins = [_pinned(session.repo_root, each, snippets) for each in wanted[:PINS_MAX]]
+        lines, omitted = log.newest(LOG_MAX)
+        now = int(self._clock())
+        with self._lock, self._writing():
+            name = self._free(f"snap_{now}_{session.session_id}"[:120])
+            manifest = Manifest(
+                snapshot_id=name,
+                session_id=session.session_id,
+                created_at=now,
+                repo_root=session.repo_root,
+                repo_commit=about.git.commit,
+                repo_dirty_files=about.git.dirty_files,
+                source_harness=about.harness,
+                source_model=about.model,
+                generation=about.generation,
+                context_epoch=about.epoch,
+                goal=session.goal,
+                session_status=session.status,
+                repo_branch=about.git.branch,
+                repo_identity=about.identity,
+                triseek_version=__version__,
+                action_log_omitted=omitted,
+            )
+            aside = self._aside(name)
+            snapshot_files.write(aside, manifest, working_set, lines, pins, about.git, snippets)
+            atomic.sync_folder(aside / snapshot_files.SNIPPETS)
+            atomic.publish(aside, self._folder / name)
+        return manifest, self._folder / name
+
+    def take_in(self, unpacked: Unpacked) -> Manifest:
+        """Keep what a pack holds, under its own id, or that with a number where it is taken.
+
+        Raises:
+            StateUnwritable: It cannot be kept.
+        """
+        manifest = unpacked.snapshot.manifest
+        with self._lock, self._writing():
+            name = self._free(manifest.snapshot_id[:120])
+            if name != manifest.snapshot_id:
+                unpacked = pack.renamed(unpacked, name)
+            aside = self._aside(name)
+            pack.place(unpacked, aside)
+            atomic.sync_folder(aside / snapshot_files.SNIPPETS)
+            atomic.publish(aside, self._folder / name)
+        return unpacked.snapshot.manifest
+
+    def all(self, root: str = "", session_id: str = "") -> list[Manifest]:
+        """The manifests of a repository's snapshots, newest first; damaged ones are left out."""
+        found = []
+        with contextlib.suppress(OSError):
+            for folder in self._folder.iterdir():
+                with contextlib.suppress(OSError, ValueError):
+                    if not folder.name.endswith(_PARTIAL):
+                        found.append(snapshot_files.read_manifest(folder))
+        return sorted(
+            (
+                one
+                for one in found
+                if root in ("", one.repo_root) and session_id in ("", one.session_id)
+            ),
+            key=lambda one: (one.created_at, one.snapshot_id),
+            reverse=True,
+        )
+
+    def get(self, snapshot_id: str) -> Snapshot:
+        """Everything a snapshot holds.
+
+        Raises:
+            InvalidRequest: There is none of that id, or it is damaged.
+        """
+        try:
+            return snapshot_files.read_folder(self.folder(snapshot_id))
+        except (OSError, ValueError) as error:
+            raise InvalidRequest(
+                f"snapshot {snapshot_id} cannot be read: {error}",
+                next_step="See `triseek snapshot list` for others.",
+            ) from error
+
+    def folder(self, snapshot_id: str) -> Path:
+        """Where a snapshot is kept.
+
+        Raises:
+            InvalidRequest: There is none of that id.
+        """
+        folder = self._folder / checked_id(snapshot_id, "snapshot_id")
+        if not (folder / snapshot_files.MANIFEST).is_file():
+            raise InvalidRequest(
+                f"unknown snapshot_id `{snapshot_id}`", next_step="See `triseek snapshot list`."
+            )
+        return folder
+
+    @contextlib.contextmanager
+    def _writing(self) -> Any:  # noqa: ANN401 - a context manager's
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            yield
+        except OSError as error:
+            raise StateUnwritable(f"cannot write {self._folder}: {error.strerror}") from error
+
+    def _free(self, name: str) -> str:
+        """The name, or with a number where there is one of it."""
+        tried, number = name, 1
+        while (self._folder / tried).exists():
+            tried, number = f"{name}-{number}", number + 1
+        return tried
+
+    def _aside(self, name: str) -> Path:
+        """A folder to build in; what a killed process left of one of that name is removed."""
+        aside = self._folder / f"{name}.{os.getpid()}{_PARTIAL}"
+        shutil.rmtree(aside, ignore_errors=True)
+        return aside
+
+
+def diff(a: Snapshot, b: Snapshot) -> dict[str, list[str]]:
+    """What the second has that the first has not, and the other way round.
+
+    Files are compared by path and hash; searches by what was asked, and told by their ids.
+    """
+    before = {one.path: one.sha for one in a.working_set.files_read}
+    after = {one.path: one.sha for one in b.working_set.files_read}
+    asked = {(one.kind, one.query): one.search_id for one in a.working_set.searches_run}
+    asks = {(one.kind, one.query): one.search_id for one in b.working_set.searches_run}
+    return {
+        "added_files": sorted(after.keys() - before.keys()),
+        "removed_files": sorted(before.keys() - after.keys()),
+        "changed_files": sorted(
+            path for path in before.keys() & after.keys() if before[path] != after[path]
+        ),
+        "added_searches": [name for what, name in asks.items() if what not in asked],
+        "removed_searches": [name for what, name in asked.items() if what not in asks],
+    }
+
+
+def _pinned(root: str, wanted: Wanted, snippets: dict[str, bytes]) -> Pin:
+    """Quote lines of a file; the text goes into `snippets`."""
+    if not 1 <= wanted.line_start <= wanted.line_end:
+        raise InvalidRequest(
+            f"cannot pin lines {wanted.line_start} to {wanted.line_end} of {wanted.path!r:.200}",
+            next_step="Lines count from 1, and the last is not before the first.",
+        )
+    path = _below(root, wanted.path)
+    last = min(wanted.line_end, wanted.line_start + PIN_LINES_MAX - 1)
+    text = _lines(root, path, wanted.line_start, last)
+    snippets[snapshot_files.sha(text)] = text
+    return Pin(
+        path=path,
+        line_start=wanted.line_start,
+        line_end=wanted.line_start + text.count(b"\n"),
+        sha=snapshot_files.sha(text),
+    )
+
+
+def _below(root: str, path: str) -> str:
+    """A path as it is kept: below the root, links and all."""
+    given = os.path.normpath(os.path.join(root, path))  # noqa: PTH118
+    try:
+        below = inner_path(os.path.relpath(given, root))
+        inside = os.path.realpath(given, strict=True).startswith(f"{os.path.realpath(root)}/")
+    except (OSError, ValueError):
+        below, inside = "", False
+    if not inside:
+        raise InvalidRequest(
+            f"cannot pin {path!r:.200}: it is no file below {root}",
+            next_step="Give a path relative to the repository.",
+        )
+    return below
+
+
+def _lines(root: str, path: str, first: int, last: int) -> bytes:
+    """Lines of a file, without the end of the last."""
+    name = os.path.join(root, path)  # noqa: PTH118
+    try:
+        with open(os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123
+            lines: list[bytes] = []
+            for number, line in enumerate(file, 1):
+                if number > last or sum(map(len, lines)) > PIN_BYTES_MAX:
+                    break
+                if number >= first:
+                    lines.append(line)
+    except OSError as error:
+        raise InvalidRequest(
+            f"cannot pin {path!r:.200}: {error.strerror}", next_step="Pin a file that can be read."
+        ) from error
+    if not lines:
+        raise InvalidRequest(
+            f"cannot pin {path!r:.200}: it has no line {first}", next_step="Look at the file again."
+        )
+    return b"".join(lines).removesuffix(b"\n")

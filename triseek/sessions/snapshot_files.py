@@ -1,0 +1,211 @@
+"""The files of a snapshot: written once, read and checked ever after.
+
+    manifest.json  working_set.json  action_log.jsonl  pinned_snippets.json  git_state.json
+    pinned_snippets/<sha>.txt   briefing.md (optional)
+
+A folder is built aside and renamed, so that it is there whole or not at all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import stat
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from triseek.model.session import SCHEMA_VERSION, Entry
+from triseek.model.snapshot import GitState, Manifest, Pin, WorkingSet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+MANIFEST, WORKING_SET, LOG = "manifest.json", "working_set.json", "action_log.jsonl"
+PINS, GIT, BRIEFING = "pinned_snippets.json", "git_state.json", "briefing.md"
+SNIPPETS = "pinned_snippets"
+REQUIRED = (MANIFEST, WORKING_SET, LOG, PINS, GIT)
+FILE_MAX = 32 << 20
+"""Bytes of one file."""
+
+_SNIPPET = re.compile(rf"{SNIPPETS}/([0-9a-f]{{64}})\.txt")
+
+
+class Snapshot(NamedTuple):
+    """Everything a snapshot holds."""
+
+    manifest: Manifest
+    working_set: WorkingSet
+    entries: tuple[Entry, ...]
+    pins: tuple[Pin, ...]
+    git: GitState
+    snippets: Mapping[str, str]
+    """Text by its SHA-256."""
+    briefing: str | None = None
+
+    def document(self) -> dict[str, Any]:
+        """As `session_snapshot_get` tells it."""
+        return {
+            "manifest": self.manifest.document(),
+            "working_set": self.working_set.document(),
+            "action_log": [entry.document() for entry in self.entries],
+            "pinned_snippets": [
+                {**pin.document(), "text": self.snippets[pin.sha]} for pin in self.pins
+            ],
+            "git_state": self.git.document(),
+            **({} if self.briefing is None else {"briefing": self.briefing}),
+        }
+
+
+def is_name(name: str) -> bool:
+    """Whether a file of this name, with `/` between folders, can be part of a snapshot."""
+    return name in (*REQUIRED, BRIEFING) or _SNIPPET.fullmatch(name) is not None
+
+
+def sha(text: bytes) -> str:
+    """What a text is called by."""
+    return hashlib.sha256(text).hexdigest()
+
+
+def write(
+    folder: Path,
+    manifest: Manifest,
+    working_set: WorkingSet,
+    log: Iterable[bytes],
+    pins: Sequence[Pin],
+    git: GitState,
+    snippets: Mapping[str, bytes],
+) -> None:
+    """Write all files into a folder that is not there yet; raises `OSError`.
+
+    log: lines of the action log, their ends included.
+    """
+    folder.mkdir(mode=0o700)
+    (folder / SNIPPETS).mkdir(mode=0o700)
+    documents = {
+        MANIFEST: manifest.document(),
+        WORKING_SET: working_set.document(),
+        PINS: {"schema_version": SCHEMA_VERSION, "entries": [pin.document() for pin in pins]},
+        GIT: git.document(),
+    }
+    for name, document in documents.items():
+        _write(folder / name, [json.dumps(document, indent=1).encode("ascii"), b"\n"])
+    _write(folder / LOG, log)
+    for name, text in snippets.items():
+        _write(folder / SNIPPETS / f"{name}.txt", [text])
+
+
+def _write(path: Path, pieces: Iterable[bytes]) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.writelines(pieces)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def read_folder(folder: Path) -> Snapshot:
+    """Read a snapshot's folder.
+
+    Raises:
+        ValueError: it is damaged, or of another schema.
+        OSError: it cannot be read; `FileNotFoundError` if it is not there.
+    """
+
+    def content(name: str) -> bytes | None:
+        try:
+            return _content(folder / name)
+        except FileNotFoundError:
+            if name in REQUIRED:
+                raise
+            return None
+
+    return read(content)
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Only the manifest; raises as `read_folder`."""
+    return Manifest.read(_json(MANIFEST, _content(folder / MANIFEST)))
+
+
+def read(content: Callable[[str], bytes | None]) -> Snapshot:
+    """Put a snapshot together out of its files.
+
+    Args:
+        content: What the file of a name holds; None if it is not there.
+
+    Raises:
+        ValueError: a file is missing, damaged or of another schema.
+    """
+    files = {name: content(name) for name in REQUIRED}
+    missing = [name for name, held in files.items() if held is None]
+    if missing:
+        raise ValueError(f"{missing[0]} is missing")
+    told = {name: _json(name, files[name] or b"") for name in (MANIFEST, WORKING_SET, PINS, GIT)}
+    pins = _pins(told[PINS])
+    snippets = {pin.sha: _snippet(pin.sha, content) for pin in pins}
+    briefing = content(BRIEFING)
+    return Snapshot(
+        _within(MANIFEST, Manifest.read, told[MANIFEST]),
+        _within(WORKING_SET, WorkingSet.read, told[WORKING_SET]),
+        tuple(_entries(files[LOG] or b"")),
+        pins,
+        _within(GIT, GitState.read, told[GIT]),
+        snippets,
+        None if briefing is None else briefing.decode("utf-8", "replace"),
+    )
+
+
+def _content(path: Path) -> bytes:
+    """A regular file of ours, opened so that nothing else is waited for."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode) or found.st_size > FILE_MAX:
+            raise ValueError(f"{path.name} is too large, or no file")
+        return file.read(FILE_MAX + 1)
+
+
+def _json(name: str, held: bytes) -> Any:  # noqa: ANN401 - JSON
+    try:
+        return json.loads(held.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{name} is no JSON") from error
+
+
+def _within(name: str, read_body: Callable[[object], Any], body: object) -> Any:  # noqa: ANN401
+    try:
+        return read_body(body)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from error
+
+
+def _pins(body: object) -> tuple[Pin, ...]:
+    entries = body.get("entries") if isinstance(body, dict) else None
+    version = body.get("schema_version") if isinstance(body, dict) else None
+    if type(version) is not int or version != SCHEMA_VERSION or not isinstance(entries, list):
+        raise ValueError(f"{PINS}: unsupported schema version {version!r:.40}")
+    return tuple(_within(PINS, Pin.read, each) for each in entries)
+
+
+def _snippet(name: str, content: Callable[[str], bytes | None]) -> str:
+    held = content(f"{SNIPPETS}/{name}.txt")
+    if held is None or sha(held) != name:
+        raise ValueError(f"the snippet {name} is missing or another")
+    return held.decode("utf-8", "replace")
+
+
+def _entries(held: bytes) -> list[Entry]:
+    """The entries of a log; blank lines and a torn last one are passed over."""
+    lines = held.split(b"\n")
+    found = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            found.append(Entry.read(json.loads(line)))
+        except (ValueError, RecursionError) as error:
+            if number == len(lines):
+                break
+            raise ValueError(f"{LOG}: line {number} is no entry") from error
+    return found
