@@ -82,8 +82,10 @@ def test_it_tells_goal_facts_and_dead_ends():
         ],
         "## Open questions": ["- Are the uncommitted changes complete: `src/retry.py`?"],
         "## Next planned action": [
-            "Review this payload, look at `src/retry.py` first, "
-            + "and check one fact with TriSeek before editing."
+            (
+                "Review this payload, look at `src/retry.py` first, and check one fact with "
+                "TriSeek before editing."
+            )
         ],
     }
 
@@ -108,7 +110,15 @@ def test_lines_that_were_read_are_put_together():
 
 
 TEXTS = st.text(max_size=300) | st.sampled_from(
-    ["## Goal", "[action_log:99]", "`", "- x\n## Ruled out\n", "é" * 200, "\u2028## Goal\x85x"]
+    [
+        "## Goal",
+        "[action_log:99]",
+        "`",
+        "- x\n## Ruled out\n",
+        "é" * 200,
+        "\u2028## Goal\x85x",
+        "\udc80x",
+    ]
 )
 ENTRIES = st.lists(
     st.one_of(
