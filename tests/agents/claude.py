@@ -6,6 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 from tests.agents.place import talking
+from tests.agents.script import Turn, uses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from tests.agents.place import Lines, Place
 
 NAME = "claude-code"
+TRANSCRIPTS = ".claude/projects"
+"""Below the home; what hooks tell is judged by them, and they are written in the background."""
 EVENTS = (
     "SessionStart", "SessionEnd", "UserPromptSubmit", "PreToolUse", "PostToolUse",
     "PostToolUseFailure", "PreCompact", "PostCompact", "SubagentStart", "SubagentStop", "Stop",
@@ -26,14 +29,25 @@ class Session:
         self._lines = lines
         self.name = ""
         """Its id, once something was said."""
+        self.message = ""
+        """The id of the newest message."""
 
     def say(self, prompt: str) -> str:
         """Send a prompt, or a command such as `/compact`; returns the last words of the answer."""
         said = {"role": "user", "content": [{"type": "text", "text": prompt}]}
         self._lines.tell({"type": "user", "message": said})
-        told = self._lines.until("type", "result")[-1]
+        *others, told = self._lines.until("type", "result")
+        self.message = next((one["uuid"] for one in reversed(others) if "message" in one), "")
         self.name = told["session_id"]
         return str(told.get("result", ""))
+
+    def compact(self) -> None:
+        """Make the conversation shorter."""
+        self.say("/compact")
+
+    def clear(self) -> None:
+        """Begin anew."""
+        self.say("/clear")
 
     def control(self, **request: Any) -> dict[str, Any]:
         """Ask something of the program itself, not of the model."""
@@ -58,6 +72,38 @@ def session(place: Place, url: str, *words: str, **env: str) -> Iterator[Session
     ]  # fmt: skip
     with talking(command, place.tree, environment, place.home / "claude.log") as lines:
         yield Session(lines)
+
+
+def read(path: str, first: int = 1, last: int | None = None) -> Turn:
+    """Reads lines of a file by the agent's own tool."""
+    part = {} if last is None else {"offset": first, "limit": last - first + 1}
+    return uses("Read", file_path=path, **part)
+
+
+def shell(command: str) -> Turn:
+    """Runs a command."""
+    return uses("Bash", command=command)
+
+
+def edit(path: str, old: str, new: str) -> Turn:
+    """Replaces a text in a file that was read."""
+    return uses("Edit", file_path=path, old_string=old, new_string=new)
+
+
+def delegate(prompt: str) -> list[Turn]:
+    """Has a sub-agent do something, and waits for it."""
+    words = {"description": "Look", "prompt": prompt, "subagent_type": "general-purpose"}
+    return [uses("Agent", **words, run_in_background=False)]
+
+
+def check(path: str) -> list[Turn]:
+    """Asks the memo of a file."""
+    found = uses("ToolSearch", query="select:mcp__triseek__memo_check", max_results=3)
+    return [found, uses("mcp__triseek__memo_check", path=path)]
+
+
+def configure(place: Place, url: str) -> None:
+    """Nothing: it is told of the model by its environment."""
 
 
 def hooks(command: str) -> dict[str, Any]:

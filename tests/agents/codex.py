@@ -8,6 +8,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from tests.agents.place import Ended, talking
+from tests.agents.script import Call, Turn, uses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from tests.agents.place import Lines, Place
 
 NAME = "codex"
+TRANSCRIPTS = ".codex/sessions"
+"""Below the home; what hooks tell is judged by them, and they are written in the background."""
 EVENTS = (
     "SessionStart", "SessionEnd", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PreCompact",
     "PostCompact", "SubagentStart", "SubagentStop", "Stop",
@@ -140,6 +143,70 @@ class Thread:
             """A sub-agent's."""
         if told["turn"]["status"] != "completed":
             raise Ended(json.dumps(told["turn"]))
+
+
+class Session:
+    """A conversation that can begin anew, where one MCP server is configured."""
+
+    thread: Thread
+
+    def __init__(self, program: Program, tree: str, model: str) -> None:
+        self.program = program
+        self._tree = tree
+        self._model = model
+        self.clear()
+
+    def say(self, prompt: str) -> None:
+        """Send a prompt and wait for the end of the turn."""
+        self.thread.say(prompt)
+
+    def compact(self) -> None:
+        """Make the conversation shorter."""
+        self.thread.compact()
+
+    def clear(self) -> None:
+        """Begin anew."""
+        self.thread = self.program.start(self._tree, self._model)
+        while self.program.until("mcpServer/startupStatus/updated")["status"] == "starting":
+            """Wait for the one server there is, which a person does without knowing."""
+
+
+@contextlib.contextmanager
+def session(place: Place, url: str, model: str = DIRECT) -> Iterator[Session]:
+    """A session, until the block ends; its hooks are trusted."""
+    with program(place) as running:
+        running.trust(str(place.tree))
+        yield Session(running, str(place.tree), model)
+
+
+def read(path: str, first: int = 1, last: int | None = None) -> Turn:
+    """Reads lines of a file as its models do: it has no tool for that."""
+    return shell(f"cat {path}" if last is None else f"sed -n '{first},{last}p' {path}")
+
+
+def shell(command: str) -> Turn:
+    """Runs a command."""
+    return uses("exec_command", cmd=command)
+
+
+def edit(path: str, old: str, new: str) -> Turn:
+    """Replaces a line of a file."""
+    patch = f"*** Begin Patch\n*** Update File: {path}\n@@\n-{old}\n+{new}\n*** End Patch\n"
+    return Turn((Call("apply_patch", patch),))
+
+
+def delegate(prompt: str) -> list[Turn]:
+    """Has a sub-agent do something, and waits for it: for a DELEGATING model."""
+    asked = {"task_name": "look", "message": prompt, "fork_turns": "none"}
+    return [
+        uses("collaboration/spawn_agent", **asked),
+        uses("collaboration/wait_agent", timeout_ms=20_000),
+    ]
+
+
+def check(path: str) -> list[Turn]:
+    """Asks the memo of a file."""
+    return [uses("mcp__triseek/memo_check", path=path)]
 
 
 @contextlib.contextmanager

@@ -11,6 +11,7 @@ import urllib.request
 from typing import TYPE_CHECKING, Any
 
 from tests.agents.place import PATIENCE_S, Ended
+from tests.agents.script import Turn, uses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from tests.agents.place import Place
 
 NAME = "opencode"
+TRANSCRIPTS = ""
+"""None that hooks are judged by."""
 _LISTENS = re.compile(r"listening on (http://\S+)")
 
 
@@ -82,6 +85,10 @@ class Session:
         """As `/compact`."""
         self._ask("POST", "/summarize", {"providerID": "scripted", "modelID": "scripted"})
 
+    def clear(self) -> None:
+        """Begin anew."""
+        self.name = self._server.start().name
+
     def revert(self, message: str) -> None:
         """As `/undo`: forget a prompt and what followed it, and restore the files."""
         self._ask("POST", "/revert", {"messageID": message})
@@ -97,6 +104,39 @@ class Session:
 
     def _ask(self, method: str, path: str, body: Any) -> Any:
         return self._server.ask(method, f"/session/{self.name}{path}", body)
+
+
+@contextlib.contextmanager
+def session(place: Place, url: str) -> Iterator[Session]:
+    """A session, until the block ends."""
+    with server(place) as running:
+        yield running.start()
+
+
+def read(path: str, first: int = 1, last: int | None = None) -> Turn:
+    """Reads lines of a file by the agent's own tool."""
+    part = {} if last is None else {"offset": first, "limit": last - first + 1}
+    return uses("read", filePath=path, **part)
+
+
+def shell(command: str) -> Turn:
+    """Runs a command."""
+    return uses("bash", command=command, description="Run")
+
+
+def edit(path: str, old: str, new: str) -> Turn:
+    """Replaces a text in a file that was read."""
+    return uses("edit", filePath=path, oldString=old, newString=new)
+
+
+def delegate(prompt: str) -> list[Turn]:
+    """Has a sub-agent do something, and waits for it."""
+    return [uses("task", description="Look", prompt=prompt, subagent_type="general")]
+
+
+def check(path: str) -> list[Turn]:
+    """Asks the memo of a file."""
+    return [uses("triseek_memo_check", path=path)]
 
 
 @contextlib.contextmanager
@@ -118,4 +158,4 @@ def server(place: Place) -> Iterator[Server]:
         yield Server(found[1])
     finally:
         process.terminate()
-        process.wait(PATIENCE_S)
+        process.communicate(timeout=PATIENCE_S)

@@ -8,6 +8,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from tests.agents.place import Ended, talking
+from tests.agents.script import Turn, uses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from tests.agents.place import Lines, Place
 
 NAME = "pi"
+TRANSCRIPTS = ""
+"""None that hooks are judged by."""
 
 
 def configure(place: Place, url: str) -> None:
@@ -54,9 +57,33 @@ class Session:
         self.ask("prompt", message=prompt)
         self._lines.until("type", "agent_end")
 
+    def compact(self) -> None:
+        """Make the conversation shorter."""
+        self.ask("compact")
+
+    def clear(self) -> None:
+        """Begin anew."""
+        self.ask("new_session")
+
+
+def read(path: str, first: int = 1, last: int | None = None) -> Turn:
+    """Reads lines of a file by the agent's own tool."""
+    part = {} if last is None else {"offset": first, "limit": last - first + 1}
+    return uses("read", path=path, **part)
+
+
+def shell(command: str) -> Turn:
+    """Runs a command."""
+    return uses("bash", command=command)
+
+
+def edit(path: str, old: str, new: str) -> Turn:
+    """Replaces a text in a file."""
+    return uses("edit", path=path, edits=[{"oldText": old, "newText": new}])
+
 
 @contextlib.contextmanager
-def session(place: Place, *words: str) -> Iterator[Session]:
+def session(place: Place, url: str, *words: str) -> Iterator[Session]:
     """A Pi, until the block ends; `words` such as `--continue`."""
     env = place.env(PI_OFFLINE="1", PI_TELEMETRY="0")
     command = ["pi", "--mode", "rpc", "--provider", "scripted", "--model", "scripted", *words]

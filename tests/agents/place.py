@@ -54,7 +54,8 @@ class Lines:
                 stderr=errors,
             )
         self._told: queue.Queue[dict[str, Any] | None] = queue.Queue()
-        threading.Thread(target=self._read, daemon=True).start()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
 
     def tell(self, message: Mapping[str, Any]) -> None:
         """Send one message."""
@@ -86,18 +87,19 @@ class Lines:
             self._process.stdin.close()
         try:
             self._process.wait(PATIENCE_S)
-        except subprocess.TimeoutExpired:
+        finally:
             self._process.kill()
             self._process.wait()
-            raise
+            self._reader.join()
 
     def _read(self) -> None:
         assert self._process.stdout
-        for line in self._process.stdout:
-            with contextlib.suppress(ValueError):
-                message = json.loads(line)
-                if isinstance(message, dict):
-                    self._told.put(message)
+        with self._process.stdout as told:
+            for line in told:
+                with contextlib.suppress(ValueError):
+                    message = json.loads(line)
+                    if isinstance(message, dict):
+                        self._told.put(message)
         self._told.put(None)
 
 
