@@ -1,0 +1,131 @@
+"""Contents are kept within bounds, and only where they may be."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from triseek.sessions.memo import kept as keeping
+from triseek.sessions.memo import secret
+from triseek.sessions.memo.kept import FILE_MAX, Kept
+from triseek.sessions.memo.look import Look
+
+
+def noise(number, size=1000):
+    return Look("/f", random.Random(number).randbytes(size))
+
+
+@pytest.fixture
+def kept(tmp_path):
+    return Kept(str(tmp_path / "memo" / "kept"))
+
+
+def files(tmp_path):
+    return sorted(path.name for path in (tmp_path / "memo" / "kept").iterdir())
+
+
+def test_what_is_kept_is_given_back(kept, tmp_path):
+    seen = Look("/f", b"some text\n" * 100)
+    kept.keep(seen)
+    kept.keep(seen)
+
+    assert kept.get(seen.digest) == seen.data
+    assert Kept(str(tmp_path / "memo" / "kept")).get(seen.digest) == seen.data
+    assert (tmp_path / "memo" / "kept" / f"{seen.digest}.z").stat().st_size < len(seen.data) / 10
+    assert kept.get("0" * 32) is None
+
+
+def test_what_is_too_large_is_not_kept(kept):
+    kept.keep(noise(1, FILE_MAX))
+    kept.keep(noise(2, FILE_MAX + 1))
+
+    assert noise(1, FILE_MAX).digest in kept
+    assert noise(2, FILE_MAX + 1).digest not in kept
+
+
+def test_of_too_much_the_least_used_goes(kept, tmp_path, monkeypatch):
+    monkeypatch.setattr(keeping, "TOTAL_MAX", 3500)
+    for number in range(3):
+        kept.keep(noise(number))
+    kept.get(noise(0).digest)
+    kept.keep(noise(3))
+
+    assert [noise(number).digest in kept for number in range(4)] == [True, False, True, True]
+    assert files(tmp_path) == sorted(noise(number).digest + ".z" for number in (0, 2, 3))
+
+
+def test_what_nobody_asks_for_is_removed(kept, tmp_path):
+    for number in range(3):
+        kept.keep(noise(number))
+    kept.keep_only({noise(1).digest})
+    kept.remove(noise(7).digest)
+
+    assert files(tmp_path) == [noise(1).digest + ".z"]
+
+
+def test_what_is_damaged_is_not_given_back(kept, tmp_path):
+    seen = noise(1)
+    kept.keep(seen)
+    path = tmp_path / "memo" / "kept" / f"{seen.digest}.z"
+    whole = path.read_bytes()
+    for damaged in (b"", whole[: len(whole) // 2], b"?" + whole[1:]):
+        path.write_bytes(damaged)
+        assert kept.get(seen.digest) is None
+    path.unlink()
+    assert kept.get(seen.digest) is None
+
+
+def test_what_was_left_unfinished_is_swept(kept, tmp_path):
+    kept.keep(noise(1))
+    (tmp_path / "memo" / "kept" / "ab.partial").write_bytes(b"half")
+    Kept(str(tmp_path / "memo" / "kept"))
+
+    assert files(tmp_path) == [noise(1).digest + ".z"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ".env", "prod.env", "src/.env.local", "server.pem", "id_rsa", "id_ed25519.pub", "KEY.txt",
+        "config/credentials.json", "secrets/a.txt", "Passwords.csv", "terraform.tfstate",
+        "api_token.txt", ".netrc", "a.kdbx", ".ssh/config", ".git/config",
+    ],
+)  # fmt: skip
+def test_secrets_are_not_kept(tmp_path, path):
+    (tmp_path / ".git").mkdir()
+
+    assert not secret.may_keep(str(tmp_path), str(tmp_path / path), b"text\n")
+
+
+@pytest.mark.parametrize("path", ["a.py", "src/auth/router.rs", "docs/tokenizer.md"])
+def test_other_files_are(tmp_path, path):
+    (tmp_path / ".git").mkdir()
+
+    assert secret.may_keep(str(tmp_path), str(tmp_path / path), b"text\n")
+    assert not secret.may_keep(str(tmp_path), str(tmp_path / path), b"-----BEGIN PRIVATE KEY-----")
+
+
+def test_what_lies_in_no_root_is_not_kept(tmp_path):
+    (tmp_path / "root").mkdir()
+
+    assert secret.may_keep(str(tmp_path), str(tmp_path / "a"), b"")
+    assert not secret.may_keep(str(tmp_path / "root"), str(tmp_path / "a"), b"")
+    assert not secret.may_keep("/", "/a", b"")
+
+
+def test_ignore_files_of_every_folder_are_heard(tmp_path):
+    (tmp_path / ".git" / "info").mkdir(parents=True)
+    (tmp_path / ".git" / "info" / "exclude").write_text("excluded\n")
+    (tmp_path / "sub" / "deep").mkdir(parents=True)
+    (tmp_path / ".gitignore").write_text("*.out\n/sub/build\n!kept.out\n")
+    (tmp_path / "sub" / ".gitignore").write_text("deep/hidden\n")
+    below = str(tmp_path / "sub")
+
+    def may(path):
+        return secret.may_keep(below, str(Path(tmp_path, path)), b"")
+
+    ignored = ["a.out", "sub/a.out", "sub/build/a", "sub/deep/hidden", "excluded"]
+    assert [path for path in ignored if may(path)] == []
+    assert all(may(path) for path in ("kept.out", "build", "sub/deep/other"))
