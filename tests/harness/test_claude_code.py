@@ -119,6 +119,20 @@ def test_a_folder_that_the_shell_has_gone_to_is_not_gone_to_again():
     assert after("Bash", back, command="cd .. && cat a.py").use.reads[0].path == "/a.py"
 
 
+def test_a_command_after_which_the_shell_is_elsewhere_is_not_nothing():
+    gone = before("Bash", command="cd sub && cat a.py")
+    back = before("Bash", command="cd sub && cat a.py && cd ..")
+
+    assert (gone.use.reads, gone.use.only_reads) == (back.use.reads, False)
+    assert back.use.only_reads
+    assert event(
+        hook_event_name="PreToolUse",
+        tool_name="Bash",
+        agent_id="a",
+        tool_input={"command": "cd sub && cat a.py"},
+    ).use.only_reads  # a sub-agent's shell begins anew each time
+
+
 def test_the_line_after_the_last_newline_is_none():
     result = shown("x\ny\n", total=3)
 

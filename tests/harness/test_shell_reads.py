@@ -142,7 +142,8 @@ def _is_within(wanted: list[str], lines: list[str]) -> bool:
         "cat a.txt &&", "cat a.txt |", "| cat a.txt", "cat $'a.txt'", "cat a.txt; ;", "cat a.txt >",
         "cat a.txt | tail -n 3 | head -n 1", "cat a.txt b.txt | head", "awk 1 a.txt", "cat ''",
         "cat a.txt" + " " * (1 << 17), "cat a\0.txt", "cd - && cat a.txt", "cd $X && cat a.txt",
-        "pushd sub && cat c.txt", "cat 2>b.txt a.txt", "cat a.txt | tee b.txt", "cat a[1].txt",
+        "cat =a.txt", "pushd sub && cat c.txt", "cat 2>b.txt a.txt",
+        "cat a.txt | tee b.txt", "cat a[1].txt",
     ],
 )  # fmt: skip
 def test_what_is_not_wholly_understood_is_never_only_a_read(command, tree):

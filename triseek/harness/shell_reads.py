@@ -54,9 +54,11 @@ class ShellUse(NamedTuple):
     edits: tuple[str, ...] = ()
     may_write: bool = False
     search: str = ""
+    goes: bool = False
+    """Whether it ends in another folder than it began in, or that is not known."""
 
 
-_UNKNOWN = ShellUse(may_write=True)
+_UNKNOWN = ShellUse(may_write=True, goes=True)
 
 
 def shell_use(command: str | list[str], cwd: str, *, moved: bool = False) -> ShellUse:
@@ -117,6 +119,7 @@ def _together(pipelines: list[_Pipeline], cwd: str) -> ShellUse:
         numbered=numbered == {True},
         edits=tuple(edits),
         may_write=any(each.may_write() for each in pipelines),
+        goes=folder != cwd,
         search=next((text for each in pipelines if (text := each.search())), ""),
     )
 

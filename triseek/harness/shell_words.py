@@ -114,7 +114,7 @@ class _Splitter:
             self._variable()
         else:
             expands = letter in _EXPANDS or (letter == "{" and not self._alone())
-            if expands or (letter == "~" and at_start):
+            if expands or (letter in "~=" and at_start):  # zsh expands `=ls`
                 self.known = False
             self.letters.append(letter)
             self.at += 1

@@ -21,7 +21,7 @@ ToolUses: TypeAlias = Callable[[Fields, str], ToolUse]
 HARNESS = "claude-code"
 _EDITS = frozenset(("Edit", "MultiEdit", "Write", "NotebookEdit"))
 _SEARCHES = frozenset(("Grep", "Glob", "WebSearch", "ToolSearch", "LSP"))
-_SHELLS = frozenset(("Bash", "PowerShell"))
+_SHELL = "Bash"
 _QUIET = frozenset(
     ("TodoWrite", "WebFetch", "TaskOutput", "ExitPlanMode", "AskUserQuestion", "Skill")
 )
@@ -86,13 +86,14 @@ def tool_use(told: Fields, folder: str) -> ToolUse:
     name = fields.text(told, "tool_name")
     given = fields.inner(told, "tool_input")
     response = told.get("tool_response")
-    use = _use(name, given, folder, moved=_has_moved(told, response))
+    over = isinstance(response, dict)
+    use = _use(name, given, folder, stays=_stays(told, response), over=over)
     call = fields.word(told, "tool_use_id")
     if name == "Read":
         return replace(_of_read(use, response), call=call)
     if name in _EDITS:
         return replace(use, call=call)
-    output = _of_shell(response) if name in _SHELLS else fields.shown(response)
+    output = _of_shell(response) if name == _SHELL else fields.shown(response)
     return replace(use, call=call, output=tools.of_file(use, given.get("command"), output))
 
 
@@ -113,14 +114,10 @@ def _of_read(use: ToolUse, response: object) -> ToolUse:
     return replace(use, reads=tuple(reads), output=content)
 
 
-def _has_moved(told: Fields, response: object) -> bool:
-    """Whether the folder that a payload tells is the one that a `cd` has led to.
-
-    The shell of the main agent stays where it went, as long as that is in the project.
-    """
-    if not isinstance(response, dict) or told.get("agent_id"):
-        return False
-    return "Shell cwd was reset" not in fields.text(response, "stderr")
+def _stays(told: Fields, response: object) -> bool:
+    """Whether the shell stays where `cd` leads: the main agent's, if that is in the project."""
+    error = fields.text(response, "stderr") if isinstance(response, dict) else ""
+    return not told.get("agent_id") and "Shell cwd was reset" not in error
 
 
 def _of_shell(response: object) -> str | None:
@@ -134,7 +131,7 @@ def _of_shell(response: object) -> str | None:
     return fields.shown(response)
 
 
-def _use(name: str, given: Fields, folder: str, *, moved: bool) -> ToolUse:
+def _use(name: str, given: Fields, folder: str, *, stays: bool, over: bool) -> ToolUse:
     is_here = given.keys() <= _KNOWN.get(name, given.keys())
     if name == "Read":
         # Pages are of a PDF, and a notebook is shown as cells: neither is lines.
@@ -143,9 +140,9 @@ def _use(name: str, given: Fields, folder: str, *, moved: bool) -> ToolUse:
         return tools.native_read(name, read) if lines else ToolUse(name=name)
     if name in _EDITS:
         return tools.edit(name, given, folder)
-    if name in _SHELLS:
+    if name == _SHELL:
         shown = given.get("run_in_background") in (None, False) and is_here
-        use = tools.shell(name, given.get("command"), folder, moved=moved)
+        use = tools.shell(name, given.get("command"), folder, stays=stays, over=over)
         return use if shown else replace(use, reads=(), only_reads=False)
     if name in _SEARCHES:
         return tools.search(name, given)

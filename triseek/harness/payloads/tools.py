@@ -84,19 +84,22 @@ def search(name: str, given: Fields) -> ToolUse:
     return ToolUse(name=name, search=fields.text(given, *_QUERIES))
 
 
-def shell(name: str, command: object, cwd: str, *, moved: bool = False) -> ToolUse:
+def shell(
+    name: str, command: object, cwd: str, *, stays: bool = False, over: bool = False
+) -> ToolUse:
     """A tool that runs a command: one text for a shell, or a list of words.
 
-    moved: whether `cwd` is the folder after it, in a shell that stays where `cd` went.
+    stays: whether later commands run where a `cd` has led to, so that the `cd` is not nothing.
+    over: whether the command has run, and `cwd` is the folder after it.
     """
     text = script(command)
     if isinstance(text, str) and (_PATCH.match(text) or "*** Begin Patch" in text):
         return replace(patch(name, text, cwd), edits_unknown=True)
-    use = shell_use(text, cwd, moved=moved) if text else ShellUse(may_write=True)
+    use = shell_use(text, cwd, moved=stays and over) if text else ShellUse(may_write=True)
     return ToolUse(
         name=name,
         reads=use.reads,
-        only_reads=use.only_reads,
+        only_reads=use.only_reads and not (stays and use.goes),
         edits=use.edits,
         edits_unknown=use.may_write,
         search=use.search,
