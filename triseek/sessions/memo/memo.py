@@ -228,6 +228,7 @@ class Memo:
             in_view: As of `verdict`, asked when the tool is; None where nothing can be told.
         """
         with self._lock:
+            self._at_work("", context, in_view)
             self._announced.add(context, call, in_view, self._clock())
 
     def check(self, root: str, path: str, who: Asked) -> dict[str, Any]:
