@@ -8,6 +8,7 @@ import os
 import pytest
 
 from triseek.harness.transcripts import in_view
+from triseek.harness.transcripts.entries import READ_MAX
 from triseek.model.hook_event import Context, HookEvent, ToolUse
 
 
@@ -265,3 +266,20 @@ def test_what_is_in_view_of_codex(items, expected, tmp_path):
 
     assert in_view(asked(path, "t", harness="codex")) == expected
     assert in_view(asked(path, "", harness="codex")) is None
+
+
+def test_a_long_turn_of_codex_is_known_by_the_use_itself(tmp_path):
+    asks = ("response_item", {"type": "function_call", "call_id": "now"})
+    path = rollout(tmp_path / "r.jsonl", output("a"), asks)
+
+    assert in_view(asked(path, "t", call="now", harness="codex")) == {"a"}
+    assert in_view(asked(path, "t", call="other", harness="codex")) is None
+
+
+def test_only_the_end_of_a_long_transcript_is_read(talk, tmp_path):
+    for number in range(READ_MAX // 100_000 + 1):
+        talk.read(f"c{number}", "x" * 100_000)
+    seen = in_view(asked(talk.save(tmp_path / "s.jsonl"), "p1", call=f"c{number}"))
+
+    assert f"c{number}" in seen
+    assert seen.isdisjoint({"a", "b"})

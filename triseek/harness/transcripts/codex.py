@@ -16,13 +16,14 @@ from triseek.harness.transcripts.entries import Entry, entries
 if TYPE_CHECKING:
     from triseek.model.hook_event import HookEvent
 
+_CALLS = ("function_call", "custom_tool_call")
 _OUTPUTS = ("function_call_output", "custom_tool_call_output")
 
 
 def in_view(event: HookEvent) -> frozenset[str] | None:
     """Ids of the uses whose outputs are in the context now; None where that cannot be told."""
     items = entries(event.transcript) if event.transcript else None
-    if not items or not event.prompt_id or event.prompt_id not in map(_turn, items):
+    if not items or not any(_is_now(each, event) for each in items):
         return None
     found: set[str] = set()
     for item in items:
@@ -36,9 +37,13 @@ def in_view(event: HookEvent) -> frozenset[str] | None:
     return frozenset(found)
 
 
-def _turn(item: Entry) -> object:
-    """The turn that begins here, if one does."""
-    return _payload(item).get("turn_id") if item.get("type") == "turn_context" else None
+def _is_now(item: Entry, event: HookEvent) -> bool:
+    """Whether the turn begins here that the agent is in, or the use itself is asked for."""
+    inner = _payload(item)
+    if item.get("type") == "turn_context":
+        return bool(event.prompt_id) and inner.get("turn_id") == event.prompt_id
+    call = event.use.call if event.use is not None else ""
+    return bool(call) and inner.get("type") in _CALLS and inner.get("call_id") == call
 
 
 def _payload(item: Entry) -> Entry:
