@@ -163,8 +163,11 @@ def pi_commands(ran: Ran) -> Listed:
         commands = data.get("commands") if isinstance(data, dict) else None
         if isinstance(commands, list):
             ours = any(_is_ours(command) for command in commands)
-            return Listed("connected" if ours else "absent")
+            return Listed("connected", "", _EXTENSION) if ours else Listed("absent")
     return Listed("unclear", "", ran.err.strip().partition("\n")[0])
+
+
+_EXTENSION = "our extension; MCP it knows from 1.0 on"
 
 
 def _is_ours(command: object) -> bool:
