@@ -121,7 +121,7 @@ def _client(
     from triseek.harness.checks import clients, codex_trust, installed
 
     found = list(installed.scopes(client, here, known)) if client else []
-    yield from clients.program(host, agent)
+    yield from clients.program(host, agent, client.detect(here) if client else "")
     if client:
         yield from installed.settings(client, here, found)
     if ask:

@@ -37,6 +37,8 @@ class Agent(NamedTuple):
     title: str
     programs: tuple[str, ...]
     """What it is called on PATH."""
+    allow: str = ""
+    """What lets it start our server where it waits to be told; else its program itself does."""
     quick: bool = False
     """Whether it answers within a second or two. The others are asked if we are installed."""
 
@@ -48,7 +50,7 @@ AGENTS = (
     Agent("pi", "Pi", ("pi",)),
     Agent("cursor", "Cursor", ("cursor-agent", "cursor")),
     Agent("cline", "Cline", ("cline",)),
-    Agent("gemini", "Gemini CLI", ("gemini",)),
+    Agent("gemini", "Gemini CLI", ("gemini",), "gemini trust"),
     Agent("vscode", "VS Code", ("code",)),
     Agent("zed", "Zed", ("zed", "zeditor")),
 )
@@ -59,11 +61,19 @@ def present(host: Host, agent: Agent) -> str:
     return next(filter(None, map(host.which, agent.programs)), "")
 
 
-def program(host: Host, agent: Agent) -> Iterator[Finding]:
-    """Its program, and which version that is."""
+def program(host: Host, agent: Agent, detected: str = "") -> Iterator[Finding]:
+    """Its program, and which version that is.
+
+    Args:
+        host: where to look.
+        agent: which.
+        detected: where else it was seen, as by a folder of its settings.
+    """
     path = present(host, agent)
     if path:
         yield ok(agent.title, f"{version(host, path) or 'of unknown version'} at {path}")
+    elif detected:
+        yield info(agent.title, f"no program on PATH; its settings are in {detected}")
     else:
         yield info(agent.title, f"{' or '.join(agent.programs)} is not on PATH")
 
@@ -136,7 +146,9 @@ def _listed(agent: Agent, listed: Listed, asked: str, *, wanted: bool) -> Findin
     if listed.state == "failed":
         return fail(agent.title, f"cannot start {SERVER}{note}", install(agent))
     if listed.state == "waiting":
-        return warn(agent.title, f"waits for you to allow {SERVER}{note}", agent.programs[0])
+        return warn(
+            agent.title, f"waits for you to allow {SERVER}{note}", agent.allow or agent.programs[0]
+        )
     if listed.state == "off":
         return warn(agent.title, f"has {SERVER} switched off{note}", agent.programs[0])
     return warn(agent.title, f"`{asked}` gave an answer that is not understood{note}", asked)

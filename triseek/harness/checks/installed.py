@@ -56,7 +56,7 @@ def settings(client: Client, here: Here, found: Iterable[Installed]) -> Iterator
         elif here.program and not os.path.samefile(one.program, here.program):  # noqa: PTH121
             yield info(what, f"scope {one.scope}: of another triseek, {one.program}", mend)
         else:
-            yield ok(what, f"scope {one.scope}: server, hooks and commands are in place")
+            yield ok(what, f"scope {one.scope}: all that was installed is in place")
 
 
 def _records(known: Ledger, owner: str) -> list[dict[str, Any]]:
