@@ -37,8 +37,6 @@ class Agent(NamedTuple):
     title: str
     programs: tuple[str, ...]
     """What it is called on PATH."""
-    allow: str = ""
-    """What lets it start our server where it waits to be told; else its program itself does."""
     quick: bool = False
     """Whether it answers within a second or two. The others are asked if we are installed."""
 
@@ -50,7 +48,7 @@ AGENTS = (
     Agent("pi", "Pi", ("pi",)),
     Agent("cursor", "Cursor", ("cursor-agent", "cursor")),
     Agent("cline", "Cline", ("cline",)),
-    Agent("gemini", "Gemini CLI", ("gemini",), "gemini trust"),
+    Agent("gemini", "Gemini CLI", ("gemini",)),
     Agent("vscode", "VS Code", ("code",)),
     Agent("zed", "Zed", ("zed", "zeditor")),
 )
