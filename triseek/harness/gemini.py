@@ -58,7 +58,7 @@ class Gemini:
         """Restart, and what keeps servers from being started."""
         return [
             "Restart Gemini CLI; `gemini mcp list` shows the server.",
-            "It starts no servers in a folder that is not trusted: start `gemini` there and say so.",
+            "It starts no servers in a folder it does not trust: start `gemini` there and say so.",
         ]
 
 
