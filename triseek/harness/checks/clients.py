@@ -144,9 +144,7 @@ def _listed(agent: Agent, listed: Listed, asked: str, *, wanted: bool) -> Findin
     if listed.state == "failed":
         return fail(agent.title, f"cannot start {SERVER}{note}", install(agent))
     if listed.state == "waiting":
-        return warn(
-            agent.title, f"waits for you to allow {SERVER}{note}", agent.allow or agent.programs[0]
-        )
+        return warn(agent.title, f"waits for you to allow {SERVER}{note}", agent.programs[0])
     if listed.state == "off":
         return warn(agent.title, f"has {SERVER} switched off{note}", agent.programs[0])
     return warn(agent.title, f"`{asked}` gave an answer that is not understood{note}", asked)
