@@ -404,6 +404,27 @@ def test_a_session_without_its_agent_may_be_any_of_its_agents(agent, another):
     assert agent.memo.check(agent.root, "a.py", agent.asked(agent=""))["status"] == "unknown"
 
 
+def test_one_who_has_done_nothing_yet_may_be_the_one_who_asks(agent, another):
+    agent.reads("a.py")
+    agent.memo.forget(another("helper").context)
+
+    assert agent.memo.check(agent.root, "a.py", agent.asked(agent=""))["status"] == "unknown"
+
+
+@pytest.mark.parametrize("how", ["asking", "passed"])
+def test_whoever_is_heard_of_is_active(agent, another, clock, how):
+    agent.reads("a.py", last=10)
+    helper = another("helper")
+    clock.now_s += ACTIVE_S + 1
+    helper.reads("a.py")
+    if how == "asking":
+        agent.memo.asking(agent.context, "call")
+    else:
+        agent.memo.passed(agent.context, 1)
+
+    assert agent.memo.check(agent.root, "a.py", agent.asked(agent=""))["status"] == "unknown"
+
+
 def test_another_client_is_not_answered_for_us(agent):
     agent.reads("a.py")
 

@@ -91,6 +91,15 @@ def test_a_denied_read_goes_through_though_another_came_in_between(agent):
     assert agent.reads("a.py") is None
 
 
+def test_a_read_that_only_seemed_to_overlap_does_not_clear_a_denial(agent):
+    agent.reads("a.py")
+    assert agent.reads("a.py", first=1, last=50)
+    assert agent.reads("a.py", tail=50)
+
+    assert agent.reads("a.py", first=1, last=50) is None
+    assert agent.reads("a.py", tail=50) is None
+
+
 def test_reads_that_go_on_at_once_are_not_denied_twice(agent):
     agent.reads("a.py")
     first = agent.use("a.py")

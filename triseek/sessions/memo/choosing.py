@@ -80,7 +80,7 @@ def _is_meant(context: Context, who: Asked) -> bool:
 
 
 def _is_here(conversation: Conversation, root: str, who: Asked) -> bool:
-    if who.session:
+    if who.session or not conversation.roots:
         return True
     here = root.rstrip("/") + "/"
     return any(

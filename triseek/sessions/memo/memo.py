@@ -106,22 +106,20 @@ class Memo:
             conversation = self._at_work(root, context, in_view)
             if conversation is None:
                 return None
-            now_s = self._clock()
-            conversation.begin(use.call, now_s)
-            if verdict.was_denied(
-                conversation, use.reads, paths, now_s
-            ) or not verdict.can_be_denied(use):
-                return None
-            files = [conversation.files.get(path) for path in paths if path is not None]
-            if len(files) != len(use.reads) or not all(one and one.credits for one in files):
+            conversation.begin(use.call, self._clock())
+            if not verdict.may_matter(conversation, use, paths):
                 return None
             generation = conversation.generation
             edits = verdict.edits(conversation, paths)
-        wanted = verdict.wanted(use.reads, [path for path in paths if path is not None])
-        if wanted is None or sum(one.tokens for one in wanted) < verdict.LEAST_TOKENS:
+        files = verdict.wanted(use.reads, paths)
+        with self._lock:
+            if verdict.was_denied(conversation, files, self._clock()):
+                return None
+        whole = [file for file in files if file is not None]
+        if not verdict.can_be_denied(use) or len(whole) < len(files) or verdict.is_small(whole):
             return None
         with self._lock:
-            if verdict.shown_since(conversation, wanted, self._clock(), None) is None:
+            if verdict.shown_since(conversation, whole, self._clock(), None) is None:
                 return None
         evidence = in_view()
         if evidence is None:
@@ -132,14 +130,12 @@ class Memo:
                 return None
             if edits != verdict.edits(conversation, paths):
                 return None
-            if verdict.was_denied(conversation, use.reads, paths, now_s):
+            since_s = verdict.shown_since(conversation, whole, now_s, evidence)
+            # Asked again, for the same read may have been tried at once.
+            if verdict.was_denied(conversation, files, now_s) or since_s is None:
                 return None
-            since_s = verdict.shown_since(conversation, wanted, now_s, evidence)
-            if since_s is None:
-                return None
-            denial = verdict.denial(wanted, since_s, now_s)
-            verdict.record(conversation, wanted, denial, now_s)
-            self._changed = True
+            denial = verdict.denial(whole, since_s, now_s)
+            verdict.record(conversation, whole, denial, now_s)
             return denial
 
     def forget(
@@ -153,9 +149,8 @@ class Memo:
             compacted: Count a compaction.
         """
         with self._lock:
-            named = self._table.get(context)
-            if named is None and compacted:
-                named = self._at_work("", context)
+            # Known from now on, though it may have done nothing yet: it may be the one that asks.
+            named = self._at_work("", context)
             if named is not None and compacted:
                 named.compactions += 1
             gone = self._table.session(context) if whole_session else [named] if named else []
@@ -213,11 +208,9 @@ class Memo:
     def passed(self, context: Context, tokens: int, in_view: InView | None = None) -> None:
         """Something else came into a context: a prompt, the output of another tool."""
         with self._lock:
-            conversation = self._table.get(context)
+            conversation = self._at_work("", context, in_view)
             if conversation is not None:
-                conversation.ask_by(in_view)
                 conversation.pass_by(tokens)
-                self._changed = True
 
     def asking(self, context: Context, call: str, in_view: InView | None = None) -> None:
         """A context is about to use one of the memo's own tools, by the id `call`.

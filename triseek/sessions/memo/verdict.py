@@ -55,26 +55,27 @@ def can_be_denied(use: ToolUse) -> bool:
     return use.only_reads and not use.edits and 0 < len(use.reads) <= FILES_MAX
 
 
-def roughly(read: FileRead) -> Spans:
-    """All lines a read may ask for, for want of a look at the file."""
-    if read.tail is not None:
-        return spans.of(1, spans.END)
-    return spans.of(max(1, read.first), spans.END if read.last is None else read.last)
+def may_matter(conversation: Conversation, use: ToolUse, paths: Sequence[str | None]) -> bool:
+    """Whether the files of a use are worth a look, before one is taken."""
+    files = [conversation.files.get(path) if path else None for path in paths]
+    if any(seen is not None and seen.denied for seen in files):
+        return True
+    return can_be_denied(use) and all(seen is not None and seen.credits for seen in files)
 
 
-def was_denied(
-    conversation: Conversation,
-    reads: Iterable[FileRead],
-    paths: Iterable[str | None],
-    now_s: float,
-) -> bool:
+def was_denied(conversation: Conversation, files: Iterable[Wanted | None], now_s: float) -> bool:
     """Whether this is the second try of a read, which goes through."""
     again = False
-    for read, path in zip(reads, paths, strict=False):
-        seen = conversation.files.get(path) if path else None
-        if seen is not None and seen.denied:
-            again = conversation.settle(seen, roughly(read), now_s, over=True) or again
+    for file in files:
+        seen = conversation.files.get(file.look.path) if file else None
+        if file is not None and seen is not None and seen.denied:
+            again = conversation.settle(seen, file.asked, now_s, over=True) or again
     return again
+
+
+def is_small(files: Iterable[Wanted]) -> bool:
+    """Whether a read is not worth a denial."""
+    return sum(file.tokens for file in files) < LEAST_TOKENS
 
 
 def edits(conversation: Conversation, paths: Iterable[str | None]) -> list[int]:
@@ -83,23 +84,21 @@ def edits(conversation: Conversation, paths: Iterable[str | None]) -> list[int]:
     return [seen.edits for seen in files if seen is not None]
 
 
-def wanted(reads: Iterable[FileRead], paths: Iterable[str]) -> list[Wanted] | None:
-    """Look at each file; None if one cannot be read, or would show nothing.
+def wanted(reads: Iterable[FileRead], paths: Iterable[str | None]) -> list[Wanted | None]:
+    """Look at each file; None for one that cannot be read, or would show nothing.
 
     Args:
         reads: What is to be read.
         paths: Their real paths.
     """
     looks: dict[str, Look | None] = {}
-    found = []
-    for read, path in zip(reads, paths, strict=True):
-        if path not in looks:
+    found: list[Wanted | None] = []
+    for read, path in zip(reads, paths, strict=False):
+        if path is not None and path not in looks:
             looks[path] = look.look(path)
-        seen = looks[path]
+        seen = looks[path] if path is not None else None
         asked = seen.asked(read) if seen else spans.NONE
-        if seen is None or not asked:
-            return None
-        found.append(Wanted(read.path, seen, asked))
+        found.append(Wanted(read.path, seen, asked) if seen and asked else None)
     return found
 
 
