@@ -73,6 +73,29 @@ def test_a_client_without_us_is_told_how_to_get_us(host, programs, wanted, level
     assert (listed.level, listed.mend) == (level, "triseek install codex")
 
 
+@pytest.mark.parametrize(
+    ("said", "level"),
+    [("Disabled", "warn"), ("Connected", "ok"), ("Disconnected", "fail"), ("Sleeping", "warn")],
+)
+def test_every_state_is_a_line_with_something_to_do(host, programs, triseek, said, level):
+    programs("gemini", f"echo '* triseek: {triseek} mcp serve (stdio) - {said}'")
+
+    listed = found(host(program=triseek), BY_NAME["gemini"], wanted=True)[1]
+
+    assert listed.level == level
+    assert bool(listed.mend) == (level != "ok")
+
+
+def test_a_folder_that_is_not_trusted_is_told_from_a_server_that_is_off(host, programs, triseek):
+    lines = f"this folder is untrusted\n* triseek: {triseek} mcp serve (stdio) - Disabled"
+    programs("gemini", f"printf '{lines}\n'")
+
+    listed = found(host(program=triseek), BY_NAME["gemini"], wanted=True)[1]
+
+    assert (listed.level, listed.mend) == ("warn", "gemini")
+    assert "waits for you" in listed.detail
+
+
 def test_a_program_that_is_gone_fails(host, programs, triseek):
     programs("codex", SAYS.format(codex_says("/gone/triseek")))
 
