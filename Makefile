@@ -52,7 +52,7 @@ clients: $(VENV)/.ready  ## Real agents (npm) use the server and the memo, and a
 
 golden: $(VENV)/.ready  ## Accept what golden tests now print; read the diff before committing it
 	TRISEEK_GOLDEN=update $(RUN) pytest tests/query/test_grams.py tests/cli tests/test_docs.py \
-	    tests/engine/test_ranked_golden.py tests/e2e/test_mcp_contract.py \
+	    tests/engine/test_ranked_golden.py tests/e2e/test_mcp_contract.py tests/e2e/test_memo_contract.py \
 	    tests/harness/test_payloads.py
 
 cover: $(VENV)/.ready  ## Coverage, branches too

@@ -16,10 +16,12 @@ from tests import tools_page
 from triseek import config, errors, logs
 from triseek.cli import app as cli_app
 from triseek.cli import help as cli_help
+from triseek.daemon.memo_calls import calls
 from triseek.daemon.server import ANY_VERSION, Limits
 from triseek.engine.router import REASONS
 from triseek.ipc import wire
 from triseek.service.envelopes import CONTRACT
+from triseek.sessions.memo.memo import Memo
 from triseek.store import layout
 
 ROOT = Path(__file__).parent.parent
@@ -183,6 +185,7 @@ def fields_of(document: Any, lead: str = "") -> set[str]:
 
 def test_the_tools_page_names_every_field_that_is_ever_answered():
     known = {name for table in tools_page.FIELDS for name in table} | {"error"}
+    known |= {name for table in tools_page.MEMO_FIELDS for name in table}
     known |= {f"matches[].{name}" for name in ("line", "column", "preview")}
     answered = set()
     for name in (
@@ -191,6 +194,9 @@ def test_the_tools_page_names_every_field_that_is_ever_answered():
         "search_path_and_content",
         "index_status",
         "reindex",
+        "memo_status",
+        "memo_session",
+        "memo_check",
     ):
         written = json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))
         for answer in written["answers"]:
@@ -207,7 +213,7 @@ def test_every_code_of_an_error_is_explained():
 def test_the_protocols_page_names_every_verb_and_limit():
     page = (DOCS / "reference/protocol.md").read_text(encoding="utf-8")
     limits = Limits()
-    said = [f"| `{verb}` |" for verb in ("text", *ANY_VERSION)] + [
+    said = [f"| `{verb}` |" for verb in ("text", *ANY_VERSION, *calls(Memo(None)))] + [
         f"protocol {wire.PROTOCOL}",
         f"| a request | {limits.frame >> 20} MiB |",
         f"| a piece of output | {wire.PIECE_LIMIT >> 10} KiB |",

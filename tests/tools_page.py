@@ -132,6 +132,7 @@ MEMO_SESSION_FIELDS: Mapping[str, tuple[str, bool]] = {
         False,
     ),
     "tokens_saved": ("of those reads; a read that happened saves nothing", False),
+    "redundant_reads": ("reads that happened, though the context had every line", True),
     "compaction_count": ("how often the context was compacted; the totals outlive that", False),
     "files": ("each `path` (absolute), `status`, `reads` and `tokens`", False),
 }

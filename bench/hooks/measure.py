@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 AGENTS = 8
 ROUNDS = 60
-"""Rounds of one agent; each is four hooks."""
+"""Files of one agent; each is four hooks."""
 ROUNDS_AT_ONCE = 20
 STARTS = 7
 NOTHING = (sys.executable, "-c", "pass")

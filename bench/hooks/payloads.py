@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 LINES = 100
 """Of each file; an agent's usual reading."""
 FILES = 10
+CLEARED = 20
+"""Files after which the agent begins with an empty context."""
 
 
 class Step(NamedTuple):
@@ -52,21 +54,23 @@ class Agent:
         return found
 
     def steps(self, count: int) -> list[Step]:
-        """A mix of what agents do most; files it has are refused."""
+        """Of each file in turn: it has it and is refused, insists and gets it; and a command."""
         found = []
         for number in range(count):
             file = self._files[number % FILES]
-            unknown = self._root / f"{self._name}_{number}_not_there.py"
+            if number % CLEARED == CLEARED - 1:  # a long context is believed less and less
+                found += self.first_readings()
             found += [
                 self._before(file, "before, refused", refused=True),
-                self._before(unknown, "before, let through"),
-                self._after(self._files[(number + FILES // 2) % FILES]),
+                self._before(file, "before, let through"),
+                self._after(file),
                 self._tool("after, shell", "PostToolUse", "bash", {"command": "make"}, "ok\n" * 50),
             ]
         return found
 
     def _start(self) -> Step:
-        return self._said("start", "SessionStart", {"source": "startup"})
+        self._in_view.clear()
+        return self._said("start", "SessionStart", {"source": "clear"})
 
     def _before(self, file: Path, kind: str, *, refused: bool = False) -> Step:
         self._calls += 1
