@@ -123,6 +123,7 @@ def test_a_hook_loads_next_to_nothing(words: list[str], with_daemon: bool, tree:
     program = (
         f"import sys; sys.path.insert(0, {str(Path(__file__).parents[2])!r})\n"
         f"sys.argv[1:] = {words!r}\n"
+        "import os; os._exit = sys.exit\n"
         "from triseek.cli.main import main\n"
         "try: main()\n"
         "finally: sys.stderr.write(' '.join(sys.modules))"
@@ -135,6 +136,7 @@ def test_a_hook_loads_next_to_nothing(words: list[str], with_daemon: bool, tree:
     loaded = set(done.stderr.decode().split())
 
     assert done.stdout == b""
+    assert "triseek.cli.fast" in loaded
     assert not loaded & HEAVY
     assert {name for name in loaded if name.startswith("triseek")} <= ALLOWED | {
         "triseek.ipc.aside"

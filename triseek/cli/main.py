@@ -26,7 +26,8 @@ def main() -> NoReturn:
     words = sys.argv[1:]
     try:
         if words and words[0] in HOOKS and words[1:] not in HELP:
-            sys.exit(_hook(words))
+            # All is written; an interpreter that tidies up takes a tenth of the time of a hook.
+            os._exit(_hook(words))
         sys.exit(_quick(words) if is_quick(words) else run(words))
     except KeyboardInterrupt:
         sys.exit(status.INTERRUPTED)

@@ -73,8 +73,10 @@ class Observer:
         root = project(repo or told.cwd)
         if told.moment in _EMPTIED:
             self._forget(root, told)
+        else:  # what is in view now counts, whatever the hook is about
+            self._memo.begin(root, told.context, in_view=_evidence(told))
         if told.moment == "prompt":
-            self._memo.passed(told.context, _tokens(told.prompt), in_view=_evidence(told))
+            self._memo.passed(told.context, _tokens(told.prompt))
             self._note("prompt", root, told, prompt=told.prompt[:PROMPT_MAX])
         if told.use is None:
             return ""
