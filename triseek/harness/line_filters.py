@@ -91,14 +91,15 @@ def _tail(words: tuple[str, ...]) -> Filter | None:
 def _count(words: tuple[str, ...]) -> tuple[str | None, tuple[str, ...]]:
     """The number of lines that `head` and `tail` are told, 10 if none is; None: not understood."""
     options, files = _operands(words, takes_value=("-n", "--lines"))
-    count = "10"
+    counts: list[str] = []
     for option in options:
         value = re.fullmatch(r"(?:-n|--lines=|-)(\+?\d{1,10})", option)
         if value is not None and not option.startswith("-+"):
-            count = value[1]
+            counts.append(value[1])
         elif option not in ("-q", "-v", "--quiet", "--silent", "--verbose"):
             return None, ()
-    return count, files
+    # Two counts do not mean the last of them everywhere.
+    return (counts[0] if counts else "10") if len(counts) < 2 else None, files
 
 
 def _sed(words: tuple[str, ...]) -> Filter | None:
