@@ -32,6 +32,8 @@ class Settings:
     max_roots: int = 16
     auto_index: bool = True
     max_folders: int = 32768
+    memo_refuse: bool = True
+    memo_keep: bool = True
     log_level: str = "info"
 
 
@@ -115,6 +117,18 @@ KEYS = (
         "max_folders",
         _count,
         "Folders watched at once, over all roots; a root that does not fit is swept instead.",
+    ),
+    Key(
+        "memo.refuse",
+        "memo_refuse",
+        _switch,
+        "Whether an agent is refused a reading of what it has in view.",
+    ),
+    Key(
+        "memo.keep",
+        "memo_keep",
+        _switch,
+        "Whether what agents have read is written to disk, with contents for diffs.",
     ),
     Key("log.level", "log_level", _level, "The least that the daemon's log keeps."),
 )

@@ -229,6 +229,22 @@ def test_a_full_disk_is_told_as_it_is_without_a_daemon(tree: Path) -> None:
     assert "No space left on device" in said[0][1]
 
 
+def test_an_agent_does_not_wait_for_a_daemon_that_is_stuck(
+    tmp_path: Path, capfdbinary: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fast, "SILENCE_S", 0.05)
+    release = threading.Event()
+
+    def converse(sock: socket.socket) -> None:
+        wire.receive(sock, wire.REQUEST_LIMIT)
+        release.wait(60)
+
+    with pretending(converse) as connections:
+        assert isinstance(asked(["hook", "Stop"], tmp_path, capfdbinary), fast.Left)
+        release.set()
+    assert len(connections) == 1  # it was not asked whether it lives
+
+
 # A daemon that is no good
 
 

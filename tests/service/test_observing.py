@@ -21,12 +21,12 @@ SHOWN = shown(TEXT.splitlines(keepends=True))
 class Told:
     """An observer of one agent; `actions` is what went to the sink."""
 
-    def __init__(self, root):
+    def __init__(self, root, *, refuse=True):
         self.root = root
         self.actions = []
         self.memo = Memo(None)
         self.service = Service()
-        self.observer = Observer(self.service, self.memo, self.actions.append)
+        self.observer = Observer(self.service, self.memo, self.actions.append, refuse=refuse)
         self.calls = 0
         self.in_view = []
 
@@ -74,6 +74,13 @@ def test_a_reading_is_noted_and_a_second_is_refused(told):
         "lines": [1, 2000],
     }  # fmt: skip
     assert denied.payload["tokens"] == -(-len(TEXT) * 2 // 7)
+
+
+def test_refusing_can_be_switched_off(told):
+    mild = Told(told.root, refuse=False)
+
+    assert all(mild.read(f"{told.root}/a.py") for _ in range(3))
+    assert mild.kinds() == ["read"] * 3
 
 
 def test_what_an_agent_does_is_noted_by_its_kind(told):

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 def compose(settings: Settings) -> tuple[Handlers, Sequence[Work]]:
     """The daemon's handlers and its work."""
     upkeep = Upkeep(settings)
-    keeping = MemoKeeping()
-    observer = Observer(upkeep.service, keeping.memo, Recent())
+    keeping = MemoKeeping(keep=settings.memo_keep)
+    observer = Observer(upkeep.service, keeping.memo, Recent(), refuse=settings.memo_refuse)
     return (
         Handlers(
             text=partial(answer, upkeep.service, observer=observer),

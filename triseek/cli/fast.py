@@ -109,7 +109,7 @@ def ask(words: Sequence[str]) -> int | Left:
         return Left()
     left = Left()
     try:
-        return _passed_on(sock, payload, left)
+        return _passed_on(sock, payload, left, patient=not _is_hook(words))
     except _Lost:
         return left
     except BrokenPipeError:  # who read our output has left
@@ -141,9 +141,13 @@ def request(words: Sequence[str]) -> bytes:
         f'"terminal":{_json(os.isatty(1))},"width":{surroundings.width(known)},'
         f'"stdin":{_json(surroundings.stdin_readable())},"environ":{{{environ}}}'
     )
-    if words[:1] in (["hook"], ["memo-observe"]):
+    if _is_hook(words):
         params += f',"input":{quoted(_payload())}'
     return _document("text", params)
+
+
+def _is_hook(words: Sequence[str]) -> bool:
+    return words[:1] in (["hook"], ["memo-observe"])
 
 
 def _payload() -> str:
@@ -174,11 +178,11 @@ def _json(value: bool) -> str:
 # The answer
 
 
-def _passed_on(sock: wire.Socket, payload: bytes, left: Left) -> int | Left:
+def _passed_on(sock: wire.Socket, payload: bytes, left: Left, *, patient: bool) -> int | Left:
     """Send the request and write what comes; the exit status, or `left` if it is declined."""
     _send(sock, payload)
     while True:
-        piece = _next(sock)
+        piece = _next(sock, patient=patient)
         kind, rest = piece[0], memoryview(piece)[1:]
         if kind == wire.OUT:
             left.out.add(rest)  # before it is written: what was begun is not written again
@@ -204,14 +208,16 @@ def _send(sock: wire.Socket, payload: bytes) -> None:
         raise _Lost from None
 
 
-def _next(sock: wire.Socket) -> bytes:
+def _next(sock: wire.Socket, *, patient: bool) -> bytes:
     """The next piece.
+
+    patient: whether to wait for longer than `SILENCE_S`; an agent does not wait for its hook.
 
     Raises:
         _Lost: there will be none.
     """
     try:
-        _wait(sock)
+        _wait(sock, patient=patient)
         piece = wire.receive(sock, wire.PIECE_LIMIT + 1, gap_s=PIECE_S)
     except (OSError, wire.BadFrame):
         raise _Lost from None
@@ -220,7 +226,7 @@ def _next(sock: wire.Socket) -> bytes:
     return piece
 
 
-def _wait(sock: wire.Socket) -> None:
+def _wait(sock: wire.Socket, *, patient: bool) -> None:
     """Wait until there is something to receive, be it the end, as long as the daemon lives."""
     from _socket import MSG_PEEK
 
@@ -229,7 +235,7 @@ def _wait(sock: wire.Socket) -> None:
         try:
             sock.recv(1, MSG_PEEK)
         except TimeoutError:
-            if not _is_alive():
+            if not patient or not _is_alive():
                 raise _Lost from None
         else:
             return

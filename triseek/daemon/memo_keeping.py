@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shutil
 import threading
 
 from triseek import paths
@@ -18,9 +19,11 @@ reading that has to be done again."""
 class MemoKeeping:
     """Owns the memo, and saves it on a timer and at the end."""
 
-    def __init__(self) -> None:
-        """Read what an earlier daemon wrote down."""
-        self.memo = Memo(paths.memo())
+    def __init__(self, *, keep: bool = True) -> None:
+        """Read what an earlier daemon wrote down; without `keep`, remove it and write nothing."""
+        if not keep:
+            shutil.rmtree(paths.memo(), ignore_errors=True)
+        self.memo = Memo(paths.memo() if keep else None)
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="triseek-memo", daemon=True)
 

@@ -39,11 +39,15 @@ _EMPTIED = frozenset(("start", "end", "compact", "changed", "subagent"))
 class Observer:
     """Takes in hooks; safe to use from several threads."""
 
-    def __init__(self, service: Service, memo: Memo, sink: Sink) -> None:
-        """Count uses of files in `service`'s roots, keep `memo`, send actions to `sink`."""
+    def __init__(self, service: Service, memo: Memo, sink: Sink, *, refuse: bool = True) -> None:
+        """Count uses of files in `service`'s roots, keep `memo`, send actions to `sink`.
+
+        refuse: Whether an agent is ever refused a reading.
+        """
         self._service = service
         self._memo = memo
         self._sink = sink
+        self._refuse = refuse
 
     def hook(
         self,
@@ -102,7 +106,7 @@ class Observer:
 
     def _can_be_told(self, told: HookEvent) -> bool:
         """Whether this agent lets itself be refused: a refusal nobody hears is none to count."""
-        return bool(answers.deny(told.context.harness, told.event, "?", ""))
+        return self._refuse and bool(answers.deny(told.context.harness, told.event, "?", ""))
 
     def _after(self, root: str, told: HookEvent, use: ToolUse) -> None:
         self._memo.observe(root, told.context, use, in_view=_evidence(told))
