@@ -22,7 +22,7 @@ _MCP_WRITES = frozenset(
 )
 _OURS = re.compile(r"(?:^|_)triseek_+(\w+)$")
 _QUERIES = ("query", "pattern", "regex", "content_query", "path_query", "goal", "glob_pattern")
-_PATCH = re.compile(r"^\s*(?:apply_patch|applypatch)\b")
+_PATCH = re.compile(r"\A\s*apply_?patch\b|\*\*\* Begin Patch")
 _NUMBER = re.compile(r"^[ \t]*\d+(?:\t|→|: |\| ?|$)", re.MULTILINE)
 _SHELLS = frozenset(("bash", "sh", "zsh", "dash", "ksh"))
 
@@ -93,8 +93,9 @@ def shell(
     over: whether the command has run, and `cwd` is the folder after it.
     """
     text = script(command)
-    if isinstance(text, str) and (_PATCH.match(text) or "*** Begin Patch" in text):
-        return replace(patch(name, text, cwd), edits_unknown=True)
+    whole = " ".join(text) if isinstance(text, list) else text or ""
+    if _PATCH.search(whole):
+        return replace(patch(name, whole, cwd), edits_unknown=True)
     use = shell_use(text, cwd, moved=stays and over) if text else ShellUse(may_write=True)
     return ToolUse(
         name=name,
