@@ -133,7 +133,7 @@ def test_somebody_elses_command_is_refused(here):
     refused(here, "not ours")
 
 
-def test_mode_and_owner_stay_and_a_new_file_has_the_usual_mode(here):
+def test_mode_and_owner_stay(here):
     plant(str(config_of(here)), TEXT)
     config_of(here).chmod(0o640)
     owner = (1234, 2345) if os.geteuid() == 0 else (os.geteuid(), os.getegid())
@@ -144,9 +144,6 @@ def test_mode_and_owner_stay_and_a_new_file_has_the_usual_mode(here):
     found = config_of(here).stat()
     assert stat.S_IMODE(found.st_mode) == 0o640
     assert (found.st_uid, found.st_gid) == owner
-    mask = os.umask(0)
-    os.umask(mask)
-    assert stat.S_IMODE(settings_of(here).stat().st_mode) == 0o666 & ~mask
 
 
 def test_one_file_that_cannot_be_written_takes_back_all_others(here, monkeypatch):
@@ -294,3 +291,53 @@ def test_a_local_install_in_a_linked_working_tree_is_the_main_ones(here):
         there = type(here.here)("/t/triseek", here.here.home, str(cwd), {})
         member = CLAUDE.plan("local", there)[0]
         assert member.keys == ("projects", str(root), "mcpServers", "triseek")
+
+
+@pytest.mark.parametrize("then", ["install", "uninstall"])
+@pytest.mark.parametrize("survived", range(4))
+def test_an_install_that_was_killed_leaves_nothing_that_cannot_be_undone(
+    here, monkeypatch, survived, then
+):
+    plant(str(config_of(here)), configs.plain("mcpServers")["ours from elsewhere"])
+    before, real, left = here.snapshot(), writing.make, [survived]
+
+    class Killed(BaseException):
+        pass
+
+    def make(change: Change) -> None:
+        if "/install/" not in change.path:
+            left[0] -= 1
+            if left[0] < 0:
+                raise Killed
+        real(change)
+
+    saved = ledger.save
+    with monkeypatch.context() as broken:
+        broken.setattr(writing, "make", make)
+        broken.setattr(writing, "undo", lambda change: None)
+        broken.setattr(writing, "remove_if_empty", lambda folder: False)
+        broken.setattr(ledger, "save", lambda kept: saved(kept) if kept.files else None)
+        if survived < 3:
+            with pytest.raises(Killed):
+                here.install(CLAUDE, "user")
+        else:
+            here.install(CLAUDE, "user")
+    if then == "install":
+        here.install(CLAUDE, "user")
+
+    here.uninstall(CLAUDE, "user")
+
+    assert here.snapshot() == before
+    assert ledger.load() == ledger.Ledger()
+
+
+def test_a_new_file_in_the_home_is_for_the_person_alone(here):
+    for scope in ("user", "project", "local"):
+        here.install(CLAUDE, scope)
+
+    mask = os.umask(0)
+    os.umask(mask)
+    shared = Path(here.here.cwd, ".mcp.json").stat()
+    assert stat.S_IMODE(config_of(here).stat().st_mode) == 0o600
+    assert stat.S_IMODE(settings_of(here).stat().st_mode) == 0o600
+    assert stat.S_IMODE(shared.st_mode) == 0o666 & ~mask

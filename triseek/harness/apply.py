@@ -7,7 +7,9 @@ that the next install or uninstall finds by what they are.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from triseek.errors import ConfigWriteFailed
@@ -154,12 +156,13 @@ def _installed(target: str, wanted: list[Edit], owner: str, kept: Kept | None) -
     others = kept.of_others(owner) if kept else []
     entries = [*others, *records]
     after, traces = _folded(base, entries)
-    return _Step(Change(target, now, after), _kept(base, after, entries, traces), base)
+    change = Change(target, now, after, private=not _is_shared(target, owner))
+    return _Step(change, _kept(base, after, entries, traces), base)
 
 
 def _uninstalled(target: str, wanted: list[Edit], owner: str, kept: Kept | None) -> _Step:
     now = writing.read(target)
-    if kept is not None and kept.after == ledgers.digest(now) and _has_base(kept):
+    if kept is not None and _is_known(now, kept):
         base, others = ledgers.kept(kept.backup), kept.of_others(owner)
         after, traces = _folded(base, others)
         return _Step(Change(target, now, after), _kept(base, after, others, traces), base)
@@ -179,8 +182,16 @@ def _uninstalled(target: str, wanted: list[Edit], owner: str, kept: Kept | None)
     return _Step(Change(target, now, after), _kept(base, after, others, traces), base)
 
 
-def _has_base(kept: Kept) -> bool:
-    """Whether the file can be put back as it was."""
+def _is_shared(target: str, owner: str) -> bool:
+    """Whether a file is a project's, for others too, and not below somebody's home folder."""
+    cwd = owner.split(":", 2)[2:]
+    return bool(cwd) and Path(target).is_relative_to(os.path.realpath(cwd[0]))
+
+
+def _is_known(now: bytes | None, kept: Kept) -> bool:
+    """Whether a file is as we wrote it, or not written yet, and can be put back as it was."""
+    if ledgers.digest(now) not in (kept.after, kept.before):
+        return False
     return not kept.existed or ledgers.digest(ledgers.kept(kept.backup)) == kept.before
 
 
@@ -188,7 +199,7 @@ def _base(now: bytes | None, kept: Kept | None) -> bytes | None:
     """A file's bytes without anything of ours."""
     if kept is None:
         return now
-    if kept.after == ledgers.digest(now) and _has_base(kept):
+    if _is_known(now, kept):
         return ledgers.kept(kept.backup)
     return _bytes(_cleaned(_text(now), kept.entries, kept.traces))
 

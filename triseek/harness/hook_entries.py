@@ -7,7 +7,7 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from triseek.harness.entries import (
+from triseek.harness.splices import (
     check_dialect,
     put_item,
     replace_item,

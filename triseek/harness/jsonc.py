@@ -201,6 +201,8 @@ def _scalar(text: str, at: int) -> Node:
 
 
 def _text(word: str, text: str, at: int) -> str:
+    if "\\" not in word:
+        return word[1:-1]
     try:
         return str(json.loads(word))
     except ValueError:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from triseek.harness import plugin_source, slash_command
 from triseek.harness.base import NAME, Refused
-from triseek.harness.entries import JsonDefault, JsonMember, value_at
+from triseek.harness.entries import JsonDefault, JsonMember
 from triseek.harness.slash_command import OwnFile
+from triseek.harness.splices import value_at
 
 if TYPE_CHECKING:
     from triseek.harness.base import Edit, Here, Scope

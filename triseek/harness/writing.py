@@ -23,6 +23,8 @@ class Change:
     """The file itself, after all links."""
     before: bytes | None
     after: bytes | None
+    private: bool = False
+    """Whether a new file is for the person alone; an agent may come to write secrets into it."""
 
 
 def target_of(path: str) -> str:
@@ -100,7 +102,7 @@ def make(change: Change) -> None:
         if change.after is None:
             Path(change.path).unlink(missing_ok=True)
         else:
-            _replace(Path(change.path), change.after)
+            _replace(Path(change.path), change.after, private=change.private)
     except OSError as error:
         raise Refused(f"it cannot be written: {_reason(error)}") from None
 
@@ -111,7 +113,7 @@ def undo(change: Change) -> None:
         if change.before is None:
             Path(change.path).unlink(missing_ok=True)
         else:
-            _replace(Path(change.path), change.before)
+            _replace(Path(change.path), change.before, private=True)
 
 
 def remove_if_empty(folder: str) -> bool:
@@ -121,14 +123,14 @@ def remove_if_empty(folder: str) -> bool:
     return not os.path.lexists(folder)
 
 
-def _replace(path: Path, data: bytes) -> None:
+def _replace(path: Path, data: bytes, *, private: bool) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, aside = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.flush()
-            _like(path, file.fileno())
+            _like(path, file.fileno(), private=private)
             os.fsync(file.fileno())
         Path(aside).replace(path)
     except BaseException:
@@ -137,14 +139,14 @@ def _replace(path: Path, data: bytes) -> None:
     _sync(path.parent)
 
 
-def _like(path: Path, descriptor: int) -> None:
+def _like(path: Path, descriptor: int, *, private: bool) -> None:
     """Give a file the mode and owner of the one it replaces, or those of a new one."""
     try:
         old = path.stat()
     except FileNotFoundError:
         mask = os.umask(0)
         os.umask(mask)
-        os.fchmod(descriptor, 0o666 & ~mask)
+        os.fchmod(descriptor, (0o600 if private else 0o666) & ~mask)
         return
     new = os.fstat(descriptor)
     if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid):
