@@ -229,6 +229,9 @@ def test_a_daemon_that_runs_is_fine_if_it_is_this_versions(
     silent = only(proof.memo(host(program=programs("triseek-x", "exit 0"))))
     assert (silent.level, silent.mend) == ("warn", "triseek daemon restart")
 
+    monkeypatch.setenv("TRISEEK_MEMO_REFUSE", "false")
+    assert only(proof.memo(host(program=triseek))).level == "info"
+
     monkeypatch.setattr(daemon, "__version__", "99.0")
     said = only(daemon.daemon(host()))
     assert (said.level, said.mend) == ("warn", "triseek daemon restart")

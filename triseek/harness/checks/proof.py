@@ -8,7 +8,9 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from triseek.harness.checks.finding import ok, warn
+from triseek import config
+from triseek.errors import InvalidRequest
+from triseek.harness.checks.finding import info, ok, warn
 from triseek.ipc import lock
 
 if TYPE_CHECKING:
@@ -30,6 +32,9 @@ def memo(host: Host) -> Iterator[Finding]:
     """
     if not host.program or lock.is_free() or host.environ.get("TRISEEK_NO_DAEMON"):
         return  # other checks say so
+    if not _may_refuse():
+        yield info("memo", "refuses nothing, by the setting memo.refuse")
+        return
     with tempfile.TemporaryDirectory() as folder:
         file = Path(os.path.realpath(folder), "read-me.txt")
         text = "".join(
@@ -45,6 +50,13 @@ def memo(host: Host) -> Iterator[Finding]:
         yield warn(
             "memo", f"does not know a read again; the hook said {said}", "triseek daemon restart"
         )
+
+
+def _may_refuse() -> bool:
+    try:
+        return config.read().memo_refuse
+    except InvalidRequest:
+        return True  # the check of settings says what is wrong with them
 
 
 def _read_twice(host: Host, file: Path, text: str) -> Ran:
