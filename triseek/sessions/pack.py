@@ -27,7 +27,7 @@ from triseek.sessions import snapshot_files
 from triseek.store import atomic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from triseek.sessions.snapshot_files import Snapshot
@@ -52,8 +52,17 @@ class Unpacked(NamedTuple):
     signature: bytes | None
 
 
-def export(folder: Path, target: str | os.PathLike[str], signature: bytes | None = None) -> int:
+def export(
+    folder: Path,
+    target: str | os.PathLike[str],
+    sign: Callable[[bytes], bytes] | None = None,
+) -> int:
     """Write a snapshot's folder as a pack; the same folder gives the same bytes.
+
+    Args:
+        folder: The snapshot's.
+        target: The file to write; one that is there is replaced.
+        sign: Makes the signature of a list of checksums; None leaves the pack unsigned.
 
     Returns:
         Bytes written.
@@ -65,8 +74,8 @@ def export(folder: Path, target: str | os.PathLike[str], signature: bytes | None
     snapshot = snapshot_files.read_folder(folder)
     files = dict(_files(folder))
     files[CHECKSUMS] = checksums(files)
-    if signature is not None:
-        files[SIGNATURE] = signature
+    if sign is not None:
+        files[SIGNATURE] = sign(files[CHECKSUMS])
     packed = io.BytesIO()
     with (
         gzip.GzipFile(fileobj=packed, mode="wb", filename="", mtime=0) as zipped,
