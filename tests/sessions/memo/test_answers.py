@@ -397,6 +397,17 @@ def test_of_two_that_are_active_both_must_have_it(agent, another, clock):
     assert agent.check("b.py", session="", agent="")["status"] == "fresh"
 
 
+def test_a_diff_is_for_those_who_had_what_was_there_before(agent, another):
+    other = another(session="s2")
+    other.reads("b.py")
+    agent.reads("a.py")
+    write(agent, CODE.replace("compute(200)", "compute(0)"))
+    answer = agent.check(session="")
+
+    assert (answer["status"], answer["recommendation"]) == ("stale", "reread")
+    assert agent.check()["recommendation"] == "reread_with_diff"
+
+
 def test_a_session_without_its_agent_may_be_any_of_its_agents(agent, another):
     agent.reads("a.py")
     another("helper").reads("b.py")

@@ -200,4 +200,5 @@ def test_what_was_forgotten_does_not_come_back_after_a_kill(agent, folder, clock
         agent.memo.end(agent.context)
 
     again = replace(agent, memo=Memo(folder, clock))
-    assert again.check()["status"] == "unknown"
+    again.memo.asking(again.context, "call", again.in_view)
+    assert again.check(call="call")["status"] == "unknown"

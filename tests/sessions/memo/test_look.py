@@ -77,6 +77,16 @@ def test_only_regular_files_of_text_are_looked_at(tmp_path):
     server.close()
 
 
+def test_a_pipe_that_takes_the_place_of_a_file_does_not_block(tmp_path, monkeypatch):
+    os.mkfifo(tmp_path / "pipe")
+    there = os.stat(write(tmp_path / "f", b"text\n"))
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "stat", lambda *_, **__: there)
+        seen = look.look(str(tmp_path / "pipe"))
+
+    assert seen is None
+
+
 def test_a_link_is_not_followed_unless_it_was_resolved(tmp_path):
     path = write(tmp_path / "f", b"text\n")
     link = tmp_path / "link"

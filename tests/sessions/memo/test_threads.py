@@ -91,6 +91,7 @@ def test_forgetting_and_saving_at_once_never_brings_back(agent, folder, clock):
             agent.memo.save()
 
     run(saves, lambda: agent.memo.forget(agent.context))
-    left = Memo(folder, clock)
+    agent.memo = Memo(folder, clock)
+    agent.memo.asking(agent.context, "call", agent.in_view)
 
-    assert left.check(agent.root, "a.py", agent.asked())["status"] == "unknown"
+    assert agent.check(call="call")["status"] == "unknown"
