@@ -293,6 +293,9 @@ def test_lines_that_are_read_otherwise_after_all_saved_nothing(agent):
     assert agent.session()["tokens_saved"] == 0
     assert agent.session()["redundant_reads"] == 1
 
+    assert agent.reads("a.py") is None  # for it was denied last, and is taken back only once
+    assert agent.session()["tokens_saved"] == agent.session()["redundant_reads_prevented"] == 0
+
 
 def test_each_file_of_a_denied_read_is_one_prevented(agent):
     agent.reads("a.py", "b.py")
