@@ -284,16 +284,20 @@ def recorder(folder: Path) -> str:
 
 
 @pytest.mark.parametrize("scope", ["user", "project", "local"])
-def test_claude_code_runs_the_hooks_as_they_are_written(scope, place):
+def test_claude_code_runs_the_hooks_as_they_are_written_and_has_the_command(scope, place):
     install("claude-code", place, scope, starts=recorder(place.home.parent))
 
-    run = ("claude", "-p", "hi", "--max-turns", "1")
+    run = ("claude", "-p", "hi", "--output-format", "stream-json", "--verbose")
     env = {"ANTHROPIC_API_KEY": "none", "ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}
-    subprocess.run(
+    done = subprocess.run(
         run, cwd=place.tree, env=place.env(CLAUDE_CODE_MAX_RETRIES="0", **env), timeout=PATIENCE_S,
         capture_output=True, check=False, stdin=subprocess.DEVNULL,
     )  # fmt: skip
 
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+    begun = next(one for one in told if one.get("subtype") == "init")
+    assert "triseek" in begun["slash_commands"]
+    assert {"triseek"} == {server["name"] for server in begun["mcp_servers"]}
     noted = (place.home.parent / MARK).read_text().splitlines()
     for event in ("SessionStart", "UserPromptSubmit", "SessionEnd"):
         assert f"hook {event} --harness claude-code" in noted

@@ -11,14 +11,14 @@ from triseek.files.root import git_root
 from triseek.harness import slash_command
 from triseek.harness.base import NAME
 from triseek.harness.entries import JsonMember
-from triseek.harness.hook_entries import HookItem, command
+from triseek.harness.hook_entries import ASKED_ABOUT, HookItem, command
 
 if TYPE_CHECKING:
     from triseek.harness.base import Edit, Here, Scope
 
 _TIMEOUT_S = 5
 EVENTS: dict[str, str] = {
-    "PreToolUse": "Read|Bash|mcp__.*__memo_(check|status|session)",
+    "PreToolUse": f"^(Read|Bash|{ASKED_ABOUT})$",
     "PostToolUse": "*",
     "PostToolUseFailure": "*",
     "SessionStart": "",

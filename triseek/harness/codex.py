@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from triseek.harness import slash_command
 from triseek.harness.base import NAME
-from triseek.harness.hook_entries import HookItem, command
+from triseek.harness.hook_entries import ASKED_ABOUT, HookItem, command
 from triseek.harness.toml_edits import TomlTable
 
 if TYPE_CHECKING:
@@ -17,9 +17,8 @@ if TYPE_CHECKING:
 _TIMEOUT_S = 5
 _TIMEOUT_AT_END_S = 3
 """The longest that Codex lets a SessionEnd hook have without a warning."""
-_READERS = "read|read_file|view|view_file|get_file|open_file|memo_check|memo_status|memo_session"
 EVENTS: dict[str, str] = {
-    "PreToolUse": f"^(Bash|mcp__.*__({_READERS}))$",
+    "PreToolUse": f"^(Bash|{ASKED_ABOUT})$",
     "PostToolUse": "",
     "SessionStart": "",
     "SessionEnd": "",

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from triseek.harness.base import Traces
     from triseek.harness.jsonc import Dialect
 
+_READING = "read|read_file|view|view_file|get_file|open_file"
+ASKED_ABOUT = f"mcp__.*__({_READING}|memo_check|memo_status|memo_session)"
+"""Tools of MCP servers that we look at before they run, as Claude Code and Codex name them: those
+that read files, and the memo's own, which answer to the context that asks."""
 _OURS = re.compile(
     r"""triseek(\.exe)?["']?\s+(hook\s+\w+\s+--harness\s|memo-observe\s+--event\s)""", re.IGNORECASE
 )

@@ -52,20 +52,23 @@ Do exactly one of these.
 
 **`handoff <target>`** (target: claude, codex, opencode or pi): hand this work over.
 1. If the MCP tool `session_handoff` of the server `triseek` is among your tools, call it with
-   `target_harness` set to the target and `source_harness` set to `{harness}`. Else run
-   `triseek handoff <target> --from {harness}`.
+   `target_harness` set to the target and `source_harness` set to `{harness}`. Else, if
+   `triseek --help` has a command `handoff`, run `triseek handoff <target> --from {harness}`.
 2. If what comes back has no briefing, write a short one: goal, what is done, what is open, the
    files that matter, the next step.
 3. End by showing exactly the line to paste into the target.
 
 **`resume <snapshot_id>`**: go on with work that was handed over.
 1. If the MCP tool `session_resume` of the server `triseek` is among your tools, call it with
-   `snapshot_id`. Else run `triseek resume <snapshot_id>`.
+   `snapshot_id`. Else, if `triseek --help` has a command `resume`, run
+   `triseek resume <snapshot_id>`.
 2. Read the whole payload, then sum up its goal, files, searches and next step.
 3. Wait for the person to say "continue" before you edit anything.
 
-If neither the tool nor the command is there, say that this version of triseek cannot do it yet, and
-stop. With other words, or none, show these two forms and stop.
+If neither the tool nor the command is there, say that this version of triseek cannot do it yet and
+stop: `triseek` takes words it does not know for a search.
+
+With other words, or none, show these two forms and stop.
 """
 
 
