@@ -47,7 +47,7 @@ def doctor(living, place, *words, **more):
 
 
 def test_every_line_says_how_it_stands_and_how_it_is_mended(living, place):
-    said = doctor(living, place)
+    said = doctor(living, place, "--no-clients")
 
     head, rule, *lines, last = said.out.decode().splitlines()
     assert (said.status, said.err) == (0, "")
@@ -71,6 +71,7 @@ def test_the_document_holds_what_the_lines_say(living, place):
     by_name = {check["what"]: check for check in document["checks"]}
     assert set(by_name) >= {
         "triseek", "python", "kernels", "rg", "state folder", "settings", "daemon", "hook", "index",
+        "MCP server",
         "Claude Code", "Codex", "OpenCode", "Pi", "Cursor", "Cline", "Gemini CLI", "VS Code", "Zed",
     }  # fmt: skip
     assert sum(document["summary"].values()) == len(document["checks"])
@@ -81,7 +82,7 @@ def test_the_document_holds_what_the_lines_say(living, place):
 
 
 def test_strict_is_a_status_and_what_is_mended_stays_mended(living, place):
-    assert doctor(living, place, "--strict").status == 1
+    assert doctor(living, place, "--strict", "--no-clients").status == 1
     before = sorted(path for path in Path(living.home).rglob("*") if "logs" not in path.parts)
     assert living.run("build", cwd=place).status == 0
     living.start()

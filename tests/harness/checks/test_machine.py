@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from tests.e2e.living import Living
 from tests.ipc.forbidding import SOCKET
 from triseek import __version__, paths
 from triseek.files import inotify
-from triseek.harness.checks import daemon, hook, program, proof, state
+from triseek.harness.checks import daemon, hook, program, proof, server, state
 from triseek.harness.checks.watching import Taken, enough, taken_by
 from triseek.ipc import lock
 from triseek.kernels import cache
@@ -305,3 +306,21 @@ def test_a_hook_that_disturbs_the_agent_fails(host, programs, script):
 
 def test_a_hook_that_does_not_start_fails(host):
     assert only(hook.hook(host(program="/no/such/triseek"))).level == "fail"
+
+
+# the server
+
+
+def test_a_server_that_answers_is_fine(host, triseek):
+    said = only(server.server(host(program=triseek)))
+
+    assert said.level == "ok", said
+    assert re.search(r"with \d+ tools", said.detail)
+    assert not Path(paths.daemon()).exists()
+
+
+@pytest.mark.parametrize("script", ["exit 3", "echo nonsense", 'read a; echo \'{"id":"tools"}\''])
+def test_a_server_that_does_not_answer_fails(host, programs, script):
+    said = only(server.server(host(program=programs("triseek", script))))
+
+    assert (said.level, said.mend) == ("fail", f"{programs.folder}/triseek mcp serve")

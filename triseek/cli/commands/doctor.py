@@ -36,7 +36,10 @@ def doctor(
         bool, typer.Option("--strict", help="Exit with 1 if anything failed or warned.")
     ] = False,
     clients: Annotated[
-        bool, typer.Option("--clients/--no-clients", help="Run the agents, to ask them of us.")
+        bool,
+        typer.Option(
+            "--clients/--no-clients", help="Run the agents, to ask what they know; and the server."
+        ),
     ] = True,
 ) -> int:
     """Look at everything that has to work, and say how to mend what does not.
@@ -68,11 +71,14 @@ def doctor(
 
 def _examined(service: Service, *, ask_clients: bool) -> Iterator[Finding]:
     """Everything there is to look at: this machine first, then the clients, all at once."""
+    from triseek.harness.checks import server
     from triseek.harness.checks.host import Host
-    from triseek.harness.doctor import examine, examine_together
+    from triseek.harness.doctor import Check, examine, examine_together
 
     host = Host(cwd=os.getcwd(), program=own_program())
     yield from examine(_here(host, service))
+    if ask_clients:
+        yield from examine([Check("MCP server", partial(server.server, host))])
     until = time.monotonic() + ASKING_S
     asking = Host(cwd=host.cwd, program=host.program, until=until)
     with _Waiting() as waiting:
@@ -84,7 +90,15 @@ def _examined(service: Service, *, ask_clients: bool) -> Iterator[Finding]:
 
 def _here(host: Host, service: Service) -> Iterator[Check]:
     """The checks of this machine and this folder, in the order in which they are to be mended."""
-    from triseek.harness.checks import daemon, hook, program, proof, repository, state, watching
+    from triseek.harness.checks import (
+        daemon,
+        hook,
+        program,
+        proof,
+        repository,
+        state,
+        watching,
+    )
     from triseek.harness.doctor import Check
 
     yield Check("triseek", partial(program.program, host))
