@@ -1,0 +1,156 @@
+"""Ways to make the memo wrong, one rule each: the stream has to notice every one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from triseek.service import observing
+from triseek.sessions.memo import asking, context, look, memo, reading, spans, state, verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pytest
+
+
+class Everything(frozenset):
+    """Every call is in view."""
+
+    def __contains__(self, _call: object) -> bool:
+        return True
+
+
+def ignore_ranges(patch: pytest.MonkeyPatch) -> None:
+    """Who has seen some lines has seen them all."""
+    read = reading.read
+
+    def whole(use: Any) -> list[Any]:
+        return [one._replace(shown=one.look.whole if one.shown else ()) for one in read(use)]
+
+    patch.setattr(reading, "read", whole)
+
+
+def believe_claims(patch: pytest.MonkeyPatch) -> None:
+    """What was asked for was shown, whatever the output says."""
+    patch.setattr(
+        reading, "shown", lambda _output, claims: [spans.of(one.first, one.last) for one in claims]
+    )
+
+
+def ignore_hash(patch: pytest.MonkeyPatch) -> None:
+    """A file is what it was."""
+    patch.setattr(look.Look, "digest", property(lambda _self: "same"))
+
+
+def ignore_agent(patch: pytest.MonkeyPatch) -> None:
+    """A sub-agent has seen what its session has; no record says otherwise."""
+    _context(patch, agent="")
+    believe_everything(patch)
+
+
+def ignore_session(patch: pytest.MonkeyPatch) -> None:
+    """What one conversation was shown, all were."""
+    _context(patch, session="one", agent="")
+    believe_everything(patch)
+
+
+def _context(patch: pytest.MonkeyPatch, **same: str) -> None:
+    read = observing.hooks.read
+
+    def one_for_all(payload: bytes, **how: str) -> Any:
+        told = read(payload, **how)
+        return told and replace(told, context=replace(told.context, **same))
+
+    patch.setattr(observing.hooks, "read", one_for_all)
+
+
+def believe_everything(patch: pytest.MonkeyPatch) -> None:
+    """Nothing ever leaves a view but by a hook that says so."""
+    evidence = observing._evidence
+    patch.setattr(observing, "_evidence", lambda told: evidence(told) and Everything)
+
+
+def forget_nothing(patch: pytest.MonkeyPatch) -> None:
+    """A compaction takes nothing away, and no record says so."""
+    patch.setattr(context.Conversation, "forget", lambda _self, _now_s: None)
+    believe_everything(patch)
+
+
+def deny_twice(patch: pytest.MonkeyPatch) -> None:
+    """A refused read is refused again."""
+    patch.setattr(verdict, "was_denied", lambda *_: False)
+
+
+def deny_all_that_reads(patch: pytest.MonkeyPatch) -> None:
+    """Whatever else a command does."""
+    patch.setattr(verdict, "can_be_denied", lambda use: bool(use.reads))
+
+
+def never_take_back(patch: pytest.MonkeyPatch) -> None:
+    """What is read after all was saved all the same."""
+    settle = context.Seen.settle
+
+    def settled(self: Any, *how: Any, **more: Any) -> list[Any]:
+        return [one._replace(counted=False) for one in settle(self, *how, **more)]
+
+    patch.setattr(context.Seen, "settle", settled)
+
+
+def count_whole_files(patch: pytest.MonkeyPatch) -> None:
+    """A refused line saves the whole file."""
+    patch.setattr(look.Look, "tokens_of", lambda self, _asked: self.tokens)
+
+
+def ignore_time(patch: pytest.MonkeyPatch) -> None:
+    """Old outputs are never cleared without a word."""
+    patch.setattr(context.Conversation, "is_late", lambda *_: False)
+
+
+def look_once(patch: pytest.MonkeyPatch) -> None:
+    """What was read of the disk once is there still."""
+    seen: dict[str, Any] = {}
+    patch.setattr(look, "look", _kept(look.look, seen))
+
+
+def _kept(find: Callable[[str], Any], seen: dict[str, Any]) -> Callable[[str], Any]:
+    return lambda path: seen[path] if path in seen else seen.setdefault(path, find(path))
+
+
+def answer_for_the_latest(patch: pytest.MonkeyPatch) -> None:
+    """Who does not say who it is, is whoever came last."""
+    likely = memo.likely
+
+    def latest(*how: Any) -> Any:
+        found = likely(*how)
+        return found._replace(contexts=found.contexts[:1])
+
+    patch.setattr(memo, "likely", latest)
+
+
+def trust_a_gap(patch: pytest.MonkeyPatch) -> None:
+    """A daemon that was killed knows what it saved last, denials too."""
+    load = state.load
+    patch.setattr(state, "load", lambda body, now_s: load(_unbroken(body, now_s), now_s))
+
+
+def _unbroken(body: Any, now_s: float) -> Any:
+    return {**body, "closed": True, "saved_s": now_s} if isinstance(body, dict) else body
+
+
+def call_stale_fresh(patch: pytest.MonkeyPatch) -> None:
+    """Lines that are known stand for the file."""
+    patch.setattr(asking.spans, "covers", lambda some, _others: bool(some))
+
+
+RULES: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
+    rule.__name__: rule
+    for rule in (
+        ignore_ranges, believe_claims, ignore_hash, ignore_agent, ignore_session,
+        believe_everything, forget_nothing, deny_twice, deny_all_that_reads, never_take_back,
+        count_whole_files, ignore_time, look_once, answer_for_the_latest,
+        trust_a_gap, call_stale_fresh,
+    )
+}  # fmt: skip
+QUICK = ("believe_claims", "deny_twice")
+"""Noticed within a few hundred events."""
