@@ -35,12 +35,9 @@ def doctor(
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 1 if anything failed or warned.")
     ] = False,
-    clients: Annotated[
-        bool,
-        typer.Option(
-            "--clients/--no-clients", help="Run the agents, to ask what they know; and the server."
-        ),
-    ] = True,
+    no_clients: Annotated[
+        bool, typer.Option("--no-clients", help="Run none of the agents, and no MCP server.")
+    ] = False,
 ) -> int:
     """Look at everything that has to work, and say how to mend what does not.
 
@@ -56,7 +53,7 @@ def doctor(
     if not json:
         print("triseek doctor\n----", flush=True)
     with Service() as service:
-        for finding in _examined(service, ask_clients=clients):
+        for finding in _examined(service, ask_clients=not no_clients):
             found.append(finding)
             if not json:
                 print(_line(finding), flush=True)
