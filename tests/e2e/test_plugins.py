@@ -18,24 +18,28 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.e2e import client_configs
 from tests.e2e.mcp_clients import Unreachable, installed
 from tests.e2e.pi_program import pi_folder
-from tests.harness import installing
+from tests.harness.places import plant
+from triseek.errors import ConfigWriteFailed
+from triseek.harness import apply, registry
 from triseek.harness.base import Here
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from triseek.harness.writing import Change
+
 pytestmark = pytest.mark.slow
 
 PATIENCE_S = 240
-KINDS = [
-    *(kind for kind in installing.STRICT if kind not in ("escapes", "nested names")),
-    *installing.COMMENTED, "symlinked", "read-only", "cut off", "not UTF-8", "servers are a list",
-]  # fmt: skip
-REFUSED = ("cut off", "not UTF-8", "servers are a list", "read-only")
-PI_REFUSED = (*installing.COMMENTED, *REFUSED)
-PLAIN = ("symlinked", "read-only")
+KINDS = (
+    *client_configs.STRICT, *client_configs.COMMENTED, *client_configs.BROKEN,
+    "symlinked", "read-only",
+)  # fmt: skip
+REFUSED = (*client_configs.BROKEN, "read-only")
+PI_REFUSED = (*client_configs.COMMENTED, *REFUSED)
 _COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -49,13 +53,13 @@ def programs() -> str:
         pytest.skip(str(error))
 
 
-class Scratch(installing.Place):
+class Scratch:
     """A home, a project and a triseek that is this one."""
 
     def __init__(self, folder: Path, programs: str) -> None:
-        super().__init__(folder)
-        start = folder / "bin" / "triseek"
-        start.parent.mkdir(exist_ok=True)
+        self.home, self.cwd, start = folder / "home", folder / "project", folder / "bin" / "triseek"
+        for made in (self.home, self.cwd, start.parent):
+            made.mkdir()
         start.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m triseek "$@"\n')
         start.chmod(0o755)
         (self.cwd / "a.txt").write_text("needle\n")
@@ -74,6 +78,19 @@ class Scratch(installing.Place):
         }
         self.here = Here(str(start), str(self.home), str(self.cwd), self.environ)
 
+    def install(self, name: str) -> list[Change]:
+        client = registry.client(name)
+        assert client
+        assert client.detect(self.here)
+        owner = apply.owner_of(name, "user", self.here.cwd)
+        return apply.install(client.plan("user", self.here), owner)
+
+    def uninstall(self, name: str) -> None:
+        client = registry.client(name)
+        assert client
+        owner = apply.owner_of(name, "user", self.here.cwd)
+        apply.uninstall(client.plan("user", self.here), owner)
+
     def run(self, *words: str, given: str = "") -> str:
         done = subprocess.run(
             words, cwd=self.cwd, env=self.environ, input=given, stdout=subprocess.PIPE,
@@ -84,16 +101,24 @@ class Scratch(installing.Place):
 
 def prepare(place: Scratch, path: Path, kind: str, servers: str, other: dict[str, object]) -> None:
     """A home's config, of one of the kinds."""
-    content = installing.config("other servers" if kind in PLAIN else kind, servers, other)
+    special = kind in ("symlinked", "read-only")
+    content = client_configs.config("other servers" if special else kind, servers, other)
     if kind == "symlinked":
         real = place.home / "dotfiles" / path.name
-        place.write(real, content)
+        plant(str(real), content)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.symlink_to(real)
         return
-    place.write(path, content)
+    plant(str(path), content)
     if kind == "read-only":
         path.chmod(0o444)
+
+
+def is_refused(place: Scratch, name: str, path: Path) -> None:
+    before, beside = state(path), sorted(path.parent.iterdir())
+    with pytest.raises(ConfigWriteFailed, match=path.name):
+        place.install(name)
+    assert (state(path), sorted(path.parent.iterdir())) == (before, beside)
 
 
 def state(path: Path) -> tuple[bytes, int, bool] | None:
@@ -128,7 +153,7 @@ class TestOpenCode:
         prepare(place, path, kind, "mcp", other)
         before = state(path)
         if kind in REFUSED:
-            installing.is_refused(place, "opencode", path)
+            is_refused(place, "opencode", path)
             return
 
         place.install("opencode")
@@ -164,7 +189,7 @@ class TestPi:
         prepare(place, path, kind, "mcpServers", {"command": "true", "enabled": False})
         before = state(path)
         if kind in PI_REFUSED:
-            installing.is_refused(place, "pi", path)
+            is_refused(place, "pi", path)
             return
 
         place.install("pi")

@@ -51,11 +51,11 @@ class Place:
         return found
 
 
-def place(folder: Path) -> Place:
+def place(folder: Path, **environ: str) -> Place:
     """An empty home and project below a folder."""
     for name in ("home", "project"):
         (folder / name).mkdir(parents=True)
-    here = Here(PROGRAM, str(folder / "home"), str(folder / "project"), {"PATH": ""})
+    here = Here(PROGRAM, str(folder / "home"), str(folder / "project"), {"PATH": "", **environ})
     return Place(folder, here)
 
 

@@ -4,41 +4,43 @@ from __future__ import annotations
 
 import pytest
 
-from tests.harness.installing import Place
+from tests.harness.places import place
+from triseek.harness.cline import Cline
 
 OWN = (".cline", "data", "settings", "cline_mcp_settings.json")
 
 
 @pytest.fixture
-def place(tmp_path):
-    return Place(tmp_path)
+def here(tmp_path):
+    return place(tmp_path)
 
 
-def stored(place, edition):
-    folder = place.home / ".config" / edition / "User" / "globalStorage" / "saoudrizwan.claude-dev"
+def stored(here, edition):
+    user = here.folder / "home" / ".config" / edition / "User"
+    folder = user / "globalStorage" / "saoudrizwan.claude-dev"
     folder.mkdir(parents=True)
     return str(folder / "settings" / "cline_mcp_settings.json")
 
 
-def written(place):
-    return [change.path for change in place.install("cline")]
+def written(here):
+    return [change.path for change in here.install(Cline(), "user")]
 
 
-def test_every_extension_that_is_there_gets_it(place):
-    stores = [stored(place, "Code"), stored(place, "VSCodium")]
+def test_every_extension_that_is_there_gets_it(here):
+    stores = [stored(here, "Code"), stored(here, "VSCodium")]
 
-    assert written(place) == stores
-
-
-def test_so_does_the_program_if_it_is_there_too(place):
-    store = stored(place, "Code - Insiders")
-    (place.home / ".cline").mkdir()
-
-    assert written(place) == [str(place.home.joinpath(*OWN)), store]
+    assert written(here) == stores
 
 
-def test_with_neither_it_is_the_programs(place):
-    assert written(place) == [str(place.home.joinpath(*OWN))]
+def test_so_does_the_program_if_it_is_there_too(here):
+    store = stored(here, "Code - Insiders")
+    (here.folder / "home" / ".cline").mkdir()
+
+    assert written(here) == [here.here.in_home(*OWN), store]
+
+
+def test_with_neither_it_is_the_programs(here):
+    assert written(here) == [here.here.in_home(*OWN)]
 
 
 @pytest.mark.parametrize(
@@ -51,6 +53,6 @@ def test_with_neither_it_is_the_programs(place):
 )
 def test_the_programs_file_follows_its_variables(tmp_path, variable, below):
     named = tmp_path / "named"
-    place = Place(tmp_path, **{variable: str(named)})
+    there = place(tmp_path, **{variable: str(named)})
 
-    assert written(place) == [str(named.joinpath(*below))]
+    assert written(there) == [str(named.joinpath(*below))]

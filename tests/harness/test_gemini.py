@@ -8,25 +8,31 @@ import tomllib
 
 import pytest
 
-from tests.harness import installing
-from tests.harness.installing import Place
+from tests.harness.places import PROGRAM, place, plant
+from triseek.harness.gemini import Gemini
+from triseek.harness.hook_entries import command
 
 
 @pytest.fixture
-def place(tmp_path):
-    return Place(tmp_path)
+def here(tmp_path):
+    return place(tmp_path)
 
 
 @pytest.fixture
-def settings(place):
-    place.install("gemini")
-    return json.loads((place.home / ".gemini" / "settings.json").read_text())
+def folder(here):
+    return here.folder / "home" / ".gemini"
+
+
+@pytest.fixture
+def settings(here, folder):
+    here.install(Gemini(), "user")
+    return json.loads((folder / "settings.json").read_text())
 
 
 def test_every_hook_runs_the_shim_of_its_event(settings):
     for event, [group] in settings["hooks"].items():
         [hook] = group["hooks"]
-        assert hook["command"] == f"'{installing.PROGRAM}' hook {event} --harness gemini"
+        assert hook["command"] == command(PROGRAM, event, "gemini")
         assert (hook["type"], hook["timeout"]) == ("command", 5000)
 
 
@@ -38,21 +44,21 @@ def test_what_was_used_is_told_and_only_our_own_tools_are_asked_about(settings):
     assert re.fullmatch(told["matcher"], "read_file")
 
 
-def test_other_hooks_stay_where_they_are(place):
+def test_other_hooks_stay_where_they_are(here, folder):
     theirs = {"matcher": "write_.*", "hooks": [{"type": "command", "command": "lint"}]}
-    path = place.home / ".gemini" / "settings.json"
-    place.write(path, json.dumps({"hooks": {"AfterTool": [theirs]}}, indent=2).encode())
+    told = {"hooks": {"AfterTool": [theirs]}}
+    plant(str(folder / "settings.json"), json.dumps(told).encode())
 
-    place.install("gemini")
+    here.install(Gemini(), "user")
 
-    assert installing.value(path)["hooks"]["AfterTool"][0] == theirs
-    assert len(installing.value(path)["hooks"]["AfterTool"]) == 2
-    place.uninstall("gemini")
-    assert installing.value(path) == {"hooks": {"AfterTool": [theirs]}}
+    [first, _] = json.loads((folder / "settings.json").read_text())["hooks"]["AfterTool"]
+    assert first == theirs
 
 
-def test_the_command_holds_its_arguments(place, settings):
-    told = tomllib.loads((place.home / ".gemini" / "commands" / "triseek.toml").read_text())
+def test_the_command_holds_its_arguments(here, folder):
+    here.install(Gemini(), "user")
+
+    told = tomllib.loads((folder / "commands" / "triseek.toml").read_text())
 
     assert "{{args}}" in told["prompt"]
     assert told["description"]
@@ -61,8 +67,8 @@ def test_the_command_holds_its_arguments(place, settings):
 
 
 def test_its_folder_follows_the_variable(tmp_path):
-    place = Place(tmp_path, GEMINI_CLI_HOME=str(tmp_path / "elsewhere"))
+    there = place(tmp_path, GEMINI_CLI_HOME=str(tmp_path / "elsewhere"))
 
-    [settings, _] = place.install("gemini")
+    [settings, _] = there.install(Gemini(), "user")
 
     assert settings.path == str(tmp_path / "elsewhere" / ".gemini" / "settings.json")

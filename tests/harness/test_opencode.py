@@ -6,25 +6,27 @@ import json
 
 import pytest
 
-from tests.harness import installing
-from tests.harness.installing import PROGRAM, Place
+from tests.harness.places import PROGRAM, place, plant
 from triseek.errors import ConfigWriteFailed
 from triseek.harness.opencode import OpenCode
 
 
 @pytest.fixture
-def place(tmp_path):
-    return Place(tmp_path)
+def here(tmp_path):
+    return place(tmp_path)
 
 
-def written(place, scope="user"):
-    return [change.path for change in place.install("opencode", scope)]
+@pytest.fixture
+def folder(here):
+    return here.folder / "home" / ".config" / "opencode"
 
 
-def test_a_person_gets_server_plugin_and_command(place):
-    folder = place.home / ".config" / "opencode"
+def written(here, scope="user"):
+    return [change.path for change in here.install(OpenCode(), scope)]
 
-    assert written(place) == [
+
+def test_a_person_gets_server_plugin_and_command(here, folder):
+    assert written(here) == [
         str(folder / "opencode.json"),
         str(folder / "plugins" / "triseek.ts"),
         str(folder / "commands" / "triseek.md"),
@@ -37,11 +39,14 @@ def test_a_person_gets_server_plugin_and_command(place):
     }
 
 
-def test_a_project_gets_them_in_its_folders(place):
-    assert written(place, "project") == [
-        str(place.cwd / "opencode.json"),
-        str(place.cwd / ".opencode" / "plugins" / "triseek.ts"),
-        str(place.cwd / ".opencode" / "commands" / "triseek.md"),
+def test_a_project_gets_them_in_its_folders(here):
+    assert written(here, "project") == [
+        here.here.in_project(*names)
+        for names in (
+            ("opencode.json",),
+            (".opencode", "plugins", "triseek.ts"),
+            (".opencode", "commands", "triseek.md"),
+        )
     ]
 
 
@@ -54,44 +59,44 @@ def test_a_project_gets_them_in_its_folders(place):
         (["opencode.jsonc", "opencode.json", "config.json"], "opencode.jsonc"),
     ],
 )
-def test_the_file_that_counts_most_is_edited(place, there, edited):
-    folder = place.home / ".config" / "opencode"
+def test_the_file_that_counts_most_is_edited(here, folder, there, edited):
     for name in there:
-        place.write(folder / name, b'// mine\n{"model": "a/b"}\n')
+        plant(str(folder / name), b'// mine\n{"model": "a/b"}\n')
+    before = here.snapshot()
 
-    installing.comes_and_goes(place, "opencode", folder / edited)
+    assert written(here)[0] == str(folder / edited)
+    assert written(here) == []
+    here.uninstall(OpenCode(), "user")
+    assert here.snapshot() == before
 
 
-def test_the_file_that_has_us_is_edited_again(place):
-    folder = place.home / ".config" / "opencode"
-    written(place)
-    place.write(folder / "opencode.jsonc", b'{"model": "a/b"}')
+def test_the_file_that_has_us_is_edited_again(here, folder):
+    written(here)
+    plant(str(folder / "opencode.jsonc"), b'{"model": "a/b"}')
 
-    assert written(place) == []
-    place.uninstall("opencode")
+    assert written(here) == []
+    here.uninstall(OpenCode(), "user")
     assert list(folder.iterdir()) == [folder / "opencode.jsonc"]
 
 
 def test_its_folder_follows_the_variable(tmp_path):
-    place = Place(tmp_path, XDG_CONFIG_HOME=str(tmp_path / "elsewhere"))
+    there = place(tmp_path, XDG_CONFIG_HOME=str(tmp_path / "elsewhere"))
 
-    assert written(place)[0] == str(tmp_path / "elsewhere" / "opencode" / "opencode.json")
+    assert written(there)[0] == str(tmp_path / "elsewhere" / "opencode" / "opencode.json")
 
 
-def test_it_is_known_by_its_folder(place):
-    assert OpenCode().detect(place.here) == ""
-    folder = place.home / ".config" / "opencode"
+def test_it_is_known_by_its_folder(here, folder):
+    assert OpenCode().detect(here.here) == ""
     folder.mkdir(parents=True)
 
-    assert OpenCode().detect(place.here) == str(folder)
+    assert OpenCode().detect(here.here) == str(folder)
 
 
-def test_a_plugin_that_is_not_ours_stays(place):
-    plugin = place.home / ".config" / "opencode" / "plugins" / "triseek.ts"
-    place.write(plugin, b"export default {}\n")
-    before = place.everything()
+def test_a_plugin_that_is_not_ours_stays(here, folder):
+    plant(str(folder / "plugins" / "triseek.ts"), b"export default {}\n")
+    before = here.snapshot()
 
     with pytest.raises(ConfigWriteFailed, match="not ours"):
-        place.install("opencode")
+        written(here)
 
-    assert place.everything() == before
+    assert here.snapshot() == before

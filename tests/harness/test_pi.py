@@ -6,23 +6,26 @@ import json
 
 import pytest
 
-from tests.harness.installing import PROGRAM, Place
+from tests.harness.places import PROGRAM, place
 from triseek.harness.pi import Pi
 
 
 @pytest.fixture
-def place(tmp_path):
-    return Place(tmp_path)
+def here(tmp_path):
+    return place(tmp_path)
 
 
-def written(place, scope="user"):
-    return [change.path for change in place.install("pi", scope)]
+@pytest.fixture
+def folder(here):
+    return here.folder / "home" / ".pi" / "agent"
 
 
-def test_a_person_gets_server_extension_and_command(place):
-    folder = place.home / ".pi" / "agent"
+def written(here, scope="user"):
+    return [change.path for change in here.install(Pi(), scope)]
 
-    assert written(place) == [
+
+def test_a_person_gets_server_extension_and_command(here, folder):
+    assert written(here) == [
         str(folder / "mcp.json"),
         str(folder / "extensions" / "triseek.ts"),
         str(folder / "prompts" / "triseek.md"),
@@ -34,31 +37,30 @@ def test_a_person_gets_server_extension_and_command(place):
     }
 
 
-def test_a_project_gets_them_in_its_folder(place):
-    assert written(place, "project") == [
-        str(place.cwd / ".pi" / name)
+def test_a_project_gets_them_in_its_folder(here):
+    assert written(here, "project") == [
+        here.here.in_project(".pi", name)
         for name in ("mcp.json", "extensions/triseek.ts", "prompts/triseek.md")
     ]
 
 
 def test_its_folder_follows_the_variable(tmp_path):
-    place = Place(tmp_path, PI_CODING_AGENT_DIR=str(tmp_path / "elsewhere"))
+    there = place(tmp_path, PI_CODING_AGENT_DIR=str(tmp_path / "elsewhere"))
 
-    assert written(place)[0] == str(tmp_path / "elsewhere" / "mcp.json")
+    assert written(there)[0] == str(tmp_path / "elsewhere" / "mcp.json")
 
 
-def test_the_command_is_a_template_of_its_arguments(place):
-    written(place)
+def test_the_command_is_a_template_of_its_arguments(here, folder):
+    written(here)
 
-    text = (place.home / ".pi" / "agent" / "prompts" / "triseek.md").read_text()
+    text = (folder / "prompts" / "triseek.md").read_text()
 
     assert text.startswith("---\ndescription: ")
     assert "$ARGUMENTS" in text
 
 
-def test_it_is_known_by_its_folder(place):
-    assert Pi().detect(place.here) == ""
-    folder = place.home / ".pi" / "agent"
+def test_it_is_known_by_its_folder(here, folder):
+    assert Pi().detect(here.here) == ""
     folder.mkdir(parents=True)
 
-    assert Pi().detect(place.here) == str(folder)
+    assert Pi().detect(here.here) == str(folder)

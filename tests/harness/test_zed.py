@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from tests.harness.installing import Place, comes_and_goes
+import pytest
+
+from tests.harness.places import place, plant
+from triseek.harness.zed import Zed
 
 SETTINGS = b"""\
 // Zed settings
@@ -19,17 +22,17 @@ SETTINGS = b"""\
 """
 
 
-def test_settings_as_it_writes_them_itself_stay(tmp_path):
-    place = Place(tmp_path)
-    path = place.home / ".config" / "zed" / "settings.json"
-    place.write(path, SETTINGS)
+@pytest.mark.parametrize("scope", ["user", "project"])
+def test_settings_as_it_writes_them_itself_stay(tmp_path, scope):
+    here = place(tmp_path)
+    [edit] = Zed().plan(scope, here.here)
+    plant(edit.path, SETTINGS)
+    before = here.snapshot()
 
-    comes_and_goes(place, "zed", path)
+    [change] = here.install(Zed(), scope)
 
-
-def test_a_project_has_its_own(tmp_path):
-    place = Place(tmp_path)
-    path = place.cwd / ".zed" / "settings.json"
-    place.write(path, SETTINGS)
-
-    comes_and_goes(place, "zed", path, "project")
+    assert change.after is not None
+    assert change.after.startswith(SETTINGS[: SETTINGS.index(b"  },\n}")])
+    assert edit.stands(change.after.decode())
+    here.uninstall(Zed(), scope)
+    assert here.snapshot() == before
