@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import stat
 from pathlib import Path
 
@@ -341,3 +342,61 @@ def test_a_new_file_in_the_home_is_for_the_person_alone(here):
     assert stat.S_IMODE(config_of(here).stat().st_mode) == 0o600
     assert stat.S_IMODE(settings_of(here).stat().st_mode) == 0o600
     assert stat.S_IMODE(shared.st_mode) == 0o666 & ~mask
+
+
+@pytest.mark.parametrize("first", ["user", "local"])
+@pytest.mark.parametrize("text", [None, TEXT], ids=["absent", "there"])
+def test_scopes_that_share_a_file_go_one_by_one_from_what_the_agent_has_rewritten(
+    here, first, text
+):
+    plant(str(config_of(here)), text)
+    for scope in ("user", "local"):
+        here.install(CLAUDE, scope)
+    told = json.loads(config_of(here).read_text()) | {"userID": "u"}
+    config_of(here).write_text(json.dumps(told))
+
+    here.uninstall(CLAUDE, first)
+    left = config_of(here).read_text()
+    assert left.count('"mcp", "serve"') == 1
+    here.uninstall(CLAUDE, "user" if first == "local" else "local")
+
+    assert json.loads(config_of(here).read_text()) == json.loads(text or b"{}") | {"userID": "u"}
+    assert ledger.load() == ledger.Ledger()
+
+
+def test_files_that_somebody_has_removed_stay_removed(here):
+    before = here.snapshot()
+    here.install(CLAUDE, "user")
+    for path in (config_of(here), settings_of(here), settings_of(here).parent / "commands"):
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+    here.uninstall(CLAUDE, "user")
+
+    assert here.snapshot() == before
+    assert ledger.load() == ledger.Ledger()
+
+
+def test_a_file_that_somebody_has_broken_stops_the_uninstall_until_it_is_mended(here):
+    here.install(CLAUDE, "user")
+    good = settings_of(here).read_text()
+    settings_of(here).write_text(good[:-10])
+    broken = here.snapshot()
+
+    with pytest.raises(ConfigWriteFailed, match=r"settings\.json: it is not valid JSON"):
+        here.uninstall(CLAUDE, "user")
+
+    assert here.snapshot() == broken
+    settings_of(here).write_text(good)
+    here.uninstall(CLAUDE, "user")
+    assert not settings_of(here).exists()
+
+
+def test_a_large_config_is_edited_in_a_moment(here):
+    history = [{"prompt": f"p{n}", "lines": ["x" * 40, n, None]} for n in range(20_000)]
+    text = json.dumps({"projects": {"/p": {"history": history}}}, indent=2).encode()
+    plant(str(config_of(here)), text)
+
+    here.install(CLAUDE, "user")
+    here.uninstall(CLAUDE, "user")
+
+    assert config_of(here).read_bytes() == text

@@ -11,10 +11,21 @@ import re
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
+
+def _refuse(word: str) -> None:
+    """NaN and the infinities are Python's own.
+
+    Raises:
+        ValueError: always.
+    """
+    raise ValueError(word)
+
+
 _SKIP = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)+", re.DOTALL)
 _BLANK = re.compile(r"[ \t\r\n]*")
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\["\\/bfnrtu])*"')
 _WORD = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null", re.ASCII)
+_PLAIN = json.JSONDecoder(parse_constant=_refuse)
 _CLOSING = {"{": "}", "[": "]"}
 
 
@@ -50,15 +61,23 @@ class Part:
 class Node:
     """A value and where it stands."""
 
-    __slots__ = ("end", "parts", "start", "value")
+    __slots__ = ("_parts", "_text", "end", "start", "value")
 
-    def __init__(self, start: int, value: Any) -> None:  # noqa: ANN401 - any JSON
+    def __init__(self, text: str, start: int, end: int, value: Any) -> None:  # noqa: ANN401 - any JSON
         self.start = start
-        self.end = start
+        self.end = end
         self.value = value
         """As `json.loads` would give it."""
-        self.parts: list[Part] = []
-        """What a container holds; empty for anything else."""
+        self._text = text
+        self._parts: list[Part] | None = None
+
+    @property
+    def parts(self) -> list[Part]:
+        """What a container holds, looked for when first asked; empty for anything else."""
+        if self._parts is None:
+            whole = self.value if isinstance(self.value, (dict, list)) else None
+            self._parts = [] if whole is None else _container(self._text, self.start)[0]
+        return self._parts
 
     def member(self, key: str) -> Part | None:
         """An object's member of that name: of several the last, which is the one that counts."""
@@ -156,11 +175,25 @@ def _line_end(text: str, at: int) -> int:
 
 
 def _value(text: str, at: int) -> Node:
-    """The value that begins at `at`. One frame a level: depth is bounded by Python's."""
-    opening = text[at : at + 1]
-    if opening not in _CLOSING:
-        return _scalar(text, at)
-    node = Node(at, {} if opening == "{" else [])
+    """The value that begins at `at`.
+
+    Most are plain JSON, which Python reads far quicker than we do; we read what it does not.
+    """
+    try:
+        value, end = _PLAIN.raw_decode(text, at)
+    except ValueError:
+        if text[at : at + 1] not in _CLOSING:
+            return _scalar(text, at)
+        parts, end = _container(text, at)
+        items = [part.node.value for part in parts]
+        named = [(part.key, part.node.value) for part in parts]
+        value = dict(named) if text[at] == "{" else items
+    return Node(text, at, end, value)
+
+
+def _container(text: str, at: int) -> tuple[list[Part], int]:
+    """What the container holds that begins at `at`, and where it ends."""
+    opening, parts = text[at], []
     closing = _CLOSING[opening]
     at = skip(text, at + 1)
     while not text.startswith(closing, at):
@@ -174,19 +207,14 @@ def _value(text: str, at: int) -> Node:
                 raise _malformed(text, at, "a colon")
             at = skip(text, at + 1)
         part = Part(begin, key, _value(text, at))
-        node.parts.append(part)
-        if key is None:
-            node.value.append(part.node.value)
-        else:
-            node.value[key] = part.node.value
+        parts.append(part)
         at = skip(text, part.end)
         if text.startswith(",", at):
             part.comma = at
             at = skip(text, at + 1)
         elif not text.startswith(closing, at):
             raise _malformed(text, at, f"a comma or {closing}")
-    node.end = at + 1
-    return node
+    return parts, at + 1
 
 
 def _scalar(text: str, at: int) -> Node:
@@ -195,9 +223,8 @@ def _scalar(text: str, at: int) -> Node:
     if found is None:
         raise _malformed(text, at, "a value")
     word = found.group()
-    node = Node(at, _text(word, text, at) if quoted else _word(word, text, at))
-    node.end = found.end()
-    return node
+    value = _text(word, text, at) if quoted else _word(word, text, at)
+    return Node(text, at, found.end(), value)
 
 
 def _text(word: str, text: str, at: int) -> str:
