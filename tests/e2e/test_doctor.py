@@ -64,6 +64,33 @@ def test_every_line_says_how_it_stands_and_how_it_is_mended(living, place):
     assert last == f"doctor checks complete: {told}"
 
 
+def test_names_that_are_no_names_stay_on_their_line(living, place):
+    folder = place / "a\nb\x1b[31m"
+    (folder / ".git").mkdir(parents=True)
+
+    said = doctor(living, folder, "--no-clients")
+
+    assert said.status == 0
+    assert b"\x1b" not in said.out
+    lines = said.out.decode().splitlines()
+    assert all(line.startswith(("[", "       → ")) for line in lines[2:-1])
+
+
+def test_a_folder_that_is_gone_is_one_clear_line(living, place):
+    gone = place / "gone"
+    gone.mkdir()
+    script = f"rmdir {gone}; exec {sys.executable} -m triseek doctor"
+
+    done = subprocess.run(
+        ["sh", "-c", script], cwd=gone, capture_output=True, text=True, check=False,
+        env={**living.env, "PYTHONPATH": str(Path(__file__).parents[2])},
+    )  # fmt: skip
+
+    assert done.returncode == 2
+    assert done.stderr.startswith("triseek: the folder this was called in is gone.")
+    assert len(done.stderr.splitlines()) == 1
+
+
 def test_the_document_holds_what_the_lines_say(living, place):
     said = doctor(living, place, "--json")
 

@@ -13,7 +13,7 @@ import typer
 
 from triseek.cli import report_text, status
 from triseek.cli.commands.index import Json  # noqa: TC001 - Typer reads it
-from triseek.errors import InvalidRequest
+from triseek.errors import InvalidRequest, RepoNotDetected
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -50,10 +50,11 @@ def doctor(
     from triseek.service.service import Service
 
     found: list[Finding] = []
+    cwd = _folder()
     if not json:
         print("triseek doctor\n----", flush=True)
     with Service() as service:
-        for finding in _examined(service, ask_clients=not no_clients):
+        for finding in _examined(service, cwd, ask_clients=not no_clients):
             found.append(finding)
             if not json:
                 print(_line(finding), flush=True)
@@ -66,13 +67,13 @@ def doctor(
     return status.NOTHING if strict and counts["fail"] + counts["warn"] else status.FOUND
 
 
-def _examined(service: Service, *, ask_clients: bool) -> Iterator[Finding]:
+def _examined(service: Service, cwd: str, *, ask_clients: bool) -> Iterator[Finding]:
     """Everything there is to look at: this machine first, then the clients, all at once."""
     from triseek.harness.checks import server
     from triseek.harness.checks.host import Host
     from triseek.harness.doctor import Check, examine, examine_together
 
-    host = Host(cwd=os.getcwd(), program=own_program())
+    host = Host(cwd=cwd, program=own_program())
     yield from examine(_here(host, service))
     if ask_clients:
         yield from examine([Check("MCP server", partial(server.server, host))])
@@ -151,9 +152,27 @@ def own_program() -> str:
         return ""
 
 
+def _folder() -> str:
+    """Where we are.
+
+    Raises:
+        RepoNotDetected: nowhere any more.
+    """
+    try:
+        return os.getcwd()
+    except OSError:
+        raise RepoNotDetected("the folder this was called in is gone") from None
+
+
 def _line(finding: Finding) -> str:
-    mend = f"\n       → {finding.mend}" if finding.mend else ""
-    return f"{f'[{finding.level}]':6} {finding.what} — {finding.detail}{mend}"
+    line = f"{f'[{finding.level}]':6} {_plain(finding.what)} — {_plain(finding.detail)}"
+    return f"{line}\n       → {_plain(finding.mend)}" if finding.mend else line
+
+
+def _plain(text: str) -> str:
+    """One line: paths, and what programs say, may hold anything."""
+    shown = "".join(char if char.isprintable() else "?" for char in text)
+    return shown.encode(errors="replace").decode()
 
 
 def _document(found: Sequence[Finding], counts: dict[str, int]) -> dict[str, object]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from triseek import errors
@@ -30,7 +31,9 @@ def repository(host: Host, engine: Engine) -> Iterator[Finding]:
         if repo is None:
             yield info("index", f"none of {engine.root}, which is no git repository")
         else:
-            yield warn("index", f"none of {repo}; other roads answer", f"triseek build {repo}")
+            yield warn(
+                "index", f"none of {repo}; other roads answer", f"triseek build {shlex.quote(repo)}"
+            )
         return
     told = _told(engine)
     if told is not None and told.get("freshness") in ("synced", "swept"):
@@ -71,13 +74,17 @@ def _looked_at(engine: Engine) -> Finding:
     if not found.present:
         return fail(
             "index", f"of {engine.root}: {found.problem or 'it cannot be read'}",
-            f"triseek reindex {engine.root}",
+            f"triseek reindex {shlex.quote(engine.root)}",
         )  # fmt: skip
     made = dt.datetime.fromtimestamp((found.updated_ns or 0) / 1e9).astimezone()
     detail = f"of {engine.root}, {found.files:,} files, written {made:%Y-%m-%d %H:%M}"
     if found.fresh:
         return ok("index", f"{detail}, {_differing(0)}")
-    return info("index", f"{detail}, {_differing(found.dirty)}", f"triseek update {engine.root}")
+    return info(
+        "index",
+        f"{detail}, {_differing(found.dirty)}",
+        f"triseek update {shlex.quote(engine.root)}",
+    )
 
 
 def _differing(dirty: int | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import stat
 import tempfile
@@ -72,19 +73,21 @@ def privacy(_host: Host) -> Iterator[Finding]:
     for place, wanted in _private_places():
         try:
             found = os.lstat(place)
-        except FileNotFoundError:
-            continue
+        except (FileNotFoundError, NotADirectoryError):
+            continue  # another check says what is wrong with the folder above
         except OSError as error:
             yield fail("modes", f"{place}: {error.strerror}", f"ls -ld {place}")
             continue
         looked += 1
         if stat.S_ISLNK(found.st_mode):
-            yield fail("modes", f"{place} is a link, and is not used", f"rm {place}")
+            yield fail("modes", f"{place} is a link, and is not used", f"rm {shlex.quote(place)}")
         elif hasattr(os, "geteuid") and found.st_uid != os.geteuid():
             yield fail("modes", f"{place} belongs to uid {found.st_uid}", f"ls -ld {place}")
         elif stat.S_IMODE(found.st_mode) & 0o077:
             mode = stat.S_IMODE(found.st_mode)
-            yield warn("modes", f"{place} has mode {mode:04o}", f"chmod {wanted:o} {place}")
+            yield warn(
+                "modes", f"{place} has mode {mode:04o}", f"chmod {wanted:o} {shlex.quote(place)}"
+            )
         else:
             continue
         return
