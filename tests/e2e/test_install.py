@@ -111,6 +111,8 @@ def test_project_and_local_write_into_the_project_alone(project, home):
     triseek(["install", "claude-code", "--scope", "local"], project)
     assert str(project) in json.loads((home / ".claude.json").read_text())["projects"]
 
+    wrong = triseek(["uninstall", "claude-code"], project).out.decode()
+    assert "pass --scope project" in wrong
     for scope in ("project", "local"):
         triseek(["uninstall", "claude-code", "--scope", scope], project)
     assert list(project.iterdir()) == []

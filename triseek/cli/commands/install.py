@@ -68,7 +68,7 @@ def uninstall(name: Name, scope: Where = "", dry_run: DryRun = False, json: Json
     chosen = _scope(client, scope)
     owner = apply.owner_of(client.name, chosen, here.cwd)
     changes = apply.uninstall(client.plan(chosen, here), owner, dry_run=dry_run)
-    advice = [f"Restart {client.title}."] if changes else []
+    advice = [f"Restart {client.title}."] if changes else _elsewhere(client, chosen, here)
     _tell("uninstall", client, chosen, changes, advice, dry_run=dry_run, as_json=json)
     return status.FOUND
 
@@ -119,6 +119,15 @@ def _scope(client: Client, scope: str) -> Scope:
             next_step=f"Give --scope {' or '.join(client.scopes)}.",
         )
     return chosen
+
+
+def _elsewhere(client: Client, scope: str, here: Here) -> list[str]:
+    """Where it is installed, for somebody who has named another scope."""
+    from triseek.harness import apply
+
+    others = [other for other in client.scopes if other != scope]
+    found = [other for other in others if not apply.lacking(client.plan(other, here))]
+    return [f"It is installed for another scope: pass --scope {other}." for other in found]
 
 
 def _tell(
