@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import random
 import subprocess
 import sys
 import tempfile
@@ -31,6 +32,8 @@ AGENTS = 8
 ROUNDS = 60
 """Files of one agent; each is four hooks."""
 ROUNDS_AT_ONCE = 20
+STEP_S = 0.5
+"""Of eight agents each does a step in so long; the quickest of real ones take longer."""
 STARTS = 7
 NOTHING = (sys.executable, "-c", "pass")
 SCRIPT = Path(sys.executable).with_name("triseek")
@@ -71,14 +74,19 @@ def _with_daemon(root: Path, environ: Mapping[str, str], progress: Progress) -> 
             _timed(step, root, environ)
     progress.say("one agent")
     alone = _in_turn(agents[0].steps(ROUNDS), root, environ)
-    progress.say(f"{AGENTS} agents at once")
+    progress.say(f"{AGENTS} agents")
     before = _served(environ)
-    together = _at_once([agent.steps(ROUNDS_AT_ONCE) for agent in agents[1:]], root, environ)
+    steps = [agent.steps(ROUNDS_AT_ONCE) for agent in agents[1:]]
+    together = _at_once(steps, root, environ, STEP_S)
+    served = _served(environ)[len(before) :]
+    progress.say(f"{AGENTS} agents without a pause")
+    steps = [agent.steps(ROUNDS_AT_ONCE) for agent in agents[1:]]
     return {
         "alone": alone,
-        "together": {"agents": AGENTS, **together},
-        "served_alone": figures.reduced(before),
-        "served_together": figures.reduced(_served(environ)[len(before) :]),
+        "together": {"agents": AGENTS, "step_s": STEP_S, **together},
+        "storm": _at_once(steps, root, environ, 0.0),
+        "served_alone": _reduced(before),
+        "served_together": _reduced(served),
     }
 
 
@@ -91,17 +99,22 @@ def _in_turn(steps: Sequence[Step], root: Path, environ: Mapping[str, str]) -> d
 
 
 def _at_once(
-    turns: Sequence[Sequence[Step]], root: Path, environ: Mapping[str, str]
+    turns: Sequence[Sequence[Step]], root: Path, environ: Mapping[str, str], step_s: float
 ) -> dict[str, Any]:
+    """Each agent in a thread; a step in `step_s`, at a moment of it that chance chooses."""
     nothing: list[float] = []
     hooks: list[tuple[str, float]] = []
     wrong: list[BaseException] = []
 
     def work(steps: Sequence[Step]) -> None:
+        chance = random.Random(steps[0].payload)
         try:
             for step in steps:
+                began, moment = time.monotonic(), chance.random() * step_s
+                time.sleep(moment)
                 nothing.append(_run(NOTHING, b"", root, environ)[0])
                 hooks.append((step.kind, _timed(step, root, environ)))
+                time.sleep(max(0.0, began + step_s - time.monotonic()))
         except BaseException as error:  # noqa: BLE001 - raised again in the main thread
             wrong.append(error)
 
