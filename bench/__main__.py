@@ -1,4 +1,4 @@
-"""python -m bench: run · report · compare · mcp · hooks · rank · pack · corpora."""
+"""python -m bench: run · report · compare · mcp · hooks · memo · rank · pack · corpora."""
 
 from __future__ import annotations
 
@@ -76,6 +76,11 @@ def _parser() -> argparse.ArgumentParser:
     hooks.add_argument("--record", type=Path, help="the figures (default: bench/record/...)")
     hooks.set_defaults(verb=_hooks)
 
+    memo = verbs.add_parser("memo", help="replay agents' workdays to the memo, and write its page")
+    memo.add_argument("--out", type=Path, default=_DOCS / "memo.md", help="the page")
+    memo.add_argument("--record", type=Path, help="the figures (default: bench/record/...)")
+    memo.set_defaults(verb=_memo)
+
     rank = verbs.add_parser("rank", help="how early a definition is shown, against path order")
     rank.add_argument("corpus", choices=["django", "linux"])
     rank.add_argument("--corpus-path", action="append", default=[], metavar="NAME=FOLDER")
@@ -144,6 +149,25 @@ def _hooks(options: argparse.Namespace) -> int:
     options.out.write_text(report.page(told), encoding="utf-8")
     print(folder, options.out, sep="\n")
     return 0
+
+
+def _memo(options: argparse.Namespace) -> int:
+    from bench.memo import replay, report
+
+    progress = Progress()
+    told = []
+    for path in replay.streams():
+        progress.say(path.name)
+        told.append(replay.replay(path))
+    folder = options.record or record.new_folder(record.FOLDER, "memo")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "memo.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    options.out.write_text(report.page(told), encoding="utf-8")
+    print(folder, options.out, sep="\n")
+    faults = [f"{one['stream']}: {fault}" for one in told for fault in one["faults"]]
+    for fault in faults:
+        print(f"bench: {fault}", file=sys.stderr)
+    return 1 if faults else 0
 
 
 def _report(options: argparse.Namespace) -> int:

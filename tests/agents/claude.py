@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tests.agents.place import Lines, Place
 
 NAME = "claude-code"
+PROGRAM = "claude"
 TRANSCRIPTS = ".claude/projects"
 """Below the home; what hooks tell is judged by them, and they are written in the background."""
 EVENTS = (

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tests.agents.place import Lines, Place
 
 NAME = "codex"
+PROGRAM = "codex"
 TRANSCRIPTS = ".codex/sessions"
 """Below the home; what hooks tell is judged by them, and they are written in the background."""
 EVENTS = (

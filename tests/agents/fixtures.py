@@ -27,6 +27,12 @@ def recorded(folder: Path) -> list[tuple[str, Any]]:
     return found
 
 
+def witnessed(folder: Path) -> list[tuple[str, Any]]:
+    """The same of what `witness.py` kept."""
+    told = [json.loads(path.read_bytes()) for path in sorted(folder.glob("*.json"))]
+    return [(one["event"], json.loads(one["payload"])) for one in told]
+
+
 def write(
     client: str, version: str, place: Place, payloads: Iterable[tuple[str, Mapping[str, Any]]]
 ) -> int:

@@ -37,14 +37,15 @@ def serving() -> Iterator[Model]:
             path = self.path.partition("?")[0]
             if path.endswith("/count_tokens"):
                 return self._json({"input_tokens": 100})
+            number = next(numbers)
             if path.endswith("/messages"):
-                turn = model.answer(anthropic.request(path, body))
+                turn = model.answer(anthropic.request(path, body), number)
                 if not body.get("stream"):
-                    return self._json(anthropic.whole(turn, next(numbers)))
-                return self._events(anthropic.stream(turn, next(numbers)))
+                    return self._json(anthropic.whole(turn, number))
+                return self._events(anthropic.stream(turn, number))
             if path.endswith("/responses"):
-                turn = model.answer(openai.request(path, body))
-                return self._events(openai.stream(turn, next(numbers)))
+                turn = model.answer(openai.request(path, body), number)
+                return self._events(openai.stream(turn, number))
             return self._json({}, 404)
 
         def do_GET(self) -> None:

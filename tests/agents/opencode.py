@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tests.agents.place import Place
 
 NAME = "opencode"
+PROGRAM = "opencode"
 TRANSCRIPTS = ""
 """None that hooks are judged by."""
 _LISTENS = re.compile(r"listening on (http://\S+)")
@@ -35,6 +36,7 @@ def configure(place: Place, url: str) -> None:
         "models": {"scripted": {"limit": {"context": 200_000, "output": 8000}}},
     }
     kept |= {"provider": {"scripted": provider}, "model": "scripted/scripted", "autoupdate": False}
+    kept["permission"] = {"external_directory": "allow"}  # else it waits for somebody to ask
     path.write_text(json.dumps(kept))
 
 

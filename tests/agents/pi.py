@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tests.agents.place import Lines, Place
 
 NAME = "pi"
+PROGRAM = "pi"
 TRANSCRIPTS = ""
 """None that hooks are judged by."""
 
@@ -29,6 +30,8 @@ def configure(place: Place, url: str) -> None:
         "baseUrl": url, "api": "anthropic-messages", "apiKey": "none", "models": [model]
     }  # fmt: skip
     path.write_text(json.dumps({"providers": {"scripted": provider}}))
+    settings = {"compaction": {"keepRecentTokens": 1}}  # else nothing so short is compacted
+    path.with_name("settings.json").write_text(json.dumps(settings))
 
 
 class Session:
@@ -80,6 +83,11 @@ def shell(command: str) -> Turn:
 def edit(path: str, old: str, new: str) -> Turn:
     """Replaces a text in a file."""
     return uses("edit", path=path, edits=[{"oldText": old, "newText": new}])
+
+
+def check(path: str) -> list[Turn]:
+    """Asks the memo of a file."""
+    return [uses("mcp__triseek__memo_check", path=path)]
 
 
 @contextlib.contextmanager

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.agents import claude, codex, fixtures
+from tests.agents import claude, codex, fixtures, opencode, pi, witness
 from tests.agents.model import Model, serving
 from tests.agents.place import Place, run
 from tests.agents.script import Call, Turn, says, uses
@@ -117,6 +117,75 @@ def of_codex(place: Place, model: Model, command: str) -> None:
         program.resume(thread.name).say(model.add("fifth", [says("Back.")]))
 
 
+def of_opencode(place: Place, model: Model, kept: Path) -> None:
+    """Sessions of OpenCode, as the plugin tells of them."""
+    installed_into(opencode, place, model, kept)
+    a, b = str(place.tree / "src/a.py"), str(place.tree / "b.py")
+    turns = [
+        *of_both(opencode, a, b),
+        opencode.read(str(place.tree / "none.py")),
+        opencode.edit(a, "a_3 = 3", "a_3 = 33"),
+        uses("write", filePath=str(place.tree / "c.py"), content="c = 1\n"),
+        uses("grep", pattern="a_1 "),
+        uses("glob", pattern="*.py"),
+        uses("triseek_search_content", query="a_7"),
+        *opencode.delegate(model.add("sub", [opencode.read(b), says("Seen.")])),
+        says("All was done."),
+    ]
+    with opencode.session(place, model.url) as session:
+        session.say(model.add("first", turns))
+        session.compact()
+        again = session.say(model.add("second", [opencode.read(b), says("Again.")]))
+        session.revert(again)
+        session.say(model.add("third", [opencode.read(b), says("Reverted.")]))
+        session.fork().say(model.add("fourth", [opencode.read(b), says("Forked.")]))
+        session.clear()
+        session.say(model.add("fifth", [says("Anew.")]))
+
+
+def of_pi(place: Place, model: Model, kept: Path) -> None:
+    """Sessions of Pi, as the extension tells of them."""
+    installed_into(pi, place, model, kept)
+    turns = [
+        *of_both(pi, "src/a.py", "b.py"),
+        pi.read("none.py"),
+        pi.edit("src/a.py", "a_3 = 3", "a_3 = 33"),
+        uses("write", path="c.py", content="c = 1\n"),
+        uses("mcp__triseek__search_content", query="a_7"),
+        says("All was done."),
+    ]
+    with pi.session(place, model.url) as session:
+        session.say(model.add("first", turns))
+        session.compact()
+        session.say(model.add("second", [pi.read("b.py"), says("Again.")]))
+        point = session.ask("get_fork_messages")["messages"][-1]["entryId"]
+        session.ask("fork", entryId=point)
+        session.say(model.add("third", [pi.read("b.py"), says("Forked.")]))
+        session.clear()
+        session.say(model.add("fourth", [says("Anew.")]))
+    with pi.session(place, model.url, "--continue") as session:
+        session.say(model.add("fifth", [says("Back.")]))
+
+
+def of_both(agent: Any, a: str, b: str) -> list[Turn]:
+    """Reads and commands."""
+    return [
+        agent.read(a),
+        agent.read(a, 5, 8),
+        agent.read(b, 1, 3),
+        *(agent.shell(command) for command in SHELL),
+        agent.shell("echo no >&2; exit 3"),
+    ]
+
+
+def installed_into(agent: Any, place: Place, model: Model, kept: Path) -> None:
+    """Install a `triseek` that keeps what it is told, in place of the recorder."""
+    agent.configure(place, model.url)
+    environ = {"TRISEEK_HOME": str(place.home / ".triseek"), "TRISEEK_NO_DAEMON": "1"}
+    program = witness.program(place.home / "bin" / "triseek", kept, place.tree, environ)
+    run([program, "install", agent.NAME], place.tree, place.env(**environ))
+
+
 PATCH = """\
 *** Begin Patch
 *** Add File: e.py
@@ -150,9 +219,11 @@ SHELL = (
     "grep -rn 'a_1 ' src",
     "printf 'd = 1\\n' > d.py",
 )
-CLIENTS: Mapping[str, tuple[str, Callable[[Place, Model, str], None]]] = {
+CLIENTS: Mapping[str, tuple[str, Callable[[Place, Model, Any], None]]] = {
     "claude-code": ("claude", of_claude),
     "codex": ("codex", of_codex),
+    "opencode": ("opencode", of_opencode),
+    "pi": ("pi", of_pi),
 }
 
 
@@ -184,10 +255,12 @@ def record(client: str) -> int:
         for path in (place.home, kept):
             path.mkdir()
         plant(place.tree)
-        play(place, model, f"{sys.executable} -S -E {RECORDER} {kept}")
+        by_hooks = play in (of_claude, of_codex)
+        play(place, model, f"{sys.executable} -S -E {RECORDER} {kept}" if by_hooks else kept)
         version = run([program, "--version"], place.tree, place.env()).split()
         number = next(word for word in version if word[0].isdigit())
-        return fixtures.write(client, number, place, fixtures.recorded(kept))
+        found = fixtures.recorded(kept) if by_hooks else fixtures.witnessed(kept)
+        return fixtures.write(client, number, place, found)
 
 
 def main(clients: list[str]) -> None:

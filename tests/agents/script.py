@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -68,6 +68,8 @@ class Request:
     body: Mapping[str, Any]
     mark: str = ""
     """The script it belongs to."""
+    number: int = 0
+    """Which of the model's requests it is: ids of the uses in its answer begin with it."""
 
     @property
     def results(self) -> Mapping[str, str]:
@@ -111,8 +113,9 @@ class Scripts:
         with self._lock:
             return [one for one in self.requests if one.mark == mark]
 
-    def answer(self, request: Request) -> Turn:
+    def answer(self, request: Request, number: int) -> Turn:
         """The next turn of the request's script; a short text where there is none."""
+        request = replace(request, number=number)
         users = [one.text for one in request.messages if one.role == "user"]
         if users and _SUMMARISE.search(users[-1]):
             return self._noted(request, "summary", says(self.summary))
@@ -128,15 +131,7 @@ class Scripts:
 
     def _noted(self, request: Request, mark: str, turn: Turn) -> Turn:
         with self._lock:
-            self.requests.append(
-                Request(
-                    path=request.path,
-                    messages=request.messages,
-                    tools=request.tools,
-                    body=request.body,
-                    mark=mark,
-                )
-            )
+            self.requests.append(replace(request, mark=mark))
         return turn
 
 

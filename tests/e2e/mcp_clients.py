@@ -9,6 +9,7 @@ import http.server
 import os
 import shutil
 import subprocess
+import tarfile
 import tempfile
 import threading
 from pathlib import Path
@@ -23,11 +24,14 @@ PACKAGES = (
     "@anthropic-ai/claude-code@2.1.330",
     "@openai/codex@0.169.0",
     "opencode-ai@1.18.33",
-    "@earendil-works/pi-coding-agent@0.74.2",
+    "jiti@2.7.0",  # this one and the next for the one below
+    "typebox@1.3.27",
     "@google/gemini-cli@0.61.0",
     "cline@3.0.65",
     "node@22.23.3",  # what the first two ask for; a system's own is often older
 )
+BUNDLED = "@earendil-works/pi-coding-agent@1.5.2"
+"""Pi, which has all it needs in one file but names packages that not every registry has."""
 FOLDER = "TRISEEK_TEST_PACKAGES"
 """The variable by which somebody says where packages are kept."""
 
@@ -42,7 +46,7 @@ def installed() -> Path:
     Raises:
         Unreachable: nothing can be installed from here.
     """
-    pins = hashlib.sha256(" ".join(PACKAGES).encode()).hexdigest()[:12]
+    pins = hashlib.sha256(" ".join((*PACKAGES, BUNDLED)).encode()).hexdigest()[:12]
     kept = Path(os.environ.get(FOLDER) or tempfile.gettempdir(), f"triseek-mcp-clients-{pins}")
     if not kept.exists():
         kept.parent.mkdir(parents=True, exist_ok=True)
@@ -64,6 +68,23 @@ def _install(folder: Path) -> None:
         raise Unreachable(f"npm reaches no registry: {asked.stderr.strip()[-200:]}")
     done = _npm("install", "--no-audit", "--no-fund", "--prefix", str(folder), *PACKAGES)
     assert done.returncode == 0, done.stderr
+    _unpack(folder)
+
+
+def _unpack(folder: Path) -> None:
+    """Pi, beside the packages and with a program among theirs."""
+    done = _npm("pack", "--silent", "--pack-destination", str(folder), BUNDLED)
+    assert done.returncode == 0, done.stderr
+    with tarfile.open(folder / done.stdout.split()[-1]) as packed:
+        packed.extractall(folder / "pi", filter="data")
+    program = folder / "node_modules" / ".bin" / "pi"
+    program.unlink(missing_ok=True)
+    program.write_text(
+        "#!/bin/sh\n"
+        'here=$(dirname "$0")\n'
+        'exec "$here/node" "$here/../../pi/package/dist/bundle/cli.js" "$@"\n'
+    )
+    program.chmod(0o755)
 
 
 def _npm(*words: str) -> subprocess.CompletedProcess[str]:

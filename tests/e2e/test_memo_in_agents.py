@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.agents import claude, codex
+from tests.agents import claude, codex, opencode, pi
 from tests.agents.audit import Audit, Part, is_denial
 from tests.agents.model import Model, serving
 from tests.agents.place import Place
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-AGENTS = (claude, codex)
-NESTED = (claude,)
+AGENTS = (claude, codex, opencode, pi)
+NESTED = (claude, opencode)
 """Agents whose sub-agents use tools themselves."""
 PROGRAM = """\
 #!{python}
