@@ -152,12 +152,16 @@ def test_real_clients_say_of_themselves_that_they_know_us(living, place, tmp_pat
     path = f"{programs}:{os.environ['PATH']}"
 
     def looked(what):
-        said = living.run("doctor", "--json", cwd=place, PATH=path)
-        return [
-            (check["level"], check["detail"].partition(":")[0])
-            for check in json.loads(said.out)["checks"]
-            if check["what"] == what
-        ]
+        for _ in range(5):  # on a machine without time ten seconds may be too short for a client
+            said = living.run("doctor", "--json", cwd=place, PATH=path)
+            found = [
+                (check["level"], check["detail"].partition(":")[0])
+                for check in json.loads(said.out)["checks"]
+                if check["what"] == what
+            ]
+            if not any(detail.startswith("`") for _, detail in found):
+                break
+        return found
 
     before = looked("Claude Code"), looked("Codex")
     for client in ("claude-code", "codex"):
