@@ -20,7 +20,6 @@ import pytest
 
 from tests.e2e import client_configs
 from tests.e2e.mcp_clients import Unreachable, installed
-from tests.e2e.pi_program import pi_folder
 from tests.harness.places import plant
 from triseek.errors import ConfigWriteFailed
 from triseek.harness import apply, registry
@@ -47,8 +46,7 @@ _COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 def programs() -> str:
     """What PATH begins with."""
     try:
-        node = installed()
-        return os.pathsep.join([str(pi_folder(node)), str(node)])
+        return str(installed())
     except Unreachable as error:
         pytest.skip(str(error))
 
