@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tomllib
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,12 @@ MORE_THAN_COMMENTS = ("trailing commas", "comment after comma", "slashes in text
 """Of those with comments: the states that have a comma too many as well."""
 WHERE = [(client, scope) for client in CLIENTS for scope in client.scopes]
 NAMES = [f"{client.name}-{scope}" for client, scope in WHERE]
+
+
+@pytest.fixture(autouse=True)
+def unsynced(monkeypatch):
+    """These are thousands of files that need not outlast a power cut."""
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
 
 
 @pytest.fixture
