@@ -43,7 +43,8 @@ def _summary(name, event):
     if event.prompt:
         lines.append(f"  prompt {event.prompt!r}")
     if event.in_view is not None:
-        lines.append(f"  in view {sorted(event.in_view)}")
+        last = max(event.in_view, default="none")[-6:]
+        lines.append(f"  in view {len(event.in_view)} uses, the last {last}")
     use = event.use
     if use is not None:
         flags = [name for name in ("only_reads", "edits_unknown", "failed") if getattr(use, name)]

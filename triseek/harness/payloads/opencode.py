@@ -18,7 +18,7 @@ HARNESS = "opencode"
 _LINES = 2000
 _EDITS = frozenset(("edit", "write", "multiedit"))
 _SEARCHES = frozenset(("grep", "glob", "list", "codesearch", "websearch", "lsp"))
-_QUIET = frozenset(("todowrite", "todoread", "webfetch", "skill", "question", "invalid"))
+_QUIET = frozenset(("todowrite", "todoread", "webfetch", "skill", "question", "invalid", "task"))
 
 
 def read(told: Fields, event: str, cwd: str) -> HookEvent:
