@@ -153,7 +153,7 @@ def test_real_clients_say_of_themselves_that_they_know_us(living, place, tmp_pat
 
     def looked(what):
         for _ in range(5):  # on a machine without time ten seconds may be too short for a client
-            said = living.run("doctor", "--json", cwd=place, PATH=path)
+            said = living.run("doctor", "--json", "--wait", "60", cwd=place, PATH=path)
             found = [
                 (check["level"], check["detail"].partition(":")[0])
                 for check in json.loads(said.out)["checks"]

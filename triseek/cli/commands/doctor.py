@@ -38,11 +38,17 @@ def doctor(
     no_clients: Annotated[
         bool, typer.Option("--no-clients", help="Run none of the agents, and no MCP server.")
     ] = False,
+    wait: Annotated[
+        float,
+        typer.Option(
+            "--wait", metavar="SECONDS", min=0, help="How long agents have to answer: 10."
+        ),
+    ] = ASKING_S,
 ) -> int:
     """Look at everything that has to work, and say how to mend what does not.
 
     Lines are ok, info, warn or fail. The agents that are installed are run, for ten seconds at
-    most, to ask whether they know triseek.
+    most, to ask whether they know triseek. With many of them, or no time, --wait gives them more.
 
     Examples: triseek doctor · triseek doctor --strict --no-clients
     """
@@ -54,7 +60,7 @@ def doctor(
     if not json:
         print("triseek doctor\n----", flush=True)
     with Service() as service:
-        for finding in _examined(service, cwd, ask_clients=not no_clients):
+        for finding in _examined(service, cwd, wait, ask_clients=not no_clients):
             found.append(finding)
             if not json:
                 print(_line(finding), flush=True)
@@ -67,7 +73,7 @@ def doctor(
     return status.NOTHING if strict and counts["fail"] + counts["warn"] else status.FOUND
 
 
-def _examined(service: Service, cwd: str, *, ask_clients: bool) -> Iterator[Finding]:
+def _examined(service: Service, cwd: str, wait_s: float, *, ask_clients: bool) -> Iterator[Finding]:
     """Everything there is to look at: this machine first, then the clients, all at once."""
     from triseek.harness.checks import server
     from triseek.harness.checks.host import Host
@@ -77,7 +83,7 @@ def _examined(service: Service, cwd: str, *, ask_clients: bool) -> Iterator[Find
     yield from examine(_here(host, service))
     if ask_clients:
         yield from examine([Check("MCP server", partial(server.server, host))])
-    until = time.monotonic() + ASKING_S
+    until = time.monotonic() + wait_s
     asking = Host(cwd=host.cwd, program=host.program, until=until)
     with _Waiting() as waiting:
         # What is run has until then; its last words take a moment to be read.

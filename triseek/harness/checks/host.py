@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+_NEVER_S = 3600.0
 OUTPUT_MAX = 1 << 20
 """Characters of a program's output that are looked at."""
 
@@ -68,7 +69,7 @@ class Host:
             held: a server ends with its input: it is kept open until a line holds this.
         """
         began = time.monotonic()
-        limit = min(limit_s, self.until - began)
+        limit = min(limit_s, self.until - began, _NEVER_S)
         if limit <= 0:
             return Ran(None, "", "", 0.0, "there was no time left to ask")
         try:
