@@ -47,6 +47,18 @@ def test_the_program_that_a_shell_finds_is_fine(host, triseek):
     assert (said.level, said.detail) == ("ok", f"{__version__} at {triseek}")
 
 
+@pytest.mark.parametrize(
+    ("imported", "levels"), [("import re\nimport sys", ["ok", "info"]), ("import sys", ["ok"])]
+)
+def test_a_script_that_starts_slowly_is_told_of(host, programs, imported, levels):
+    path = programs("triseek", f"\n{imported}\n")
+
+    found = list(program.program(host(program=str(path))))
+
+    assert [finding.level for finding in found] == levels
+    assert all("pip install -U pip" in finding.mend for finding in found[1:])
+
+
 def test_without_a_program_there_is_nothing_to_give_to_agents(host):
     assert only(program.program(host())).level == "fail"
 

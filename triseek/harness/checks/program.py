@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from triseek.harness.checks.host import Host
 
 OLDEST = (3, 11)
+_SCRIPT_MAX = 1_000
 
 
 def program(host: Host) -> Iterator[Finding]:
@@ -28,12 +29,26 @@ def program(host: Host) -> Iterator[Finding]:
         )  # fmt: skip
         return
     yield ok("triseek", f"{__version__} at {host.program}")
+    if _is_of_older_pip(host.program):
+        yield info(
+            "script", "written by an older pip; it starts 10 ms later, at each step of an agent",
+            "pip install -U pip && pip install --force-reinstall --no-deps .",
+        )  # fmt: skip
     found = host.which("triseek")
     folder = os.path.dirname(host.program)  # noqa: PTH120
     if not found:
         yield warn("PATH", f"no triseek on it; it is in {folder}", f'export PATH="{folder}:$PATH"')
     elif not _is_same(found, host.program):
         yield from _another(host, found)
+
+
+def _is_of_older_pip(path: str) -> bool:
+    """Whether the script imports `re`, as pip before 25.2 writes it: half of what a hook takes."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123
+            return b"\nimport re\n" in file.read(_SCRIPT_MAX)
+    except OSError:
+        return False
 
 
 def _another(host: Host, found: str) -> Iterator[Finding]:
