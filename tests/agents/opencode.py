@@ -75,13 +75,14 @@ class Session:
     def __init__(self, server: Server, name: str) -> None:
         self._server = server
         self.name = name
+        self.message = ""
+        """The id of the newest prompt."""
 
-    def say(self, prompt: str) -> str:
-        """Send a prompt and wait for the end of the turn; returns the id of its message."""
+    def say(self, prompt: str) -> None:
+        """Send a prompt and wait for the end of the turn."""
         said = {"parts": [{"type": "text", "text": prompt}]}
         told = self._ask("POST", "/message", said)
-        parent: str = told["info"]["parentID"]
-        return parent
+        self.message = str(told["info"]["parentID"])
 
     def compact(self) -> None:
         """As `/compact`."""

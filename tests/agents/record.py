@@ -135,8 +135,8 @@ def of_opencode(place: Place, model: Model, kept: Path) -> None:
     with opencode.session(place, model.url) as session:
         session.say(model.add("first", turns))
         session.compact()
-        again = session.say(model.add("second", [opencode.read(b), says("Again.")]))
-        session.revert(again)
+        session.say(model.add("second", [opencode.read(b), says("Again.")]))
+        session.revert(session.message)
         session.say(model.add("third", [opencode.read(b), says("Reverted.")]))
         session.fork().say(model.add("fourth", [opencode.read(b), says("Forked.")]))
         session.clear()

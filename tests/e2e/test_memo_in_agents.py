@@ -378,3 +378,32 @@ def test_codex_and_its_sub_agent_know_nothing_of_each_other(with_codex: Scene) -
 
     assert with_codex.denials("m1", 1) == [False]
     assert not any(told)
+
+
+def test_opencode_reverted_or_forked_is_denied_only_what_it_has(
+    programs: Path, tmp_path: Path
+) -> None:
+    with scene(opencode, programs, tmp_path) as played, played.session() as session:
+        read = played.read(played.a)
+        played.do(session, played.agent.shell("echo"))
+        session.say(played.script(read))
+        session.revert(session.message)
+        reverted = played.do(session, read, read)
+        played.do(session.fork(), read, read)
+
+    assert reverted == [False, True]
+
+
+def test_pi_forked_or_resumed_is_denied_only_what_it_has(programs: Path, tmp_path: Path) -> None:
+    with scene(pi, programs, tmp_path) as played:
+        read = played.read(played.a)
+        with played.session() as session:
+            played.do(session, played.agent.shell("echo"))
+            played.do(session, read)
+            point = session.ask("get_fork_messages")["messages"][-1]["entryId"]
+            session.ask("fork", entryId=point)
+            forked = played.do(session, read, read)
+        with played.session("--continue") as session:
+            played.do(session, read, read)
+
+    assert forked == [False, True]
