@@ -73,7 +73,7 @@ def believe_everything(patch: pytest.MonkeyPatch) -> None:
 
 def forget_nothing(patch: pytest.MonkeyPatch) -> None:
     """A compaction takes nothing away, and no record says so."""
-    patch.setattr(context.Conversation, "forget", lambda _self, _now_s: None)
+    patch.setattr(context.Conversation, "forget", lambda *_, **__: None)
     believe_everything(patch)
 
 

@@ -41,6 +41,8 @@ LATE_S = 60
 RECORDING = frozenset(("claude-code", "codex", "opencode", "pi"))
 """Agents that keep a record, which they take back with the conversation. Where one has none of a
 session, nothing can be taken back; of all others we would not hear if it were."""
+SOON_S = 2 * 60
+"""A read that is done within this time after its denial is done after all."""
 _BEGUN_MAX = 256
 _CALL_MAX = 256
 FILES_MAX = 500
@@ -259,8 +261,17 @@ class Conversation:
             return None
         return Begun(self.generation, now_s, self.passed, self.uses)
 
-    def forget(self, now_s: float) -> None:
-        """Nothing that was shown is there any more."""
+    def forget(self, now_s: float, *, to_be_sure: bool = False) -> None:
+        """Nothing that was shown is there any more.
+
+        Args:
+            now_s: Unix time.
+            to_be_sure: It may be there: a denial of just now may yet turn out to save nothing.
+        """
+        for denied in (one for seen in self.files.values() for one in seen.denied):
+            if to_be_sure and denied.counted and now_s - denied.at_s < SOON_S:
+                self.prevented -= 1
+                self.tokens_saved -= denied.tokens
         self.generation = next(_GENERATIONS)
         if self.uses or self.begun:  # else nothing can come late
             self.forgot_s = now_s

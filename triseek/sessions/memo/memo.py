@@ -155,7 +155,7 @@ class Memo:
                 named.compactions += 1
             gone = self._table.session(context) if whole_session else [named] if named else []
             for one in gone:
-                one.forget(self._clock())
+                one.forget(self._clock(), to_be_sure=one is not named or not compacted)
             self._changed = True
         self._unsave(gone)
 
