@@ -43,7 +43,8 @@ def _parts(told: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     yield (
         "Of redundant reads the memo lets some happen: the one after a denial, whatever it is "
         "(an agent that asks twice may know better), those too small to be worth the refusal, and "
-        "those of which it is not sure, because the agent's own record is not yet written."
+        "those of which it is not sure: the file was changed, if not in these lines; the lines "
+        "were shown by something else than a read; the agent's own record is not yet written."
     )
     rows = [_why(name, days) for name, days in clients.items()]
     yield table(
