@@ -51,7 +51,8 @@ prove: $(VENV)/.ready  ## The proofs at full count: reads, load, kills, memory, 
 
 clients: $(VENV)/.ready  ## Real agents (npm) use the server and the memo, and are installed into; no account is needed
 	$(RUN) pytest -q -rs -m slow tests/e2e/test_mcp_clients.py tests/e2e/test_memo_in_agents.py \
-	    tests/e2e/test_install_clients.py tests/e2e/test_plugins.py tests/e2e/test_plugin_behaviour.py
+	    tests/e2e/test_install_clients.py tests/e2e/test_plugins.py tests/e2e/test_plugin_behaviour.py \
+	    tests/e2e/test_doctor.py tests/harness/checks/test_listings.py
 
 golden: $(VENV)/.ready  ## Accept what golden tests now print; read the diff before committing it
 	TRISEEK_GOLDEN=update $(RUN) pytest tests/query/test_grams.py tests/cli tests/test_docs.py \
