@@ -101,7 +101,7 @@ OWN = {"main.py", "world.py", "fast.py", "surroundings.py", "resume.py"}
 """What speaks to the process itself; `app.py` and `commands` of verbs that no daemon runs, too."""
 LOCAL_VERBS = {
     "app.py", "progress.py", "index.py", "stats.py", "daemon_verb.py", "log_tail.py", "frecency.py",
-    "context_pack.py",
+    "context_pack.py", "doctor.py", "install.py", "memo.py",
 }  # fmt: skip
 FORBIDDEN = {
     ("os", "getcwd"), ("os", "curdir"), ("os", "environ"), ("os", "environb"), ("os", "getenv"),

@@ -32,6 +32,8 @@ PROMPT_MAX = 2_000
 SEARCH_MAX = 500
 MEMO_TOOLS = ("memo_check", "memo_status", "memo_session")
 """Our own tools, by the ends of the names that agents give them."""
+_TOLD_ONCE = frozenset(("opencode", "pi", "gemini"))
+"""Agents that tell of a compaction before it, and not after."""
 _EMPTIED = frozenset(("start", "end", "compact", "changed", "subagent"))
 """Moments after which somebody's context no longer holds what it held."""
 
@@ -135,6 +137,7 @@ class Observer:
                 who,
                 whole_session=told.moment == "start" or not who.agent,
                 compacted=_is_first_of_compaction(told),
+                emptied=_is_emptied(told),
             )
         if begins:
             self._memo.begin(root, who, in_view=_evidence(told))
@@ -204,6 +207,15 @@ def _evidence(told: HookEvent) -> Callable[[], frozenset[str] | None] | None:
 
 def _nothing_told() -> None:
     """An agent that gives no evidence is refused nothing."""
+
+
+def _is_emptied(told: HookEvent) -> bool:
+    """Whether the context holds next to nothing now; before a compaction it holds all it held."""
+    if told.moment == "compact":
+        return not plain(told.event).startswith("pre") or told.context.harness in _TOLD_ONCE
+    if told.moment == "start":
+        return told.source in ("startup", "clear", "compact")
+    return plain(told.event) == "subagentstart" and bool(told.context.agent)
 
 
 def _is_first_of_compaction(told: HookEvent) -> bool:

@@ -234,7 +234,7 @@ SAVED = {
             "passed": 10,
             "uses": 2,
             "forgot_s": 0.0,
-            "forgot_passed": 0,
+            "emptied_passed": 0,
             "tells": False,
             "roots": [["/r", 1000.0]],
             "total_reads": 1,

@@ -34,7 +34,9 @@ not tell."""
 SURE_TOKENS = 30_000
 SURE_S = 30 * 60
 MUCH_TOKENS = 60_000
-"""Since the context was last made shorter."""
+"""Since the context was last as good as empty."""
+CLEARING = frozenset(("claude-code",))
+"""Agents that clear old outputs when there is much, and write that nowhere."""
 LAST_USES = 3
 LATE_S = 60
 """A hook that comes later than this does not come."""
@@ -89,6 +91,11 @@ class Denied(NamedTuple):
     counted: bool = True
     """Whether the context's totals hold it."""
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether it stands for all that a daemon made and did not save before it was killed."""
+        return not self.at_s
+
 
 @dataclass(slots=True)
 class Seen:
@@ -140,12 +147,19 @@ class Seen:
         found = [one for one in self.denied if spans.overlap(one.spans, asked)]
         if found:
             left = (
-                one._replace(counted=False) if one in found else one
-                for one in self.denied
-                if not (over and one in found)
+                self._left(one, asked, over=over) if one in found else one for one in self.denied
             )
-            self.denied = tuple(left)
+            self.denied = tuple(one for one in left if one.spans)
         return found
+
+    @staticmethod
+    def _left(denied: Denied, asked: Spans, *, over: bool) -> Denied:
+        """What is left of a denial when some of its lines are read."""
+        if not over:
+            return denied._replace(counted=False)
+        # Which denials were lost with a daemon is not known: of the other lines it may be one.
+        lines = spans.minus(denied.spans, asked) if denied.is_lost else spans.NONE
+        return denied._replace(spans=lines, counted=False)
 
 
 @dataclass(slots=True)
@@ -162,7 +176,8 @@ class Conversation:
     """Uses of tools, and whatever else came into it."""
     forgot_s: float = 0.0
     """When last; 0 if never."""
-    forgot_passed: int = 0
+    emptied_passed: int | None = None
+    """What `passed` was when it last held next to nothing; None if that was never heard of."""
     begun: OrderedDict[str, Begun] = field(default_factory=OrderedDict)
     """Uses by their ids; the latest at the end."""
     in_view: InView | None = None
@@ -261,12 +276,13 @@ class Conversation:
             return None
         return Begun(self.generation, now_s, self.passed, self.uses)
 
-    def forget(self, now_s: float, *, to_be_sure: bool = False) -> None:
-        """Nothing that was shown is there any more.
+    def forget(self, now_s: float, *, to_be_sure: bool = False, emptied: bool = False) -> None:
+        """Nothing that was shown counts as being there any more.
 
         Args:
             now_s: Unix time.
             to_be_sure: It may be there: a denial of just now may yet turn out to save nothing.
+            emptied: The context surely holds next to nothing now.
         """
         for denied in (one for seen in self.files.values() for one in seen.denied):
             if to_be_sure and denied.counted and now_s - denied.at_s < SOON_S:
@@ -275,7 +291,8 @@ class Conversation:
         self.generation = next(_GENERATIONS)
         if self.uses or self.begun:  # else nothing can come late
             self.forgot_s = now_s
-            self.forgot_passed = self.passed
+        if emptied:
+            self.emptied_passed = self.passed
         self.files.clear()
 
     def sure(self, now_s: float, in_view: frozenset[str] | None) -> Callable[[Credit], bool]:
@@ -300,8 +317,13 @@ class Conversation:
         """Whether an agent may have dropped it since without a word."""
         if not 0 <= now_s - credit.at_s < SURE_S or self.passed - credit.passed >= SURE_TOKENS:
             return True
-        holds_much = self.passed - self.forgot_passed >= MUCH_TOKENS
-        return holds_much and self.uses - credit.use > LAST_USES
+        return self._may_hold_much() and self.uses - credit.use > LAST_USES
+
+    def _may_hold_much(self) -> bool:
+        """Whether it may hold so much that old outputs are cleared."""
+        if self.emptied_passed is None:  # its beginning was not heard of
+            return self.context.harness in CLEARING
+        return self.passed - self.emptied_passed >= MUCH_TOKENS
 
     def settle(self, seen: Seen, asked: Spans, now_s: float, *, over: bool) -> bool:
         """Take back what was saved by denials of lines that are read after all.

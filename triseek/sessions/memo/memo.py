@@ -139,7 +139,12 @@ class Memo:
             return denial
 
     def forget(
-        self, context: Context, *, whole_session: bool = False, compacted: bool = False
+        self,
+        context: Context,
+        *,
+        whole_session: bool = False,
+        compacted: bool = False,
+        emptied: bool = False,
     ) -> None:
         """A context holds no more what it was shown; totals stay.
 
@@ -147,6 +152,7 @@ class Memo:
             context: Which.
             whole_session: Every agent's context of its session as well.
             compacted: Count a compaction.
+            emptied: The context surely holds next to nothing now, and not only to be careful.
         """
         with self._lock:
             # Known from now on, though it may have done nothing yet: it may be the one that asks.
@@ -155,7 +161,12 @@ class Memo:
                 named.compactions += 1
             gone = self._table.session(context) if whole_session else [named] if named else []
             for one in gone:
-                one.forget(self._clock(), to_be_sure=one is not named or not compacted)
+                is_it = one is named
+                one.forget(
+                    self._clock(),
+                    to_be_sure=not (is_it and compacted),
+                    emptied=is_it and emptied,
+                )
             self._changed = True
         self._unsave(gone)
 

@@ -68,7 +68,7 @@ def _context(one: Conversation) -> dict[str, Any]:
         "passed": one.passed,
         "uses": one.uses,
         "forgot_s": one.forgot_s,
-        "forgot_passed": one.forgot_passed,
+        "emptied_passed": one.emptied_passed,
         "tells": one.tells,
         "roots": list(one.roots.items()),
         "total_reads": one.total_reads,
@@ -104,7 +104,8 @@ def _conversation(said: dict[str, Any], *, gap: bool, closed: bool) -> Conversat
         passed=_number(said["passed"]),
         uses=_number(said["uses"]),
         forgot_s=_seconds(said["forgot_s"]),
-        forgot_passed=_number(said["forgot_passed"]),
+        # A daemon that was killed has heard of more than it saved.
+        emptied_passed=_number_or_none(said["emptied_passed"]) if closed and not gap else None,
         tells=said["tells"] is True,
         roots=OrderedDict(
             (_text(root), _seconds(at_s)) for root, at_s in said["roots"][-ROOTS_MAX:]
@@ -164,6 +165,10 @@ def _number(said: object) -> int:
     if type(said) is not int or said < 0:
         raise TypeError
     return said
+
+
+def _number_or_none(said: object) -> int | None:
+    return None if said is None else _number(said)
 
 
 def _seconds(said: object) -> float:
