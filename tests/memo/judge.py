@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.memo.agents import Refusal
 from tests.memo.tree import lines_of, rendered
-from tests.memo.uses import overlaps, would_show
+from tests.memo.uses import overlaps, shown, would_show
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -181,7 +181,7 @@ class Judge:
 
         if not os.path.isfile(path):
             return None
-        return would_show(Use("read", (Portion(path),)), agent.tree)
+        return shown(Use("read", (Portion(path),)), agent.tree).lines
 
     def _is_diff(self, agent: Agent, path: str, diff: str) -> None:
         """What it takes away is in view, and what it leads to is what the file holds."""

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from tests.memo.tree import Tree
 
+READ_MOST = 2_000
+
 
 class Portion(NamedTuple):
     """Lines of one file, counted from 1."""
@@ -116,7 +118,9 @@ def _trapped(kind: str, path: str, tree: Tree) -> Shown:
 
 
 def would_show(use: Use, tree: Tree) -> list[Line]:
-    return shown(use, tree).lines
+    """The lines a use shows at most: every agent's own reading tool stops at 2000."""
+    lines = shown(use, tree).lines
+    return lines[:READ_MOST] if use.tool == "read" else lines
 
 
 class Reader:

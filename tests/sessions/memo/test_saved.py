@@ -84,6 +84,19 @@ def test_after_a_kill_the_next_read_goes_through(agent, folder, clock):
     assert agent.session()["redundant_reads_prevented"] == 1
 
 
+def test_after_a_kill_no_saving_is_counted_that_may_have_been_taken_back(agent, folder, clock):
+    agent.reads("a.py")
+    assert agent.reads("a.py")
+    agent.memo.save()
+    assert agent.session()["tokens_saved"] > 0
+    assert agent.reads("a.py") is None  # and is not saved any more
+    assert agent.session()["tokens_saved"] == 0
+    agent.memo = Memo(folder, clock)
+
+    said = agent.session()
+    assert (said["tokens_saved"], said["redundant_reads_prevented"]) == (0, 0)
+
+
 def test_a_memo_that_was_closed_and_taken_up_counts_as_killed_if_it_is_not_closed(
     agent, restart, folder, clock
 ):

@@ -56,7 +56,21 @@ def _load(body: Any, now_s: float) -> list[Conversation]:  # noqa: ANN401 - JSON
     if not isinstance(body, dict) or body.get("schema") != SCHEMA:
         return []
     gap = not 0 <= now_s - _seconds(body["saved_s"]) <= GAP_S
-    return [_conversation(one, gap=gap, closed=body["closed"] is True) for one in body["contexts"]]
+    closed = body["closed"] is True
+    found = [_conversation(one, gap=gap, closed=closed) for one in body["contexts"]]
+    for one in found if not closed else ():
+        _doubt(one)
+    return found
+
+
+def _doubt(one: Conversation) -> None:
+    """Count no saving of a denial that a killed daemon may have heard was of no use."""
+    for seen in one.files.values():
+        for denied in seen.denied:
+            if denied.counted:
+                one.prevented = max(0, one.prevented - 1)
+                one.tokens_saved = max(0, one.tokens_saved - denied.tokens)
+        seen.denied = tuple(denied._replace(counted=False) for denied in seen.denied)
 
 
 def _context(one: Conversation) -> dict[str, Any]:
