@@ -9,11 +9,11 @@ import json
 import threading
 from typing import TYPE_CHECKING, Any
 
-from tests.agents import anthropic, openai
+from tests.agents import anthropic, google, openai
 from tests.agents.script import Scripts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 
 class Model(Scripts):
@@ -22,8 +22,20 @@ class Model(Scripts):
     url: str = ""
 
 
+def by_google(model: Model, path: str, body: Mapping[str, Any], number: int) -> Mapping[str, Any]:
+    """What is answered by an API whose methods stand behind a colon."""
+    if path.endswith(":countTokens"):
+        return {"totalTokens": 100}
+    return google.whole(model.answer(google.request(path, body), number), number)
+
+
+def event(name: str, data: Mapping[str, Any]) -> str:
+    """An event of a stream; not every API names them."""
+    return (f"event: {name}\n" if name else "") + f"data: {json.dumps(data)}\n\n"
+
+
 @contextlib.contextmanager
-def serving() -> Iterator[Model]:
+def serving() -> Iterator[Model]:  # noqa: C901 - one handler for every API
     """A model that listens until the block ends."""
     model = Model()
     numbers = itertools.count(1)
@@ -38,6 +50,9 @@ def serving() -> Iterator[Model]:
             if path.endswith("/count_tokens"):
                 return self._json({"input_tokens": 100})
             number = next(numbers)
+            if ":" in path:
+                said = by_google(model, path, body, number)
+                return self._events([("", said)]) if "stream" in path else self._json(said)
             if path.endswith("/messages"):
                 turn = model.answer(anthropic.request(path, body), number)
                 if not body.get("stream"):
@@ -57,8 +72,8 @@ def serving() -> Iterator[Model]:
         def _json(self, body: Mapping[str, Any], status: int = 200) -> None:
             self._send(json.dumps(body).encode(), "application/json", status)
 
-        def _events(self, events: Iterator[tuple[str, Mapping[str, Any]]]) -> None:
-            told = "".join(f"event: {name}\ndata: {json.dumps(data)}\n\n" for name, data in events)
+        def _events(self, events: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
+            told = "".join(event(name, data) for name, data in events)
             self._send(told.encode(), "text/event-stream")
 
         def _send(self, body: bytes, kind: str, status: int = 200) -> None:

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.agents import claude, codex, fixtures, opencode, pi, witness
+from tests.agents import claude, codex, fixtures, gemini, opencode, pi, witness
 from tests.agents.model import Model, serving
 from tests.agents.place import Place, run
 from tests.agents.script import Call, Turn, says, uses
@@ -115,6 +115,27 @@ def of_codex(place: Place, model: Model, command: str) -> None:
         delegating.say(model.add("sixth", [delegated, waits, says("Delegated.")]))
     with codex.program(place) as program:
         program.resume(thread.name).say(model.add("fifth", [says("Back.")]))
+
+
+def of_gemini(place: Place, model: Model, command: str) -> None:
+    """A session of Gemini CLI."""
+    gemini.configure(place, command, server(place))
+    a, b = str(place.tree / "src/a.py"), str(place.tree / "b.py")
+    turns = [
+        uses("read_file", file_path=a),
+        uses("read_file", file_path=a, start_line=5, end_line=8),
+        uses("read_file", file_path=b, start_line=8),
+        uses("read_file", file_path=str(place.tree / "none.py")),
+        *(uses("run_shell_command", command=command) for command in SHELL),
+        uses("run_shell_command", command="echo no >&2; exit 3"),
+        uses("replace", file_path=a, instruction="-", old_string="a_3 = 3", new_string="a_3 = 33"),
+        uses("write_file", file_path=str(place.tree / "c.py"), content="c = 1\n"),
+        uses("grep_search", pattern="a_7"),
+        uses("glob", pattern="*.py"),
+        uses("mcp_triseek_search_content", query="a_7"),
+        says("All was done."),
+    ]
+    gemini.ask(place, model.url, model.add("first", turns))
 
 
 def of_opencode(place: Place, model: Model, kept: Path) -> None:
@@ -222,6 +243,7 @@ SHELL = (
 CLIENTS: Mapping[str, tuple[str, Callable[[Place, Model, Any], None]]] = {
     "claude-code": ("claude", of_claude),
     "codex": ("codex", of_codex),
+    "gemini": ("gemini", of_gemini),
     "opencode": ("opencode", of_opencode),
     "pi": ("pi", of_pi),
 }
@@ -255,7 +277,7 @@ def record(client: str) -> int:
         for path in (place.home, kept):
             path.mkdir()
         plant(place.tree)
-        by_hooks = play in (of_claude, of_codex)
+        by_hooks = play in (of_claude, of_codex, of_gemini)
         play(place, model, f"{sys.executable} -S -E {RECORDER} {kept}" if by_hooks else kept)
         version = run([program, "--version"], place.tree, place.env()).split()
         number = next(word for word in version if word[0].isdigit())
