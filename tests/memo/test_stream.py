@@ -29,8 +29,8 @@ def streamed(folder: Path, seed: int, events: int) -> Count:
 
 
 def assert_worth_it(count: Count) -> None:
-    """A memo that never denies is no memo; two of the six agents are never denied anything."""
-    assert count.denied > 0.25 * count.redundant, count
+    """A memo that never denies is no memo; of agents that tell what is in view, a third is."""
+    assert count.denied > 0.3 * count.provable, count
     assert count.fresh > 0.1 * count.truly_fresh, count
 
 
