@@ -36,6 +36,21 @@ def memo() -> str:
     return os.path.join(daemon(), "memo")
 
 
+def sessions() -> str:
+    """The folder of work sessions and their logs; mode 0700."""
+    return os.path.join(daemon(), "sessions")
+
+
+def snapshots() -> str:
+    """The folder with a folder for each snapshot of work; mode 0700."""
+    return os.path.join(daemon(), "snapshots")
+
+
+def keys() -> str:
+    """The folder of the key that signs packs, and of those that are trusted; mode 0700."""
+    return os.path.join(home(), "keys")
+
+
 def logs() -> str:
     """The folder for log files."""
     return os.path.join(home(), "logs")
