@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 PROMPT_MAX = 2_000
 """Characters of a prompt that are noted."""
 SEARCH_MAX = 500
-MEMO_TOOLS = ("memo_check", "memo_status", "memo_session")
-"""Our own tools, by the ends of the names that agents give them."""
+MEMO_TOOLS = ("memo_check", "memo_status", "memo_session", "session_resume")
+"""Our own tools whose answer hangs on whose context it goes to, by the ends of their names."""
 _TOLD_ONCE = frozenset(("opencode", "pi", "gemini"))
 """Agents that tell of a compaction before it, and not after."""
 _EMPTIED = frozenset(("start", "end", "compact", "changed", "subagent"))

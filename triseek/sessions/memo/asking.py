@@ -44,6 +44,15 @@ class Standing:
     """Those that are known, where not all are."""
     digest: str = ""
     """Of the content that surely is in the context as a whole, though the file has changed."""
+    primed: str = ""
+    """The snapshot that is all we know it by: this context has not read the file itself."""
+    carried: bool = False
+    """Whether a payload that surely is in the context quotes a primed file whole."""
+
+    @property
+    def is_there(self) -> bool:
+        """Whether nothing is to be gained by reading it."""
+        return self.status == "fresh" and (self.carried or not self.primed)
 
 
 UNKNOWN = Standing("unknown")
@@ -141,7 +150,7 @@ def wants_diff(standing: Standing) -> bool:
 def check_answer(path: str, standing: Standing, diff: str | None) -> dict[str, Any]:
     """What `memo_check` says."""
     answer: dict[str, Any] = {"path": path, "status": standing.status}
-    if standing.status == "fresh":
+    if standing.is_there:
         answer["recommendation"] = "skip_reread"
     else:
         answer["recommendation"] = "reread_with_diff" if diff else "reread"
@@ -150,7 +159,14 @@ def check_answer(path: str, standing: Standing, diff: str | None) -> dict[str, A
         if standing.current_tokens is not None:
             answer["current_tokens"] = standing.current_tokens
         answer["last_read_ago_seconds"] = standing.ago_s
-    if standing.status == "unknown" and standing.message != NOT_OBSERVED:
+    elif standing.primed:
+        answer["tokens_at_last_read"] = standing.tokens
+        if standing.current_tokens is not None:
+            answer["current_tokens"] = standing.current_tokens
+    if standing.primed:
+        answer |= _primed(standing)
+        answer["message"] = standing.message
+    elif standing.status == "unknown" and standing.message != NOT_OBSERVED:
         answer["message"] = standing.message
     if standing.lines:
         answer["lines"] = standing.lines
@@ -162,14 +178,22 @@ def check_answer(path: str, standing: Standing, diff: str | None) -> dict[str, A
 def status_result(path: str, standing: Standing) -> dict[str, Any]:
     """What `memo_status` says of one file."""
     result: dict[str, Any] = {"path": path, "status": standing.status}
-    if standing.tracked:
+    if standing.tracked or standing.primed:
         result |= {"tokens": standing.tokens, "read_count": standing.reads}
     result["message"] = standing.message
     if standing.current_tokens is not None:
         result["current_tokens"] = standing.current_tokens
     if standing.lines:
         result["lines"] = standing.lines
+    if standing.primed:
+        result |= _primed(standing)
+        result["recommendation"] = "skip_reread" if standing.is_there else "reread"
     return result
+
+
+def _primed(standing: Standing) -> dict[str, Any]:
+    """What is known of a file by a resume only."""
+    return {"primed": True, "snapshot_id": standing.primed}
 
 
 @dataclass(slots=True)

@@ -20,7 +20,7 @@ from triseek.sessions.memo import spans
 from triseek.sessions.memo.look import tokens_of_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from triseek.model.hook_event import Context, ToolUse
     from triseek.sessions.memo.look import Look
@@ -70,6 +70,24 @@ class Credit(NamedTuple):
     gap: bool = False
     """Whether hooks may have gone unheard since: then only the agent's own record can tell
     that the output is still there."""
+
+
+class Quote(NamedTuple):
+    """Lines of a file that a payload quotes."""
+
+    sha: str
+    """SHA-256 of the file."""
+    spans: Spans
+
+
+class Given(NamedTuple):
+    """A payload of earlier work that came into the context."""
+
+    snapshot_id: str
+    quoted: Mapping[str, Quote]
+    """By the file's real path."""
+    credit: Credit | None = None
+    """The use of a tool that showed it; None: it is part of the agent's instructions."""
 
 
 class Begun(NamedTuple):
@@ -188,6 +206,11 @@ class Conversation:
     """Where it was at work, and when last; the latest at the end."""
     files: OrderedDict[str, Seen] = field(default_factory=OrderedDict)
     """By real path; the latest at the end."""
+    is_new: bool = False
+    """Whether it just began, with nothing but its instructions."""
+    waits_for: Given | None = None
+    """A payload that a tool is about to show."""
+    given: Given | None = None
     total_reads: int = 0
     redundant_reads: int = 0
     """That happened, though every line was there already."""
@@ -293,7 +316,32 @@ class Conversation:
             self.forgot_s = now_s
         if emptied:
             self.emptied_passed = self.passed
+        self.is_new = emptied and not self.uses and not self.passed and not self.context.agent
+        self.waits_for = self.given = None
         self.files.clear()
+
+    def promise(
+        self, snapshot_id: str, quoted: Mapping[str, Quote], call: str, now_s: float
+    ) -> None:
+        """A tool, by the id `call`, is about to show a payload."""
+        credit = Credit(spans.NONE, call, now_s, self.passed, self.uses)
+        self.waits_for = Given(snapshot_id, quoted, credit)
+
+    def promised(self, call: str) -> Given | None:
+        """The payload that this use of a tool should have shown."""
+        given = self.waits_for
+        return given if given and given.credit and given.credit.call == call else None
+
+    def quoted(
+        self, snapshot_id: str, path: str, now_s: float, in_view: frozenset[str] | None
+    ) -> Spans:
+        """The lines of a file that surely are in the context by a snapshot's payload."""
+        given = self.given
+        if given is None or given.snapshot_id != snapshot_id or path not in given.quoted:
+            return spans.NONE
+        if given.credit is not None and not self.sure(now_s, in_view)(given.credit):
+            return spans.NONE
+        return given.quoted[path].spans
 
     def sure(self, now_s: float, in_view: frozenset[str] | None) -> Callable[[Credit], bool]:
         """Which credits are of lines that are still in the context.

@@ -10,7 +10,7 @@ import os
 import stat
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import blake2b
+from hashlib import blake2b, sha256
 from typing import TYPE_CHECKING
 
 from triseek.sessions.memo import spans
@@ -35,6 +35,11 @@ class Look:
     def digest(self) -> str:
         """BLAKE2b of the bytes, 32 hex digits: nobody can make two files that share one."""
         return blake2b(self.data, digest_size=16).hexdigest()
+
+    @cached_property
+    def sha(self) -> str:
+        """SHA-256 of the bytes, as snapshots of work have it."""
+        return sha256(self.data).hexdigest()
 
     @cached_property
     def lines(self) -> int:

@@ -7,10 +7,12 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from triseek.sessions.memo import asking, look, reading, state, verdict
+from triseek.sessions.memo import asking, look, primed, reading, state, verdict
 from triseek.sessions.memo.asking import Standing, Totals
 from triseek.sessions.memo.changes import Changes
 from triseek.sessions.memo.choosing import Announced, Asked, Askers, likely
+from triseek.sessions.memo.context import Given
+from triseek.sessions.memo.primed import Primed, PrimedFile, Priming, Primings
 from triseek.sessions.memo.saved import Saved
 from triseek.sessions.memo.table import Table
 from triseek.sessions.memo.verdict import Denial
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from triseek.sessions.memo.context import Conversation, InView
     from triseek.sessions.memo.look import Look
 
-__all__ = ["Asked", "Denial", "Memo"]
+__all__ = ["Asked", "Denial", "Memo", "Primed", "PrimedFile"]
 
 _DEFAULT_SESSION = "default"
 
@@ -39,9 +41,10 @@ class Memo:
             clock: Unix time in seconds.
         """
         self._clock = clock
-        self._lock = threading.Lock()  # guards the three below
+        self._lock = threading.Lock()  # guards the four below
         self._table = Table()
         self._announced = Announced()
+        self._primings = Primings()
         self._changed = False
         self._saving = threading.Lock()  # one at a time; taken before the other lock, never after
         self._saved = Saved(folder)
@@ -58,7 +61,17 @@ class Memo:
                 until the context's next hook. It should hold little.
         """
         with self._lock:
-            self._at_work(root, context, in_view)
+            conversation = self._at_work(root, context, in_view)
+            if conversation is None or not conversation.is_new:
+                return
+            conversation.is_new = False
+            generation, resumed = conversation.generation, self._primings.get(root, self._clock())
+        if resumed is None:
+            return
+        quoted = primed.in_instructions(root, context.harness, resumed)
+        with self._lock:
+            if quoted and self._is_as_before(conversation, generation):
+                conversation.given = Given(resumed.snapshot_id, quoted)
 
     def observe(
         self, root: str, context: Context, use: ToolUse, in_view: InView | None = None
@@ -75,6 +88,9 @@ class Memo:
                 return
             begun = conversation.began(use.call, self._clock())
             conversation.pass_by(look.tokens_of_text(use.output or ""))
+            promised = conversation.promised(use.call)
+        if promised is not None:
+            self._receive(conversation, promised, use)
         if use.failed or not use.reads:
             return
         read = reading.read(use)
@@ -195,6 +211,7 @@ class Memo:
             for one in gone:
                 one.forget(self._clock())
                 self._table.drop(one, self._clock())
+            self._primings.drop(root)
             self._changed = True
         self._unsave(gone)
         self.save()
@@ -235,12 +252,34 @@ class Memo:
             self._at_work("", context, in_view)
             self._announced.add(context, call, in_view, self._clock())
 
+    def prime(self, root: str, resumed: Primed) -> None:
+        """Somebody goes on with earlier work in a root; takes the place of an earlier resume.
+
+        Answers of `check`, `status` and `session` know the files from now on, for contexts that
+        have not read them. No reading is ever refused for it.
+
+        Args:
+            root: Of the repository, absolute: what questions about it name.
+            resumed: The files whose content is as the earlier work knew it.
+        """
+        with self._lock:
+            now_s = self._clock()
+            found = primed.priming(resumed, now_s)
+            self._primings.put(root, found)
+            self._changed = True
+            told = self._announced.find(resumed.receiver, now_s)
+            contexts = told.contexts if told else ()
+            # A call that two contexts may have made is nobody's.
+            receiver = self._table.get(contexts[0]) if len(contexts) == 1 else None
+            if receiver is not None:
+                receiver.promise(found.snapshot_id, found.quoted, resumed.receiver.call, now_s)
+
     def check(self, root: str, path: str, who: Asked) -> dict[str, Any]:
         """The answer of `memo_check`: path, status, recommendation and what is known."""
         askers = self._askers(root, who)
         real = _absolute(root, path)
         looks: dict[str, Look | None] = {}
-        [one] = self._standings([real], askers, looks)
+        [one] = self._standings(root, [real], askers, looks)
         now = looks.get(real) if real else None
         wants_diff = now is not None and asking.wants_diff(one)
         diff = self._changes.since(one.digest, now, root, path) if now and wants_diff else None
@@ -249,7 +288,7 @@ class Memo:
     def status(self, root: str, files: Sequence[str], who: Asked) -> dict[str, Any]:
         """The answer of `memo_status`: session_id, and one result for each file."""
         askers = self._askers(root, who)
-        standings = self._standings([_absolute(root, path) for path in files], askers, {})
+        standings = self._standings(root, [_absolute(root, path) for path in files], askers, {})
         return {
             "session_id": _session(askers, who),
             "results": [
@@ -268,7 +307,7 @@ class Memo:
                     totals.add(one)
                 first = self._table.get(context)
                 paths = list(first.files) if first else []
-        standings = self._standings(paths, askers, {})
+        standings = self._standings(root, paths, askers, {})
         found = [(path, one) for path, one in zip(paths, standings, strict=True) if one.tracked]
         return asking.session_answer(_session(askers, who), totals, found)
 
@@ -300,6 +339,15 @@ class Memo:
         known = self._table.get(conversation.context)
         return known is conversation and conversation.generation == generation
 
+    def _receive(self, conversation: Conversation, promised: Given, use: ToolUse) -> None:
+        """A payload has come into a context; the lock is not held."""
+        shown = "" if use.failed else use.output or ""
+        quoted = primed.borne_out(shown, promised.quoted)
+        with self._lock:
+            if conversation.waits_for == promised:
+                conversation.waits_for = None
+                conversation.given = promised._replace(quoted=quoted) if quoted else None
+
     # Questions. The lock is not held.
 
     def _askers(self, root: str, who: Asked) -> Askers:
@@ -308,19 +356,26 @@ class Memo:
             return self._announced.find(who, now_s) or likely(self._table, root, who, now_s)
 
     def _standings(
-        self, paths: Sequence[str | None], askers: Askers, looks: dict[str, Look | None]
+        self,
+        root: str,
+        paths: Sequence[str | None],
+        askers: Askers,
+        looks: dict[str, Look | None],
     ) -> list[Standing]:
         """How files stand with those who may be asking.
 
         Args:
+            root: Where they are at work.
             paths: Real; None for what is no path.
             askers: The likeliest first.
-            looks: Takes the looks at those that are tracked.
+            looks: Takes the looks at those that are tracked or primed.
         """
         with self._lock:
             found = [self._table.get(context) for context in askers.contexts]
             tracked = found[0].files.keys() if found and found[0] else ()
-            to_see = [path for path in paths if path in tracked]
+            resumed = self._primings.get(root, self._clock())
+            known = resumed.files if resumed else {}
+            to_see = [path for path in paths if path in tracked or path in known]
             records = [one.in_view if one and to_see else None for one in found]
         if records and to_see:
             records[0] = askers.in_view or records[0]
@@ -330,17 +385,32 @@ class Memo:
         with self._lock:
             now_s = self._clock()
             found = [self._table.get(context) for context in askers.contexts]
+            told = list(zip(found, evidence, strict=True))
             return [
                 asking.UNKNOWN
                 if path is None or path not in looks
-                else asking.of_all(
-                    [
-                        asking.standing(one, path, looks[path], now_s, told)
-                        for one, told in zip(found, evidence, strict=True)
-                    ]
-                )
+                else self._standing(path, looks[path], told, resumed, now_s)
                 for path in paths
             ]
+
+    def _standing(
+        self,
+        path: str,
+        now: Look | None,
+        askers: Sequence[tuple[Conversation | None, frozenset[str] | None]],
+        resumed: Priming | None,
+        now_s: float,
+    ) -> Standing:
+        """How a file stands: what its contexts have read goes before what a resume knew."""
+        one = asking.of_all(
+            [asking.standing(who, path, now, now_s, in_view) for who, in_view in askers]
+        )
+        if resumed is None or path not in resumed.files or one != asking.UNKNOWN:
+            return one
+        return primed.standing(
+            resumed.snapshot_id, resumed.files[path], now,
+            primed.carried(resumed.snapshot_id, path, askers, now_s),
+        )  # fmt: skip
 
     # State. The lock is not held.
 
