@@ -32,7 +32,8 @@ from tests.mcp.speaking import (
     until,
 )
 from triseek.errors import InvalidRequest
-from triseek.mcp.http import BODY_MAX, Address
+from triseek.loopback.address import Address
+from triseek.mcp.http import BODY_MAX
 from triseek.service.verbs import VERBS
 
 if TYPE_CHECKING:

@@ -10,27 +10,27 @@ read.
 from __future__ import annotations
 
 import contextlib
-import hmac
-import ipaddress
 import os
 import secrets
 import shlex
 import signal
-import socket
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import anyio
-import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 
-from triseek.errors import Busy, InvalidRequest, StateUnwritable
+from triseek.errors import InvalidRequest, StateUnwritable
 from triseek.ipc import folder
+from triseek.loopback import serving
+from triseek.loopback.address import Address, listening
+from triseek.loopback.heads import Names, knows
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import AsyncIterable, Iterator
 
     from mcp.server.lowlevel import Server
@@ -40,52 +40,11 @@ PATH = "/mcp"
 BODY_MAX = 4 << 20
 """Bytes of a request's body."""
 SESSIONS_MAX = 256
-CONNECTIONS_MAX = 512
 GRACE_S = 2
 """What is under way when the process is told to end has so long."""
 TOKEN, TOKEN_FILE = "TRISEEK_MCP_TOKEN", "TRISEEK_MCP_TOKEN_FILE"
 TOKEN_MIN = 16
 """Characters of a token that somebody chose."""
-
-
-class Address(NamedTuple):
-    """Where to listen."""
-
-    host: str
-    port: int
-
-    @property
-    def authority(self) -> str:
-        """The two as a URL has them."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{host}:{self.port}"
-
-    @classmethod
-    def parse(cls, text: str) -> Address:
-        """Read `HOST:PORT`, where the host is `localhost` or a loopback address; port 0 is any.
-
-        Raises:
-            InvalidRequest: it is no address, or one that others than this machine reach.
-        """
-        host, _, port = text.rpartition(":")
-        host = host.removeprefix("[").removesuffix("]")
-        if not (
-            host and port.isascii() and port.isdigit() and len(port) <= 5 and int(port) < 65536
-        ):
-            raise InvalidRequest(
-                f"--http takes HOST:PORT, not {text!r}", next_step="Try 127.0.0.1:0."
-            )
-        host = "127.0.0.1" if host == "localhost" else host
-        try:
-            is_loopback = ipaddress.ip_address(host).is_loopback
-        except ValueError:
-            is_loopback = False
-        if not is_loopback:
-            raise InvalidRequest(
-                f"{host} is no loopback address: others would reach the server",
-                next_step="Use 127.0.0.1 or [::1].",
-            )
-        return cls(host, int(port))
 
 
 def serve(server: Server[Any], address: Address) -> None:
@@ -96,8 +55,8 @@ def serve(server: Server[Any], address: Address) -> None:
         InvalidRequest: the address is not this machine's, or the token is none.
         StateUnwritable: the token cannot be kept where clients find it.
     """
-    with contextlib.closing(_listening(address)) as listening:
-        anyio.run(_serve, server, listening, Address(address.host, listening.getsockname()[1]))
+    with contextlib.closing(listening(address)) as bound:
+        anyio.run(_serve, server, bound, Address(address.host, bound.getsockname()[1]))
 
 
 def application(server: Server[Any]) -> ASGIApp:
@@ -118,10 +77,8 @@ class Guard:
 
     def __init__(self, app: ASGIApp, address: Address, token: str) -> None:
         self._app = app
-        names = ("127.0.0.1", "localhost", "[::1]", address.authority.rpartition(":")[0])
-        self._hosts = frozenset(f"{name}:{address.port}" for name in names)
-        self._origins = frozenset(f"http://{host}" for host in self._hosts)
-        self._token = token.encode()
+        self._names = Names(address)
+        self._token = token
         self._open: dict[anyio.CancelScope, str] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -147,23 +104,14 @@ class Guard:
             scope.cancel()
 
     def _refusal(self, headers: Headers) -> PlainTextResponse | None:
-        if _only(headers, "host").lower() not in self._hosts:
-            return PlainTextResponse("Invalid Host header", 421)
-        if "origin" in headers and _only(headers, "origin").lower() not in self._origins:
-            return PlainTextResponse("Invalid Origin header", 403)
-        scheme, _, given = _only(headers, "authorization").partition(" ")
-        is_known = hmac.compare_digest(given.strip().encode(), self._token)
-        if scheme.lower() != "bearer" or not is_known:
+        refusal = self._names.refusal(headers)
+        if refusal is not None:
+            return PlainTextResponse(refusal.reason, refusal.status)
+        if not knows(headers, self._token):
             return PlainTextResponse(
                 "A bearer token is needed", 401, {"WWW-Authenticate": 'Bearer realm="triseek"'}
             )
         return None
-
-
-def _only(headers: Headers, name: str) -> str:
-    """The value of a header that is there once; else none."""
-    values = headers.getlist(name)
-    return values[0] if len(values) == 1 else ""
 
 
 @contextlib.contextmanager
@@ -227,22 +175,6 @@ def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
-def _listening(address: Address) -> socket.socket:
-    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((address.host, address.port))
-        listening.listen(128)
-    except OSError as error:
-        listening.close()
-        raise Busy(
-            f"cannot listen on {address.authority}: {error.strerror}",
-            next_step="Choose another port; 0 is any free one.",
-        ) from None
-    return listening
-
-
 def _announce(address: Address, shown: str) -> None:
     """Say on standard error where the server is and how it is asked; the token is not said."""
     print(  # noqa: T201 - what the user waits for
@@ -253,46 +185,24 @@ def _announce(address: Address, shown: str) -> None:
     )
 
 
-async def _serve(server: Server[Any], listening: socket.socket, address: Address) -> None:
+async def _serve(server: Server[Any], bound: socket.socket, address: Address) -> None:
     """Serve until a signal; whatever is to be undone then begins when signals are heard."""
     with (
         anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals,
         _token(address) as (token, shown),
     ):
         guard = Guard(application(server), address, token)
-        asgi = _Uvicorn(_config(guard))
+        asgi = serving.server(guard, grace_s=2 * GRACE_S)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_end_when_told, signals, asgi, guard)
             _announce(address, shown)
-            await asgi.serve(sockets=[listening])
+            await asgi.serve(sockets=[bound])
             tasks.cancel_scope.cancel()
 
 
-def _config(app: ASGIApp) -> uvicorn.Config:
-    return uvicorn.Config(
-        app,
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        ws="none",
-        limit_concurrency=CONNECTIONS_MAX,
-        proxy_headers=False,
-        timeout_graceful_shutdown=2 * GRACE_S,
-    )
-
-
 async def _end_when_told(
-    signals: AsyncIterable[signal.Signals], asgi: uvicorn.Server, guard: Guard
+    signals: AsyncIterable[signal.Signals], asgi: serving.Uvicorn, guard: Guard
 ) -> None:
     async for _ in signals:
         asgi.should_exit = True
         await guard.end()
-
-
-class _Uvicorn(uvicorn.Server):
-    """Leaves signals alone: uvicorn raises them anew at its end, which would end us unfinished."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Nothing is captured."""
-        yield

@@ -43,9 +43,10 @@ def serve(repo: str | None, toolsets: Sequence[str], http: str | None = None) ->
 
                 anyio.run(stdio.serve, made)
             else:
+                from triseek.loopback.address import Address
                 from triseek.mcp import http as over_http
 
-                over_http.serve(made, over_http.Address.parse(http))
+                over_http.serve(made, Address.parse(http))
         finally:
             startup.end()
 

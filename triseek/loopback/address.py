@@ -1,0 +1,70 @@
+"""Where a server listens: an address that nobody but this machine reaches."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from typing import NamedTuple
+
+from triseek.errors import Busy, InvalidRequest
+
+
+class Address(NamedTuple):
+    """Where to listen."""
+
+    host: str
+    port: int
+
+    @property
+    def authority(self) -> str:
+        """The two as a URL has them."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
+
+    @classmethod
+    def parse(cls, text: str) -> Address:
+        """Read `HOST:PORT`, where the host is `localhost` or a loopback address; port 0 is any.
+
+        Raises:
+            InvalidRequest: it is no address, or one that others than this machine reach.
+        """
+        host, _, port = text.rpartition(":")
+        host = host.removeprefix("[").removesuffix("]")
+        if not (
+            host and port.isascii() and port.isdigit() and len(port) <= 5 and int(port) < 65536
+        ):
+            raise InvalidRequest(
+                f"--http takes HOST:PORT, not {text!r}", next_step="Try 127.0.0.1:0."
+            )
+        host = "127.0.0.1" if host == "localhost" else host
+        try:
+            is_loopback = ipaddress.ip_address(host).is_loopback
+        except ValueError:
+            is_loopback = False
+        if not is_loopback:
+            raise InvalidRequest(
+                f"{host} is no loopback address: others would reach the server",
+                next_step="Use 127.0.0.1 or [::1].",
+            )
+        return cls(host, int(port))
+
+
+def listening(address: Address) -> socket.socket:
+    """A socket that takes connections there; port 0 is any that is free.
+
+    Raises:
+        Busy: the port is in use, or the address is not this machine's.
+    """
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    found = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind((address.host, address.port))
+        found.listen(128)
+    except OSError as error:
+        found.close()
+        raise Busy(
+            f"cannot listen on {address.authority}: {error.strerror}",
+            next_step="Choose another port; 0 is any free one.",
+        ) from None
+    return found

@@ -1,0 +1,43 @@
+"""uvicorn as both servers run it: silent, on a socket that is there, ended by who runs it."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from starlette.types import ASGIApp
+
+CONNECTIONS_MAX = 512
+
+
+def server(app: ASGIApp, *, grace_s: int) -> Uvicorn:
+    """A server of an application, to be run with `serve(sockets=[…])`.
+
+    grace_s: how long what is under way has when `should_exit` is set.
+    """
+    return Uvicorn(
+        uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            ws="none",
+            limit_concurrency=CONNECTIONS_MAX,
+            proxy_headers=False,
+            timeout_graceful_shutdown=grace_s,
+        )
+    )
+
+
+class Uvicorn(uvicorn.Server):
+    """Leaves signals alone: uvicorn raises them anew at its end, which would end us unfinished."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Nothing is captured."""
+        yield
