@@ -34,6 +34,7 @@ class Settings:
     max_folders: int = 32768
     memo_refuse: bool = True
     memo_keep: bool = True
+    sessions_auto_snapshot: bool = True
     log_level: str = "info"
 
 
@@ -129,6 +130,12 @@ KEYS = (
         "memo_keep",
         _switch,
         "Whether what agents have read is written to disk, with contents for diffs.",
+    ),
+    Key(
+        "sessions.auto_snapshot",
+        "sessions_auto_snapshot",
+        _switch,
+        "Whether an open session is kept as a snapshot before an agent compacts its context.",
     ),
     Key("log.level", "log_level", _level, "The least that the daemon's log keeps."),
 )

@@ -78,6 +78,8 @@ def test_they_are_listed_by_repository_last_used_first(sessions, clock):
     sessions.record("a", "read", {"path": "x"})
 
     assert [s.session_id for s in sessions.all("/repo")] == ["a", "b"]
+    assert sessions.current("/repo").session_id == "b"  # used less lately, and opened last
+    sessions.open("/repo", session_id="a")
     assert sessions.current("/repo").session_id == "a"
     sessions.close("a", "abandoned")
     assert [s.session_id for s in sessions.all("/repo", "open")] == ["b"]

@@ -9,13 +9,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from triseek.cli.remote import answer
-from triseek.daemon import memo_calls
+from triseek.daemon import memo_calls, session_calls
 from triseek.daemon.calls import calls
 from triseek.daemon.memo_keeping import MemoKeeping
 from triseek.daemon.server import Handlers
+from triseek.daemon.session_keeping import SessionKeeping
 from triseek.daemon.upkeep import Upkeep
 from triseek.service.observing import Observer
-from triseek.sessions.actions import Recent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,11 +28,20 @@ def compose(settings: Settings) -> tuple[Handlers, Sequence[Work]]:
     """The daemon's handlers and its work."""
     upkeep = Upkeep(settings)
     keeping = MemoKeeping(keep=settings.memo_keep)
-    observer = Observer(upkeep.service, keeping.memo, Recent(), refuse=settings.memo_refuse)
+    sessions = SessionKeeping(
+        upkeep.service, keeping.memo, auto_snapshot=settings.sessions_auto_snapshot
+    )
+    observer = Observer(
+        upkeep.service, keeping.memo, sessions.recorder, refuse=settings.memo_refuse
+    )
     return (
         Handlers(
             text=partial(answer, upkeep.service, observer=observer),
-            calls={**calls(upkeep), **memo_calls.calls(keeping.memo)},
+            calls={
+                **calls(upkeep),
+                **memo_calls.calls(keeping.memo),
+                **session_calls.calls(sessions),
+            },
         ),
-        (upkeep, keeping),
+        (upkeep, keeping, sessions),
     )

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict, dataclass, field
-from typing import Any, Self
+from typing import Any, Literal, Self, TypeAlias, cast, get_args
 
 from triseek.model.session import SCHEMA_VERSION, is_id
 
+Trigger: TypeAlias = Literal["asked", "handoff", "compaction"]
+"""Why a snapshot was made."""
 _SHA = re.compile(r"[0-9a-f]{64}")
 _PATH_MAX = 4_096
 
@@ -40,6 +42,7 @@ class Manifest:
     triseek_version: str = ""
     action_log_omitted: int = 0
     """Older entries of the session that are not in the snapshot's log."""
+    trigger: Trigger = "asked"
 
     def document(self) -> dict[str, Any]:
         """As it is written and told."""
@@ -68,6 +71,7 @@ class Manifest:
             repo_identity=_text(told.get("repo_identity", "")),
             triseek_version=_text(told.get("triseek_version", "")),
             action_log_omitted=_number(told.get("action_log_omitted", 0)),
+            trigger=_trigger(told.get("trigger", "asked")),
         )
         if not found.repo_root.startswith("/"):
             raise ValueError("repo_root is not absolute")
@@ -119,6 +123,10 @@ class SearchRun:
     """As the tool was called."""
     matches: int | None = None
     """Lines, or files, that matched; None if that was not told."""
+
+    def document(self) -> dict[str, Any]:
+        """As it is written and told."""
+        return asdict(self)
 
     @classmethod
     def read(cls, body: object) -> Self:
@@ -255,6 +263,12 @@ def _text(value: object) -> str:
 
 def _text_or_none(value: object) -> str | None:
     return None if value is None else _text(value)
+
+
+def _trigger(value: object) -> Trigger:
+    if value not in get_args(Trigger):
+        raise ValueError("why the snapshot was made makes no sense")
+    return cast("Trigger", value)
 
 
 def _number(value: object) -> int:

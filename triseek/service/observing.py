@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from triseek.errors import TriseekError
 from triseek.harness import answers, hooks, transcripts
+from triseek.harness.payloads import tools
 from triseek.harness.payloads.moments import plain
 from triseek.model.hook_event import ToolUse
 from triseek.service.roots import is_indexed, project, root_for
@@ -34,6 +35,8 @@ MEMO_TOOLS = ("memo_check", "memo_status", "memo_session", "session_resume")
 """Our own tools whose answer hangs on whose context it goes to, by the ends of their names."""
 _TOLD_ONCE = frozenset(("opencode", "pi", "gemini"))
 """Agents that tell of a compaction before it, and not after."""
+_NOTHING = frozenset(("", "no matches found", "no files found", "no matches", "no files"))
+"""What agents' searches say that find nothing."""
 _EMPTIED = frozenset(("start", "end", "compact", "changed", "subagent"))
 """Moments after which somebody's context no longer holds what it held."""
 
@@ -118,8 +121,12 @@ class Observer:
             self._note("read", root, told, path=read.path, call=use.call, **_lines(read))
         for path in use.edits:
             self._note("edit", root, told, path=path, call=use.call)
-        if use.search:
-            self._note("search", root, told, query=use.search[:SEARCH_MAX], call=use.call)
+        if use.search and not tools.is_ours(use.name):  # whose server tells of it, and more
+            nothing = 0 if _showed_nothing(use) else None
+            self._note(
+                "search", root, told, query=use.search[:SEARCH_MAX], call=use.call,
+                tool=use.name, files_with_matches=nothing,
+            )  # fmt: skip
         self._count("read", (read.path for read in use.reads))
         self._count("edit", use.edits)
 
@@ -226,6 +233,11 @@ def _is_first_of_compaction(told: HookEvent) -> bool:
 def _conversation(context: Context) -> str | None:
     """The context's name, as `mcp.conversations` has it."""
     return f"session/{context.session}/{context.agent}" if context.session else None
+
+
+def _showed_nothing(use: ToolUse) -> bool:
+    """Whether a search has surely found nothing, by what it showed."""
+    return use.output is not None and use.output.strip().lower().rstrip(".") in _NOTHING
 
 
 def _lines(read: FileRead) -> dict[str, Any]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 import logging
 import time
-from threading import RLock
+from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any, Literal
 
-from triseek.errors import InvalidRequest
+from triseek.errors import InvalidRequest, StateUnwritable
 from triseek.model.session import GOAL_MAX, Entry, Session, checked_id
 from triseek.sessions import files
 
@@ -35,10 +35,14 @@ class Sessions:
         self._folder = folder
         self._clock = clock
         self._lock = RLock()
+        self._saving = Lock()  # one at a time; taken before the other lock, never after
         kept = files.load(folder)
         self._sessions = kept.sessions
+        self._unsaved = bool(kept.sessions)  # they may have been found in the logs alone
         self._next = kept.next_entry_id
         self._logs: dict[str, ActionLog] = {}
+        self._opened: dict[str, int] = {}
+        """When sessions were opened in this process, by count."""
 
     def open(self, root: str, goal: str = "", session_id: str = "") -> Session:
         """Begin a session, or go on with the one of that id.
@@ -71,7 +75,10 @@ class Sessions:
             else:
                 goal = goal or known.goal
                 session = dataclasses.replace(known, goal=goal, status="open", updated_at=now)
-            return self._changed(session, files.OPENED)
+            self._opened[session.session_id] = self._next
+            self._change(session, files.OPENED)
+        self._save()
+        return session
 
     def close(self, session_id: str, status: Status) -> Session:
         """End a session.
@@ -87,9 +94,10 @@ class Sessions:
         with self._lock:
             session = self.get(session_id)
             now = int(self._clock())
-            return self._changed(
-                dataclasses.replace(session, status=status, updated_at=now), files.CLOSED
-            )
+            session = dataclasses.replace(session, status=status, updated_at=now)
+            self._change(session, files.CLOSED)
+        self._save()
+        return session
 
     def get(self, session_id: str) -> Session:
         """The session of an id.
@@ -116,8 +124,10 @@ class Sessions:
         return sorted(found, key=lambda s: (s.updated_at, s.session_id), reverse=True)
 
     def current(self, root: str) -> Session | None:
-        """The open session of a repository that was opened or used last."""
-        return next(iter(self.all(root, "open")), None)
+        """The open session of a repository that was opened last; else the one used last."""
+        found = self.all(root, "open")
+        with self._lock:
+            return max(found, key=lambda s: self._opened.get(s.session_id, 0), default=None)
 
     def record(
         self, session_id: str, kind: str, payload: dict[str, Any], at_s: float | None = None
@@ -135,6 +145,7 @@ class Sessions:
             self._sessions[session_id] = dataclasses.replace(
                 session, updated_at=max(session.updated_at, at)
             )
+            self._unsaved = True
             return number
 
     def log(self, session_id: str) -> ActionLog:
@@ -144,19 +155,34 @@ class Sessions:
             return self._log(session_id)
 
     def save(self) -> None:
-        """Write down when sessions were last used, and make their logs durable."""
+        """Write down when sessions were last used, if any was, and make their logs durable.
+
+        Raises:
+            StateUnwritable: It cannot be written.
+        """
+        if self._unsaved:
+            self._save()
         with self._lock:
             logs = list(self._logs.values())
-            if self._sessions:
-                files.save(self._folder, self._sessions.values(), self._next)
         for log in logs:
             log.sync()
 
-    def _changed(self, session: Session, kind: str) -> Session:
+    def _change(self, session: Session, kind: str) -> None:
         self._append(session.session_id, kind, {"session": session.document()}, session.updated_at)
         self._sessions[session.session_id] = session
-        files.save(self._folder, self._sessions.values(), self._next)
-        return session
+        self._unsaved = True
+
+    def _save(self) -> None:
+        """Replace the index; nobody who writes to a log waits for the disk."""
+        with self._saving:
+            with self._lock:
+                sessions, next_id = list(self._sessions.values()), self._next
+                self._unsaved = False
+            try:
+                files.save(self._folder, sessions, next_id)
+            except StateUnwritable:
+                self._unsaved = True
+                raise
 
     def _append(self, session_id: str, kind: str, payload: dict[str, Any], at: int) -> int:
         number = self._next

@@ -14,13 +14,14 @@ from triseek import __version__
 from triseek.errors import InvalidRequest, StateUnwritable
 from triseek.model.session import checked_id
 from triseek.model.snapshot import GitState, Manifest, Pin, WorkingSet, inner_path
-from triseek.sessions import pack, snapshot_files
+from triseek.sessions import brief, pack, snapshot_files
 from triseek.store import atomic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from triseek.model.session import Session
+    from triseek.model.snapshot import Trigger
     from triseek.sessions.action_log import ActionLog
     from triseek.sessions.pack import Unpacked
     from triseek.sessions.snapshot_files import Snapshot
@@ -51,6 +52,7 @@ class Circumstances(NamedTuple):
     epoch: int
     harness: str | None
     model: str | None
+    trigger: Trigger = "asked"
 
 
 class Snapshots:
@@ -104,6 +106,7 @@ class Snapshots:
                 repo_identity=about.identity,
                 triseek_version=__version__,
                 action_log_omitted=omitted,
+                trigger=about.trigger,
             )
             aside = self._aside(name)
             snapshot_files.write(aside, manifest, working_set, lines, pins, about.git, snippets)
@@ -159,6 +162,42 @@ class Snapshots:
                 f"snapshot {snapshot_id} cannot be read: {error}",
                 next_step="See `triseek snapshot list` for others.",
             ) from error
+
+    def write_briefing(self, snapshot_id: str, text: str | None = None) -> Path:
+        """Put a briefing beside a snapshot, in place of one that is there.
+
+        Args:
+            snapshot_id: Whose.
+            text: What it says; None has it made of the log alone.
+
+        Returns:
+            The file.
+
+        Raises:
+            InvalidRequest: There is no such snapshot, or the briefing is not what one must be;
+                nothing is written.
+            StateUnwritable: It cannot be kept.
+        """
+        snapshot = self.get(snapshot_id)
+        text = brief.template(snapshot) if text is None else text
+        brief.validate(text, (entry.entry_id for entry in snapshot.entries))
+        path = self.folder(snapshot_id) / snapshot_files.BRIEFING
+        with self._lock, self._writing():
+            atomic.write(path, text.encode())
+        return path
+
+    def remove(self, snapshot_id: str) -> None:
+        """Delete a snapshot; half of one is never left under its name.
+
+        Raises:
+            InvalidRequest: There is none of that id.
+            StateUnwritable: It cannot be removed.
+        """
+        folder = self.folder(snapshot_id)
+        with self._lock, self._writing():
+            aside = self._aside(snapshot_id)
+            folder.rename(aside)
+            shutil.rmtree(aside)
 
     def folder(self, snapshot_id: str) -> Path:
         """Where a snapshot is kept.

@@ -160,6 +160,11 @@ def is_mcp(name: str) -> bool:
     return name.startswith("mcp_") or _OURS.search(name) is not None
 
 
+def is_ours(name: str) -> bool:
+    """Whether a tool is one of triseek's, however the agent writes its name."""
+    return _OURS.search(name) is not None
+
+
 def script(command: object) -> str | list[str] | None:
     """What a shell is told to run, or the words of a program run without one; None for neither."""
     if isinstance(command, str):

@@ -1,0 +1,229 @@
+"""The daemon's JSON verbs about sessions and snapshots: parameters from outside in, values out."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, Any
+
+from triseek.errors import InvalidRequest
+from triseek.model.session import checked_id
+from triseek.service.roots import project
+from triseek.sessions import pack
+from triseek.sessions.actions import Action
+from triseek.sessions.hydration import BUDGET
+from triseek.sessions.memo.choosing import Asked
+from triseek.sessions.snapshot import PINS_MAX, Wanted, diff
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from triseek.daemon.session_keeping import SessionKeeping
+    from triseek.model.session import Session
+    from triseek.model.snapshot import Manifest, Trigger
+
+NAME_MAX = 500
+"""Characters of a name: a session's, an agent's, a model's."""
+GOAL_MAX = 20_000
+NOTES_MAX = 1_000
+_KIND_MAX = 60
+_STATUSES = ("", "open", "resolved", "abandoned")
+
+
+def calls(keeping: SessionKeeping) -> Mapping[str, Callable[[dict[str, Any]], Any]]:
+    """Every verb about sessions and snapshots."""
+    verbs = SessionCalls(keeping)
+    return {name: getattr(verbs, name) for name in dir(verbs) if name.startswith("session_")}
+
+
+class SessionCalls:
+    """The verbs; each takes the parameters as a client sent them."""
+
+    def __init__(self, keeping: SessionKeeping) -> None:
+        self._keeping = keeping
+        self._sessions = keeping.sessions
+        self._snapshots = keeping.snapshots
+
+    def session_open(self, params: dict[str, Any]) -> dict[str, Any]:
+        """`{target_root, goal?, session_id?}`: begin a session, or go on with one."""
+        goal = _text(params, "goal", most=GOAL_MAX)
+        session = self._sessions.open(_root(params), goal, _text(params, "session_id"))
+        return {"session": session.document()}
+
+    def session_status(self, params: dict[str, Any]) -> dict[str, Any]:
+        """`{target_root, session_id?}`: a session, and how many entries its log has."""
+        session = self._named(params)
+        size = len(self._sessions.log(session.session_id))
+        return {"session": session.document(), "action_log_size": size}
+
+    def session_list(self, params: dict[str, Any]) -> dict[str, Any]:
+        """`{target_root, status?}`: a repository's sessions, those changed last first."""
+        status: Any = _text(params, "status")
+        if status not in _STATUSES:
+            raise InvalidRequest(
+                f"status {status[:80]!r} is none", next_step="Say open, resolved or abandoned."
+            )
+        found = self._sessions.all(_root(params), status)
+        return {"sessions": [session.document() for session in found]}
+
+    def session_close(self, params: dict[str, Any]) -> dict[str, Any]:
+        """`{session_id, status?}`: end a session, as resolved if nothing is said."""
+        status: Any = _text(params, "status") or "resolved"
+        return {"session": self._sessions.close(_text(params, "session_id"), status).document()}
+
+    def session_note(self, params: dict[str, Any]) -> dict[str, Any]:
+        """`{target_root, session_id?, notes}`: what was done.
+
+        notes: A list of `{kind, payload, at_s?, conversation?}`, oldest first.
+        `recorded`: how many have become entries; none where no session is open.
+        """
+        root, session_id = _root(params), _text(params, "session_id")
+        notes = params.get("notes")
+        if not isinstance(notes, list) or len(notes) > NOTES_MAX:
+            raise InvalidRequest(f"notes has to be a list of at most {NOTES_MAX:,}")
+        actions = [_action(note) for note in notes]  # all of them, before the first is kept
+        record = self._keeping.recorder.record
+        return {"recorded": sum(record(root, session_id, each) is not None for each in actions)}
+
+    def session_snapshot(self, params: dict[str, Any]) -> dict[str, Any]:
+        """`{target_root, session_id?, source_harness?, source_model?, pinned_snippet_paths?}`.
+
+        Writes down how a session stands.
+        """
+        manifest, folder = self._taken(self._named(params), params, "asked")
+        return _made(manifest, folder)
+
+    def session_handoff(self, params: dict[str, Any]) -> dict[str, Any]:
+        """As `session_snapshot`, with `output?`, a pack to write; ends the session as resolved."""
+        session = self._named(params)
+        output = _text(params, "output", most=4096)
+        if output and not os.path.isabs(output):  # noqa: PTH117
+            raise InvalidRequest(f"output has to be an absolute path, not {output!r}")
+        manifest, folder = self._taken(session, params, "handoff")
+        briefing = self._snapshots.write_briefing(manifest.snapshot_id)
+        told = {**_made(manifest, folder), "briefing": str(briefing)}
+        if output:
+            pack.export(self._snapshots.folder(manifest.snapshot_id), output)
+            told["pack"] = output
+        closed = self._sessions.close(session.session_id, "resolved")
+        return {**told, "session": closed.document()}
+
+    def session_snapshot_list(self, params: dict[str, Any]) -> dict[str, Any]:
+        """`{target_root?, session_id?}`: manifests, newest first."""
+        root = "" if params.get("target_root") is None else _root(params)
+        session_id = _text(params, "session_id")
+        if session_id:
+            checked_id(session_id)
+        found = self._snapshots.all(root, session_id)
+        return {"snapshots": [manifest.document() for manifest in found]}
+
+    def session_snapshot_get(self, params: dict[str, Any]) -> dict[str, Any]:
+        """`{snapshot_id}`: everything a snapshot holds."""
+        return {"snapshot": self._snapshots.get(_text(params, "snapshot_id")).document()}
+
+    def session_snapshot_diff(self, params: dict[str, Any]) -> dict[str, Any]:
+        """`{snapshot_a, snapshot_b}`: what the second has and the first has not, and conversely."""
+        a, b = (self._snapshots.get(_text(params, name)) for name in ("snapshot_a", "snapshot_b"))
+        return {"diff": diff(a, b)}
+
+    def session_resume(self, params: dict[str, Any]) -> dict[str, Any]:
+        """`{target_root, snapshot_id, budget_tokens?, …who}`: go on with a snapshot's work."""
+        budget = params.get("budget_tokens")
+        if budget is not None and (type(budget) is not int or budget < 1):
+            raise InvalidRequest(f"budget_tokens has to be a number from 1, not {budget!r:.40}")
+        folder = _folder(params)
+        who = Asked(**{name: _text(params, name) for name in Asked._fields})
+        snapshot_id = _text(params, "snapshot_id")
+        return self._keeping.resuming.resume(snapshot_id, folder, who, budget or BUDGET)
+
+    def session_hydrated(self, params: dict[str, Any]) -> dict[str, Any]:
+        """`{target_root}`: the snapshot that was resumed last there, and its searches."""
+        return self._keeping.resuming.hydrated(_root(params))
+
+    def _named(self, params: dict[str, Any]) -> Session:
+        """The session that is named, else the one that is open in the repository."""
+        session_id = _text(params, "session_id")
+        if session_id:
+            return self._sessions.get(session_id)
+        session = self._sessions.current(_root(params))
+        if session is None:
+            raise InvalidRequest(
+                f"no session is open in {_root(params)}",
+                next_step="Open one with `session_open`, or pass `session_id`.",
+            )
+        return session
+
+    def _taken(
+        self, session: Session, params: dict[str, Any], trigger: Trigger
+    ) -> tuple[Manifest, os.PathLike[str]]:
+        return self._keeping.checkpoints.take(
+            session.session_id,
+            pins=_pins(params.get("pinned_snippet_paths")),
+            harness=_text(params, "source_harness") or None,
+            model=_text(params, "source_model") or None,
+            trigger=trigger,
+        )
+
+
+def _made(manifest: Manifest, folder: os.PathLike[str]) -> dict[str, Any]:
+    return {
+        "snapshot_id": manifest.snapshot_id,
+        "snapshot_dir": os.fspath(folder),
+        "manifest": manifest.document(),
+    }
+
+
+def _pins(body: object) -> list[Wanted]:
+    """Lines to quote."""
+    if body is None:
+        return []
+    if not isinstance(body, list) or len(body) > PINS_MAX:
+        raise InvalidRequest(f"pinned_snippet_paths has to be a list of at most {PINS_MAX}")
+    pins = []
+    for each in body:
+        match each:
+            case {"path": str(path), "line_start": int(first), "line_end": int(last)}:
+                pins.append(Wanted(path, first, last))
+            case _:
+                raise InvalidRequest(
+                    "a pinned snippet has to have path, line_start and line_end",
+                    next_step='For example {"path": "src/a.py", "line_start": 1, "line_end": 9}.',
+                )
+    return pins
+
+
+def _action(note: object) -> Action:
+    match note:
+        case {"kind": str(kind), "payload": dict(payload), **more} if 0 < len(kind) <= _KIND_MAX:
+            at: Any = more.get("at_s")
+            who = more.get("conversation")
+        case _:
+            raise InvalidRequest("a note has to have a kind and a payload")
+    is_time = type(at) in (int, float) and 0 <= at < 1 << 53
+    return Action(
+        at_s=float(at) if is_time else time.time(),
+        kind=kind,
+        conversation=who[:NAME_MAX] if isinstance(who, str) and who else None,
+        payload=payload,
+    )
+
+
+def _text(params: dict[str, Any], name: str, *, most: int = NAME_MAX) -> str:
+    value = params.get(name)
+    if value is None:
+        return ""
+    if not isinstance(value, str) or len(value) > most:
+        raise InvalidRequest(f"{name} has to be a text of at most {most:,} characters")
+    return value
+
+
+def _folder(params: dict[str, Any]) -> str:
+    folder = params.get("target_root")
+    if not isinstance(folder, str) or not os.path.isabs(folder) or "\0" in folder:  # noqa: PTH117
+        raise InvalidRequest(f"target_root has to be an absolute path, not {folder!r:.200}")
+    return folder
+
+
+def _root(params: dict[str, Any]) -> str:
+    """The repository that a folder belongs to."""
+    return project(_folder(params))

@@ -1,0 +1,80 @@
+"""The daemon's sessions: their logs, snapshots and what resuming them needs, made durable behind.
+
+An entry is written to its log at once and is safe from a kill; from a loss of power once it was
+synced here, a few seconds later.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from typing import TYPE_CHECKING
+
+from triseek import paths
+from triseek.errors import TriseekError
+from triseek.service.checkpoints import Checkpoints
+from triseek.service.recording import Recorder
+from triseek.service.resuming import Resuming
+from triseek.sessions.lifecycle import Sessions
+from triseek.sessions.snapshot import Snapshots
+
+if TYPE_CHECKING:
+    from triseek.model.session import Session
+    from triseek.service.service import Service
+    from triseek.sessions.memo.memo import Memo
+
+logger = logging.getLogger(__name__)
+
+SYNC_S = 5.0
+FINISH_S = 2.0
+"""How long the end waits for a snapshot that is being made."""
+
+
+class SessionKeeping:
+    """Owns the sessions of this machine, and saves them on a timer and at the end."""
+
+    def __init__(self, service: Service, memo: Memo, *, auto_snapshot: bool = True) -> None:
+        """Read what an earlier daemon wrote down.
+
+        auto_snapshot: Whether a snapshot is made before an agent makes its context shorter.
+        """
+        self.sessions = Sessions(paths.sessions())
+        self.snapshots = Snapshots(paths.snapshots())
+        self.checkpoints = Checkpoints(service, self.sessions, self.snapshots)
+        keep = self.checkpoints.before_compaction if auto_snapshot else _keep_nothing
+        self.recorder = Recorder(self.sessions, keep)
+        self.resuming = Resuming(service, self.sessions, self.snapshots, self.checkpoints, memo)
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="triseek-sessions", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def busy(self) -> bool:
+        """Never: what is not synced yet is synced at the end."""
+        return False
+
+    def close(self) -> None:
+        """Save, and save no more."""
+        self._ended.set()
+        if self._thread.is_alive():
+            self._thread.join(FINISH_S)
+        self.checkpoints.finish(FINISH_S)
+        self._save()
+
+    def _run(self) -> None:
+        while not self._ended.wait(SYNC_S):
+            self._save()
+
+    def _save(self) -> None:
+        try:
+            self.sessions.save()
+        except TriseekError as error:
+            logger.warning("sessions not saved", extra={"reason": str(error)})
+        except Exception:
+            logger.exception("sessions not saved")
+
+
+def _keep_nothing(_session: Session, _harness: str | None) -> None:
+    """Nothing is kept without being asked for."""

@@ -1,0 +1,145 @@
+"""What is done in a repository, written to the log of the session that is open there.
+
+The daemon's one sink of actions: hooks tell of reads, edits, searches, prompts and compactions, the
+servers of agents of every tool that is called. Where no session is open nothing is kept. A path is
+kept as it counts from the root, with the SHA-256 of what the file holds at that moment and the
+lines that were asked for; of files outside of the root only that there was one.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from triseek.errors import TriseekError
+from triseek.files import content
+from triseek.model.agents import told_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from triseek.files.content import Content
+    from triseek.model.session import Session
+    from triseek.sessions.actions import Action
+    from triseek.sessions.lifecycle import Sessions
+
+logger = logging.getLogger(__name__)
+
+OF_FILES = frozenset(("read", "edit", "read_denied", "memo_check"))
+"""Kinds whose payload names a file."""
+_NOT_KEPT = frozenset(("root", "lines", "tail", "path"))
+
+
+class Recorder:
+    """Takes actions; shared by threads, and never fails: a log that cannot be written is logged."""
+
+    def __init__(
+        self, sessions: Sessions, compacting: Callable[[Session, str | None], None]
+    ) -> None:
+        """Write to the logs of `sessions`.
+
+        compacting: Told of a session, and whose hook it was, when an agent at work in it makes its
+            context shorter.
+        """
+        self._sessions = sessions
+        self._compacting = compacting
+
+    def __call__(self, action: Action) -> None:
+        """Write down an action, if a session is open where it was done."""
+        root = action.payload.get("root")
+        if isinstance(root, str):
+            self.record(root, "", action)
+
+    def record(self, root: str, session_id: str, action: Action) -> int | None:
+        """Write down an action.
+
+        Args:
+            root: The repository, in its one spelling.
+            session_id: Whose it is; "" for the session opened last there.
+            action: What was done.
+
+        Returns:
+            The entry's number; None if there is no session for it, or it cannot be written.
+        """
+        session = self._session(root, session_id)
+        if session is None:
+            return None
+        payload = _payload(session.repo_root, action)
+        try:
+            number = self._sessions.record(session.session_id, action.kind, payload, action.at_s)
+        except TriseekError as error:
+            logger.warning("entry not kept", extra={"reason": str(error)})
+            return None
+        if action.kind == "compact":
+            self._compacting(session, payload.get("harness"))
+        return number
+
+    def _session(self, root: str, session_id: str) -> Session | None:
+        """The open session that is meant."""
+        if session_id:
+            with suppress(TriseekError):
+                named = self._sessions.get(session_id)
+                if named.status == "open" and named.repo_root == root:
+                    return named
+        return self._sessions.current(root)
+
+
+def _payload(root: str, action: Action) -> dict[str, Any]:
+    told = action.payload
+    payload = {name: value for name, value in told.items() if name not in _NOT_KEPT}
+    if "harness" in payload:
+        payload["harness"] = told_name(str(payload["harness"]))
+    if action.conversation:
+        payload["conversation"] = action.conversation
+    if action.kind in OF_FILES and isinstance(told.get("path"), str):
+        payload |= _file(root, told)
+    return payload
+
+
+def _file(root: str, told: dict[str, Any]) -> dict[str, Any]:
+    """Which file, what it holds now, and which lines of it."""
+    path = below(root, told["path"])
+    if path is None:
+        return {"outside": True}
+    found = _look(os.path.join(root, path))  # noqa: PTH118
+    lines = _lines(told, found.lines if found else 0)
+    return {"path": path, "sha": found.sha if found else "", **lines}
+
+
+def below(root: str, path: str) -> str | None:
+    """A path as it counts from a root, by its own name or its real one; None if outside."""
+    if "\0" in path:
+        return None
+    named = os.path.join(root, path)  # noqa: PTH118
+    for tried in (os.path.normpath(named), os.path.realpath(named)):
+        inside = os.path.relpath(tried, root)
+        if inside not in (os.curdir, os.pardir) and not inside.startswith(os.pardir + os.sep):
+            # What is no UTF-8 cannot be said in JSON.
+            return os.fsencode(inside).decode("utf-8", "replace")
+    return None
+
+
+def _look(path: str) -> Content | None:
+    try:
+        return content.look(path)
+    except (OSError, ValueError):
+        return None
+
+
+def _lines(told: dict[str, Any], count: int) -> dict[str, int]:
+    """The first and the last line that were asked for; nothing for all of the file."""
+    match told:
+        case {"tail": int(tail)}:
+            first, last = max(1, count - tail + 1), count
+        case {"lines": [int(first), int(last)]}:
+            last = min(last, count) if count else last
+        case {"lines": [int(first), None]} if first > 1:
+            last = count
+        case {"line_start": int(first), "line_end": int(last)}:
+            pass
+        case _:
+            return {}
+    is_whole = first <= 1 and count and last >= count
+    return {"line_start": first, "line_end": last} if 1 <= first <= last and not is_whole else {}
