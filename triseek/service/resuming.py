@@ -23,10 +23,12 @@ from triseek.service.recording import below
 from triseek.service.roots import is_indexed, project
 from triseek.sessions import hydration
 from triseek.sessions.hydration import Since, Stale
+from triseek.sessions.memo import look
+from triseek.sessions.memo.primed import Primed, PrimedFile
 from triseek.store import atomic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from triseek.files.content import Content
     from triseek.model.session import Session
@@ -101,7 +103,7 @@ class Resuming:
         stale = [found for seen in snapshot.working_set.files_read if (found := looks.stale(seen))]
         text = hydration.payload(snapshot, self._since(snapshot, place), stale, budget_tokens)
         session = self._session(snapshot, place.root)
-        primed = len(snapshot.working_set.files_read) - len(stale)
+        primed = self._prime(snapshot, looks, stale, who)
         restored = self._restore(snapshot, place.root)
         self._hydrated.put(place.root, snapshot_id)
         searches = [run.document() for run in snapshot.working_set.searches_run]
@@ -180,6 +182,17 @@ class Resuming:
             name = f"{manifest.session_id[:110]}-{int(self._clock())}"
             return self._sessions.open(root, manifest.goal, name)
 
+    def _prime(self, snapshot: Snapshot, looks: _Looks, stale: Sequence[Stale], who: Asked) -> int:
+        """Tell the memo of the files that are as they were; how many."""
+        gone = {one.path for one in stale}
+        files = tuple(
+            PrimedFile(looks.real(seen.path), seen.sha, looks.tokens(seen.path), _lines(seen))
+            for seen in snapshot.working_set.files_read
+            if seen.path not in gone
+        )
+        self._memo.prime(looks.root, Primed(snapshot.manifest.snapshot_id, who, files))
+        return len(files)
+
     def _restore(self, snapshot: Snapshot, root: str) -> int:
         """Take over the scores of files; only of a root that has an index, which keeps them."""
         scores = {os.fsencode(path): score for path, score in snapshot.working_set.frecency_top_n}
@@ -232,7 +245,7 @@ class _Looks:
     """What files of a root hold now; each is read once."""
 
     def __init__(self, root: str) -> None:
-        self._root = root
+        self.root = root
         self._seen: dict[str, Content | str] = {}
 
     def now(self, path: str) -> Content | str:
@@ -250,15 +263,30 @@ class _Looks:
             return Stale(seen.path, "unverified")
         return None if now.sha == seen.sha else Stale(seen.path, "changed")
 
+    def real(self, path: str) -> str:
+        """A file's absolute path, links resolved."""
+        return os.path.realpath(os.path.join(self.root, path))  # noqa: PTH118
+
+    def tokens(self, path: str) -> int:
+        """An estimate for all of a file."""
+        now = self.now(path)
+        return 0 if isinstance(now, str) else look.tokens(now.size)
+
     def _look(self, path: str) -> Content | str:
-        if below(self._root, os.path.realpath(os.path.join(self._root, path))) is None:  # noqa: PTH118
+        if below(self.root, self.real(path)) is None:
             return "missing"  # a link that leads out is none of the repository's files
         try:
-            return content.look(os.path.join(self._root, path)) or "unreadable"  # noqa: PTH118
+            return content.look(os.path.join(self.root, path)) or "unreadable"  # noqa: PTH118
         except (FileNotFoundError, NotADirectoryError):
             return "missing"
         except (OSError, ValueError):
             return "unreadable"
+
+
+def _lines(seen: FileSeen) -> tuple[tuple[int, int], ...]:
+    """The lines that had been read; none for all."""
+    first, last = seen.line_start, seen.line_end
+    return ((first, last),) if first is not None and last is not None else ()
 
 
 def _commits_between(root: str, before: str | None, now: str | None) -> int | None:
