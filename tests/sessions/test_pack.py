@@ -177,14 +177,18 @@ def test_a_snippet_nobody_quotes_is_refused(kept, good, tmp_path):
     assert "no pinned snippet" in rejected(kept, tmp_path, repacked(good[1], **{name: held}))
 
 
-def test_bombs_are_not_unpacked(kept, tmp_path, monkeypatch):
+def test_bombs_are_not_unpacked(kept, good, tmp_path, monkeypatch):
     monkeypatch.setattr(pack, "TOTAL_MAX", 1 << 20)
     monkeypatch.setattr(pack, "MEMBERS_MAX", 50)
     bomb = packed([("root/briefing.md", bytes(4 << 20))])
     assert len(bomb) < 20_000
-    assert "unpacks to more than" in rejected(kept, tmp_path, bomb)
+    assert "too large" in rejected(kept, tmp_path, bomb)
+    tail = gzip.compress(gzip.decompress(packed(good[1].items())) + bytes(4 << 20))
+    assert "unpacks to more than" in rejected(kept, tmp_path, tail)
     many = packed([(f"root/pinned_snippets/{n:064x}.txt", b"") for n in range(60)])
     assert "more than 50 files" in rejected(kept, tmp_path, many)
+    folders = packed([(member(f"root{'/' * (n % 2)}", tarfile.DIRTYPE), b"") for n in range(60)])
+    assert "more than 50 files" in rejected(kept, tmp_path, folders)
 
 
 def test_what_is_no_archive_is_refused(kept, tmp_path, good):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, Self, TypeAlias, get_args
+from typing import Any, Literal, Self, TypeAlias, TypeGuard, get_args
 
 from triseek.errors import InvalidRequest
 
@@ -14,7 +15,12 @@ Status: TypeAlias = Literal["open", "resolved", "abandoned"]
 GOAL_MAX = 2_000
 """Characters of a goal; a longer one is cut."""
 
-_ID = re.compile(r"(?!\.)[A-Za-z0-9._-]{1,128}")
+DEPTH_MAX = 32
+"""Of lists and objects in each other, in what a tool was called with."""
+NUMBER_MAX = (1 << 63) - 1
+
+_ID = re.compile(r"(?!\.|sessions\.json)[a-z0-9._-]{1,128}(?<!\.partial)", re.ASCII | re.IGNORECASE)
+"""Not a hidden file, not the index beside the sessions, not what is still being built."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +47,7 @@ class Session:
         Raises:
             ValueError: it holds none.
         """
-        if not isinstance(body, dict) or body.get("schema_version") != SCHEMA_VERSION:
+        if not isinstance(body, dict) or not is_ours(body.get("schema_version")):
             raise ValueError("no session of this schema")
         texts = [body.get(name) for name in ("session_id", "goal", "repo_root", "status")]
         times = [body.get(name) for name in ("created_at", "updated_at")]
@@ -78,7 +84,7 @@ class Entry:
         Raises:
             ValueError: it holds none.
         """
-        if not isinstance(body, dict) or body.get("schema_version") != SCHEMA_VERSION:
+        if not isinstance(body, dict) or not is_ours(body.get("schema_version")):
             raise ValueError("no entry of this schema")
         match body:
             case {
@@ -87,10 +93,34 @@ class Entry:
                 "ts": int(at),
                 "kind": str(kind),
                 "payload": dict(payload),
-            }:
+            } if is_count(number) and is_count(at) and is_id(session) and is_tellable(payload):
                 return cls(entry_id=number, session_id=session, ts=at, kind=kind, payload=payload)
             case _:
                 raise ValueError("a field of the entry is missing, or of another kind")
+
+
+def is_ours(version: object) -> bool:
+    """Whether a document of this schema version is read."""
+    return type(version) is int and version == SCHEMA_VERSION
+
+
+def is_count(number: object) -> TypeGuard[int]:
+    """Whether it is a whole number from 0 that every reader can hold."""
+    return type(number) is int and 0 <= number <= NUMBER_MAX
+
+
+def is_tellable(value: object, depth: int = DEPTH_MAX) -> bool:
+    """Whether JSON can say it to any reader: finite numbers, and not too deep."""
+    match value:
+        case dict():
+            return depth > 0 and all(is_tellable(each, depth - 1) for each in value.values())
+        case list() | tuple():
+            return depth > 0 and all(is_tellable(each, depth - 1) for each in value)
+        case float():
+            return math.isfinite(value)
+        case int():
+            return -NUMBER_MAX <= value <= NUMBER_MAX
+    return True
 
 
 def is_id(text: object) -> bool:

@@ -10,12 +10,14 @@ import re
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Self, TypeAlias, cast, get_args
 
-from triseek.model.session import SCHEMA_VERSION, is_id
+from triseek.model.session import NUMBER_MAX, SCHEMA_VERSION, is_count, is_id, is_ours, is_tellable
 
 Trigger: TypeAlias = Literal["asked", "handoff", "compaction"]
 """Why a snapshot was made."""
 _SHA = re.compile(r"[0-9a-f]{64}")
-_PATH_MAX = 4_096
+PATH_MAX = 4_096
+TEXT_MAX = 64 << 10
+"""Characters of a path, and of any other text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +53,7 @@ class Manifest:
     @classmethod
     def read(cls, body: object) -> Self:
         """The manifest a document holds."""
-        told = _object(body)
+        told = versioned(body)
         if not is_id(told.get("snapshot_id")) or not is_id(told.get("session_id")):
             raise ValueError("an id of the manifest is none")
         found = cls(
@@ -73,7 +75,7 @@ class Manifest:
             action_log_omitted=_number(told.get("action_log_omitted", 0)),
             trigger=_trigger(told.get("trigger", "asked")),
         )
-        if not found.repo_root.startswith("/"):
+        if not found.repo_root.startswith("/") or "\0" in found.repo_root:
             raise ValueError("repo_root is not absolute")
         return found
 
@@ -96,7 +98,7 @@ class FileSeen:
     @classmethod
     def read(cls, body: object) -> Self:
         """The file a document tells of."""
-        told = _object(body, versioned=False)
+        told = _object(body)
         sha = _text(told["sha"])
         if sha and not _SHA.fullmatch(sha):
             raise ValueError("a sha of the working set is none")
@@ -131,10 +133,10 @@ class SearchRun:
     @classmethod
     def read(cls, body: object) -> Self:
         """The search a document tells of."""
-        told = _object(body, versioned=False)
+        told = _object(body)
         arguments = told.get("arguments", {})
-        if not isinstance(arguments, dict):
-            raise ValueError("arguments of a search are none")  # noqa: TRY004 - one kind of error
+        if not isinstance(arguments, dict) or not is_tellable(arguments):
+            raise ValueError("arguments of a search are none")
         return cls(
             search_id=_text(told["search_id"]),
             query=_text(told["query"]),
@@ -162,7 +164,7 @@ class WorkingSet:
     @classmethod
     def read(cls, body: object) -> Self:
         """The working set a document holds."""
-        told = _object(body)
+        told = versioned(body)
         return cls(
             files_read=[FileSeen.read(each) for each in _list(told["files_read"])],
             searches_run=[SearchRun.read(each) for each in _list(told["searches_run"])],
@@ -187,7 +189,7 @@ class Pin:
     @classmethod
     def read(cls, body: object) -> Self:
         """The pin a document tells of."""
-        told = _object(body, versioned=False)
+        told = _object(body)
         first, last = _number(told["line_start"]), _number(told["line_end"])
         sha = _text(told["sha"])
         if not 1 <= first <= last or not _SHA.fullmatch(sha):
@@ -213,8 +215,8 @@ class GitState:
     @classmethod
     def read(cls, body: object) -> Self:
         """The state a document holds."""
-        told = _object(body)
-        lines = _object(told["hunk_summary"], versioned=False)
+        told = versioned(body)
+        lines = _object(told["hunk_summary"])
         return cls(
             commit=_text_or_none(told["commit"]),
             branch=_text_or_none(told["branch"]),
@@ -231,16 +233,27 @@ def inner_path(value: object) -> str:
     """
     path = _text(value)
     parts = path.split("/")
-    if not path or len(path) > _PATH_MAX or "\0" in path or not {"", ".", ".."}.isdisjoint(parts):
+    if not path or len(path) > PATH_MAX or "\0" in path or not {"", ".", ".."}.isdisjoint(parts):
         raise ValueError("a path does not stay below the root")
     return path
 
 
-def _object(body: object, *, versioned: bool = True) -> dict[str, Any]:
+def versioned(body: object) -> dict[str, Any]:
+    """A document of our schema; a field that is missing is an error of the same kind.
+
+    Raises:
+        ValueError: it is none.
+    """
+    told = _object(body)
+    if not is_ours(version := told.get("schema_version")):
+        shown = repr(version)[:40] if isinstance(version, (int, str)) else type(version).__name__
+        raise ValueError(f"unsupported schema version {shown}")
+    return told
+
+
+def _object(body: object) -> dict[str, Any]:
     if not isinstance(body, dict):
         raise ValueError("not a JSON object")  # noqa: TRY004 - one kind of error for all
-    if versioned and (type(v := body.get("schema_version")) is not int or v != SCHEMA_VERSION):
-        raise ValueError(f"unsupported schema version {v!r:.40}")
     return _Fields(body)
 
 
@@ -256,8 +269,8 @@ def _list(value: object) -> list[Any]:
 
 
 def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise ValueError("a text is none")  # noqa: TRY004
+    if not isinstance(value, str) or len(value) > TEXT_MAX:
+        raise ValueError("a text is none")
     return value
 
 
@@ -272,7 +285,7 @@ def _trigger(value: object) -> Trigger:
 
 
 def _number(value: object) -> int:
-    if type(value) is not int or not 0 <= value < 1 << 63:
+    if not is_count(value):
         raise ValueError("a number is none")
     return value
 
@@ -283,6 +296,6 @@ def _number_or_none(value: object) -> int | None:
 
 def _score(value: object) -> tuple[str, float]:
     path, score = (*_list(value), None, None)[:2]
-    if not isinstance(score, (int, float)) or not 0 <= score < float("inf"):
+    if type(score) not in (int, float) or not 0 <= score <= NUMBER_MAX:
         raise ValueError("a score is none")
     return inner_path(path), float(score)

@@ -19,27 +19,30 @@ import json
 import os
 import stat
 import tarfile
-import zlib
 from typing import TYPE_CHECKING, NamedTuple
 
-from triseek.errors import PackRejected, StateUnwritable
-from triseek.sessions import snapshot_files
+from triseek.errors import InvalidRequest, PackRejected, StateUnwritable
+from triseek.model.session import is_id
+from triseek.sessions import archive, snapshot_files
 from triseek.store import atomic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from triseek.sessions.snapshot_files import Snapshot
 
 CHECKSUMS, SIGNATURE = "checksums.txt", "signature.json"
 TOTAL_MAX = 64 << 20
-"""Bytes of all files together."""
-MEMBERS_MAX = 10_000
+"""Bytes of all files together, unpacked, with their headers."""
+MEMBERS_MAX = 1_000
+"""Files and folders."""
 PACKED_MAX = 64 << 20
 """Bytes of the pack itself."""
-_OVERHEAD = 2 * tarfile.BLOCKSIZE
-_PIECE = 1 << 16
+LIMITS = {CHECKSUMS: 256 << 10, SIGNATURE: 4 << 10}
+"""Bytes of the files that only packs have; see `snapshot_files.LIMITS` for the others."""
+_TIME_MAX = 0o77777777777
+"""The last second that a header of a tar can tell."""
 
 
 class Unpacked(NamedTuple):
@@ -68,23 +71,28 @@ def export(
         Bytes written.
 
     Raises:
-        ValueError: The folder is damaged.
+        InvalidRequest: The folder is damaged.
         StateUnwritable: The pack cannot be written.
     """
-    snapshot = snapshot_files.read_folder(folder)
-    files = dict(_files(folder))
-    files[CHECKSUMS] = checksums(files)
+    try:
+        snapshot, files = snapshot_files.read_files(folder)
+        files[CHECKSUMS] = checksums(files)
+        _checked(dict(files))  # what could not be imported is not exported
+    except (OSError, ValueError) as error:
+        raise InvalidRequest(
+            f"snapshot {folder.name} cannot be packed: {error}", next_step="Make another one."
+        ) from error
     if sign is not None:
         files[SIGNATURE] = sign(files[CHECKSUMS])
     packed = io.BytesIO()
     with (
         gzip.GzipFile(fileobj=packed, mode="wb", filename="", mtime=0) as zipped,
-        tarfile.open(fileobj=zipped, mode="w", format=tarfile.PAX_FORMAT) as tar,
+        tarfile.open(fileobj=zipped, mode="w", format=tarfile.USTAR_FORMAT) as tar,
     ):
         for name in sorted(files):
             member = tarfile.TarInfo(f"{snapshot.manifest.snapshot_id}/{name}")
             member.size, member.mode = len(files[name]), 0o600
-            member.mtime = snapshot.manifest.created_at
+            member.mtime = min(snapshot.manifest.created_at, _TIME_MAX)
             tar.addfile(member, io.BytesIO(files[name]))
     try:
         atomic.write(target, packed.getvalue())
@@ -110,7 +118,7 @@ def unpack(source: str | os.PathLike[str]) -> Unpacked:
     """
     try:
         return _checked(_members(source))
-    except (ValueError, tarfile.TarError, EOFError, zlib.error, OverflowError) as error:
+    except ValueError as error:
         raise PackRejected(f"{os.fspath(source)}: {error}") from error
     except OSError as error:
         reason = error.strerror or str(error)
@@ -120,24 +128,10 @@ def unpack(source: str | os.PathLike[str]) -> Unpacked:
 def renamed(unpacked: Unpacked, snapshot_id: str) -> Unpacked:
     """The same under another id; its signature, which was of the old one, is gone."""
     manifest = dataclasses.replace(unpacked.snapshot.manifest, snapshot_id=snapshot_id)
-    held = json.dumps(manifest.document(), indent=1).encode("ascii") + b"\n"
+    told = json.loads(unpacked.files[snapshot_files.MANIFEST])  # with what is not ours, as it was
+    held = json.dumps({**told, "snapshot_id": snapshot_id}, indent=1).encode("ascii") + b"\n"
     files = {**unpacked.files, snapshot_files.MANIFEST: held}
     return Unpacked(unpacked.snapshot._replace(manifest=manifest), files, checksums(files), None)
-
-
-def place(unpacked: Unpacked, folder: Path) -> None:
-    """Write a pack's files into a folder that is not there yet; raises `OSError`."""
-    folder.mkdir(mode=0o700)
-    (folder / snapshot_files.SNIPPETS).mkdir(mode=0o700)
-    for name, held in unpacked.files.items():
-        atomic.write(folder / name, held)
-
-
-def _files(folder: Path) -> Iterator[tuple[str, bytes]]:
-    for path in sorted(folder.rglob("*")):
-        name = path.relative_to(folder).as_posix()
-        if snapshot_files.is_name(name) and path.is_file():
-            yield name, path.read_bytes()
 
 
 def _checked(files: dict[str, bytes]) -> Unpacked:
@@ -158,57 +152,48 @@ def _checked(files: dict[str, bytes]) -> Unpacked:
 
 def _members(source: str | os.PathLike[str]) -> dict[str, bytes]:
     """Every file of the archive, by its name below the one folder, if there is one."""
-    tarred = _unzipped(source)
-    files: dict[str, bytes] = {}
+    held: dict[str, bytes] = {}
     folders: set[str] = set()
-    with tarfile.open(fileobj=io.BytesIO(tarred), mode="r:") as tar:
-        for member in tar:
-            if len(files) >= MEMBERS_MAX:
-                raise ValueError(f"more than {MEMBERS_MAX} files")
-            if member.isdir():
-                continue  # nothing is made of it
-            if not member.isreg() or member.issparse():
-                raise ValueError(f"{member.name!r:.80} is no regular file")
-            folder, name = _placed(member.name)
-            if name in files:
-                raise ValueError(f"{name} is there twice")
-            folders.add(folder)
-            held = tar.extractfile(member)
-            files[name] = held.read() if held else b""
-    if len(folders) > 1:
-        raise ValueError("its files are in several folders")
-    return files
 
+    def limit(told: str) -> int:
+        folder, name = _placed(told)
+        if name in held:
+            raise ValueError(f"{name} is there twice")
+        folders.add(folder)
+        if len(folders) > 1:
+            raise ValueError("its files are in several folders")
+        return LIMITS[name] if name in LIMITS else snapshot_files.limit(name)
 
-def _placed(name: str) -> tuple[str, str]:
-    """The folder a file is in, and its name there, which is one a snapshot can have."""
-    folder, _, rest = name.partition("/")
-    for placed in ((folder, rest), ("", name)):
-        if placed[1] in (CHECKSUMS, SIGNATURE) or snapshot_files.is_name(placed[1]):
-            if placed[0] in (".", ".."):
-                break
-            return placed
-    raise ValueError(f"{name!r:.80} does not belong into a pack")
-
-
-def _unzipped(source: str | os.PathLike[str]) -> bytes:
-    """The archive, as long as it stays within bounds."""
-    most = TOTAL_MAX + MEMBERS_MAX * _OVERHEAD
     descriptor = os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as file:
+    try:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
             raise ValueError("not a file")
         if found.st_size > PACKED_MAX:
             raise ValueError(f"larger than {PACKED_MAX >> 20} MiB")
-        pieces, size = [], 0
-        with gzip.GzipFile(fileobj=file, mode="rb") as zipped:
-            while piece := zipped.read(_PIECE):
-                size += len(piece)
-                if size > most:
-                    raise ValueError(f"unpacks to more than {TOTAL_MAX >> 20} MiB")
-                pieces.append(piece)
-    return b"".join(pieces)
+        with open(descriptor, "rb", closefd=False) as file:
+            for told, content in archive.files(file, TOTAL_MAX, MEMBERS_MAX, limit):
+                held[_placed(told)[1]] = content
+    finally:
+        os.close(descriptor)
+    return held
+
+
+def _placed(told: str) -> tuple[str, str]:
+    """The folder a file is in, and its name there, which is one a snapshot can have.
+
+    Of a folder, whose name ends with `/`, the name is "".
+    """
+    if told == f"{snapshot_files.SNIPPETS}/":
+        return "", ""
+    folder, _, rest = told.partition("/")
+    if is_id(folder) and rest in ("", f"{snapshot_files.SNIPPETS}/") and told.endswith("/"):
+        return folder, ""
+    for placed in ((folder, rest), ("", told)):
+        known = placed[1] in LIMITS or snapshot_files.is_name(placed[1])
+        if known and (is_id(folder) or not placed[0]) and told[:1] != "/":
+            return placed
+    raise ValueError(f"{told!r:.80} does not belong into a pack")
 
 
 def _compare(files: Mapping[str, bytes], listed: bytes) -> None:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import errno
+import itertools
+import json
 import os
 import shutil
+import stat
 import time
+from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeVar
 
 from triseek import __version__
 from triseek.errors import InvalidRequest, StateUnwritable
@@ -18,7 +24,7 @@ from triseek.sessions import brief, pack, snapshot_files
 from triseek.store import atomic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from triseek.model.session import Session
     from triseek.model.snapshot import Trigger
@@ -31,7 +37,16 @@ LOG_MAX = 8 << 20
 PIN_LINES_MAX = 2_000
 PIN_BYTES_MAX = 256 << 10
 PINS_MAX = 200
+DIRTY_MAX = 2_000
+_PARTS_MAX = 2 << 20
+"""Bytes, as JSON, of a list in a document: a document has at most three, and its own bounds."""
 _PARTIAL = ".partial"
+_ID_MAX = 120
+"""Characters of an id of ours: there is room for a number."""
+_ATTEMPTS = 100
+_TAKEN = (errno.EEXIST, errno.ENOTEMPTY)
+
+_Part = TypeVar("_Part")
 
 
 class Wanted(NamedTuple):
@@ -87,32 +102,35 @@ class Snapshots:
         pins = [_pinned(session.repo_root, each, snippets) for each in wanted[:PINS_MAX]]
         lines, omitted = log.newest(LOG_MAX)
         now = int(self._clock())
-        with self._lock, self._writing():
-            name = self._free(f"snap_{now}_{session.session_id}"[:120])
-            manifest = Manifest(
-                snapshot_id=name,
-                session_id=session.session_id,
-                created_at=now,
-                repo_root=session.repo_root,
-                repo_commit=about.git.commit,
-                repo_dirty_files=about.git.dirty_files,
-                source_harness=about.harness,
-                source_model=about.model,
-                generation=about.generation,
-                context_epoch=about.epoch,
-                goal=session.goal,
-                session_status=session.status,
-                repo_branch=about.git.branch,
-                repo_identity=about.identity,
-                triseek_version=__version__,
-                action_log_omitted=omitted,
-                trigger=about.trigger,
-            )
-            aside = self._aside(name)
-            snapshot_files.write(aside, manifest, working_set, lines, pins, about.git, snippets)
-            atomic.sync_folder(aside / snapshot_files.SNIPPETS)
-            atomic.publish(aside, self._folder / name)
-        return manifest, self._folder / name
+        git = _bounded_git(about.git)
+        manifest = Manifest(
+            snapshot_id=f"snap_{now}_{session.session_id}"[:_ID_MAX],
+            session_id=session.session_id,
+            created_at=now,
+            repo_root=session.repo_root,
+            repo_commit=git.commit,
+            repo_dirty_files=git.dirty_files,
+            source_harness=about.harness,
+            source_model=about.model,
+            generation=about.generation,
+            context_epoch=about.epoch,
+            goal=session.goal,
+            session_status=session.status,
+            repo_branch=git.branch,
+            repo_identity=about.identity,
+            triseek_version=__version__,
+            action_log_omitted=omitted,
+            trigger=about.trigger,
+        )
+        work = _bounded_work(working_set)
+
+        def build(aside: Path, name: str) -> Manifest:
+            named = dataclasses.replace(manifest, snapshot_id=name)
+            snapshot_files.write(aside, named, work, lines, pins, git, snippets)
+            return named
+
+        named = self._publish(manifest.snapshot_id, build)
+        return named, self._folder / named.snapshot_id
 
     def take_in(self, unpacked: Unpacked) -> Manifest:
         """Keep what a pack holds, under its own id, or that with a number where it is taken.
@@ -120,16 +138,14 @@ class Snapshots:
         Raises:
             StateUnwritable: It cannot be kept.
         """
-        manifest = unpacked.snapshot.manifest
-        with self._lock, self._writing():
-            name = self._free(manifest.snapshot_id[:120])
-            if name != manifest.snapshot_id:
-                unpacked = pack.renamed(unpacked, name)
-            aside = self._aside(name)
-            pack.place(unpacked, aside)
-            atomic.sync_folder(aside / snapshot_files.SNIPPETS)
-            atomic.publish(aside, self._folder / name)
-        return unpacked.snapshot.manifest
+        own = unpacked.snapshot.manifest.snapshot_id
+
+        def build(aside: Path, name: str) -> Manifest:
+            held = unpacked if name == own else pack.renamed(unpacked, name)
+            snapshot_files.write_files(aside, held.files)
+            return held.snapshot.manifest
+
+        return self._publish(own, build)
 
     def all(self, root: str = "", session_id: str = "") -> list[Manifest]:
         """The manifests of a repository's snapshots, newest first; damaged ones are left out."""
@@ -137,8 +153,9 @@ class Snapshots:
         with contextlib.suppress(OSError):
             for folder in self._folder.iterdir():
                 with contextlib.suppress(OSError, ValueError):
-                    if not folder.name.endswith(_PARTIAL):
-                        found.append(snapshot_files.read_manifest(folder))
+                    manifest = snapshot_files.read_manifest(folder)
+                    if manifest.snapshot_id == folder.name:  # no other can be asked for
+                        found.append(manifest)
         return sorted(
             (
                 one
@@ -182,7 +199,7 @@ class Snapshots:
         text = brief.template(snapshot) if text is None else text
         brief.validate(text, (entry.entry_id for entry in snapshot.entries))
         path = self.folder(snapshot_id) / snapshot_files.BRIEFING
-        with self._lock, self._writing():
+        with self._writing():
             atomic.write(path, text.encode())
         return path
 
@@ -194,7 +211,7 @@ class Snapshots:
             StateUnwritable: It cannot be removed.
         """
         folder = self.folder(snapshot_id)
-        with self._lock, self._writing():
+        with self._writing():
             aside = self._aside(snapshot_id)
             folder.rename(aside)
             shutil.rmtree(aside)
@@ -213,25 +230,91 @@ class Snapshots:
         return folder
 
     @contextlib.contextmanager
-    def _writing(self) -> Any:  # noqa: ANN401 - a context manager's
+    def _writing(self) -> Iterator[None]:
         try:
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            yield
+            with self._lock:
+                self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+                yield
         except OSError as error:
             raise StateUnwritable(f"cannot write {self._folder}: {error.strerror}") from error
+
+    def _publish(self, name: str, build: Callable[[Path, str], Manifest]) -> Manifest:
+        """Build a folder aside and give it a name that is free; nothing is left where it fails."""
+        with self._writing():
+            self._sweep()
+            for attempt in itertools.count():
+                free = self._free(name)
+                aside = self._aside(free)
+                try:
+                    manifest = build(aside, free)
+                    atomic.sync_folder(aside / snapshot_files.SNIPPETS)
+                    atomic.publish(aside, self._folder / free)
+                except BaseException as error:
+                    shutil.rmtree(aside, ignore_errors=True)
+                    # Another process may have taken the name meanwhile.
+                    taken = isinstance(error, OSError) and error.errno in _TAKEN
+                    if not taken or attempt >= _ATTEMPTS:
+                        raise
+                else:
+                    return manifest
+            raise AssertionError("counting does not end")
+
+    def _aside(self, name: str) -> Path:
+        """A folder to build in, or to remove from."""
+        return self._folder / f"{name}.{os.getpid()}{_PARTIAL}"
+
+    def _sweep(self) -> None:
+        """Remove what killed processes were building."""
+        for folder in self._folder.glob(f"*{_PARTIAL}"):
+            pid = folder.name.removesuffix(_PARTIAL).rpartition(".")[2]
+            if not pid.isdecimal() or not _lives(int(pid)):
+                shutil.rmtree(folder, ignore_errors=True)
 
     def _free(self, name: str) -> str:
         """The name, or with a number where there is one of it."""
         tried, number = name, 1
-        while (self._folder / tried).exists():
-            tried, number = f"{name}-{number}", number + 1
+        while os.path.lexists(self._folder / tried):
+            tried, number = f"{name[:_ID_MAX]}-{number}", number + 1
         return tried
 
-    def _aside(self, name: str) -> Path:
-        """A folder to build in; what a killed process left of one of that name is removed."""
-        aside = self._folder / f"{name}.{os.getpid()}{_PARTIAL}"
-        shutil.rmtree(aside, ignore_errors=True)
-        return aside
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
+
+
+def _bounded_git(git: GitState) -> GitState:
+    """Of a tree in which everything has changed, the first of the files."""
+    files = list(_fitting(git.dirty_files[:DIRTY_MAX]))
+    lines = {path: git.hunk_summary[path] for path in files if path in git.hunk_summary}
+    return dataclasses.replace(git, dirty_files=files, hunk_summary=lines)
+
+
+def _bounded_work(work: WorkingSet) -> WorkingSet:
+    """As much of it as its file may hold; what was used last comes first."""
+    return dataclasses.replace(
+        work,
+        files_read=list(_fitting(work.files_read)),
+        searches_run=list(_fitting(work.searches_run)),
+        frecency_top_n=list(_fitting(work.frecency_top_n)),
+    )
+
+
+def _fitting(parts: Sequence[_Part]) -> Iterator[_Part]:
+    """The first of them, as long as they stay within bounds as JSON."""
+    room = _PARTS_MAX
+    for part in parts:
+        told = asdict(part) if is_dataclass(part) and not isinstance(part, type) else part
+        # Indented as it is written, below two others.
+        room -= len(json.dumps([[told]], indent=1)) + 2
+        if room < 0:
+            return
+        yield part
 
 
 def diff(a: Snapshot, b: Snapshot) -> dict[str, list[str]]:
@@ -294,18 +377,29 @@ def _lines(root: str, path: str, first: int, last: int) -> bytes:
     name = os.path.join(root, path)  # noqa: PTH118
     try:
         with open(os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123
-            lines: list[bytes] = []
-            for number, line in enumerate(file, 1):
-                if number > last or sum(map(len, lines)) > PIN_BYTES_MAX:
-                    break
-                if number >= first:
-                    lines.append(line)
+            regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+            lines = _quoted(file, first, last) if regular else []
     except OSError as error:
         raise InvalidRequest(
             f"cannot pin {path!r:.200}: {error.strerror}", next_step="Pin a file that can be read."
         ) from error
     if not lines:
         raise InvalidRequest(
-            f"cannot pin {path!r:.200}: it has no line {first}", next_step="Look at the file again."
+            f"cannot pin {path!r:.200}: it has no line {first}, or one too long to quote",
+            next_step="Look at the file again.",
         )
     return b"".join(lines).removesuffix(b"\n")
+
+
+def _quoted(file: BinaryIO, first: int, last: int) -> list[bytes]:
+    """Whole lines, as many as there is room for."""
+    lines: list[bytes] = []
+    room, number = PIN_BYTES_MAX, 1
+    while number <= last and (piece := file.readline(PIN_BYTES_MAX + 1)):
+        if number >= first:
+            room -= len(piece)
+            if room < 0:
+                break
+            lines.append(piece)
+        number += piece.endswith(b"\n")
+    return lines

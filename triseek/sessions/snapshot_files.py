@@ -16,7 +16,7 @@ import stat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from triseek.model.session import SCHEMA_VERSION, Entry
-from triseek.model.snapshot import GitState, Manifest, Pin, WorkingSet
+from triseek.model.snapshot import GitState, Manifest, Pin, WorkingSet, versioned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,8 +26,16 @@ MANIFEST, WORKING_SET, LOG = "manifest.json", "working_set.json", "action_log.js
 PINS, GIT, BRIEFING = "pinned_snippets.json", "git_state.json", "briefing.md"
 SNIPPETS = "pinned_snippets"
 REQUIRED = (MANIFEST, WORKING_SET, LOG, PINS, GIT)
-FILE_MAX = 32 << 20
-"""Bytes of one file."""
+LIMITS = {
+    MANIFEST: 4 << 20, WORKING_SET: 8 << 20, LOG: 12 << 20, PINS: 8 << 20, GIT: 8 << 20,
+    BRIEFING: 64 << 10,
+}  # fmt: skip
+"""Bytes of each file."""
+SNIPPET_MAX = 512 << 10
+"""Bytes of a pinned snippet."""
+VALUES_MAX = 200_000
+"""Values in a document, counted by its commas and brackets: two bytes of JSON can be a hundred in
+memory. Of a log, which has lines of its own: a value in eight bytes."""
 
 _SNIPPET = re.compile(rf"{SNIPPETS}/([0-9a-f]{{64}})\.txt")
 
@@ -63,6 +71,11 @@ def is_name(name: str) -> bool:
     return name in (*REQUIRED, BRIEFING) or _SNIPPET.fullmatch(name) is not None
 
 
+def limit(name: str) -> int:
+    """The most bytes of a file of this name; 0 of a folder."""
+    return LIMITS.get(name, SNIPPET_MAX if name else 0)
+
+
 def sha(text: bytes) -> str:
     """What a text is called by."""
     return hashlib.sha256(text).hexdigest()
@@ -96,6 +109,14 @@ def write(
         _write(folder / SNIPPETS / f"{name}.txt", [text])
 
 
+def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write files that have been checked into a folder that is not there yet; raises `OSError`."""
+    folder.mkdir(mode=0o700)
+    (folder / SNIPPETS).mkdir(mode=0o700)
+    for name, held in files.items():
+        _write(folder / name, [held])
+
+
 def _write(path: Path, pieces: Iterable[bytes]) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with os.fdopen(descriptor, "wb") as file:
@@ -111,21 +132,28 @@ def read_folder(folder: Path) -> Snapshot:
         ValueError: it is damaged, or of another schema.
         OSError: it cannot be read; `FileNotFoundError` if it is not there.
     """
+    return read_files(folder)[0]
+
+
+def read_files(folder: Path) -> tuple[Snapshot, dict[str, bytes]]:
+    """A snapshot, and what each of its files holds; raises as `read_folder`."""
+    files: dict[str, bytes] = {}
 
     def content(name: str) -> bytes | None:
         try:
-            return _content(folder / name)
+            files[name] = _content(folder, name)
         except FileNotFoundError:
             if name in REQUIRED:
                 raise
             return None
+        return files[name]
 
-    return read(content)
+    return read(content), files
 
 
 def read_manifest(folder: Path) -> Manifest:
     """Only the manifest; raises as `read_folder`."""
-    return Manifest.read(_json(MANIFEST, _content(folder / MANIFEST)))
+    return Manifest.read(_json(MANIFEST, _content(folder, MANIFEST)))
 
 
 def read(content: Callable[[str], bytes | None]) -> Snapshot:
@@ -156,17 +184,23 @@ def read(content: Callable[[str], bytes | None]) -> Snapshot:
     )
 
 
-def _content(path: Path) -> bytes:
+def _content(folder: Path, name: str) -> bytes:
     """A regular file of ours, opened so that nothing else is waited for."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as file:
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(folder / name, flags)
+    try:
         found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode) or found.st_size > FILE_MAX:
-            raise ValueError(f"{path.name} is too large, or no file")
-        return file.read(FILE_MAX + 1)
+        if not stat.S_ISREG(found.st_mode) or found.st_size > limit(name):
+            raise ValueError(f"{name} is too large, or no file")
+        with open(descriptor, "rb", closefd=False) as file:
+            return file.read(limit(name))
+    finally:
+        os.close(descriptor)
 
 
-def _json(name: str, held: bytes) -> Any:  # noqa: ANN401 - JSON
+def _json(name: str, held: bytes, values_max: int = VALUES_MAX) -> Any:  # noqa: ANN401 - JSON
+    if sum(map(held.count, (b",", b"[", b"{"))) > values_max:
+        raise ValueError(f"{name} holds too many values")
     try:
         return json.loads(held.decode("utf-8"))
     except (ValueError, RecursionError) as error:
@@ -181,10 +215,10 @@ def _within(name: str, read_body: Callable[[object], Any], body: object) -> Any:
 
 
 def _pins(body: object) -> tuple[Pin, ...]:
-    entries = body.get("entries") if isinstance(body, dict) else None
-    version = body.get("schema_version") if isinstance(body, dict) else None
-    if type(version) is not int or version != SCHEMA_VERSION or not isinstance(entries, list):
-        raise ValueError(f"{PINS}: unsupported schema version {version!r:.40}")
+    told = _within(PINS, versioned, body)
+    entries = told.get("entries")
+    if not isinstance(entries, list):
+        raise ValueError(f"{PINS}: entries are none")  # noqa: TRY004 - one kind of error
     return tuple(_within(PINS, Pin.read, each) for each in entries)
 
 
@@ -197,14 +231,16 @@ def _snippet(name: str, content: Callable[[str], bytes | None]) -> str:
 
 def _entries(held: bytes) -> list[Entry]:
     """The entries of a log; blank lines and a torn last one are passed over."""
+    if sum(map(held.count, (b",", b"[", b"{"))) > LIMITS[LOG] // 8:
+        raise ValueError(f"{LOG} holds too many values")
     lines = held.split(b"\n")
     found = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
-            found.append(Entry.read(json.loads(line)))
-        except (ValueError, RecursionError) as error:
+            found.append(Entry.read(_json(LOG, line)))
+        except ValueError as error:
             if number == len(lines):
                 break
             raise ValueError(f"{LOG}: line {number} is no entry") from error
