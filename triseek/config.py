@@ -34,6 +34,7 @@ class Settings:
     max_folders: int = 32768
     memo_refuse: bool = True
     memo_keep: bool = True
+    sessions_auto_open: bool = True
     sessions_auto_snapshot: bool = True
     log_level: str = "info"
 
@@ -130,6 +131,12 @@ KEYS = (
         "memo_keep",
         _switch,
         "Whether what agents have read is written to disk, with contents for diffs.",
+    ),
+    Key(
+        "sessions.auto_open",
+        "sessions_auto_open",
+        _switch,
+        "Whether a prompt that a hook tells of begins a session where none is open.",
     ),
     Key(
         "sessions.auto_snapshot",

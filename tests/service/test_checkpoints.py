@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 
 import pytest
@@ -110,6 +111,8 @@ def test_a_context_about_to_be_compacted_is_kept_once(worked):
 def test_of_those_nobody_asked_for_only_the_latest_stay(worked, monkeypatch):
     monkeypatch.setattr(checkpoints, "AGAIN_S", 0.0)
     monkeypatch.setattr(checkpoints, "KEPT_MAX", 2)
+    seconds = itertools.count(1_795_000_000)
+    monkeypatch.setattr(worked.keeping.snapshots, "_clock", lambda: next(seconds))
     kept = Kept(worked)
     first = worked.ask("session_snapshot")["snapshot_id"]
     names = []

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import time
 
 import pytest
 
 from tests.service.worked import FILES, Worked, sha
+from triseek.service import recording
+from triseek.sessions.actions import Action
 
 
 @pytest.fixture
@@ -139,6 +142,77 @@ def test_a_note_goes_to_the_session_it_names_if_that_is_open_there(opened):
     opened.ask("session_close", session_id="mine", status="resolved")
     opened.ask("session_note", session_id="mine", notes=note)
     assert len(opened.entries("mine")) == 1
+
+
+class TestByItself:
+    """Nobody knows beforehand when work has to be handed over."""
+
+    def test_a_prompt_begins_a_session_where_none_is_open(self, worked):
+        worked.hook("UserPromptSubmit", prompt="\n  Mend the parser\nplease")
+        worked.read("src/a.py")
+        [session] = worked.ask("session_list")["sessions"]
+        assert (session["goal"], session["status"]) == ("Mend the parser", "open")
+        assert session["by_itself"] is True
+        kinds = [kind for kind, _ in worked.entries(session["session_id"])]
+        assert kinds == ["prompt", "read"]
+
+    def test_where_one_is_open_it_does_not(self, opened):
+        opened.hook("UserPromptSubmit", prompt="Mend the parser")
+        [session] = opened.ask("session_list")["sessions"]
+        assert session["session_id"] == "mine"
+        assert "by_itself" not in session
+
+    @pytest.mark.parametrize("prompt", ["", "/clear", "<system-reminder>", "!ls", "# note"])
+    def test_what_is_said_to_the_agents_program_does_not(self, worked, prompt):
+        worked.hook("UserPromptSubmit", prompt=prompt)
+        assert worked.ask("session_list")["sessions"] == []
+
+    def test_outside_of_a_repository_it_does_not(self, worked, tmp_path):
+        worked.hook("UserPromptSubmit", prompt="Tidy my home", cwd=str(tmp_path))
+        assert worked.ask("session_list", target_root=str(tmp_path))["sessions"] == []
+
+    def test_who_opens_a_session_goes_on_with_that_one_and_keeps_it(self, worked):
+        worked.hook("UserPromptSubmit", prompt="Mend the parser")
+        [begun] = worked.ask("session_list")["sessions"]
+        opened = worked.ask("session_open", goal="Mend the parser's errors")["session"]
+        assert opened["session_id"] == begun["session_id"]
+        assert opened["goal"] == "Mend the parser's errors"
+        assert "by_itself" not in opened
+        other = worked.ask("session_open", goal="Another")["session"]
+        assert other["session_id"] != begun["session_id"]
+
+    def test_after_a_night_a_prompt_begins_another(self, worked):
+        worked.hook("UserPromptSubmit", prompt="Mend the parser")
+        [first] = worked.ask("session_list")["sessions"]
+        later = Action(
+            at_s=time.time() + recording.IDLE_S + 60, kind="prompt", conversation=None,
+            payload={"prompt": "Go on with the lexer"},
+        )  # fmt: skip
+        worked.keeping.recorder.record(worked.root, "", later)
+        sessions = worked.ask("session_list")["sessions"]
+        assert {one["goal"]: one["status"] for one in sessions} == {
+            "Mend the parser": "abandoned", "Go on with the lexer": "open",
+        }  # fmt: skip
+        assert first["session_id"] in [one["session_id"] for one in sessions]
+
+    def test_it_can_be_switched_off(self, tmp_path):
+        worked = Worked(tmp_path, auto_open=False)
+        worked.hook("UserPromptSubmit", prompt="Mend the parser")
+        assert worked.ask("session_list")["sessions"] == []
+
+    def test_unused_ones_are_deleted_and_those_asked_for_are_not(self, worked):
+        worked.hook("UserPromptSubmit", prompt="Mend the parser")
+        [begun] = worked.ask("session_list")["sessions"]
+        worked.ask("session_open", session_id="mine")
+        sessions = worked.keeping.sessions
+        folder = sessions.log(begun["session_id"]).path.parent
+        assert sessions.prune(3_600) == 0
+        assert sessions.prune(-3_600) == 1
+        assert not folder.exists()
+        assert [one["session_id"] for one in worked.ask("session_list")["sessions"]] == ["mine"]
+        worked.keeping.close()
+        worked.begin()
+        assert [one["session_id"] for one in worked.ask("session_list")["sessions"]] == ["mine"]
 
 
 def test_a_log_that_cannot_be_written_disturbs_nobody(opened, caplog):

@@ -41,7 +41,7 @@ def sha(text: str) -> str:
 class Worked:
     """The daemon's own objects, without its socket."""
 
-    def __init__(self, folder: Path, *, auto_snapshot: bool = True) -> None:
+    def __init__(self, folder: Path, **settings: bool) -> None:
         self.root = os.path.realpath(folder / "repo")
         self.path = folder / "repo"
         (self.path / "src").mkdir(parents=True)
@@ -50,14 +50,14 @@ class Worked:
         git(self.root, "init", "-qb", "work")
         git(self.root, "add", "-A")
         git(self.root, "commit", "-qm", "first")
-        self.auto_snapshot = auto_snapshot
+        self.settings = settings
         self.begin()
 
     def begin(self) -> None:
         """Be a new daemon."""
         self.service = Service()
         self.memo = Memo(None)
-        self.keeping = SessionKeeping(self.service, self.memo, auto_snapshot=self.auto_snapshot)
+        self.keeping = SessionKeeping(self.service, self.memo, **self.settings)
         self.observer = Observer(self.service, self.memo, self.keeping.recorder)
         self._calls = session_calls.calls(self.keeping)
 

@@ -29,7 +29,10 @@ def compose(settings: Settings) -> tuple[Handlers, Sequence[Work]]:
     upkeep = Upkeep(settings)
     keeping = MemoKeeping(keep=settings.memo_keep)
     sessions = SessionKeeping(
-        upkeep.service, keeping.memo, auto_snapshot=settings.sessions_auto_snapshot
+        upkeep.service,
+        keeping.memo,
+        auto_open=settings.sessions_auto_open,
+        auto_snapshot=settings.sessions_auto_snapshot,
     )
     observer = Observer(
         upkeep.service, keeping.memo, sessions.recorder, refuse=settings.memo_refuse

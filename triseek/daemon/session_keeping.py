@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 SYNC_S = 5.0
+PRUNE_S = 30 * 86_400.0
+"""Sessions that began by themselves are deleted when nobody has used them for so long. Snapshots
+stay, and so do sessions that somebody asked for."""
 FINISH_S = 2.0
 """How long the end waits for a snapshot that is being made."""
 
@@ -33,16 +36,27 @@ FINISH_S = 2.0
 class SessionKeeping:
     """Owns the sessions of this machine, and saves them on a timer and at the end."""
 
-    def __init__(self, service: Service, memo: Memo, *, auto_snapshot: bool = True) -> None:
+    def __init__(
+        self,
+        service: Service,
+        memo: Memo,
+        *,
+        auto_open: bool = True,
+        auto_snapshot: bool = True,
+    ) -> None:
         """Read what an earlier daemon wrote down.
 
-        auto_snapshot: Whether a snapshot is made before an agent makes its context shorter.
+        Args:
+            service: The roots that are open.
+            memo: Told of what is resumed.
+            auto_open: Whether a prompt begins a session where none is open.
+            auto_snapshot: Whether a snapshot is made before an agent makes its context shorter.
         """
         self.sessions = Sessions(paths.sessions())
         self.snapshots = Snapshots(paths.snapshots())
         self.checkpoints = Checkpoints(service, self.sessions, self.snapshots)
         keep = self.checkpoints.before_compaction if auto_snapshot else _keep_nothing
-        self.recorder = Recorder(self.sessions, keep)
+        self.recorder = Recorder(self.sessions, keep, by_itself=auto_open)
         self.resuming = Resuming(service, self.sessions, self.snapshots, self.checkpoints, memo)
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="triseek-sessions", daemon=True)
@@ -64,8 +78,18 @@ class SessionKeeping:
         self._save()
 
     def _run(self) -> None:
+        self._prune()
         while not self._ended.wait(SYNC_S):
             self._save()
+
+    def _prune(self) -> None:
+        try:
+            removed = self.sessions.prune(PRUNE_S)
+        except TriseekError as error:
+            logger.warning("sessions not pruned", extra={"reason": str(error)})
+        else:
+            if removed:
+                logger.info("sessions pruned", extra={"sessions": removed})
 
     def _save(self) -> None:
         try:

@@ -35,10 +35,15 @@ class Session:
     created_at: int
     """Unix seconds, as `updated_at`."""
     updated_at: int
+    by_itself: bool = False
+    """Whether a prompt began it, and nobody has asked for it since."""
 
     def document(self) -> dict[str, Any]:
-        """As it is written and told."""
-        return asdict(self)
+        """As it is written and told; `by_itself` only where it is so."""
+        told = asdict(self)
+        if not self.by_itself:
+            del told["by_itself"]
+        return told
 
     @classmethod
     def read(cls, body: object) -> Self:
@@ -56,7 +61,7 @@ class Session:
         if not all(type(at) is int and 0 <= at < 1 << 53 for at in times) or not is_id(texts[0]):
             raise ValueError("a field of the session makes no sense")
         names = ("session_id", "goal", "repo_root", "status", "created_at", "updated_at")
-        return cls(**{name: body[name] for name in names})
+        return cls(**{name: body[name] for name in names}, by_itself=body.get("by_itself") is True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

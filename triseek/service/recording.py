@@ -1,7 +1,9 @@
 """What is done in a repository, written to the log of the session that is open there.
 
 The daemon's one sink of actions: hooks tell of reads, edits, searches, prompts and compactions, the
-servers of agents of every tool that is called. Where no session is open nothing is kept. A path is
+servers of agents of every tool that is called. Where no session is open, a person's prompt in a
+repository begins one, for nobody knows beforehand when work has to be handed over; unless that is
+switched off. Else nothing is kept. A path is
 kept as it counts from the root, with the SHA-256 of what the file holds at that moment and the
 lines that were asked for; of files outside of the root only that there was one.
 """
@@ -15,7 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from triseek.errors import TriseekError
 from triseek.files import content
+from triseek.files.root import git_root
 from triseek.model.agents import told_name
+from triseek.service.roots import is_indexed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,6 +33,10 @@ logger = logging.getLogger(__name__)
 
 OF_FILES = frozenset(("read", "edit", "read_denied", "memo_check"))
 """Kinds whose payload names a file."""
+IDLE_S = 8 * 3600.0
+"""After so long without a word a prompt begins another session, if nobody asked for the last."""
+TITLE_MAX = 200
+"""Characters of a prompt's first line that become the goal."""
 _NOT_KEPT = frozenset(("root", "lines", "tail", "path"))
 
 
@@ -36,14 +44,22 @@ class Recorder:
     """Takes actions; shared by threads, and never fails: a log that cannot be written is logged."""
 
     def __init__(
-        self, sessions: Sessions, compacting: Callable[[Session, str | None], None]
+        self,
+        sessions: Sessions,
+        compacting: Callable[[Session, str | None], None],
+        *,
+        by_itself: bool = True,
     ) -> None:
         """Write to the logs of `sessions`.
 
-        compacting: Told of a session, and whose hook it was, when an agent at work in it makes its
-            context shorter.
+        Args:
+            sessions: All of this machine.
+            compacting: Told of a session, and whose hook it was, when an agent at work in it makes
+                its context shorter.
+            by_itself: Whether a prompt begins a session where none is open.
         """
         self._sessions = sessions
+        self._by_itself = by_itself
         self._compacting = compacting
 
     def __call__(self, action: Action) -> None:
@@ -64,10 +80,12 @@ class Recorder:
             The entry's number; None if there is no session for it, or it cannot be written.
         """
         session = self._session(root, session_id)
-        if session is None:
-            return None
-        payload = _payload(session.repo_root, action)
         try:
+            if action.kind == "prompt" and self._by_itself:
+                session = self._begun(root, session, action)
+            if session is None:
+                return None
+            payload = _payload(session.repo_root, action)
             number = self._sessions.record(session.session_id, action.kind, payload, action.at_s)
         except TriseekError as error:
             logger.warning("entry not kept", extra={"reason": str(error)})
@@ -75,6 +93,17 @@ class Recorder:
         if action.kind == "compact":
             self._compacting(session, payload.get("harness"))
         return number
+
+    def _begun(self, root: str, session: Session | None, action: Action) -> Session | None:
+        """The session that a prompt belongs to: a new one, unless there is one it goes on with."""
+        goal = _title(action.payload.get("prompt"))
+        if session is not None:
+            if not session.by_itself or action.at_s - session.updated_at < IDLE_S or not goal:
+                return session
+            self._sessions.close(session.session_id, "abandoned")
+        if not goal or not (git_root(root) or is_indexed(root)):
+            return None  # somebody's home, or the whole disk, is no work
+        return self._sessions.open(root, goal, by_itself=True)
 
     def _session(self, root: str, session_id: str) -> Session | None:
         """The open session that is meant."""
@@ -84,6 +113,13 @@ class Recorder:
                 if named.status == "open" and named.repo_root == root:
                     return named
         return self._sessions.current(root)
+
+
+def _title(prompt: object) -> str:
+    """What a prompt is about, in a line; "" for a command to the agent, or none."""
+    lines = prompt.splitlines() if isinstance(prompt, str) else []
+    first = next((line.strip() for line in lines if line.strip()), "")
+    return "" if first.startswith(("/", "<", "!", "#")) else first[:TITLE_MAX]
 
 
 def _payload(root: str, action: Action) -> dict[str, Any]:

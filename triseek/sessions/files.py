@@ -14,11 +14,12 @@ import contextlib
 import json
 import logging
 import os
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from triseek.errors import StateUnwritable
-from triseek.model.session import SCHEMA_VERSION, Session, is_id
+from triseek.model.session import SCHEMA_VERSION, Session, checked_id, is_id
 from triseek.sessions.action_log import NAME as LOG
 from triseek.sessions.action_log import ActionLog
 from triseek.store import atomic
@@ -69,6 +70,12 @@ def save(folder: str | os.PathLike[str], sessions: Iterable[Session], next_entry
         atomic.write(Path(folder) / INDEX, json.dumps(document, indent=1).encode("ascii"))
     except OSError as error:
         raise StateUnwritable(f"cannot write {folder}: {error.strerror}") from error
+
+
+def remove(folder: str | os.PathLike[str], session_ids: Iterable[str]) -> None:
+    """Delete the logs of sessions that the index no longer names; what cannot be deleted stays."""
+    for name in session_ids:
+        shutil.rmtree(Path(folder) / checked_id(name), ignore_errors=True)
 
 
 def log(folder: str | os.PathLike[str], session_id: str) -> ActionLog:

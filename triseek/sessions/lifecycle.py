@@ -44,13 +44,16 @@ class Sessions:
         self._opened: dict[str, int] = {}
         """When sessions were opened in this process, by count."""
 
-    def open(self, root: str, goal: str = "", session_id: str = "") -> Session:
+    def open(
+        self, root: str, goal: str = "", session_id: str = "", *, by_itself: bool = False
+    ) -> Session:
         """Begin a session, or go on with the one of that id.
 
         Args:
             root: The repository, absolute.
             goal: What it is for; of a session that is there, a blank one changes nothing.
-            session_id: "" for a new one.
+            session_id: "" for a new one; or for the one that has begun by itself, if there is one.
+            by_itself: Whether nobody has asked for it.
 
         Raises:
             InvalidRequest: The id is none, or is another repository's.
@@ -61,12 +64,16 @@ class Sessions:
         goal = goal.strip()[:GOAL_MAX]
         with self._lock:
             now = int(self._clock())
+            current = self.current(root)
+            if not session_id and not by_itself and current is not None and current.by_itself:
+                session_id = current.session_id
             known = self._sessions.get(session_id) if session_id else None
             if known is None:
                 name = session_id or self._new_id()
                 session = Session(
-                    session_id=name, goal=goal, repo_root=root, created_at=now, updated_at=now
-                )
+                    session_id=name, goal=goal, repo_root=root, created_at=now, updated_at=now,
+                    by_itself=by_itself,
+                )  # fmt: skip
             elif known.repo_root != root:
                 raise InvalidRequest(
                     f"session {session_id} belongs to {known.repo_root}",
@@ -74,7 +81,9 @@ class Sessions:
                 )
             else:
                 goal = goal or known.goal
-                session = dataclasses.replace(known, goal=goal, status="open", updated_at=now)
+                session = dataclasses.replace(
+                    known, goal=goal, status="open", updated_at=now, by_itself=by_itself
+                )
             self._opened[session.session_id] = self._next
             self._change(session, files.OPENED)
         self._save()
@@ -153,6 +162,23 @@ class Sessions:
         with self._lock:
             self.get(session_id)
             return self._log(session_id)
+
+    def prune(self, idle_s: float) -> int:
+        """Delete sessions that began by themselves and were not used for so long; how many.
+
+        Raises:
+            StateUnwritable: It cannot be written down.
+        """
+        with self._lock:
+            before = self._clock() - idle_s
+            old = [s for s in self._sessions.values() if s.by_itself and s.updated_at < before]
+            for session in old:
+                del self._sessions[session.session_id]
+                self._logs.pop(session.session_id, None)
+        if old:
+            self._save()
+            files.remove(self._folder, [session.session_id for session in old])
+        return len(old)
 
     def save(self) -> None:
         """Write down when sessions were last used, if any was, and make their logs durable.
