@@ -38,6 +38,16 @@ def put(text: bytes, block: str) -> bytes:
     return text + (newline if text else b"") + ours + newline
 
 
+def outside(text: bytes) -> bytes:
+    """What a file holds besides our block.
+
+    Raises:
+        InvalidRequest: It has our marks, but not as one block.
+    """
+    begin, end = _place(text)
+    return text if begin is None else text[:begin] + text[end:]
+
+
 def _place(text: bytes) -> tuple[int | None, int]:
     """Where the block begins and ends; None where there is none."""
     begins, ends = list(_BEGIN.finditer(text)), text.count(END)

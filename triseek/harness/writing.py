@@ -42,8 +42,8 @@ def target_of(path: str) -> str:
     return target
 
 
-def read(target: str) -> bytes | None:
-    """A regular file's bytes; None if it is not there.
+def read(target: str, most: int = SIZE_MAX) -> bytes | None:
+    """A regular file's bytes, of which there may be so many; None if it is not there.
 
     Raises:
         Refused: it is something else, or cannot be read.
@@ -52,8 +52,8 @@ def read(target: str) -> bytes | None:
         found = os.stat(target)  # noqa: PTH116
         if not stat.S_ISREG(found.st_mode):
             raise Refused("it is not a regular file")
-        if found.st_size > SIZE_MAX:
-            raise Refused(f"it is larger than {SIZE_MAX >> 20} MiB")
+        if found.st_size > most:
+            raise Refused(f"it is larger than {most >> 20} MiB")
         return Path(target).read_bytes()
     except FileNotFoundError:
         return None
