@@ -9,7 +9,21 @@ import typer
 from typer.core import TyperCommand
 
 from triseek.cli import daemon_verb, status
-from triseek.cli.commands import context_pack, doctor, frecency, index, install, mcp, memo, stats
+from triseek.cli.commands import (
+    context_pack,
+    doctor,
+    frecency,
+    handoff,
+    index,
+    install,
+    mcp,
+    memo,
+    pack,
+    resume,
+    session,
+    snapshot,
+    stats,
+)
 from triseek.cli.commands import find_files as finding
 from triseek.cli.flags import FLAGS
 from triseek.cli.world import World
@@ -144,6 +158,11 @@ app.command()(install.install)
 app.command()(install.uninstall)
 app.command()(doctor.doctor)
 app.command("frecency-select")(frecency.select)
+app.command()(resume.resume)
+app.command()(handoff.handoff)
+app.add_typer(session.app, name="session")
+app.add_typer(snapshot.app, name="snapshot")
+app.add_typer(pack.app, name="pack")
 app.add_typer(stats.app, name="stats")
 app.add_typer(daemon_verb.app, name="daemon")
 app.add_typer(mcp.app, name="mcp")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import Annotated, Any
 
 import typer
 
-from triseek.cli import report_text, status
-from triseek.errors import DaemonUnreachable, RepoNotDetected, StateUnwritable
+from triseek.cli import daemon_asking, report_text, status
+from triseek.errors import DaemonUnreachable
 
 app = typer.Typer(
     help="The process that keeps indexes warm and fresh; it starts by itself when it is needed.",
@@ -25,9 +24,6 @@ IdleExit = Annotated[
 ]
 Force = Annotated[bool, typer.Option("--force", help="End it even if it does not answer.")]
 
-READY_S = 15.0
-"""How long to wait for a new daemon. It listens within a second of a machine that has time."""
-
 
 @app.command()
 def start(
@@ -41,7 +37,7 @@ def start(
 
     Examples: triseek daemon start --idle-exit 0 · triseek daemon start ~/src/linux
     """
-    root = _folder(path) if path else ""
+    root = daemon_asking.folder(path) if path else ""
     found = _ask_status()
     if found and not _is_ours(found):
         from triseek.daemon import process
@@ -135,17 +131,6 @@ def show_logs(
     return status.FOUND
 
 
-def _folder(path: str) -> str:
-    """A folder's one spelling.
-
-    Raises:
-        RepoNotDetected: there is none.
-    """
-    if not os.path.isdir(path):
-        raise RepoNotDetected(f"{path}: no such folder")
-    return os.path.realpath(path)
-
-
 def _ask_status() -> dict[str, Any]:
     """The daemon's status; empty if none runs.
 
@@ -174,15 +159,7 @@ def _started(idle_exit: float | None) -> dict[str, Any]:
     Raises:
         DaemonUnreachable: it does not listen.
     """
-    from triseek.ipc import spawn
-
-    try:
-        pid = spawn.start(() if idle_exit is None else (f"--idle-exit={idle_exit}",))
-    except OSError as error:
-        raise StateUnwritable(f"cannot start a daemon: {error.strerror}") from error
-    if not spawn.wait_until_ready(READY_S, pid):
-        said = spawn.first_words().removeprefix("triseek: ")
-        raise DaemonUnreachable(f"the daemon did not start: {said or 'it said nothing'}")
+    daemon_asking.start(*(() if idle_exit is None else (f"--idle-exit={idle_exit}",)))
     return _ask_status()
 
 

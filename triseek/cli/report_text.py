@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -71,6 +72,20 @@ def human_size(size: int) -> str:
             break
         value /= 1000
     return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+
+
+def local_time(at_s: float) -> str:
+    """Unix seconds as people here read them, to the minute."""
+    try:
+        return time.strftime("%Y-%m-%d %H:%M", time.localtime(at_s))
+    except (OverflowError, ValueError, OSError):
+        return str(at_s)
+
+
+def readable(text: str) -> str:
+    """A text that a terminal takes: without control characters, and in UTF-8."""
+    kept = "".join(char if char.isprintable() or char == "\n" else "?" for char in text)
+    return kept.encode(errors="replace").decode()
 
 
 def _plain(value: object) -> object:

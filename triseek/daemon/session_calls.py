@@ -127,14 +127,18 @@ class SessionCalls:
         return {"diff": diff(a, b)}
 
     def session_resume(self, params: dict[str, Any]) -> dict[str, Any]:
-        """`{target_root, snapshot_id, budget_tokens?, …who}`: go on with a snapshot's work."""
+        """`{target_root, snapshot_id, budget_tokens?, payload_file?, …who}`: go on with its work.
+
+        payload_file: Where the payload will be written, absolute.
+        """
         budget = params.get("budget_tokens")
         if budget is not None and (type(budget) is not int or budget < 1):
             raise InvalidRequest(f"budget_tokens has to be a number from 1, not {budget!r:.40}")
         folder = _folder(params)
         who = Asked(**{name: _text(params, name) for name in Asked._fields})
         snapshot_id = _text(params, "snapshot_id")
-        return self._keeping.resuming.resume(snapshot_id, folder, who, budget or BUDGET)
+        target = _text(params, "payload_file", most=4096)
+        return self._keeping.resuming.resume(snapshot_id, folder, who, budget or BUDGET, target)
 
     def session_hydrated(self, params: dict[str, Any]) -> dict[str, Any]:
         """`{target_root}`: the snapshot that was resumed last there, and its searches."""

@@ -80,7 +80,12 @@ class Resuming:
         self._hydrated = Hydrated(Path(paths.daemon()) / HYDRATED, clock)
 
     def resume(
-        self, snapshot_id: str, folder: str, who: Asked, budget_tokens: int = hydration.BUDGET
+        self,
+        snapshot_id: str,
+        folder: str,
+        who: Asked,
+        budget_tokens: int = hydration.BUDGET,
+        payload_file: str = "",
     ) -> dict[str, Any]:
         """Prepare this machine for going on with a snapshot's work.
 
@@ -89,6 +94,8 @@ class Resuming:
             folder: Where it is gone on with, absolute.
             who: To whom the payload goes, as far as that is known.
             budget_tokens: Most tokens of the payload.
+            payload_file: Where the payload is going to be written, absolute. That this changes the
+                file is not told in the payload: the same work gives the same bytes again.
 
         Returns:
             The answer of `session_resume`.
@@ -101,7 +108,13 @@ class Resuming:
         place = self._place(snapshot, project(folder))
         looks = _Looks(place.root)
         stale = [found for seen in snapshot.working_set.files_read if (found := looks.stale(seen))]
-        text = hydration.payload(snapshot, self._since(snapshot, place), stale, budget_tokens)
+        since = self._since(snapshot, place)
+        told = stale
+        if payload_file:
+            own = os.path.relpath(os.path.realpath(payload_file), place.root)
+            told = [one for one in stale if one.path != own]
+            since = since._replace(dirty=_as_written(own, since, snapshot))
+        text = hydration.payload(snapshot, since, told, budget_tokens)
         session = self._session(snapshot, place.root)
         primed = self._prime(snapshot, looks, stale, who)
         restored = self._restore(snapshot, place.root)
@@ -287,6 +300,12 @@ def _lines(seen: FileSeen) -> tuple[tuple[int, int], ...]:
     """The lines that had been read; none for all."""
     first, last = seen.line_start, seen.line_end
     return ((first, last),) if first is not None and last is not None else ()
+
+
+def _as_written(own: str, since: Since, snapshot: Snapshot) -> list[str]:
+    """The uncommitted files; one of them will be `own`, so it is news only if it was not before."""
+    others = [path for path in since.dirty if path != own]
+    return [*others, own] if own in snapshot.manifest.repo_dirty_files else others
 
 
 def _commits_between(root: str, before: str | None, now: str | None) -> int | None:

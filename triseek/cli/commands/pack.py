@@ -1,0 +1,156 @@
+"""The pack group: export, import, key, trust. A pack is a snapshot in one file, to carry."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from triseek import paths
+from triseek.cli import arrows, report_text, status
+from triseek.cli.commands import options  # noqa: TC001 - Typer reads annotations
+from triseek.cli.commands.snapshot import snapshots
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from triseek.model.snapshot import Manifest
+
+app = typer.Typer(
+    help="Snapshots in one file, .tcp, for another machine or another person.",
+    no_args_is_help=True,
+)
+
+
+@app.command("export")
+def export_pack(
+    snapshot: Annotated[str, typer.Argument(metavar="ID", help="The snapshot.")],
+    output: Annotated[
+        str,
+        typer.Option("--output", "-o", metavar="FILE", help="Where to; here, as ID.tcp, if none."),
+    ] = "",
+    sign: Annotated[
+        bool, typer.Option("--sign", help="Sign it with this machine's key, made the first time.")
+    ] = False,
+    json: options.Json = False,
+) -> int:
+    """Write a snapshot as a pack, and print the pack's path. It holds no files, but pinned lines.
+
+    Examples: triseek pack export snap_1746300000_session_123 --output handoff.tcp ·
+    triseek pack export snap_1746300000_session_123 --sign
+    """
+    target, size = exported(snapshot, output, sign=sign)
+    if json:
+        document = {"pack": target, "bytes": size, "snapshot_id": snapshot, "signed": sign}
+        print(report_text.as_json(document))
+        return status.FOUND
+    arrows.arrow(f"{snapshot} exported ({report_text.human_size(size)})")
+    print(report_text.readable(target))
+    return status.FOUND
+
+
+def exported(snapshot: str, output: str, *, sign: bool = False) -> tuple[str, int]:
+    """Write a snapshot as a pack; its path and its size in bytes.
+
+    Raises:
+        InvalidRequest: there is no such snapshot.
+        StateUnwritable: the pack or the key cannot be written.
+    """
+    from triseek.sessions import pack, signing
+
+    store = snapshots()
+    store.get(snapshot)  # says in words what is wrong with it
+    target = output or f"{snapshot}.tcp"
+    if os.path.isdir(target):
+        target = os.path.join(target, f"{snapshot}.tcp")
+    signer = (lambda sums: signing.sign(sums, paths.keys())) if sign else None
+    return target, pack.export(store.folder(snapshot), target, signer)
+
+
+@app.command("import")
+def import_pack(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The pack.")],
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Refuse it unless a key that you trust has signed it.")
+    ] = False,
+    json: options.Json = False,
+) -> int:
+    """Check a pack, keep it as a snapshot, and print the snapshot's id.
+
+    Where the repository around this folder is at another place than the pack's, or has another
+    history, that is said.
+
+    Examples: triseek pack import handoff.tcp · triseek pack import handoff.tcp --verify
+    """
+    from triseek.sessions import pack, signing
+
+    unpacked = pack.unpack(file)
+    signed_by = None
+    if verify:
+        keys = signing.trusted(paths.keys())
+        signed_by = signing.verify(unpacked.checksums, unpacked.signature, keys)
+    manifest = snapshots().take_in(unpacked)
+    differs = list(_differs(manifest, os.getcwd()))
+    if json:
+        document = {
+            "snapshot_id": manifest.snapshot_id,
+            "manifest": manifest.document(),
+            "signed_by": signed_by,
+            "differs": differs,
+        }
+        print(report_text.as_json(document))
+        return status.FOUND
+    if signed_by:
+        arrows.arrow(f"signed by {signed_by}")
+    arrows.arrow(f"snapshot {manifest.snapshot_id} imported")
+    arrows.differs(differs)
+    print(manifest.snapshot_id)
+    return status.FOUND
+
+
+@app.command()
+def key(json: options.Json = False) -> int:
+    """Print the public half of this machine's key; it is made the first time.
+
+    Example: triseek pack key
+    """
+    from triseek.sessions import signing
+
+    found = signing.public_key(paths.keys())
+    print(report_text.as_json({"key": found}) if json else found)
+    return status.FOUND
+
+
+@app.command()
+def trust(
+    name: Annotated[
+        str, typer.Argument(metavar="KEY", help="What `triseek pack key` prints at the sender's.")
+    ],
+    json: options.Json = False,
+) -> int:
+    """Trust packs that are signed with a key: `import --verify` takes them.
+
+    Example: triseek pack trust 8f2a…  (64 hex digits, from somebody you know)
+    """
+    from triseek.sessions import signing
+
+    signing.trust(paths.keys(), name)
+    kept = signing.trusted(paths.keys())
+    print(report_text.as_json({"trusted": kept}) if json else f"{len(kept)} keys are trusted")
+    return status.FOUND
+
+
+def _differs(manifest: Manifest, folder: str) -> Iterator[str]:
+    """How the repository around a folder is not the pack's."""
+    from triseek.files import git_state
+    from triseek.service.roots import project
+
+    root = project(folder)
+    identity = git_state.identity(root)
+    if manifest.repo_identity and identity and manifest.repo_identity != identity:
+        yield f"{root} has another history than the repository of the snapshot"
+    elif manifest.repo_identity and not identity:
+        yield f"{root} is no git repository with a commit; run this in a clone of the snapshot's"
+    if manifest.repo_root != root:
+        yield f"the repository was at {manifest.repo_root}, and is at {root} here"

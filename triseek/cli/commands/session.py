@@ -1,0 +1,143 @@
+"""The session group: open, status, list, close; what is done in an open one is in its log."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from triseek.cli import arrows, report_text, status
+from triseek.cli.commands import options  # noqa: TC001 - Typer reads annotations
+from triseek.cli.daemon_asking import ask, folder
+from triseek.errors import InvalidRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+app = typer.Typer(
+    help="Work with a goal: what agents read, edit and search while it is open is kept in its log.",
+    no_args_is_help=True,
+)
+
+
+@app.command("open")
+def open_session(
+    goal: Annotated[
+        list[str] | None, typer.Argument(metavar="GOAL", help="What the work is for.")
+    ] = None,
+    session: Annotated[
+        str, typer.Option("--session", metavar="ID", help="Its id; one that is there is reopened.")
+    ] = "",
+    repo: options.Repo = ".",
+    json: options.Json = False,
+) -> int:
+    """Open a session here, and print its id. Later calls of agents in this repository are logged.
+
+    Examples: triseek session open Fix the flaky integration test in auth_service ·
+    triseek session open 'Retry backoff' --session retry-backoff
+    """
+    if not goal and not session:
+        raise InvalidRequest(
+            "a session has a goal", next_step="Say it: `triseek session open Fix the login`."
+        )
+    params = {"target_root": folder(repo), "goal": " ".join(goal or ())}
+    told = ask("session_open", {**params, **_named(session)})
+    return _tell(told, told["session"]["session_id"], as_json=json)
+
+
+@app.command("status")
+def show_status(
+    session: Annotated[
+        str, typer.Argument(metavar="ID", help="Which; the open one here if none.")
+    ] = "",
+    repo: options.Repo = ".",
+    json: options.Json = False,
+) -> int:
+    """Show a session, and how many entries its log has.
+
+    Examples: triseek session status · triseek session status session_1777803396000 --json
+    """
+    told = current(folder(repo), session)
+    found = told["session"]
+    lines = [
+        f"session  {found['session_id']}",
+        f"goal     {found['goal']}",
+        f"status   {found['status']}",
+        f"repo     {found['repo_root']}",
+        f"opened   {report_text.local_time(found['created_at'])}",
+        f"updated  {report_text.local_time(found['updated_at'])}",
+        f"log      {arrows.counted(told['action_log_size'], 'entry', 'entries')}",
+    ]
+    return _tell(told, "\n".join(lines), as_json=json)
+
+
+@app.command("list")
+def show_list(
+    only: Annotated[
+        str,
+        typer.Option("--status", metavar="STATUS", help="Only these: open, resolved, abandoned."),
+    ] = "",
+    repo: options.Repo = ".",
+    json: options.Json = False,
+) -> int:
+    """List the sessions of this repository, the one that was updated last first.
+
+    Example: triseek session list --status open
+    """
+    params = {"target_root": folder(repo), **({"status": only} if only else {})}
+    told = ask("session_list", params)
+    lines = [
+        f"{one['session_id']}  {one['status']:9}  {report_text.local_time(one['updated_at'])}  "
+        f"{one['goal']}"
+        for one in told["sessions"]
+    ]
+    return _tell(told, "\n".join(lines) or "no sessions here", as_json=json)
+
+
+@app.command()
+def close(
+    session: Annotated[
+        str, typer.Argument(metavar="ID", help="Which; the open one here if none.")
+    ] = "",
+    how: Annotated[
+        str, typer.Option("--status", metavar="STATUS", help="resolved, or abandoned.")
+    ] = "resolved",
+    repo: options.Repo = ".",
+    json: options.Json = False,
+) -> int:
+    """Close a session. Its log and snapshots are kept; opening it again goes on with them.
+
+    Example: triseek session close session_1777803396000 --status abandoned
+    """
+    found = current(folder(repo), session)["session"]
+    told = ask("session_close", {"session_id": found["session_id"], "status": how})
+    found = told["session"]
+    return _tell(told, f"session {found['session_id']} {found['status']}", as_json=json)
+
+
+def current(root: str, session: str = "") -> dict[str, Any]:
+    """What the daemon says of a session; of the one that is open in a repository if none is named.
+
+    Raises:
+        InvalidRequest: there is none.
+    """
+    try:
+        return ask("session_status", {"target_root": root, **_named(session)})
+    except InvalidRequest as error:
+        error.next_step = "See `triseek session list`."
+        if session:
+            raise
+        raise InvalidRequest(
+            "No open TriSeek session found",
+            next_step="Open one first with `triseek session open GOAL`, or name one: "
+            "`triseek session list`.",
+        ) from error
+
+
+def _named(session: str) -> dict[str, str]:
+    return {"session_id": session} if session else {}
+
+
+def _tell(told: Mapping[str, Any], text: str, *, as_json: bool) -> int:
+    print(report_text.as_json(told) if as_json else report_text.readable(text))
+    return status.FOUND

@@ -1,0 +1,217 @@
+"""The snapshot group: create, list, show, diff. Only create needs the daemon."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from triseek import paths
+from triseek.cli import arrows, report_text, status
+from triseek.cli.commands import options  # noqa: TC001 - Typer reads annotations
+from triseek.cli.commands.session import current
+from triseek.cli.daemon_asking import ask, folder
+from triseek.errors import InvalidRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from triseek.model.snapshot import Manifest
+    from triseek.sessions.snapshot import Snapshots
+    from triseek.sessions.snapshot_files import Snapshot
+
+app = typer.Typer(
+    help="Checkpoints of a session: what it read, searched and edited, and git's state beside it.",
+    no_args_is_help=True,
+)
+
+Path = Annotated[
+    str, typer.Argument(metavar="PATH", help="A folder of the repository; here if none.")
+]
+_PIN = re.compile(r"(.+):(\d{1,9})(?:[-:](\d{1,9}))?")
+_ONE_OF = {
+    "added_files": "added file",
+    "removed_files": "removed file",
+    "changed_files": "changed file",
+    "added_searches": "added search",
+    "removed_searches": "removed search",
+}
+_SHOWN = 40
+"""Files and searches that `show` prints; `--json` has all."""
+
+
+@app.command()
+def create(
+    path: Path = ".",
+    session: options.Session = "",
+    source_harness: Annotated[
+        str, typer.Option("--source-harness", metavar="NAME", help="The agent that did the work.")
+    ] = "",
+    source_model: Annotated[
+        str, typer.Option("--source-model", metavar="NAME", help="Its model.")
+    ] = "",
+    pin: options.Pins = [],  # noqa: B006 - Typer copies it
+    json: options.Json = False,
+) -> int:
+    """Keep how a session stands, and print the snapshot's id. No file's content is copied but pins.
+
+    Examples: triseek snapshot create --session session_123 --source-harness claude_code . ·
+    triseek snapshot create --pin src/auth/router.rs:40-80
+    """
+    told = ask("session_snapshot", wanted(path, session, source_harness, source_model, pin))
+    if json:
+        print(report_text.as_json(told))
+        return status.FOUND
+    arrows.arrow(f"snapshot {told['snapshot_id']} created")
+    print(told["snapshot_id"])
+    return status.FOUND
+
+
+def wanted(path: str, session: str, harness: str, model: str, pin: Sequence[str]) -> dict[str, Any]:
+    """What the daemon is asked for, of a session that is there.
+
+    Raises:
+        InvalidRequest: there is no such session, or lines to pin are not told in their form.
+        RepoNotDetected: there is no such folder.
+    """
+    root = folder(path)
+    given = {
+        "session_id": current(root, session)["session"]["session_id"],
+        "source_harness": harness,
+        "source_model": model,
+        "pinned_snippet_paths": [_pin(text, path) for text in pin],
+    }
+    return {
+        "target_root": root,
+        **{name: value for name, value in given.items() if value},
+    }
+
+
+@app.command("list")
+def show_list(
+    path: Path = ".",
+    session: Annotated[
+        str, typer.Option("--session", metavar="ID", help="Only this session's.")
+    ] = "",
+    everywhere: Annotated[
+        bool, typer.Option("--all", help="Those of other repositories too.")
+    ] = False,
+    json: options.Json = False,
+) -> int:
+    """List the snapshots of this repository, newest first: its own, and imported ones of a clone.
+
+    Examples: triseek snapshot list · triseek snapshot list --all --json
+    """
+    found = snapshots().all(session_id=session)
+    if not everywhere:
+        found = list(_of_here(found, folder(path)))
+    if json:
+        print(report_text.as_json({"snapshots": [one.document() for one in found]}))
+        return status.FOUND
+    lines = [
+        f"{one.snapshot_id}  {report_text.local_time(one.created_at)}  "
+        f"{one.source_harness or '-':11}  {one.goal}"
+        for one in found
+    ]
+    print(report_text.readable("\n".join(lines) or "no snapshots here"))
+    return status.FOUND
+
+
+@app.command()
+def show(
+    snapshot: Annotated[str, typer.Argument(metavar="ID", help="The snapshot.")],
+    json: options.Json = False,
+) -> int:
+    """Show what a snapshot captured. With --json: manifest, working set, log, pinned snippets, git.
+
+    Example: triseek snapshot show snap_1746300000_session_123
+    """
+    found = snapshots().get(snapshot)
+    text = report_text.as_json({"snapshot": found.document()}) if json else "\n".join(_told(found))
+    print(text if json else report_text.readable(text))
+    return status.FOUND
+
+
+@app.command()
+def diff(
+    a: Annotated[str, typer.Argument(metavar="A", help="A snapshot.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="One to compare it with.")],
+    json: options.Json = False,
+) -> int:
+    """Say which files and searches a second snapshot has that a first has not, and the other way.
+
+    Example: triseek snapshot diff snap_a snap_b
+    """
+    from triseek.sessions.snapshot import diff as compared
+
+    store = snapshots()
+    told = compared(store.get(a), store.get(b))
+    if json:
+        print(report_text.as_json({"diff": told}))
+    else:
+        lines = [f"{_ONE_OF[name]:15}  {one}" for name, found in told.items() for one in found]
+        print(report_text.readable("\n".join(lines) or "no difference"))
+    return status.FOUND
+
+
+def snapshots() -> Snapshots:
+    """Those of this machine."""
+    from triseek.sessions.snapshot import Snapshots
+
+    return Snapshots(paths.snapshots())
+
+
+def _of_here(found: Sequence[Manifest], path: str) -> Iterator[Manifest]:
+    """Those of the repository around a folder, by its place or its history."""
+    from triseek.files import git_state
+    from triseek.service.roots import project
+
+    root = project(path)
+    identity = git_state.identity(root)
+    for one in found:
+        if one.repo_root == root or (identity and one.repo_identity == identity):
+            yield one
+
+
+def _pin(text: str, path: str) -> dict[str, Any]:
+    """Lines to pin. A path counts from the working folder, as everywhere on a command line."""
+    found = _PIN.fullmatch(text)
+    if found is None:
+        raise InvalidRequest(
+            f"--pin {text!r}: no lines", next_step="Write --pin src/auth/router.rs:40-80."
+        )
+    name, first, last = found.groups()
+    given = os.path.abspath(name if os.path.lexists(name) else os.path.join(path, name))
+    return {
+        # Its folder's one spelling, as the root has; whether the file stays below is asked there.
+        "path": os.path.join(os.path.realpath(os.path.dirname(given)), os.path.basename(given)),
+        "line_start": int(first),
+        "line_end": int(last or first),
+    }
+
+
+def _told(found: Snapshot) -> Iterator[str]:
+    manifest = found.manifest
+    by = manifest.source_harness or "-"
+    yield f"snapshot  {manifest.snapshot_id}"
+    yield f"session   {manifest.session_id} ({manifest.session_status})"
+    yield f"goal      {manifest.goal or '-'}"
+    yield f"repo      {manifest.repo_root}"
+    yield f"commit    {manifest.repo_commit or '-'} ({manifest.repo_branch or 'no branch'})"
+    yield f"created   {report_text.local_time(manifest.created_at)}"
+    yield f"by        {by} {manifest.source_model or ''}".rstrip()
+    yield f"log       {arrows.counted(len(found.entries), 'entry', 'entries')}"
+    yield f"briefing  {'yes' if found.briefing is not None else 'no'}"
+    for path in manifest.repo_dirty_files[:_SHOWN]:
+        yield f"dirty     {path}"
+    for file in found.working_set.files_read[:_SHOWN]:
+        lines = f":{file.line_start}-{file.line_end}" if file.line_start else ""
+        done = f"{file.reads} reads, {file.edits} edits"
+        yield f"file      {file.path}{lines} ({file.sha[:12] or 'unknown'}, {done})"
+    for run in found.working_set.searches_run[:_SHOWN]:
+        matches = "" if run.matches is None else f" ({run.matches:,} matches)"
+        yield f"search    {run.search_id} {run.kind}: {run.query}{matches}"
+    for pin in found.pins:
+        yield f"pinned    {pin.path}:{pin.line_start}-{pin.line_end}"
