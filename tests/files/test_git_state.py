@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from triseek.files.git_state import dirty, identity
+from triseek.files.git_state import dirty, identity, is_same
 
 
 @pytest.fixture
@@ -83,3 +83,23 @@ def test_with_no_branch_checked_out_it_has_no_name(committed):
 def test_where_there_is_no_repository_nothing_is_known(tmp_path):
     assert dirty(tmp_path) is None
     assert identity(tmp_path) == ""
+
+
+def test_a_clone_is_recognised_and_a_shallow_one_is_not_taken_for_another(
+    committed, tmp_path_factory
+):
+    folder, git = committed
+    (folder / "first.py").write_text("later\n")
+    git("commit", "-qam", "later")
+    place = tmp_path_factory.mktemp("clones")
+    git("clone", "-q", str(folder), str(place / "whole"))
+    git("clone", "-q", "--depth", "1", f"file://{folder}", str(place / "shallow"))
+
+    assert is_same(identity(place / "whole"), identity(folder)) is True
+    assert identity(place / "shallow") == ""
+    assert is_same(identity(place / "shallow"), identity(folder)) is None
+
+
+def test_one_first_commit_in_common_makes_one_repository():
+    assert is_same("a b", "b c") is True
+    assert is_same("a", "b") is False

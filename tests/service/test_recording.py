@@ -131,6 +131,15 @@ def test_our_own_tools_are_told_of_by_their_server_and_not_twice(opened):
     assert len(opened.entries("mine")) == 2
 
 
+def test_paths_of_a_server_on_a_folder_below_count_from_the_repository(opened):
+    payload = {"tool": "search_content", "result_paths": ["a.py"], "path": "b.py"}
+    notes = [{"kind": kind, "payload": payload} for kind in ("search", "memo_check")]
+    opened.ask("session_note", target_root=os.path.join(opened.root, "src"), notes=notes)
+    [(_, search), (_, check)] = opened.entries("mine")
+    assert search["result_paths"] == ["src/a.py"]
+    assert (check["path"], check["sha"]) == ("src/b.py", sha(FILES["src/b.py"]))
+
+
 def test_a_note_goes_to_the_session_it_names_if_that_is_open_there(opened):
     opened.ask("session_open", session_id="other")
     note = [{"kind": "search", "payload": {}}]

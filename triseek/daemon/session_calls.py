@@ -81,7 +81,9 @@ class SessionCalls:
         notes = params.get("notes")
         if not isinstance(notes, list) or len(notes) > NOTES_MAX:
             raise InvalidRequest(f"notes has to be a list of at most {NOTES_MAX:,}")
-        actions = [_action(note) for note in notes]  # all of them, before the first is kept
+        folder = os.path.realpath(_folder(params))
+        # All of them, before the first is kept.
+        actions = [_action(note, folder, root) for note in notes]
         record = self._keeping.recorder.record
         return {"recorded": sum(record(root, session_id, each) is not None for each in actions)}
 
@@ -196,7 +198,11 @@ def _pins(body: object) -> list[Wanted]:
     return pins
 
 
-def _action(note: object) -> Action:
+def _action(note: object, folder: str, root: str) -> Action:
+    """What was done.
+
+    folder: The server's, which its paths count from. root: The repository's.
+    """
     match note:
         case {"kind": str(kind), "payload": dict(payload), **more} if 0 < len(kind) <= _KIND_MAX:
             at: Any = more.get("at_s")
@@ -208,8 +214,21 @@ def _action(note: object) -> Action:
         at_s=float(at) if is_time else time.time(),
         kind=kind,
         conversation=who[:NAME_MAX] if isinstance(who, str) and who else None,
-        payload=payload,
+        payload=_placed(payload, folder, root),
     )
+
+
+def _placed(payload: dict[str, Any], folder: str, root: str) -> dict[str, Any]:
+    """A note whose paths count from the repository."""
+    placed = dict(payload)
+    if isinstance(payload.get("path"), str):
+        placed["path"] = os.path.join(folder, payload["path"])  # noqa: PTH118
+    results = payload.get("result_paths")
+    if isinstance(results, list) and folder != root:
+        below = os.path.relpath(folder, root)
+        texts = (path for path in results if isinstance(path, str))
+        placed["result_paths"] = [os.path.normpath(os.path.join(below, path)) for path in texts]  # noqa: PTH118
+    return placed
 
 
 def _text(params: dict[str, Any], name: str, *, most: int = NAME_MAX) -> str:

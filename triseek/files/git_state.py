@@ -70,10 +70,23 @@ def _counted(root: str | bytes | os.PathLike[str]) -> Iterator[tuple[bytes, int]
 
 
 def identity(root: str | bytes | os.PathLike[str]) -> str:
-    """What a repository is recognised by on another machine; "" where there is nothing.
+    """What a repository is recognised by on another machine; "" where that cannot be told.
 
-    The hashes of its first commits, which every clone with its history has.
+    The hashes of its first commits, which every clone with its history has. A shallow clone does
+    not have it.
     """
+    if (ask(root, "rev-parse", "--is-shallow-repository") or b"true").strip() != b"false":
+        return ""
     told = ask(root, "rev-list", "--max-parents=0", "HEAD")
     roots = sorted((told or b"").decode("ascii", "replace").split())
     return " ".join(roots[:8])
+
+
+def is_same(one: str, other: str) -> bool | None:
+    """Whether two identities are one repository's; None if one of them is not known.
+
+    One first commit in common is enough: a history that is merged in brings others.
+    """
+    if not one or not other:
+        return None
+    return not set(one.split()).isdisjoint(other.split())

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import logging
+import math
 import threading
 import time
 from contextlib import suppress
@@ -57,7 +58,7 @@ class Checkpoints:
         self._service = service
         self._sessions = sessions
         self._snapshots = snapshots
-        self._identities: dict[str, str] = {}
+        self._identities: dict[str, tuple[str, float]] = {}
         self._kept_at: dict[str, float] = {}
         self._behind: threading.Thread | None = None
         self._lock = threading.Lock()
@@ -137,10 +138,12 @@ class Checkpoints:
         )
 
     def identity(self, root: str) -> str:
-        """What a repository is recognised by; asked of git once, for its first commits stay."""
-        known = self._identities.get(root)
-        if not known:
-            known = self._identities[root] = git_state.identity(root)
+        """What a repository is recognised by; git is asked once, for its first commits stay."""
+        now = time.monotonic()
+        known, asked = self._identities.get(root, ("", -math.inf))
+        if not known and now - asked > AGAIN_S:  # git may have no commit yet, or take too long
+            known = git_state.identity(root)
+            self._identities[root] = known, now
         return known
 
     def position(self, root: str) -> Position:

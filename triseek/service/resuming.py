@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from triseek import paths
 from triseek.errors import InvalidRequest, StateUnwritable, TriseekError
-from triseek.files import content, git
+from triseek.files import content, git, git_state
 from triseek.service.recording import below
 from triseek.service.roots import is_indexed, project
 from triseek.sessions import hydration
@@ -159,8 +159,7 @@ class Resuming:
 
     def _place(self, snapshot: Snapshot, here: str) -> Place:
         manifest = snapshot.manifest
-        ours = self._checkpoints.identity(here)
-        same = ours == manifest.repo_identity if ours and manifest.repo_identity else None
+        same = git_state.is_same(self._checkpoints.identity(here), manifest.repo_identity)
         differs = []
         if same is False:
             differs.append(f"{here} is another repository: its history is not the snapshot's")
