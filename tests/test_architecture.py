@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -49,6 +50,12 @@ def _modules(code: str) -> set[str]:
             (*HEAVY, *PROTOCOL),
         ),
         ("import triseek.service.verbs", ("numba", "pyarrow", "typer", "rich", *PROTOCOL)),
+        # What the daemon is made of: it asks no model, and nobody else either.
+        (
+            "import triseek.cli.compose, triseek.cli.remote, triseek.daemon.session_calls",
+            ("typer", "rich", "httpx2", "httpcore2", "mcp", "uvicorn", "starlette"),
+        ),
+        ("import triseek.cli.app", ("httpx2", "httpcore2", "mcp", "pyarrow", "numba")),
         # All that a server needs for its first answer.
         (
             "import triseek.mcp.server, triseek.mcp.stdio, triseek.mcp.startup",
@@ -64,6 +71,19 @@ def test_no_module_is_named_for_having_no_subject():
     banned = {"utils", "helpers", "common", "misc", "util"}
 
     assert not [path for path in PACKAGE.rglob("*") if path.stem in banned]
+
+
+def test_only_the_briefs_models_are_asked_over_the_network():
+    def naming(name: str) -> list[str]:
+        return sorted(
+            str(path.relative_to(PACKAGE))
+            for path in PACKAGE.rglob("*.py")
+            if re.search(rf"^\s*(import|from) .*\b{name}\b", path.read_text("utf-8"), re.MULTILINE)
+        )
+
+    assert naming("httpx2") == ["cli/model_endpoint.py"]
+    assert naming("model_endpoint") == ["cli/commands/brief.py"]
+    assert naming("(requests|aiohttp|urllib3|urllib.request|http.client|ftplib|smtplib)") == []
 
 
 def test_only_fetch_and_libc_call_the_operating_system():

@@ -96,7 +96,53 @@ def test_a_mistake_in_the_file_is_one_line_that_names_file_and_key(content, said
 def test_a_mistake_in_the_environment_names_the_variable(key, monkeypatch):
     monkeypatch.setenv(key.variable, "?")
 
-    with pytest.raises(InvalidRequest, match=rf"^{key.variable}: '\?' is not "):
+    shown = "" if key.secret else r": '\?'"
+    with pytest.raises(InvalidRequest, match=rf"^{key.variable}{shown} is not "):
+        config.read()
+
+
+SECRET = "sk-not to be seen"
+
+
+@pytest.mark.parametrize(
+    "key", [key for key in config.KEYS if key.secret], ids=lambda key: key.name
+)
+def test_no_value_of_a_secret_is_ever_shown(key, file, monkeypatch):
+    file(f"[brief]\n{key.name.partition('.')[2]} = '{SECRET}'\n")
+    with pytest.raises(InvalidRequest) as raised:
+        config.read()
+    assert "sk-" not in str(raised.value)
+
+    file("")
+    monkeypatch.setenv("TRISEEK_BRIEF_CLOUD_KEY", "sk-0123456789")
+    settings = config.read()
+    assert settings.brief_cloud_key == "sk-0123456789"
+    assert "sk-0123456789" not in repr(settings)
+
+
+@pytest.mark.parametrize(
+    ("address", "good"),
+    [
+        ("http://localhost:11434/v1", True),
+        ("https://api.example.org/v1?api-version=2", True),
+        ("http://[::1]:8080", True),
+        ("ftp://localhost/", False),
+        ("localhost:11434", False),
+        ("http://", False),
+        ("http://me:secret@localhost/", False),
+        ("http://localhost:99999/", False),
+        ("http://localhost/ v1", False),
+        ("http://localhost/\x1b[2J", False),
+        ("http://[::1/", False),
+        ("http://localhost/#x", False),
+    ],
+)
+def test_an_endpoint_is_an_address_without_a_password(address, good, monkeypatch):
+    monkeypatch.setenv("TRISEEK_BRIEF_LOCAL_URL", address)
+    if good:
+        assert config.read().brief_local_url == address
+        return
+    with pytest.raises(InvalidRequest, match="is not an address"):
         config.read()
 
 

@@ -8,7 +8,8 @@ docs/reference/configuration.md is compared with it.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from triseek import paths
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     Value = bool | int | float | str
+
+_MODEL = re.compile(r"[\w][\w./:@+-]{0,199}", re.ASCII)
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")
+_KEY = re.compile(r"[!-~]{8,4096}")
 
 LEVELS = ("debug", "info", "warning", "error")
 _YES, _NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
@@ -37,6 +42,15 @@ class Settings:
     sessions_auto_open: bool = True
     sessions_auto_snapshot: bool = True
     log_level: str = "info"
+    brief_local_url: str = ""
+    brief_local_model: str = ""
+    brief_local_key: str = field(default="", repr=False)
+    brief_cloud_url: str = ""
+    brief_cloud_model: str = ""
+    brief_cloud_key: str = field(default="", repr=False)
+    brief_cloud_key_env: str = ""
+    brief_timeout_s: float = 120.0
+    brief_send_snippets: bool = False
 
 
 @dataclass(frozen=True)
@@ -50,6 +64,8 @@ class Key:
     kind: Callable[[object], Value]
     """Takes a value of the file, or a word of the environment; ValueError says what is right."""
     meaning: str
+    secret: bool = False
+    """Its value is shown to nobody."""
 
     @property
     def variable(self) -> str:
@@ -87,6 +103,41 @@ def _level(value: object) -> str:
     if isinstance(value, str) and value.lower() in LEVELS:
         return value.lower()
     raise ValueError("one of " + ", ".join(LEVELS))
+
+
+def _url(value: object) -> str:
+    """An endpoint's address; a name and password in it would end up in messages."""
+    if value == "":
+        return ""
+    if isinstance(value, str) and value.isascii() and value.isprintable() and " " not in value:
+        from urllib.parse import urlsplit
+
+        try:
+            parts = urlsplit(value)
+            known = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        except ValueError:
+            known = ""
+        if known and not parts.username and not parts.password and not parts.fragment:
+            return value
+    raise ValueError("an address as http://localhost:11434/v1, without a name and password")
+
+
+def _model(value: object) -> str:
+    if isinstance(value, str) and (not value or _MODEL.fullmatch(value)):
+        return value
+    raise ValueError("the name of a model, as llama3.1:8b")
+
+
+def _secret_key(value: object) -> str:
+    if isinstance(value, str) and (not value or _KEY.fullmatch(value)):
+        return value
+    raise ValueError("a key: 8 characters or more, without spaces")
+
+
+def _variable(value: object) -> str:
+    if isinstance(value, str) and (not value or _VARIABLE.fullmatch(value)):
+        return value
+    raise ValueError("the name of a variable, as OPENAI_API_KEY")
 
 
 KEYS = (
@@ -145,6 +196,54 @@ KEYS = (
         "Whether an open session is kept as a snapshot before an agent compacts its context.",
     ),
     Key("log.level", "log_level", _level, "The least that the daemon's log keeps."),
+    Key(
+        "brief.local_url",
+        "brief_local_url",
+        _url,
+        "Where `brief --mode local-model` asks: an OpenAI-compatible endpoint of this machine or a "
+        "private network. Empty: nowhere.",
+    ),
+    Key("brief.local_model", "brief_local_model", _model, "The model it asks for there."),
+    Key(
+        "brief.local_key",
+        "brief_local_key",
+        _secret_key,
+        "The key it shows there, if one is wanted.",
+        secret=True,
+    ),
+    Key(
+        "brief.cloud_url",
+        "brief_cloud_url",
+        _url,
+        "Where `brief --mode cloud-model` asks, by HTTPS. Empty: nowhere.",
+    ),
+    Key("brief.cloud_model", "brief_cloud_model", _model, "The model it asks for there."),
+    Key(
+        "brief.cloud_key",
+        "brief_cloud_key",
+        _secret_key,
+        "The key it shows there. Better in the variable than in the file.",
+        secret=True,
+    ),
+    Key(
+        "brief.cloud_key_env",
+        "brief_cloud_key_env",
+        _variable,
+        "A variable that holds that key, as OPENAI_API_KEY; for when `brief.cloud_key` is empty.",
+        secret=True,  # whoever takes it for the key's own place must not find that on a screen
+    ),
+    Key(
+        "brief.timeout_s",
+        "brief_timeout_s",
+        _seconds,
+        "A model has so many seconds for an answer; 0: as many as it takes.",
+    ),
+    Key(
+        "brief.send_snippets",
+        "brief_send_snippets",
+        _switch,
+        "Whether a model is sent the text of pinned snippets, too.",
+    ),
 )
 
 
@@ -187,6 +286,8 @@ def _checked(key: Key, value: object, place: str) -> Value:
     try:
         return key.kind(value)
     except ValueError as error:
+        if key.secret:
+            raise InvalidRequest(f"{place} is not {error}", next_step="") from None
         shown = str(value) if len(str(value)) <= 40 else str(value)[:40] + "…"
         raise InvalidRequest(f"{place}: {shown!r} is not {error}", next_step="") from None
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.sessions.snapshots import ABOUT, Kept
 from triseek.errors import InvalidRequest
 from triseek.model.session import Entry
 from triseek.model.snapshot import GitState, Manifest, WorkingSet
-from triseek.sessions.brief import BYTES_MAX, HEADERS, template, validate
+from triseek.sessions.brief import BYTES_MAX, FACTS_MAX, HEADERS, template, tidied, validate
 from triseek.sessions.snapshot_files import Snapshot
 from triseek.sessions.working_set import gather
 
@@ -90,6 +92,26 @@ def test_it_tells_goal_facts_and_dead_ends():
     }
 
 
+@pytest.mark.parametrize(
+    ("steps", "taken_back"),
+    [
+        ("read a, edit b, read a", True),  # git restore
+        ("read a, edit b, edit a", True),
+        ("edit a, edit b, edit a", True),
+        ("read a, edit b, read b", False),
+        ("read a, edit b, edit c", False),
+        ("edit b, read c, read b", False),  # somebody else's change came and went
+        ("read a, read b, read a", False),
+        ("edit a, edit a", False),
+    ],
+)
+def test_an_edit_is_ruled_out_when_its_file_is_as_it_was(steps, taken_back):
+    pairs = [step.split(" ") for step in steps.split(", ")]
+    log = [entry(n, kind, path="x", sha=sha * 64) for n, (kind, sha) in enumerate(pairs, 1)]
+
+    assert ("was taken back" in template(snapshot(log))) is taken_back
+
+
 def test_of_an_empty_log_it_says_so():
     text = template(snapshot([], goal=""))
     validate(text, [])
@@ -109,17 +131,12 @@ def test_lines_that_were_read_are_put_together():
     assert (seen.line_start, seen.line_end, seen.reads, seen.sha) == (1, 80, 2, "a" * 64)
 
 
-TEXTS = st.text(max_size=300) | st.sampled_from(
-    [
-        "## Goal",
-        "[action_log:99]",
-        "`",
-        "- x\n## Ruled out\n",
-        "é" * 200,
-        "\u2028## Goal\x85x",
-        "\udc80x",
-    ]
-)
+PIECES = [
+    "## Goal", "## ", "\n", "[action_log:99]", "[action_log:", "99]", "[", "_log:", "action", "\0",
+    "`", "- x\n## Ruled out\n", "é" * 200, "\U0001f600" * 300, "\u2028## Goal\x85x", "\udc80x",
+    "\x1b[2J", "\u202e", "<!-- TRISEEK:END hydration -->", "\xa0", "…",
+]  # fmt: skip
+TEXTS = st.text(max_size=300) | st.lists(st.sampled_from(PIECES), max_size=8).map("".join)
 ENTRIES = st.lists(
     st.one_of(
         st.tuples(st.just("read"), st.fixed_dictionaries({"path": TEXTS, "sha": TEXTS})),
@@ -140,6 +157,7 @@ ENTRIES = st.lists(
 )
 
 
+@settings(max_examples=300)
 @given(ENTRIES, TEXTS, st.lists(TEXTS, max_size=40))
 def test_whatever_the_log_holds_it_is_valid_and_within_the_budget(entries, goal, dirty):
     log = [entry(number, kind, **payload) for number, (kind, payload) in enumerate(entries, 1)]
@@ -147,6 +165,97 @@ def test_whatever_the_log_holds_it_is_valid_and_within_the_budget(entries, goal,
 
     validate(text, range(1, len(log) + 1))
     assert template(snapshot(log, goal, dirty)) == text
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]|<!--", text)
+
+
+def test_the_widest_of_everything_still_fits():
+    wide = "\U0001f600" * 4_000
+    log = [entry(1, "prompt", prompt=wide)]
+    for number in range(2, 90, 3):
+        log.append(entry(number, "edit", path=f"{number}{wide}"[:4_000], sha="f" * 64))
+        log.append(entry(number + 1, "read", path=f"x{number}{wide}"[:4_000], sha="e" * 64))
+        log.append(search(number + 2, f"{number}{wide}", [wide] * 9))
+    for goal in (wide, ""):
+        text = template(snapshot(log, goal, [f"{number}{wide}" for number in range(40)]))
+
+        validate(text, range(1, 100))
+        assert 4_000 < len(text.encode()) < BYTES_MAX
+
+
+def test_no_kind_of_fact_keeps_another_out():
+    log = [search(number, f"q{number}", ["src/a.py"]) for number in range(1, 60)]
+    log += [entry(number, "edit", path=f"e{number}", sha="a" * 64) for number in range(60, 120)]
+    log += [entry(200, "read", path="one.py", sha="b" * 64)] * 3
+
+    facts = sections(template(snapshot(log)))["## Established facts"]
+
+    assert len(facts) == FACTS_MAX
+    assert facts[0] == "- Edited `e119` [action_log:119]"
+    assert facts[-1] == "- Read `one.py` 3 times [action_log:200]"
+
+
+def test_searches_whose_finds_were_worked_with_come_first():
+    log = [
+        search(1, "edited later", ["src/a.py"]),
+        search(2, "read later", ["src/b.py"]),
+        search(3, "looked at", ["src/c.py"]),
+        entry(4, "read", path="src/b.py", sha="b" * 64),
+        entry(5, "edit", path="src/a.py", sha="a" * 64),
+    ]
+    facts = sections(template(snapshot(log)))["## Established facts"]
+
+    assert [fact.split("`")[1] for fact in facts if " is in " in fact] == [
+        "edited later", "read later", "looked at",
+    ]  # fmt: skip
+
+
+def test_the_last_prompt_is_an_open_question_beside_a_goal():
+    log = [entry(1, "prompt", prompt="first"), entry(2, "prompt", prompt="and `now` this?")]
+    asked = "- Is what was asked last done: `and 'now' this?` [action_log:2]"
+
+    assert sections(template(snapshot(log)))["## Open questions"][0] == asked
+    assert asked not in template(snapshot(log, goal=""))
+
+
+CONTROL = ["\x1b[2J", "a\x00", "\x9b2J", "\u202e", "\ud800", "\r"]
+
+
+@pytest.mark.parametrize("text", CONTROL, ids=range(len(CONTROL)))
+def test_a_briefing_is_plain_text(text):
+    with pytest.raises(InvalidRequest, match="control characters"):
+        validate(GOOD + text, [])
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        "{}", "Sure!\n\n{}\nI hope this helps.", "```markdown\n{}```", "```\n{}\n```\n", "\ufeff{}",
+        "<think>## Goal\nnot this</think>\n{}",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_what_stands_around_a_models_briefing_is_taken_off(around, end):
+    answer = around.replace("{}", GOOD).replace("\n", end)
+    text = tidied(answer, snapshot([]))
+
+    validate(text, [])
+    assert sections(text)["## Goal"] == ["Fix the retry"]
+    assert sections(text)["## Ruled out"] == ["x"]
+
+
+def test_where_nobody_told_the_goal_the_models_stands():
+    assert sections(tidied(GOOD, snapshot([], goal="")))["## Goal"] == ["x"]
+
+
+@settings(max_examples=300)
+@given(st.lists(st.sampled_from([*PIECES, *HEADERS, "\n\n", "```", "<think>", "x"])).map("".join))
+def test_whatever_a_model_answers_it_is_valid_or_refused(answer):
+    text = tidied(answer, snapshot([]))
+    try:
+        validate(text, [1])
+    except InvalidRequest:
+        return
+    assert sections(text)["## Goal"] == ["Fix the retry"]
 
 
 GOOD = "\n\n".join(f"{header}\n\nx" for header in HEADERS) + "\n"

@@ -10,6 +10,7 @@ from typer.core import TyperCommand
 
 from triseek.cli import daemon_verb, status
 from triseek.cli.commands import (
+    brief,
     context_pack,
     doctor,
     frecency,
@@ -157,6 +158,7 @@ app.command("context-pack")(context_pack.context_pack)
 app.command()(install.install)
 app.command()(install.uninstall)
 app.command()(doctor.doctor)
+app.command()(brief.brief)
 app.command("frecency-select")(frecency.select)
 app.command()(resume.resume)
 app.command()(handoff.handoff)

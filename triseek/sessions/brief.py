@@ -1,22 +1,24 @@
 """briefing.md: what a person or an agent should know before going on with somebody's work.
 
 `template` makes one of the log alone, without a model: the same snapshot gives the same text.
-Every briefing, whoever wrote it, passes `validate` before it is kept.
+`tidied` makes one of a model's answer, as far as it is one. Every briefing, whoever wrote it,
+passes `validate` before it is kept.
 """
 
 from __future__ import annotations
 
 import re
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from triseek.errors import InvalidRequest
 from triseek.sessions.working_set import gather
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from triseek.sessions.snapshot_files import Snapshot
-    from triseek.sessions.working_set import Trail, Work
+    from triseek.sessions.working_set import Search, Trail, Work
 
 HEADERS = (
     "## Goal", "## Current hypothesis", "## Established facts", "## Ruled out",
@@ -24,11 +26,14 @@ HEADERS = (
 )  # fmt: skip
 BYTES_MAX = 6_000
 """A briefing is shorter than this."""
-LINE_MAX = 240
-"""Characters of a line of the template."""
 FACTS_MAX, RULED_OUT_MAX = 24, 12
 
 _CITATION = re.compile(r"\[action_log:([^\]\s]*)\]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""What moves a terminal's cursor, turns a line around or is no text: all but tabs and line ends."""
+_THOUGHT = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
+_GOAL_MAX, _CODE_MAX, _PROMPT_MAX = 480, 200, 240
+"""Bytes of a goal, of what stands between backticks, and of the last prompt."""
 _CHANGED_MAX = 12
 _NO_GOAL = "Continue the captured session."
 
@@ -37,13 +42,14 @@ def validate(text: str, entry_ids: Iterable[int]) -> None:
     """Check a briefing.
 
     Raises:
-        InvalidRequest: A header is missing or out of order, it is too long, or it cites an entry
-            that the log does not have.
+        InvalidRequest: A header is missing or out of order, it is too long, it cites an entry
+            that the log does not have, or it is no plain text.
     """
-    if len(text.encode()) >= BYTES_MAX:
+    if len(text.encode(errors="replace")) >= BYTES_MAX:
         raise _refused(f"briefing exceeds {BYTES_MAX} byte budget")
-    lines = [line.rstrip() for line in text.splitlines()]
-    found = [line for line in lines if line in HEADERS]
+    if _CONTROL.search(text):
+        raise _refused("briefing holds control characters")
+    found = [line.rstrip() for line in text.splitlines() if line.rstrip() in HEADERS]
     missing = [header for header in HEADERS if header not in found]
     if missing:
         raise _refused(f"briefing missing required header {missing[0]}")
@@ -58,23 +64,70 @@ def validate(text: str, entry_ids: Iterable[int]) -> None:
 def template(snapshot: Snapshot) -> str:
     """A briefing from the log alone; within the budget whatever the log holds."""
     work = gather(snapshot.entries)
-    facts = [*_edited(work), *_found(work), *_read(work)][:FACTS_MAX]
+    facts = _ranked(_edited(work), _found(work), _read(work))
     ruled_out = [*_reverted(work), *_nothing(work)][:RULED_OUT_MAX]
+    dirty = list(snapshot.git.dirty_files[:_CHANGED_MAX])
     while True:
-        text = _text(snapshot, work, facts, ruled_out)
+        text = _text(snapshot, work, facts, ruled_out, dirty)
         if len(text.encode()) < BYTES_MAX:
             return text
-        # The longer list gives way: its end is what matters least.
-        (facts if len(facts) >= len(ruled_out) else ruled_out).pop()
+        # The longest list gives way: its end is what matters least. What is left without any of
+        # them is under 2,000 bytes.
+        max(dirty, facts, ruled_out, key=len).pop()
 
 
-def _text(snapshot: Snapshot, work: Work, facts: list[str], ruled_out: list[str]) -> str:
+def goal(snapshot: Snapshot) -> str:
+    """What the work is for, on one line: the session's goal, else the last prompt; or ""."""
+    texts = [snapshot.manifest.goal, *_prompts(snapshot)]
+    return next(filter(None, (clipped(text, _GOAL_MAX).lstrip("# ") for text in texts)), "")
+
+
+def tidied(answer: str, snapshot: Snapshot) -> str:
+    """A model's answer as a briefing: what models put around one is taken off.
+
+    The goal is the session's own, whatever the model made of it: a log that talks a model into
+    another one does not get to hand it on. Nothing is left that a viewer would fetch or hide.
+    """
+    text = _CONTROL.sub("", _THOUGHT.sub("", answer))
+    text = text[max(0, text.find(HEADERS[0])) :].strip().removesuffix("```")
+    text = text.replace("![", "[").replace("<!--", "< !--")
+    return _with_goal(text, goal(snapshot)).strip() + "\n"
+
+
+def clipped(text: str, most: int) -> str:
+    """One line without backticks, citations and control characters, of at most so many bytes."""
+    plain = "".join(char for char in " ".join(text.split()) if char.isprintable())
+    plain = plain.replace("`", "'").replace("[action_log:", "(action_log:").replace("<!--", "<! --")
+    if len(plain.encode()) <= most:
+        return plain
+    return plain.encode()[: most - 3].decode("utf-8", "ignore") + "…"
+
+
+def _with_goal(text: str, wanted: str) -> str:
+    """The text with what it says of the goal replaced; as it is where it has no such part."""
+    begin, end = (re.search(rf"^{header}[ \t]*$", text, re.MULTILINE) for header in HEADERS[:2])
+    if not wanted or not begin or not end or end.start() < begin.end():
+        return text
+    return f"{text[: begin.end()]}\n\n{wanted}\n\n{text[end.start() :]}"
+
+
+def _ranked(*kinds: Sequence[str]) -> list[str]:
+    """The most useful of each kind first, so that no kind keeps another out."""
+    turns = zip_longest(*(kind[:FACTS_MAX] for kind in kinds))
+    best = [line for turn in turns for line in turn if line]
+    chosen = set(best[:FACTS_MAX])
+    return [line for kind in kinds for line in kind if line in chosen]
+
+
+def _text(
+    snapshot: Snapshot, work: Work, facts: list[str], ruled_out: list[str], dirty: list[str]
+) -> str:
     sections = (
-        [_goal(snapshot, work)],
+        [goal(snapshot) or _NO_GOAL],
         ["(none recorded: this briefing was made from the action log, without a model)"],
         facts or ["(none captured)"],
         ruled_out or ["(none identified)"],
-        _open_questions(snapshot),
+        [*_asked(snapshot, work), _uncommitted(snapshot, dirty)],
         [_next_action(work)],
     )
     pairs = zip(HEADERS, sections, strict=True)
@@ -90,8 +143,14 @@ def _edited(work: Work) -> list[str]:
 
 
 def _found(work: Work) -> list[str]:
+    """Searches that found something, those whose finds were worked with first."""
+    use = {trail.path: 2 if trail.edits else 1 for trail in work.files}
+
+    def worth(search: Search) -> int:
+        return max((use.get(path, 0) for path in search.run.result_paths), default=0)
+
     facts = []
-    for search in work.searches:
+    for search in sorted(work.searches, key=worth, reverse=True):
         run = search.run
         if run.matches == 0 or not run.result_paths:
             continue
@@ -122,19 +181,30 @@ def _reverted(work: Work) -> list[str]:
 
 def _nothing(work: Work) -> list[str]:
     return [
-        f"- {_code(search.run.query)} ({search.run.kind}) finds nothing "
+        f"- {_code(search.run.query)} ({clipped(search.run.kind, 40)}) finds nothing "
         f"[action_log:{search.entry_id}]"
         for search in work.dead_ends
     ]
 
 
-def _open_questions(snapshot: Snapshot) -> list[str]:
-    dirty = snapshot.git.dirty_files
+def _asked(snapshot: Snapshot, work: Work) -> list[str]:
+    """The last prompt, where it is not the goal already."""
+    entry_id, last = next(((at, text) for at, text in reversed(work.prompts) if text), (0, ""))
+    told = clipped(last, _PROMPT_MAX)
+    if not told or not clipped(snapshot.manifest.goal, _GOAL_MAX).lstrip("# "):
+        return []
+    return [f"- Is what was asked last done: `{told}` [action_log:{entry_id}]"]
+
+
+def _uncommitted(snapshot: Snapshot, dirty: list[str]) -> str:
+    every = len(snapshot.git.dirty_files)
+    if not every:
+        return "- Is the goal met? Nothing was uncommitted when the snapshot was made."
     if not dirty:
-        return ["- Is the goal met? Nothing was uncommitted when the snapshot was made."]
-    named = ", ".join(_code(path) for path in dirty[:_CHANGED_MAX])
-    rest = f" and {len(dirty) - _CHANGED_MAX} more" if len(dirty) > _CHANGED_MAX else ""
-    return [f"- Are the uncommitted changes complete: {named}{rest}?"]
+        return f"- Are the uncommitted changes of {every} files complete?"
+    named = ", ".join(_code(path) for path in dirty)
+    rest = f" and {every - len(dirty)} more" if every > len(dirty) else ""
+    return f"- Are the uncommitted changes complete: {named}{rest}?"
 
 
 def _next_action(work: Work) -> str:
@@ -143,10 +213,9 @@ def _next_action(work: Work) -> str:
     return f"Review this payload, {place}, and check one fact with TriSeek before editing."
 
 
-def _goal(snapshot: Snapshot, work: Work) -> str:
-    """The session's goal, else the last prompt; on one line that is no header."""
-    texts = [snapshot.manifest.goal, *(text for _, text in reversed(work.prompts))]
-    return next(filter(None, (_clipped(text).lstrip("# ") for text in texts)), _NO_GOAL)
+def _prompts(snapshot: Snapshot) -> list[str]:
+    """What was asked, the last first."""
+    return [text for _, text in reversed(gather(snapshot.entries).prompts)]
 
 
 def _lines(trail: Trail) -> str:
@@ -159,14 +228,7 @@ def _times(count: int) -> str:
 
 
 def _code(text: str) -> str:
-    return f"`{_clipped(text, 100)}`"
-
-
-def _clipped(text: str, most: int = LINE_MAX) -> str:
-    """One line without backticks or citations, as it goes between others."""
-    plain = " ".join(_CITATION.sub("", text).replace("`", "'").split())
-    plain = "".join(char for char in plain if char.isprintable())
-    return plain if len(plain) <= most else plain[: most - 1] + "…"
+    return f"`{clipped(text, _CODE_MAX)}`"
 
 
 def _refused(what: str) -> InvalidRequest:

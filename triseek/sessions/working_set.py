@@ -40,13 +40,20 @@ class Trail:
     """The last entry that tells of it."""
     edited_id: int = 0
     """The last that edited it."""
+    left: str = ""
+    """What it held after that; "" if there was none, or that is not known."""
     contents: list[str] = field(default_factory=list)
     """What it held, one after the other."""
 
     @property
     def reverted(self) -> bool:
-        """Whether it was edited, and then held again what it had held before."""
-        return self.edits > 1 and len(self.contents) > 2 and self.contents[-1] in self.contents[:-2]
+        """Whether it was edited, and then held again what it had held before.
+
+        By another edit, or by what is none, such as `git restore`.
+        """
+        again = len(self.contents) > 2 and self.contents[-1] in self.contents[:-2]
+        otherwise = self.left != "" and self.contents[-1:] != [self.left]
+        return again and (self.edits > 1 or otherwise)
 
     def seen(self) -> FileSeen:
         """As it is kept."""
@@ -121,6 +128,7 @@ def _used(files: dict[str, Trail], entry: Entry) -> None:
     if entry.kind == "edit":
         trail.edits += 1
         trail.edited_id = entry.entry_id
+        trail.left = sha
     else:
         trail.reads += 1
         _widen(trail, entry.payload, anew=sha != trail.sha)

@@ -1,0 +1,165 @@
+"""brief: write a snapshot's briefing, from its log or with a model that the user has named."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import sys
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from triseek.cli import report_text, status
+from triseek.errors import BackendFailure, InvalidRequest
+
+if TYPE_CHECKING:
+    from triseek.cli.model_endpoint import Endpoint
+    from triseek.sessions.snapshot_files import Snapshot
+
+
+class Mode(StrEnum):
+    """Who writes it."""
+
+    NO_INFERENCE = "no-inference"
+    LOCAL_MODEL = "local-model"
+    CLOUD_MODEL = "cloud-model"
+
+
+def brief(
+    snapshot: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="Its id.")],
+    mode: Annotated[
+        Mode,
+        typer.Option(
+            "--mode",
+            help="no-inference: from the log alone. local-model, cloud-model: by the endpoint in "
+            "your settings; without one, or if it fails, from the log alone.",
+        ),
+    ] = Mode.NO_INFERENCE,
+    print_it: Annotated[
+        bool, typer.Option("--print", help="Write the briefing to standard output, too.")
+    ] = False,
+    send_snippets: Annotated[
+        bool | None,
+        typer.Option(
+            "--send-snippets/--no-send-snippets",
+            help="Whether a model gets the text of pinned snippets; else as the settings say.",
+        ),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Write a JSON document.")] = False,
+) -> int:
+    """Write briefing.md of a snapshot: goal, facts, what was ruled out, and what is next.
+
+    Nothing leaves this machine unless a model of another one is asked for; what is sent where is
+    said before.
+
+    Examples: triseek brief snap_1746300000_session_123 · triseek brief snap_a --mode local-model
+    """
+    from triseek import paths
+    from triseek.sessions.snapshot import Snapshots
+
+    snapshots = Snapshots(paths.snapshots())
+    held = snapshots.get(snapshot)
+    text, why = None, None
+    if mode is not Mode.NO_INFERENCE:
+        try:
+            text = _by_model(held, mode, send_snippets)
+        except BackendFailure as error:
+            why = error.message
+            _say(f"{mode.value}: {why}; the briefing is made from the log alone")
+    path = snapshots.write_briefing(snapshot, text)
+    written = path.read_text(encoding="utf-8")
+    if json:
+        told = {
+            "schema_version": 1,
+            "snapshot_id": snapshot,
+            "path": str(path),
+            "mode": mode.value,
+            "written_by": Mode.NO_INFERENCE.value if text is None else mode.value,
+            "fell_back_because": why,
+            "bytes": len(written.encode()),
+            "briefing": written,
+        }
+        print(report_text.as_json(told))
+        return status.FOUND
+    if print_it:
+        sys.stdout.buffer.write(written.encode())
+        sys.stdout.buffer.flush()
+        print("→ briefing.md written", file=sys.stderr)
+    else:
+        print(path)
+    return status.FOUND
+
+
+def _by_model(held: Snapshot, mode: Mode, send_snippets: bool | None) -> str:
+    """What a model makes of the log; asked a second time if the first is no briefing.
+
+    Raises:
+        BackendFailure: None is configured, it fails, or neither answer is a briefing.
+        InvalidRequest: The settings make no sense.
+    """
+    from triseek import config
+    from triseek.cli import model_endpoint
+    from triseek.sessions import brief_prompt
+
+    settings = config.read()
+    if mode is Mode.LOCAL_MODEL:
+        endpoint = model_endpoint.local(settings)
+    else:
+        endpoint = model_endpoint.cloud(settings, os.environ)
+    _warn_of_readers()
+    snippets = settings.brief_send_snippets if send_snippets is None else send_snippets
+    asked = brief_prompt.messages(held, snippets=snippets)
+    answer = _asked(endpoint, asked, _contents(held, snippets=snippets))
+    try:
+        return _checked(answer, held)
+    except InvalidRequest as error:
+        wrong = error.message
+    asked = brief_prompt.again(asked, answer, wrong)
+    answer = _asked(endpoint, asked, f"the same, and that its answer is none: {wrong}")
+    try:
+        return _checked(answer, held)
+    except InvalidRequest as error:
+        raise BackendFailure(f"twice no briefing ({error.message})") from error
+
+
+def _asked(endpoint: Endpoint, messages: list[dict[str, str]], what: str) -> str:
+    """What the model answers; what is sent where has been said by then."""
+    from triseek.cli import model_endpoint
+
+    body = model_endpoint.request(endpoint, messages)
+    _say(f"sending {len(body):,} bytes to {endpoint.place}, model {endpoint.model} ({what})")
+    return model_endpoint.ask(endpoint, body)
+
+
+def _checked(answer: str, held: Snapshot) -> str:
+    from triseek.sessions import brief as briefs
+
+    text = briefs.tidied(answer, held)
+    briefs.validate(text, (entry.entry_id for entry in held.entries))
+    return text
+
+
+def _contents(held: Snapshot, *, snippets: bool) -> str:
+    bodies = "pinned snippets" if snippets and held.pins else "no contents of files"
+    return f"goal, prompts, paths, searches of {held.manifest.snapshot_id}; {bodies}"
+
+
+def _warn_of_readers() -> None:
+    """Say so if others may read the settings, and a key is in them."""
+    from triseek import paths
+
+    name = paths.config_file()
+    try:
+        with open(name, encoding="utf-8") as file:
+            mode = os.fstat(file.fileno()).st_mode
+            holds_key = re.search(r"^\s*(brief\.)?(local|cloud)_key\s*=", file.read(), re.MULTILINE)
+    except (OSError, ValueError):
+        return
+    if holds_key and mode & (stat.S_IRGRP | stat.S_IROTH):
+        _say(f"others may read {name}, in which there is a key: `chmod 600` it")
+
+
+def _say(message: str) -> None:
+    print(f"triseek: {message}", file=sys.stderr, flush=True)
