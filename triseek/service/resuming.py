@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from triseek.model.snapshot import FileSeen
     from triseek.service.checkpoints import Checkpoints
     from triseek.service.service import Service
+    from triseek.sessions.hydration import Payload
     from triseek.sessions.lifecycle import Sessions
     from triseek.sessions.memo.choosing import Asked
     from triseek.sessions.memo.memo import Memo
@@ -114,9 +115,9 @@ class Resuming:
             own = os.path.relpath(os.path.realpath(payload_file), place.root)
             told = [one for one in stale if one.path != own]
             since = since._replace(dirty=_as_written(own, since, snapshot))
-        text = hydration.payload(snapshot, since, told, budget_tokens)
+        payload = hydration.payload(snapshot, since, told, budget_tokens)
         session = self._session(snapshot, place.root)
-        primed = self._prime(snapshot, looks, stale, who)
+        primed = self._prime(snapshot, looks, stale, payload, who)
         restored = self._restore(snapshot, place.root)
         self._hydrated.put(place.root, snapshot_id)
         searches = [run.document() for run in snapshot.working_set.searches_run]
@@ -127,8 +128,8 @@ class Resuming:
         )
         return {
             "session_id": session.session_id,
-            "payload_markdown": text,
-            "payload_token_estimate": hydration.tokens(text),
+            "payload_markdown": payload.text,
+            "payload_token_estimate": hydration.tokens(payload.text),
             "hydration_report": {
                 "files_primed": primed,
                 "searches_warmed": len(searches),
@@ -183,6 +184,7 @@ class Resuming:
             _commits_between(place.root, snapshot.manifest.repo_commit, state.commit),
             place.other_place,
             place.same_history,
+            _changed_between(place.root, snapshot.manifest.repo_commit, state.commit),
         )
 
     def _session(self, snapshot: Snapshot, root: str) -> Session:
@@ -194,14 +196,24 @@ class Resuming:
             name = f"{manifest.session_id[:110]}-{int(self._clock())}"
             return self._sessions.open(root, manifest.goal, name)
 
-    def _prime(self, snapshot: Snapshot, looks: _Looks, stale: Sequence[Stale], who: Asked) -> int:
+    def _prime(
+        self,
+        snapshot: Snapshot,
+        looks: _Looks,
+        stale: Sequence[Stale],
+        payload: Payload,
+        who: Asked,
+    ) -> int:
         """Tell the memo of the files that are as they were; how many."""
         gone = {one.path for one in stale}
         files = tuple(
-            PrimedFile(looks.real(seen.path), seen.sha, looks.tokens(seen.path), _lines(seen))
+            PrimedFile(
+                looks.real(seen.path), seen.sha, looks.tokens(seen.path), _lines(seen),
+                payload.carried.get(seen.path, ()),
+            )
             for seen in snapshot.working_set.files_read
             if seen.path not in gone
-        )
+        )  # fmt: skip
         self._memo.prime(looks.root, Primed(snapshot.manifest.snapshot_id, who, files))
         return len(files)
 
@@ -313,6 +325,17 @@ def _commits_between(root: str, before: str | None, now: str | None) -> int | No
         return None
     told = git.ask(root, "rev-list", "--count", f"{before}..HEAD", "--")
     return int(told) if told and told.strip().isdigit() else None
+
+
+def _changed_between(root: str, before: str | None, now: str | None) -> list[str]:
+    """The files below a root in which two commits differ, as far as that can be told."""
+    if not (before and now and before != now and _COMMIT.fullmatch(before)):
+        return []
+    told = git.ask(
+        root, "diff", "--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff",
+        "--ignore-submodules=all", before, now, "--",
+    )  # fmt: skip
+    return [path.decode("utf-8", "replace") for path in (told or b"").split(b"\0") if path]
 
 
 def _kept(path: Path) -> dict[str, tuple[int, str]]:

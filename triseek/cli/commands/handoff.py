@@ -106,7 +106,8 @@ def _written(snapshot: Snapshot, receiver: Agent) -> str:
     root, git = snapshot.manifest.repo_root, snapshot.git
     name = project_files.default(receiver.name, root)
     now = hydration.Since(git.commit, git.branch, git.dirty_files, 0)
-    done = project_files.put(os.path.join(root, name), root, hydration.payload(snapshot, now, ()))
+    text = hydration.payload(snapshot, now, ()).text
+    done = project_files.put(os.path.join(root, name), root, text)
     arrows.arrow(f"{name} updated with hydration payload")
     if done.caution:
         arrows.arrow(done.caution)
