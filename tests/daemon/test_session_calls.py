@@ -7,6 +7,7 @@ import os
 import pytest
 
 from tests.service.worked import Worked
+from triseek import paths
 from triseek.errors import InvalidRequest, TriseekError
 from triseek.sessions import pack
 
@@ -128,3 +129,16 @@ def test_what_makes_no_sense_is_refused_in_one_line_and_nothing_is_lost(worked, 
     assert len(str(raised.value)) < 600
     assert (worked.entries("mine"), worked.ask("session_list")) == before
     assert worked.ask("session_snapshot_list") == {"snapshots": []}
+
+
+def test_what_is_kept_is_for_its_owner_alone(worked):
+    worked.ask("session_open", session_id="mine")
+    worked.read("src/a.py")
+    told = worked.ask("session_handoff")
+    worked.ask("session_resume", snapshot_id=told["snapshot_id"])
+    seen = 0
+    for folder, folders, names in os.walk(paths.daemon()):
+        for name in (*folders, *names):
+            seen += 1
+            assert os.stat(os.path.join(folder, name)).st_mode & 0o077 == 0, name
+    assert seen > 10

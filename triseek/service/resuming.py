@@ -260,7 +260,7 @@ class Hydrated:
             body = {"schema_version": 1, "roots": self._known}
             try:
                 self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-                atomic.write(self._path, json.dumps(body).encode("ascii"))
+                atomic.write(self._path, json.dumps(body).encode("ascii"), mode=0o600)
             except OSError as error:
                 raise StateUnwritable(f"cannot write {self._path}: {error.strerror}") from error
 

@@ -117,7 +117,8 @@ class ActionLog:
         """The number of entries, all of them whole lines; called before the first is appended."""
         if self._count is not None and self.path.exists():
             return self._count
-        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for folder in (self.path.parent.parent, self.path.parent):
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         tail = _tail(self.path)
         torn = len(tail) - (tail.rfind(b"\n") + 1)
         if torn:

@@ -67,7 +67,9 @@ def save(folder: str | os.PathLike[str], sessions: Iterable[Session], next_entry
     }
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)  # noqa: PTH103 - the folders above too
-        atomic.write(Path(folder) / INDEX, json.dumps(document, indent=1).encode("ascii"))
+        atomic.write(
+            Path(folder) / INDEX, json.dumps(document, indent=1).encode("ascii"), mode=0o600
+        )
     except OSError as error:
         raise StateUnwritable(f"cannot write {folder}: {error.strerror}") from error
 

@@ -110,7 +110,9 @@ def trust(folder: str | os.PathLike[str], key: str) -> None:
     keys = sorted({*_kept(Path(folder)), name.hex()})
     try:
         _made(Path(folder))
-        atomic.write(Path(folder) / TRUSTED, "".join(f"{one}\n" for one in keys).encode())
+        atomic.write(
+            Path(folder) / TRUSTED, "".join(f"{one}\n" for one in keys).encode(), mode=0o600
+        )
     except OSError as error:
         raise StateUnwritable(f"cannot write {folder}: {error.strerror}") from error
 

@@ -200,7 +200,7 @@ class Snapshots:
         brief.validate(text, (entry.entry_id for entry in snapshot.entries))
         path = self.folder(snapshot_id) / snapshot_files.BRIEFING
         with self._writing():
-            atomic.write(path, text.encode())
+            atomic.write(path, text.encode(), mode=0o600)
         return path
 
     def remove(self, snapshot_id: str) -> None:

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+
+
 def sync_folder(folder: str | os.PathLike[str]) -> None:
     """Make the names in a folder durable; a file system that cannot is left to itself."""
     descriptor = os.open(folder, os.O_RDONLY)
@@ -25,12 +28,15 @@ def sync_folder(folder: str | os.PathLike[str]) -> None:
         os.close(descriptor)
 
 
-def write(path: str | os.PathLike[str], data: bytes) -> None:
-    """Replace the file at `path` by one that holds `data`; readers see the old or the new."""
+def write(path: str | os.PathLike[str], data: bytes, *, mode: int = 0o666) -> None:
+    """Replace the file at `path` by one that holds `data`; readers see the old or the new.
+
+    mode: Of the new file, less what the umask takes away.
+    """
     target = Path(path)
     aside = target.with_name(f"{target.name}.{os.getpid()}.partial")
     try:
-        with aside.open("wb") as file:
+        with open(os.open(aside, _FLAGS, mode), "wb") as file:  # noqa: PTH123
             file.write(data)
             file.flush()
             os.fsync(file.fileno())

@@ -98,7 +98,13 @@ def privacy(_host: Host) -> Iterator[Finding]:
 def _private_places() -> Iterator[tuple[str, int]]:
     """What holds what agents have read, and copies of their settings; with the modes to have."""
     yield paths.daemon(), 0o700
-    for folder in (paths.memo(), ledger.folder()):
+    for folder in (
+        paths.memo(),
+        paths.sessions(),
+        paths.snapshots(),
+        paths.keys(),
+        ledger.folder(),
+    ):
         yield folder, 0o700
         for parent, folders, names in os.walk(folder):
             for name in (name for name in names if name != "lock"):
