@@ -10,6 +10,7 @@ import typer
 
 from triseek import paths
 from triseek.cli import arrows, report_text, status
+from triseek.cli.arrows import counted
 from triseek.cli.commands import options  # noqa: TC001 - Typer reads annotations
 from triseek.cli.commands.session import current
 from triseek.cli.daemon_asking import ask, folder
@@ -202,16 +203,16 @@ def _told(found: Snapshot) -> Iterator[str]:
     yield f"commit    {manifest.repo_commit or '-'} ({manifest.repo_branch or 'no branch'})"
     yield f"created   {report_text.local_time(manifest.created_at)}"
     yield f"by        {by} {manifest.source_model or ''}".rstrip()
-    yield f"log       {arrows.counted(len(found.entries), 'entry', 'entries')}"
+    yield f"log       {counted(len(found.entries), 'entry', 'entries')}"
     yield f"briefing  {'yes' if found.briefing is not None else 'no'}"
     for path in manifest.repo_dirty_files[:_SHOWN]:
         yield f"dirty     {path}"
     for file in found.working_set.files_read[:_SHOWN]:
         lines = f":{file.line_start}-{file.line_end}" if file.line_start else ""
-        done = f"{file.reads} reads, {file.edits} edits"
+        done = f"{counted(file.reads, 'read')}, {counted(file.edits, 'edit')}"
         yield f"file      {file.path}{lines} ({file.sha[:12] or 'unknown'}, {done})"
     for run in found.working_set.searches_run[:_SHOWN]:
-        matches = "" if run.matches is None else f" ({run.matches:,} matches)"
+        matches = "" if run.matches is None else f" ({counted(run.matches, 'match', 'matches')})"
         yield f"search    {run.search_id} {run.kind}: {run.query}{matches}"
     for pin in found.pins:
         yield f"pinned    {pin.path}:{pin.line_start}-{pin.line_end}"
