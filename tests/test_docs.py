@@ -21,6 +21,7 @@ from triseek.daemon.server import ANY_VERSION, Limits
 from triseek.engine.router import REASONS
 from triseek.ipc import wire
 from triseek.service.envelopes import CONTRACT
+from triseek.service.verbs import chosen
 from triseek.sessions.memo.memo import Memo
 from triseek.store import layout
 
@@ -186,6 +187,7 @@ def fields_of(document: Any, lead: str = "") -> set[str]:
 def test_the_tools_page_names_every_field_that_is_ever_answered():
     known = {name for table in tools_page.FIELDS for name in table} | {"error"}
     known |= {name for table in tools_page.MEMO_FIELDS for name in table}
+    known |= {name for table in tools_page.SESSIONS_FIELDS for name in table}
     known |= {f"matches[].{name}" for name in ("line", "column", "preview")}
     answered = set()
     for name in (
@@ -197,6 +199,7 @@ def test_the_tools_page_names_every_field_that_is_ever_answered():
         "memo_status",
         "memo_session",
         "memo_check",
+        *(verb.name for verb in chosen(["session"])),
     ):
         written = json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))
         for answer in written["answers"]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from triseek.engine.ranked import REACH_MAX
 from triseek.mcp import arguments, instructions, schemas, stdio
 from triseek.model import tools
-from triseek.service import desk, envelopes, pages
+from triseek.service import desk, envelopes, noting, pages, session_pages, session_tools
 from triseek.service.verbs import TOOLSETS, VERBS
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ CONTRACT_ARGUMENTS = frozenset(
     (
         "query", "mode", "limit", "force_refresh", "path_query", "content_query", "goal", "intent",
         "budget_tokens", "max_files", "changed_files", "files", "path",
+        "session_id", "status", "source_harness", "source_model", "pinned_snippet_paths",
+        "snapshot_id", "snapshot_a", "snapshot_b",
     )
 )  # fmt: skip
 
@@ -74,6 +76,19 @@ REUSE_FIELDS: Mapping[str, tuple[str, bool]] = {
     "reuse_status": ("`fresh_duplicate`", False),
     "reuse_reason": ("`unchanged`", False),
     "results_omitted": ("true; `results` is empty and `cache` is `hit`", False),
+}
+HYDRATED_FIELDS: Mapping[str, tuple[str, bool]] = {
+    "reuse_status": ("`hydrated`", True),
+    "prior_search_id": ("what the answer was called there", True),
+    "prior_snapshot_id": ("the snapshot that was resumed", True),
+    "prior_result_paths": ("the first 20 paths it listed, as far as they have room", True),
+    "prior_paths_differ": (
+        (
+            "whether the first 20 listed now are others, whatever their order; files of the same"
+            " path may have changed"
+        ),
+        True,
+    ),
 }
 STATUS_FIELDS: Mapping[str, tuple[str, bool]] = {
     "index_present": ("whether there is an index that can be read", False),
@@ -136,19 +151,86 @@ MEMO_SESSION_FIELDS: Mapping[str, tuple[str, bool]] = {
     "compaction_count": ("how often the context was compacted; the totals outlive that", False),
     "files": ("each `path` (absolute), `status`, `reads` and `tokens`", False),
 }
-FIELDS = (SEARCH_FIELDS, RESULT_FIELDS, REUSE_FIELDS, STATUS_FIELDS, REINDEX_FIELDS)
+SESSION_FIELDS: Mapping[str, tuple[str, bool]] = {
+    "session": ("of `session_open`, `session_status` and `session_close`: the record", False),
+    "sessions": ("of `session_list`: records, last used first", False),
+    "action_log_size": ("of `session_status`: entries of its log", False),
+    "schema_version": ("1", False),
+    "session_id": ("1 to 128 of `A-Za-z0-9._-`; `session_<milliseconds>` if nobody named it",
+                   False),
+    "goal": ("what the work is to achieve", False),
+    "repo_root": ("the repository it belongs to", False),
+    "status": ("`open`, `resolved` or `abandoned`", False),
+    "created_at": ("Unix seconds", False),
+    "updated_at": ("likewise; the last entry counts too", False),
+    "omitted": ("how much of which list had no room; only if something had not", True),
+}  # fmt: skip
+SNAPSHOT_FIELDS: Mapping[str, tuple[str, bool]] = {
+    "snapshot_id": ("`snap_<seconds>_<session>`, with a number where that is taken", False),
+    "snapshot_dir": ("the folder with its files", False),
+    "manifest": (
+        (
+            "which session, repository, commit, uncommitted files, agent and model, and where the"
+            " index's journal was"
+        ),
+        False,
+    ),
+    "briefing": ("of `session_handoff`: the briefing that was written", True),
+    "pack": ("of `session_handoff` with `output`: the pack that was written", True),
+    "session": ("of `session_handoff`: the record, resolved", True),
+    "snapshots": ("of `session_snapshot_list`: manifests of all repositories, newest first", False),
+    "snapshot": (
+        (
+            "of `session_snapshot_get`: `manifest`, `working_set`, `action_log` (its newest"
+            " entries), `pinned_snippets`; *added*: `git_state`, and `briefing` if there is one"
+        ),
+        False,
+    ),
+    "diff": (
+        (
+            "of `session_snapshot_diff`: `added_files`, `removed_files`, `changed_files` (another"
+            " content when they were read), `added_searches`, `removed_searches`"
+        ),
+        False,
+    ),
+    "omitted": ("as above", True),
+}
+RESUME_FIELDS: Mapping[str, tuple[str, bool]] = {
+    "session_id": ("the session that is open again, and current", False),
+    "payload_markdown": (
+        "what to read: goal, briefing, what has changed since, pinned lines",
+        False,
+    ),
+    "payload_token_estimate": ("its bytes divided by 4", False),
+    "hydration_report": (
+        (
+            "`files_primed`: read then and unchanged; `searches_warmed`;"
+            " `frecency_entries_restored`; `stale_files`: each `path` and `reason` (`changed`,"
+            " `missing`, `unreadable`, `unverified`); *added*: `repo_root`, where the repository is"
+            " now, and `differs`, sentences on what is not as it was"
+        ),
+        False,
+    ),
+    "searches": ("those of the working set, last asked first", False),
+    "omitted": ("as above", True),
+}
+FIELDS = (
+    SEARCH_FIELDS, RESULT_FIELDS, REUSE_FIELDS, HYDRATED_FIELDS, STATUS_FIELDS, REINDEX_FIELDS,
+)  # fmt: skip
 MEMO_FIELDS = (MEMO_STATUS_FIELDS, MEMO_CHECK_FIELDS, MEMO_SESSION_FIELDS)
+SESSIONS_FIELDS = (SESSION_FIELDS, SNAPSHOT_FIELDS, RESUME_FIELDS)
 
 RAISED: Mapping[str, str] = {
     "INDEX_UNAVAILABLE": "`reindex` and `index_status` cannot use an index that is damaged or of a"
     " later version. Searches take another road instead",
     "INDEX_STALE": "never by a search: what changed since the index is searched directly",
     "INVALID_QUERY": "an argument is missing, unknown, contradicts another or cannot be understood:"
-    " a pattern, a glob, a type, a path outside of the root or of nothing",
+    " a pattern, a glob, a type, a path outside of the root or of nothing, an id of no session or"
+    " snapshot; or no session is open and none is named",
     "REPO_NOT_DETECTED": "the root is not there (any more)",
     "BACKEND_FAILURE": "something failed that may work later: another process is writing the"
-    " index, the state folder cannot be written, no daemon runs for a memo tool, a bug (its"
-    " traceback is on standard error)",
+    " index, the state folder cannot be written, no daemon runs for a tool of the memo or of"
+    " sessions, a bug (its traceback is on standard error)",
     "FALLBACK_FAILURE": "every road failed",
     "CONFIG_WRITE_FAILED": "not by these tools",
     "CLIENT_NOT_INSTALLED": "not by these tools",
@@ -180,6 +262,15 @@ def page() -> str:
                 " `routing_reason` and `freshness` the envelope has:"
             ),
             _table(REUSE_FIELDS),
+            (
+                "**After a resume.** A context that goes on with somebody's work has seen none of"
+                " their answers. So after a resume of a snapshot under this root, by"
+                " `session_resume` or by `triseek resume`, nothing that was answered before it is"
+                " reused, and a question the snapshot's session had asked, by the same tool with"
+                " the same arguments, is answered in full; beside that the envelope has the"
+                " following, until another snapshot is resumed, or for a week:"
+            ),
+            _table(HYDRATED_FIELDS),
             "## The envelope of context_pack",
             "[What it holds and how it is chosen](../concepts/context-pack.md).",
             "## The envelope of index_status",
@@ -200,6 +291,22 @@ def page() -> str:
             _table(MEMO_CHECK_FIELDS),
             "`memo_session`:",
             _table(MEMO_SESSION_FIELDS),
+            "## The envelopes of sessions",
+            (
+                "They have no"
+                " `version`. The current session is the one that this connection opened or resumed"
+                " last, until it is closed or handed off. Without one, `session_status`,"
+                " `session_snapshot` and `session_handoff` take the session of the repository that"
+                " was opened last and is open; `session_close` takes none but the current one."
+                " Every call of a tool is an entry of the current session's log, or of that open"
+                " one's."
+            ),
+            _table(SESSION_FIELDS),
+            ("`session_snapshot`, `session_handoff`, `session_snapshot_list`,"
+            " `session_snapshot_get` and `session_snapshot_diff`:"),
+            _table(SNAPSHOT_FIELDS),
+            "`session_resume`:",
+            _table(RESUME_FIELDS),
             "## Errors",
             ("`isError` is true, and the envelope is `version` and `error`: `code`, `message`,"
             " `retryable`, `suggested_action`. A tool that does not exist is an error of the"
@@ -231,6 +338,8 @@ def _tool(verb: Verb) -> str:
 def _kind(body: Mapping[str, Any]) -> str:
     if "enum" in body:
         return ", ".join(f"`{one}`" for one in body["enum"])
+    if body.get("type") == "array" and "properties" in body["items"]:
+        return "list of objects: " + ", ".join(f"`{name}`" for name in body["items"]["properties"])
     if body.get("type") == "array":
         return f"list of {body['items'].get('type', 'any')}s"
     bounds = [f"{body[name]}" for name in ("minimum", "maximum") if name in body]
@@ -241,10 +350,15 @@ def _default(body: Mapping[str, Any]) -> str:
     return f"`{json.dumps(body['default'])}`" if "default" in body else "–"
 
 
+_OF_A_SNAPSHOT = dict.fromkeys(
+    tools.SessionSnapshotRequest.__dataclass_fields__, "As in `session_snapshot`."
+)
+
+
 def _meaning(verb: Verb, name: str, body: Mapping[str, Any]) -> str:
     said = body.get("description") or (
         "As in `search_content`." if name in tools.ContentOptions.__dataclass_fields__
-        and issubclass(verb.request, tools.ContentOptions) else ""
+        and issubclass(verb.request, tools.ContentOptions) else _OF_A_SNAPSHOT.get(name, "")
     )  # fmt: skip
     return said.replace("\n", " ").replace("|", "\\|")
 
@@ -276,6 +390,10 @@ def _limits() -> str:
         "items of a list": f"{arguments.ITEMS_MAX:,}",
         "bytes of a message by standard input": f"{stdio.LINE_MAX:,}",
         "seconds of a search": f"{desk.DEADLINE_S:g}, then it says what it has found so far",
+        "tokens of a list among others in an answer about sessions": f"{session_pages.SOME:,} to"
+        f" {session_pages.MANY:,}; the rest is counted in `omitted`",
+        "snippets pinned at once": f"{session_tools.PINS_MAX}",
+        "actions that wait for a daemon that is busy": f"{noting.QUEUE_MAX:,}",
         "characters of the instructions": f"{instructions.MOST:,}",
     }
     toolsets = ", ".join(f"`{name}`" for name in TOOLSETS)

@@ -43,6 +43,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 TOOLS = {verb.name for verb in VERBS}
+WRITING = {
+    "reindex", "session_open", "session_close", "session_snapshot", "session_handoff",
+    "session_resume",
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -110,7 +114,7 @@ def test_every_tool_is_listed_with_what_it_takes_and_gives(server: Spoken) -> No
         assert tool["inputSchema"]["type"] == "object"
         assert tool["outputSchema"]["type"] == "object"
         assert tool["description"]
-        assert tool["annotations"]["readOnlyHint"] is (tool["name"] != "reindex")
+        assert tool["annotations"]["readOnlyHint"] is (tool["name"] not in WRITING)
 
 
 def test_a_call_is_answered_in_text_and_as_a_document(server: Spoken, tree: str) -> None:

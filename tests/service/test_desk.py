@@ -9,6 +9,7 @@ import pytest
 from tests.service.desks import bare_desk, desk_on, find, indexed, search
 from triseek.errors import RepoNotDetected
 from triseek.service import desk as module
+from triseek.service import telling
 from triseek.service.desk import SNAPSHOTS_MAX, Call, Cancelled, patience
 from triseek.service.verbs import VERBS
 
@@ -49,14 +50,14 @@ def test_an_error_is_noted_with_its_code(desk):
 def test_long_arguments_are_noted_in_short(desk, value):
     noted = record(desk, "find_files", {"query": value}, {"results": []})
 
-    assert len(str(noted.payload["arguments"]["query"])) <= module.ARGUMENT_MAX
+    assert len(str(noted.payload["arguments"]["query"])) <= telling.ARGUMENT_MAX
 
 
 def test_few_of_many_paths_are_noted(desk):
     results = [{"path": f"{number}.py"} for number in range(100)]
     noted = record(desk, "find_files", {"query": "py"}, {"results": results})
 
-    assert len(noted.payload["result_paths"]) == module.PATHS_MAX
+    assert len(noted.payload["result_paths"]) == telling.PATHS_MAX
 
 
 def test_later_pages_are_ordered_by_the_scores_of_the_first(repo, monkeypatch):

@@ -23,6 +23,14 @@ def test_the_memo_has_the_contracts_tools():
     assert all(verb.read_only for verb in chosen(["memo"]))
 
 
+def test_sessions_have_the_contracts_tools():
+    assert [verb.name for verb in chosen(["session"])] == [
+        "session_open", "session_status", "session_list", "session_close", "session_snapshot",
+        "session_handoff", "session_snapshot_list", "session_snapshot_get",
+        "session_snapshot_diff", "session_resume",
+    ]  # fmt: skip
+
+
 def test_a_toolset_is_chosen_by_name():
     assert chosen(TOOLSETS) == VERBS
     assert chosen([]) == ()

@@ -41,7 +41,7 @@ def compose(settings: Settings) -> tuple[Handlers, Sequence[Work]]:
         Handlers(
             text=partial(answer, upkeep.service, observer=observer),
             calls={
-                **calls(upkeep),
+                **calls(upkeep, sessions.resuming.serial),
                 **memo_calls.calls(keeping.memo),
                 **session_calls.calls(sessions),
             },

@@ -19,7 +19,7 @@ class Words(NamedTuple):
     """What was typed after `triseek mcp serve`."""
 
     repo: str | None = None
-    toolsets: str = "search,memo"
+    toolsets: str = "search,memo,session"
     http: str | None = None
 
 

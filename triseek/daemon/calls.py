@@ -11,6 +11,7 @@ from triseek.daemon.upkeep import state_of
 from triseek.engine import lent
 from triseek.engine.journal import Clock
 from triseek.errors import Busy, InvalidRequest
+from triseek.service.roots import project
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,11 +24,20 @@ NOT_WATCHED = {"kind": "unknown", "reason": "not_watched", "batches": []}
 """What is known of the time since a clock where nobody can say."""
 
 
-def calls(upkeep: Upkeep) -> Mapping[str, Callable[[dict[str, Any]], Any]]:
-    """Every verb but those the server itself knows."""
+def calls(
+    upkeep: Upkeep, resumed: Callable[[str], int] | None = None
+) -> Mapping[str, Callable[[dict[str, Any]], Any]]:
+    """Every verb but those the server itself knows.
+
+    resumed: The number of a repository's newest resume, told with each `sync`, so that who
+        searches there learns of it.
+    """
     found = (status, preload_root, reload_root, sync, dirt, frecency_select, frecency_found)
     names = {"reload_root": "reload"}
-    return {names.get(call.__name__, call.__name__): partial(call, upkeep) for call in found}
+    verbs = {names.get(call.__name__, call.__name__): partial(call, upkeep) for call in found}
+    if resumed is not None:
+        verbs["sync"] = partial(_sync_and_resumed, upkeep, resumed)
+    return verbs
 
 
 def status(upkeep: Upkeep, params: dict[str, Any]) -> dict[str, Any]:
@@ -79,6 +89,13 @@ def sync(upkeep: Upkeep, params: dict[str, Any]) -> dict[str, Any]:
     }
     # A sweep does not tell the journal what it found.
     return told if dirty.freshness == "synced" else {**told, "clock": None, **_unknown(params)}
+
+
+def _sync_and_resumed(
+    upkeep: Upkeep, resumed: Callable[[str], int], params: dict[str, Any]
+) -> dict[str, Any]:
+    told = sync(upkeep, params)
+    return {**told, "hydration": resumed(project(told["target_root"]))}
 
 
 def dirt(upkeep: Upkeep, params: dict[str, Any]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from triseek.errors import InvalidQuery
+from triseek.mcp import pinned_lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,12 +40,33 @@ _ALIASES: Mapping[str, str] = {
     "glob": "path_query", "path_glob": "path_query", "content": "content_query",
     "task": "goal", "description": "goal", "budgetTokens": "budget_tokens",
     "maxFiles": "max_files", "files": "changed_files",
+    "objective": "goal", "session": "session_id", "sessionId": "session_id", "state": "status",
+    "snapshot": "snapshot_id", "snapshotId": "snapshot_id", "token_budget": "budget_tokens",
+    "harness": "source_harness", "sourceHarness": "source_harness",
+    "model": "source_model", "sourceModel": "source_model",
+    "pinned_snippets": "pinned_snippet_paths", "pinnedSnippetPaths": "pinned_snippet_paths",
+    "snippets": "pinned_snippet_paths", "pins": "pinned_snippet_paths",
+    "a": "snapshot_a", "from": "snapshot_a", "before": "snapshot_a", "snapshotA": "snapshot_a",
+    "b": "snapshot_b", "to": "snapshot_b", "after": "snapshot_b", "snapshotB": "snapshot_b",
+    "output_path": "output", "pack": "output", "pack_path": "output",
 }  # fmt: skip
 """Other names of arguments; they count where the tool has the argument and not the name."""
 _VALUES: Mapping[str, Mapping[str, str]] = {
     "output_mode": {"files_with_matches": "files", "lines": "content"},
     "case": {"ignore": "insensitive", "ignorecase": "insensitive"},
     "mode": {"fixed": "literal", "text": "literal", "regexp": "regex"},
+    "status": {
+        "any": "all",
+        "active": "open",
+        "done": "resolved",
+        "completed": "resolved",
+        "complete": "resolved",
+        "finished": "resolved",
+        "resolve": "resolved",
+        "abandon": "abandoned",
+        "cancelled": "abandoned",
+        "canceled": "abandoned",
+    },
 }
 _JOINED = frozenset(("glob", "type", "path_query"))
 """Arguments of several words, which may come as a list."""
@@ -71,15 +93,23 @@ def read(verb: Verb, given: Mapping[str, Any] | None) -> Any:  # noqa: ANN401 - 
 
 def _bound(name: str, value: object) -> None:
     """Refuse what is longer than anybody means."""
-    texts = value if isinstance(value, list) else [value]
-    if len(texts) > ITEMS_MAX:
-        raise InvalidQuery(f"{name} has {len(texts):,} items, {ITEMS_MAX:,} are allowed")
+    items = value if isinstance(value, (list, dict)) else [value]
+    if len(items) > ITEMS_MAX:
+        raise InvalidQuery(f"{name} has {len(items):,} items, {ITEMS_MAX:,} are allowed")
+    texts = [text for item in _values(value) for text in _values(item)]
     length = sum(len(text) for text in texts if isinstance(text, str))
     if length > TEXT_MAX:
         raise InvalidQuery(f"{name} has {length:,} characters, {TEXT_MAX:,} are allowed")
     for text in texts:
         if isinstance(text, str) and not _is_text(text):
             raise InvalidQuery(f"{name} holds half of a surrogate pair, which is no character")
+
+
+def _values(value: object) -> list[Any]:
+    """What a list or an object holds, or what is neither."""
+    if isinstance(value, dict):
+        return [*value, *value.values()]
+    return value if isinstance(value, list) else [value]
 
 
 def _is_text(text: str) -> bool:
@@ -145,6 +175,8 @@ def _target(name: str, value: Any, own: set[str]) -> tuple[str | None, Any]:  # 
         if isinstance(value, bool) or str(value).lower() in ("true", "false"):
             return "mode", "regex" if _is_true(value) else "literal"
         return ("query" if "query" in own else "content_query"), value
+    if name == "id":
+        return next((only for only in ("session_id", "snapshot_id") if only in own), None), value
     target = _ALIASES.get(name, "")
     target = target if target in own else _ALIASES.get(target, "")
     return (target, value) if target in own else (None, value)
@@ -158,6 +190,8 @@ def _value(name: str, value: Any, kind: str) -> Any:  # noqa: ANN401 - JSON
     """A value as its argument has it, where there is no doubt."""
     if kind == "int":
         return _whole(value)
+    if kind == "tuple[PinnedLines, ...]":
+        return pinned_lines.read(_listed(value))
     if kind.startswith("tuple["):
         return _listed(value)
     if name in _JOINED and isinstance(value, (list, str)):

@@ -22,5 +22,7 @@ reuse it from your context, or pass force_refresh: true if you no longer have it
 - context_pack gives a small, bounded starting set for a task: goal and, if known, changed files.
 - memo_check says whether a file you have read is unchanged: skip the reading if it is \
 `skip_reread`. memo_status asks for several files.
+- For work that another agent may go on with: session_open with the goal at the start, \
+session_handoff at the end; session_resume goes on with a snapshot.
 - Before the index is built searches work all the same, only slower. reindex is rarely needed.
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from triseek.mcp import session_digest
 from triseek.service.pack_digest import pack_lines
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ def digest(tool: str, arguments: Mapping[str, Any], envelope: Mapping[str, Any])
         lines = iter((_reindexed(envelope),))
     elif tool.startswith("memo_"):
         lines = _memo(tool, envelope)
+    elif tool.startswith("session_"):
+        lines = session_digest.lines(tool, envelope)
     else:
         lines = _search(tool, arguments, envelope)
     return "\n".join(lines)
@@ -47,6 +50,8 @@ def _search(tool: str, arguments: Mapping[str, Any], found: Mapping[str, Any]) -
         return
     for note in found.get("notes", ()):
         yield f"note: {note}"
+    if "prior_snapshot_id" in found:
+        yield f"note: {_before(found)}"
     if found.get("incomplete"):
         yield f"incomplete: {found['incomplete']}"
     if not found["results"]:
@@ -60,6 +65,14 @@ def _search(tool: str, arguments: Mapping[str, Any], found: Mapping[str, Any]) -
             f"[truncated: more results available — pass offset {found['next_offset']}, "
             "raise `limit` (max 100) or narrow the query]"
         )
+
+
+def _before(found: Mapping[str, Any]) -> str:
+    """What a search had found in the session that was resumed."""
+    asked = f"{found['prior_snapshot_id']} had asked this ({found['prior_search_id']})"
+    if not found["prior_paths_differ"]:
+        return f"{asked}: the same files then"
+    return f"{asked}; then: {', '.join(found['prior_result_paths']) or 'nothing'}"
 
 
 def _header(tool: str, arguments: Mapping[str, Any], found: Mapping[str, Any]) -> str:

@@ -22,6 +22,12 @@ _BOUNDS: Mapping[str, Mapping[str, Any]] = {
     "intent": {"enum": list(INTENTS)},
 }
 """What agents are asked to keep to; what lies beyond is taken as the nearest within."""
+_BOUNDS_OF: Mapping[tuple[str, str], Mapping[str, Any]] = {
+    ("session_resume", "budget_tokens"): {
+        "minimum": tools.RESUME_TOKENS_MIN, "maximum": tools.RESUME_TOKENS_MAX,
+    },
+}  # fmt: skip
+"""Those of one tool's argument."""
 _FRESHNESS = {"enum": ["fresh", "stale", "unknown"]}
 _TEXT, _WHOLE, _FLAG = {"type": "string"}, {"type": "integer"}, {"type": "boolean"}
 
@@ -50,6 +56,9 @@ _FOUND = _object(
     version=_TEXT, results=_list(_object(path=_TEXT, reason=_TEXT)), search_id=_TEXT,
     results_omitted=_FLAG, truncated=_FLAG, next_offset=_WHOLE,
 )  # fmt: skip
+_ANY = {"type": "object"}
+_SESSION = _object(session=_ANY)
+_CAPTURED = _object(snapshot_id=_TEXT, snapshot_dir=_TEXT, manifest=_ANY)
 _ANSWERS: Mapping[str, dict[str, Any]] = {
     "find_files": _FOUND,
     "search_content": _SEARCHED,
@@ -83,6 +92,19 @@ _ANSWERS: Mapping[str, dict[str, Any]] = {
         tokens_at_last_read=_WHOLE, current_tokens=_WHOLE, last_read_ago_seconds=_WHOLE,
         diff=_TEXT,
     ),
+    "session_open": _SESSION,
+    "session_status": _object(session=_ANY, action_log_size=_WHOLE),
+    "session_list": _object(sessions=_list(_ANY)),
+    "session_close": _SESSION,
+    "session_snapshot": _CAPTURED,
+    "session_handoff": _CAPTURED,
+    "session_snapshot_list": _object(snapshots=_list(_ANY)),
+    "session_snapshot_get": _object(snapshot=_ANY),
+    "session_snapshot_diff": _object(diff=_ANY),
+    "session_resume": _object(
+        session_id=_TEXT, payload_markdown=_TEXT, payload_token_estimate=_WHOLE,
+        hydration_report=_ANY, searches=_list(_ANY),
+    ),
     "reindex": _object(version=_TEXT, completed=_FLAG, rebuilt_full=_FLAG, indexed_files=_WHOLE),
 }  # fmt: skip
 
@@ -94,7 +116,8 @@ def input_schema(verb: Verb) -> dict[str, Any]:
     schema = TypeAdapter(verb.request).json_schema()
     told = _inherited(verb)
     properties = {
-        name: _property(name, body, told) for name, body in _ordered(schema["properties"], verb)
+        name: {**_property(name, body, told), **_BOUNDS_OF.get((verb.name, name), {})}
+        for name, body in _ordered(_spelled_out(schema), verb)
     }
     found = {"type": "object", "properties": properties, "additionalProperties": False}
     if not properties:
@@ -102,6 +125,22 @@ def input_schema(verb: Verb) -> dict[str, Any]:
     if schema.get("required"):
         found["required"] = schema["required"]
     return found
+
+
+def _spelled_out(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The properties of a schema, without references: not every client follows them."""
+    named = schema.get("$defs", {})
+    properties = {}
+    for name, body in schema["properties"].items():
+        reference = body.get("items", {}).get("$ref", "").rpartition("/")[2]
+        properties[name] = {**body, "items": _item(named[reference])} if reference else body
+    return properties
+
+
+def _item(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """An object in a list; the names of its fields have to say what they are."""
+    fields = {name: {"type": body["type"]} for name, body in schema["properties"].items()}
+    return {"type": "object", "properties": fields, "required": schema["required"]}
 
 
 def output_schema(verb: Verb) -> dict[str, Any]:

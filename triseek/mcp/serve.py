@@ -29,12 +29,15 @@ def serve(repo: str | None, toolsets: Sequence[str], http: str | None = None) ->
     from triseek.mcp.startup import Startup, sync_is_wanted
     from triseek.service.desk import Desk
     from triseek.service.lending import Lending
+    from triseek.service.noting import Noting
     from triseek.service.service import Service
     from triseek.service.verbs import chosen
 
     startup = Startup(Chores(), sync=sync_is_wanted())
     with Service(is_cold=lambda: startup.is_cold, lender=Lending) as service:
-        desk = Desk(service, roots.choose(repo))
+        root = roots.choose(repo)
+        noting = Noting(root)
+        desk = Desk(service, root, sink=noting, flush=noting.flush)
         desk.is_syncing = lambda: startup.is_syncing
         made = server.create(desk, chosen(toolsets), lambda: startup.begin(desk))
         try:
@@ -49,6 +52,7 @@ def serve(repo: str | None, toolsets: Sequence[str], http: str | None = None) ->
                 over_http.serve(made, Address.parse(http))
         finally:
             startup.end()
+            noting.close()
 
 
 def _occupy_standard_streams() -> None:

@@ -24,7 +24,7 @@ from triseek import __version__
 from triseek.errors import BackendFailure, Cancelled, TriseekError
 from triseek.mcp import arguments, conversations, render, schemas
 from triseek.mcp.instructions import INSTRUCTIONS
-from triseek.service import envelopes
+from triseek.service import envelopes, hydrated, telling
 from triseek.service.desk import Call
 
 if TYPE_CHECKING:
@@ -106,6 +106,7 @@ class Tools:
         call = Call(
             conversation=_conversation(ctx),
             who=conversations.asker(ctx.meta, _client(ctx)),
+            connection=_connection(ctx) or "",
             cancelled=cancelled.is_set,
             progress=_progress(ctx),
         )
@@ -125,11 +126,13 @@ class Tools:
         self, verb: Verb, given: dict[str, Any] | None, call: Call
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """The arguments as they were understood, and the envelope, be it of an error."""
-        meant = given or {}
+        meant = noted = given or {}
         try:
             request = arguments.read(verb, given)
-            meant = dataclasses.asdict(request)
+            meant, noted = dataclasses.asdict(request), telling.chosen(request)
             envelope = verb.answer(self._desk, request, call)
+            if verb.kind == "search":
+                envelope = hydrated.beside(self._desk, verb.name, request, envelope)
         except Cancelled as error:
             return meant, envelopes.failure(error)
         except TriseekError as error:
@@ -137,7 +140,7 @@ class Tools:
         except Exception as error:
             logger.exception("%s failed", verb.name)
             envelope = envelopes.failure(BackendFailure(f"internal error: {type(error).__name__}"))
-        self._desk.record(verb, given or {}, envelope, call)
+        self._desk.record(verb, noted, envelope, call)
         return meant, envelope
 
 
@@ -151,7 +154,7 @@ def _tool(verb: Verb) -> types.Tool:
         annotations=types.ToolAnnotations(
             read_only_hint=verb.read_only,
             destructive_hint=False,
-            idempotent_hint=True,
+            idempotent_hint=verb.idempotent,
             open_world_hint=False,
         ),
     )
@@ -167,9 +170,12 @@ def _result(tool: str, given: dict[str, Any], envelope: dict[str, Any]) -> types
 
 
 def _conversation(ctx: ServerRequestContext[Any]) -> str | None:
+    return conversations.conversation(ctx.meta, _client(ctx), _connection(ctx))
+
+
+def _connection(ctx: ServerRequestContext[Any]) -> str | None:
     # By HTTP a request may stand for itself; where it belongs to a session its header says so.
-    connection = "stdio" if ctx.request is None else ctx.request.headers.get("mcp-session-id")
-    return conversations.conversation(ctx.meta, _client(ctx), connection)
+    return "stdio" if ctx.request is None else ctx.request.headers.get("mcp-session-id")
 
 
 def _client(ctx: ServerRequestContext[Any]) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections import OrderedDict
 from dataclasses import dataclass, field
@@ -11,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from triseek.errors import Cancelled
 from triseek.model.index import no_progress
+from triseek.service import telling
+from triseek.service.hydrated import Hydrated
 from triseek.service.lending import Lending
 from triseek.sessions.actions import Action, Recent
 from triseek.sessions.reuse import Answers
@@ -27,15 +28,18 @@ if TYPE_CHECKING:
 DEADLINE_S = 20.0
 """After so long a search says what it has found; clients give up on tools after that."""
 SNAPSHOTS_MAX = 64
-PATHS_MAX = 20
-"""Paths of an answer that are noted with the action."""
-ARGUMENT_MAX = 500
-"""Characters of an argument that are."""
+TOLD_MAX = 1_024
+"""Answers whose paths are known, for when they are not repeated."""
+CONNECTIONS_MAX = 1_024
 
 
 def never() -> bool:
     """Nobody cancels."""
     return False
+
+
+def nothing() -> None:
+    """Nothing has to be told."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +50,8 @@ class Call:
     """Names the one context window that the answer goes to; None where that is not known."""
     who: Mapping[str, str] = field(default_factory=dict)
     """What the client says of itself: any of `harness`, `session`, `agent`, `call`."""
+    connection: str = ""
+    """Names the connection the call came by; "" where each stands for itself."""
     cancelled: Callable[[], bool] = never
     progress: Progress = no_progress
 
@@ -53,16 +59,30 @@ class Call:
 class Desk:
     """What the tools share; safe to use from several threads."""
 
-    def __init__(self, service: Service, root: str, *, sink: Sink | None = None) -> None:
-        """Answer for `root`, which need not be there yet; actions go to `sink`."""
+    def __init__(
+        self,
+        service: Service,
+        root: str,
+        *,
+        sink: Sink | None = None,
+        flush: Callable[[], None] = nothing,
+    ) -> None:
+        """Answer for `root`, which need not be there yet; actions go to `sink`.
+
+        flush: waits until the sink has told what it was given.
+        """
         self.service = service
         self.root = root
         self.answers = Answers()
         self.lending = Lending(root)
+        self.hydrated = Hydrated(root)
         self.is_syncing: Callable[[], bool] = never
         """Whether the index is being brought up to date by this process."""
         self.sink: Sink = sink or Recent()
+        self.flush = flush
         self._lock = Lock()
+        self._current: OrderedDict[str, str] = OrderedDict()
+        self._told: OrderedDict[str, list[str]] = OrderedDict()
         self._snapshots: OrderedDict[Hashable, Mapping[bytes, float]] = OrderedDict()
 
     @property
@@ -88,43 +108,69 @@ class Desk:
                 self._snapshots.popitem(last=False)
         return fresh
 
+    def session(self, call: Call) -> str:
+        """The work session that was opened or resumed last by a call's connection; "" for none."""
+        with self._lock:
+            return self._current.get(call.connection, "")
+
+    def work_on(self, session_id: str, call: Call) -> None:
+        """Take a session as the current one of a call's connection."""
+        with self._lock:
+            _put(self._current, call.connection, session_id, CONNECTIONS_MAX)
+
+    def leave(self, session_id: str) -> None:
+        """Take a session, which has ended, as nobody's current one."""
+        with self._lock:
+            for connection in [one for one, name in self._current.items() if name == session_id]:
+                del self._current[connection]
+
     def record(
         self, verb: Verb, given: Mapping[str, Any], envelope: Mapping[str, Any], call: Call
     ) -> None:
-        """Note that a tool was called, and what came of it."""
-        results = envelope.get("results") or envelope.get("items") or ()
-        payload: dict[str, Any] = {
-            "tool": verb.name,
-            "arguments": {name: _clipped(value) for name, value in given.items()},
-            "result_paths": [result["path"] for result in results[:PATHS_MAX]],
-        }
-        for name in ("search_id", "cache", "files_with_matches", "total_line_matches"):
-            if name in envelope:
-                payload[name] = envelope[name]
-        if "error" in envelope:
-            payload["error"] = envelope["error"]["code"]
-        action = Action(
-            at_s=time.time(), kind=verb.kind, conversation=call.conversation, payload=payload
-        )
-        self.sink(action)
-        if verb.kind == "search" and payload["result_paths"]:
-            self.lending.tell("frecency_found", _found(verb, given, payload["result_paths"]))
+        """Note that a tool was called, and what came of it.
+
+        given: The arguments, under their own names; defaults may be left out.
+        """
+        payload = telling.payload(self.root, verb.name, given, envelope, call.who)
+        paths = self._paths(envelope, payload["result_paths"])
+        payload["result_paths"] = paths
+        if not telling.is_noted_elsewhere(verb.name, envelope):
+            self.sink(
+                Action(
+                    at_s=time.time(),
+                    kind=verb.kind,
+                    conversation=call.conversation,
+                    payload=payload,
+                    session_id=telling.session_of(envelope) or self.session(call),
+                )
+            )
+        if verb.kind == "search" and paths and not envelope.get("results_omitted"):
+            self.lending.tell("frecency_found", _found(verb, given, paths))
+
+    def _paths(self, envelope: Mapping[str, Any], paths: list[str]) -> list[str]:
+        """The paths of an answer; of one that is not repeated, those it had."""
+        search_id = envelope.get("search_id", "")
+        with self._lock:
+            if envelope.get("results_omitted"):
+                return self._told.get(search_id, paths)
+            if search_id:
+                _put(self._told, search_id, paths, TOLD_MAX)
+        return paths
+
+
+def _put(kept: OrderedDict[str, Any], name: str, value: object, most: int) -> None:
+    """Keep the newest of a few things."""
+    kept[name] = value
+    kept.move_to_end(name)
+    if len(kept) > most:
+        kept.popitem(last=False)
 
 
 def _found(verb: Verb, given: Mapping[str, Any], paths: list[str]) -> dict[str, Any]:
     """What frecency is to know of an answer."""
     query = next((given[name] for name in ("query", "content_query") if name in given), "")
     kind = "path" if verb.name == "find_files" else str(given.get("mode", "literal"))
-    return {"pattern": str(query)[:ARGUMENT_MAX], "kind": kind, "paths": paths}
-
-
-def _clipped(value: Any) -> Any:  # noqa: ANN401 - JSON
-    """An argument as it is noted: texts not too long, lists not either."""
-    if isinstance(value, str):
-        return value[:ARGUMENT_MAX]
-    if isinstance(value, (bool, int, float)) or value is None:
-        return value
-    return json.dumps(value)[:ARGUMENT_MAX]
+    return {"pattern": str(query)[: telling.ARGUMENT_MAX], "kind": kind, "paths": paths}
 
 
 def patience(call: Call) -> Callable[[], bool]:

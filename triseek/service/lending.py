@@ -37,6 +37,8 @@ class Lending:
 
     def __init__(self, root: str) -> None:
         self.root = root
+        self.hydration = 0
+        """The number of the newest resume here, as the daemon said last; 0 for none."""
         self._rest_until = 0.0
         self._lock = threading.Lock()
         self._teller: threading.Thread | None = None
@@ -83,7 +85,11 @@ class Lending:
                 self._rest_until = time.monotonic() + REST_S
             return None
         # A root that has no index yet is answered for by an indexed folder above it.
-        return told if told.get("target_root") == self.root else None
+        if told.get("target_root") != self.root:
+            return None
+        if type(serial := told.get("hydration")) is int:
+            self.hydration = serial
+        return told
 
 
 def _clock(text: object) -> Clock | None:

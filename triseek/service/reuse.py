@@ -59,11 +59,14 @@ class Turn:
         self._prior = prior
         self._clock = clock
         self._since = since
+        self._hydration = desk.lending.hydration
 
     def known(self, root: str, bearing: Callable[[], Bearing]) -> dict[str, Any] | None:
         """The envelope that says so, if the conversation has this answer and it still holds."""
         prior = self._prior
         if prior is None or self._clock is None or self._since.kind == "unknown":
+            return None
+        if prior.hydration != self._hydration:
             return None
         if self._since.kind == "changed" and not self._still_holds(prior, bearing()):
             return None
@@ -105,7 +108,7 @@ class Turn:
                     self._key,
                     Answer(
                         search_id, self._clock, outcome.matched, outcome.shown,
-                        outcome.files, outcome.lines,
+                        outcome.files, outcome.lines, self._hydration,
                     ),
                 )  # fmt: skip
             else:

@@ -23,6 +23,8 @@ class Action:
     """Who did it, where that is known."""
     payload: dict[str, Any] = field(default_factory=dict)
     """What was asked and what came of it, as JSON values; no file contents."""
+    session_id: str = ""
+    """The work session it belongs to; "" for the one that is open where it was done."""
 
 
 Sink: TypeAlias = Callable[[Action], None]

@@ -34,6 +34,8 @@ class Answer(NamedTuple):
     """Those that were listed."""
     files_with_matches: int
     total_line_matches: int
+    hydration: int = 0
+    """Which resume here was the newest then: one who resumes has seen no answer of before."""
 
 
 class Answers:
