@@ -85,6 +85,8 @@ def check(
         print(report_text.as_json(told))
     else:
         print(f"{told['status']}: {told['recommendation']}")
+        if told.get("primed"):
+            print(told["message"])
         if told.get("diff"):
             print(told["diff"], end="")
     return status.FOUND if told["recommendation"] == "skip_reread" else status.NOTHING

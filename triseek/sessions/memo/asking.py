@@ -216,10 +216,20 @@ class Totals:
 
 
 def session_answer(
-    session: str, totals: Totals, files: Sequence[tuple[str, Standing]]
+    session: str,
+    totals: Totals,
+    files: Sequence[tuple[str, Standing]],
+    primed: Sequence[tuple[str, Standing]] = (),
 ) -> dict[str, Any]:
-    """What `memo_session` says."""
-    return {
+    """What `memo_session` says.
+
+    Args:
+        session: Whose reads.
+        totals: Of all its contexts.
+        files: That the context has read.
+        primed: That it has not, and a resume knew.
+    """
+    answer = {
         "session_id": session,
         "tracked_files": len(files),
         "total_reads": totals.reads,
@@ -232,3 +242,9 @@ def session_answer(
         ],
         "redundant_reads": totals.redundant,
     }
+    if primed:
+        answer["primed_files"] = [
+            {"path": path, "status": one.status, "tokens": one.tokens} for path, one in primed
+        ]
+        answer["snapshot_id"] = primed[0][1].primed
+    return answer

@@ -316,7 +316,8 @@ class Conversation:
             self.forgot_s = now_s
         if emptied:
             self.emptied_passed = self.passed
-        self.is_new = emptied and not self.uses and not self.passed and not self.context.agent
+        nothing_yet = not (self.uses or self.passed or self.compactions)
+        self.is_new = emptied and nothing_yet and not self.context.agent
         self.waits_for = self.given = None
         self.files.clear()
 
@@ -327,21 +328,15 @@ class Conversation:
         credit = Credit(spans.NONE, call, now_s, self.passed, self.uses)
         self.waits_for = Given(snapshot_id, quoted, credit)
 
+    @property
+    def has_instructions(self) -> bool:
+        """Whether it began with a payload."""
+        return self.given is not None and self.given.credit is None
+
     def promised(self, call: str) -> Given | None:
         """The payload that this use of a tool should have shown."""
         given = self.waits_for
         return given if given and given.credit and given.credit.call == call else None
-
-    def quoted(
-        self, snapshot_id: str, path: str, now_s: float, in_view: frozenset[str] | None
-    ) -> Spans:
-        """The lines of a file that surely are in the context by a snapshot's payload."""
-        given = self.given
-        if given is None or given.snapshot_id != snapshot_id or path not in given.quoted:
-            return spans.NONE
-        if given.credit is not None and not self.sure(now_s, in_view)(given.credit):
-            return spans.NONE
-        return given.quoted[path].spans
 
     def sure(self, now_s: float, in_view: frozenset[str] | None) -> Callable[[Credit], bool]:
         """Which credits are of lines that are still in the context.

@@ -12,7 +12,7 @@ from triseek.sessions.memo.asking import Standing, Totals
 from triseek.sessions.memo.changes import Changes
 from triseek.sessions.memo.choosing import Announced, Asked, Askers, likely
 from triseek.sessions.memo.context import Given
-from triseek.sessions.memo.primed import Primed, PrimedFile, Priming, Primings
+from triseek.sessions.memo.primed import Asker, Primed, PrimedFile, Priming, Primings
 from triseek.sessions.memo.saved import Saved
 from triseek.sessions.memo.table import Table
 from triseek.sessions.memo.verdict import Denial
@@ -307,9 +307,16 @@ class Memo:
                     totals.add(one)
                 first = self._table.get(context)
                 paths = list(first.files) if first else []
-        standings = self._standings(root, paths, askers, {})
-        found = [(path, one) for path, one in zip(paths, standings, strict=True) if one.tracked]
-        return asking.session_answer(_session(askers, who), totals, found)
+            resumed = self._primings.get(root, self._clock())
+            rest = [path for path in resumed.files if path not in paths] if resumed else []
+        standings = self._standings(root, [*paths, *rest], askers, {})
+        found = list(zip([*paths, *rest], standings, strict=True))
+        return asking.session_answer(
+            _session(askers, who),
+            totals,
+            [(path, one) for path, one in found if one.tracked],
+            [(path, one) for path, one in found if one.primed],
+        )
 
     def save(self) -> None:
         """Write what is known, if it changed; cheap otherwise. To be called now and then.
@@ -344,7 +351,7 @@ class Memo:
         shown = "" if use.failed else use.output or ""
         quoted = primed.borne_out(shown, promised.quoted)
         with self._lock:
-            if conversation.waits_for == promised:
+            if conversation.waits_for is promised:
                 conversation.waits_for = None
                 conversation.given = promised._replace(quoted=quoted) if quoted else None
 
@@ -377,19 +384,26 @@ class Memo:
             known = resumed.files if resumed else {}
             to_see = [path for path in paths if path in tracked or path in known]
             records = [one.in_view if one and to_see else None for one in found]
+            begun_with = {
+                one.context.harness for one in found if to_see and one and one.has_instructions
+            }
         if records and to_see:
             records[0] = askers.in_view or records[0]
         # A record that does not tell is no leave to believe: it may be written too late.
         evidence = [(record() or frozenset()) if record else None for record in records]
         looks |= {path: look.look(path) for path in to_see if path}
+        told = {name: primed.in_instructions(root, name, resumed) for name in begun_with if resumed}
         with self._lock:
             now_s = self._clock()
             found = [self._table.get(context) for context in askers.contexts]
-            told = list(zip(found, evidence, strict=True))
+            those = [
+                Asker(one, in_view, told.get(one.context.harness, {}) if one else {})
+                for one, in_view in zip(found, evidence, strict=True)
+            ]
             return [
                 asking.UNKNOWN
                 if path is None or path not in looks
-                else self._standing(path, looks[path], told, resumed, now_s)
+                else self._standing(path, looks[path], those, resumed, now_s)
                 for path in paths
             ]
 
@@ -397,13 +411,13 @@ class Memo:
         self,
         path: str,
         now: Look | None,
-        askers: Sequence[tuple[Conversation | None, frozenset[str] | None]],
+        askers: Sequence[Asker],
         resumed: Priming | None,
         now_s: float,
     ) -> Standing:
         """How a file stands: what its contexts have read goes before what a resume knew."""
         one = asking.of_all(
-            [asking.standing(who, path, now, now_s, in_view) for who, in_view in askers]
+            [asking.standing(who.one, path, now, now_s, who.in_view) for who in askers]
         )
         if resumed is None or path not in resumed.files or one != asking.UNKNOWN:
             return one
@@ -416,7 +430,8 @@ class Memo:
 
     def _take_up(self) -> None:
         now_s = self._clock()
-        for one in self._saved.load(now_s):
+        contexts, self._primings = self._saved.load(now_s)
+        for one in contexts:
             self._table.put(one)
         self._table.trim(now_s)
         self._changes.keep_only(self._digests())
@@ -433,6 +448,7 @@ class Memo:
                 now_s = self._clock()
                 self._table.trim(now_s)
                 body = state.dump(reversed(list(self._table)), now_s, closed=closed)
+                body["primed"] = primed.dump(self._primings)
                 digests = self._digests()
             self._saved.write(body)
             self._changes.keep_only(digests)

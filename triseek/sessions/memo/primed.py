@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from triseek.sessions.memo import look, spans
 from triseek.sessions.memo.asking import Standing
@@ -25,19 +26,20 @@ if TYPE_CHECKING:
     from triseek.sessions.memo.look import Look
     from triseek.sessions.memo.spans import Spans
 
-ROOTS_MAX = 20
 FILES_MAX = 500
 """Of one root; the first ones are kept."""
+ALL_FILES_MAX = 2_000
+"""Of all roots; those resumed longest ago go first."""
+ROOTS_MAX = 20
 STRETCHES_MAX = 64
 IDLE_S = 7 * 24 * 3600
 """What was resumed so long ago is not told of any more."""
-INSTRUCTIONS = {
-    "claude-code": "CLAUDE.md", "codex": "AGENTS.md", "opencode": "AGENTS.md",
-    "pi": "AGENTS.md", "gemini": "GEMINI.md",
-}  # fmt: skip
-"""The file of a repository that agents begin with."""
+INSTRUCTIONS = {"claude-code": "CLAUDE.md", "codex": "AGENTS.md", "pi": "AGENTS.md"}
+"""The file at a repository's root that an agent surely has, wherever in it it began."""
 INSTRUCTIONS_MAX = 32 * 1024
 """Bytes; of a longer one Codex leaves out the rest."""
+SHOWN_MAX = 32 * 1024
+"""Bytes; of a longer output of a tool an agent may show the model a part."""
 _INSTEAD = ("AGENTS.override.md",)
 _PATH_MAX = 4_096
 
@@ -101,8 +103,12 @@ class Primings:
         """A resume; it takes the place of an earlier one."""
         self._by_root[root] = priming
         self._by_root.move_to_end(root)
-        while len(self._by_root) > ROOTS_MAX:
+        while len(self._by_root) > ROOTS_MAX or self._files > ALL_FILES_MAX:
             self._by_root.popitem(last=False)
+
+    @property
+    def _files(self) -> int:
+        return sum(len(one.files) for one in self._by_root.values())
 
     def get(self, root: str, now_s: float) -> Priming | None:
         """What a root is primed with."""
@@ -138,6 +144,8 @@ def borne_out(text: str, quoted: Mapping[str, Quote]) -> dict[str, Quote]:
         text: What an agent was shown: the payload, or JSON that holds it.
         quoted: By path.
     """
+    if len(text.encode("utf-8", "replace")) > SHOWN_MAX:
+        return {}
     body = "\n" + _payload(text).replace("\r\n", "\n") + "\n"
     found = {}
     for path, quote in quoted.items():
@@ -181,18 +189,35 @@ def in_instructions(root: str, harness: str, resumed: Priming) -> dict[str, Quot
     return borne_out(text, quoted) if told else {}
 
 
-def carried(
-    snapshot_id: str,
-    path: str,
-    askers: Sequence[tuple[Conversation | None, frozenset[str] | None]],
-    now_s: float,
-) -> Spans:
+class Asker(NamedTuple):
+    """A context that may be asking, and what tells what it has."""
+
+    one: Conversation | None
+    """None if it has ended."""
+    in_view: frozenset[str] | None
+    """Its agent's own record; None where it does not tell."""
+    instructions: Mapping[str, Quote]
+    """What of the payload the file that it begins with quotes now."""
+
+    def has(self, snapshot_id: str, path: str, now_s: float) -> Spans:
+        """The lines of a file that it surely has by a payload."""
+        given = self.one.given if self.one else None
+        if self.one is None or given is None or given.snapshot_id != snapshot_id:
+            return spans.NONE
+        lines = given.quoted[path].spans if path in given.quoted else spans.NONE
+        if given.credit is not None:
+            return lines if self.one.sure(now_s, self.in_view)(given.credit) else spans.NONE
+        # Agents read the file again when they compact, and of that we may not have heard.
+        still = self.instructions.get(path)
+        return spans.both(lines, still.spans) if still else spans.NONE
+
+
+def carried(snapshot_id: str, path: str, askers: Sequence[Asker], now_s: float) -> Spans:
     """The lines of a file that each of these contexts surely has by the payload."""
-    all_have: Spans | None = None
-    for one, in_view in askers:
-        has = one.quoted(snapshot_id, path, now_s, in_view) if one else spans.NONE
-        all_have = has if all_have is None else spans.minus(has, spans.minus(has, all_have))
-    return all_have or spans.NONE
+    if not askers:
+        return spans.NONE
+    first, *others = (asker.has(snapshot_id, path, now_s) for asker in askers)
+    return reduce(spans.both, others, first)
 
 
 def standing(snapshot_id: str, file: PrimedFile, now: Look | None, carried: Spans) -> Standing:
@@ -214,8 +239,7 @@ def standing(snapshot_id: str, file: PrimedFile, now: Look | None, carried: Span
             "stale", tokens=file.tokens, current_tokens=now.tokens, message=message,
             primed=snapshot_id,
         )  # fmt: skip
-    lines = spans.joined(carried)
-    if now.whole and spans.covers(lines, now.whole):
+    if now.whole and spans.covers(carried, now.whole):
         message = (
             f"Unchanged {since}, and quoted whole in the hydration payload. Skip re-read to save "
             f"{file.tokens} tokens."
@@ -223,6 +247,59 @@ def standing(snapshot_id: str, file: PrimedFile, now: Look | None, carried: Span
         return Standing(
             "fresh", tokens=file.tokens, message=message, primed=snapshot_id, carried=True
         )
-    part = f"; of it only lines {spans.text(lines)} are, quoted in the payload" if lines else ""
-    message = f"Unchanged {since}, but not in your context{part}; read what you need of it."
-    return Standing("fresh", tokens=file.tokens, message=message, primed=snapshot_id)
+    if not carried:
+        message = f"Unchanged {since}, but not in your context; read what you need of it."
+        return Standing("fresh", tokens=file.tokens, message=message, primed=snapshot_id)
+    lines = spans.text(carried)
+    was_all = (
+        " (all that session had read)" if spans.covers(carried, file.lines or now.whole) else ""
+    )
+    message = (
+        f"Unchanged {since}. Of {now.lines} lines the hydration payload quotes only {lines}"
+        f"{was_all}; read the others if you need them."
+    )
+    return Standing("fresh", tokens=file.tokens, message=message, primed=snapshot_id, lines=lines)
+
+
+def dump(primings: Primings) -> list[dict[str, Any]]:
+    """As JSON values."""
+    return [
+        {
+            "root": root,
+            "snapshot_id": one.snapshot_id,
+            "at_s": one.at_s,
+            "files": [asdict(file) for file in one.files.values()],
+        }
+        for root, one in primings
+    ]
+
+
+def load(body: object, now_s: float) -> Primings:
+    """What `dump` made; nothing for what it cannot have made."""
+    found = Primings()
+    try:
+        for said in body if isinstance(body, list) else ():
+            files = [_file(one) for one in said["files"][:FILES_MAX]]
+            by_path = {one.path: one for one in files}
+            at_s = float(said["at_s"])
+            if 0 <= now_s - at_s < IDLE_S:
+                found.put(str(said["root"]), Priming(str(said["snapshot_id"]), at_s, by_path))
+    except (TypeError, ValueError, KeyError, AttributeError, OverflowError):
+        return Primings()
+    return found
+
+
+def _file(said: dict[str, Any]) -> PrimedFile:
+    return _bounded(
+        PrimedFile(
+            path=str(said["path"]),
+            sha=str(said["sha"]),
+            tokens=int(said["tokens"]),
+            lines=_spans(said["lines"]),
+            in_payload=_spans(said["in_payload"]),
+        )
+    )
+
+
+def _spans(said: list[list[int]]) -> Spans:
+    return tuple((int(first), int(last)) for first, last in said)

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from triseek import errors
-from triseek.sessions.memo import state
+from triseek.sessions.memo import primed, state
+from triseek.sessions.memo.primed import Primings
 from triseek.store import sealed
 
 if TYPE_CHECKING:
@@ -24,13 +25,14 @@ class Saved:
         self._folder = None if folder is None else Path(folder)
         self._is_there = False
 
-    def load(self, now_s: float) -> list[Conversation]:
+    def load(self, now_s: float) -> tuple[list[Conversation], Primings]:
         """What was saved, the least recently active first; nothing if it is damaged."""
         if self._folder is None:
-            return []
+            return [], Primings()
         body = sealed.read(self._folder / _NAME, most_bytes=state.MOST_BYTES)
         self._is_there = body is not None
-        return state.load(body, now_s)
+        told = body.get("primed") if body is not None and state.is_ours(body) else None
+        return state.load(body, now_s), primed.load(told, now_s)
 
     def write(self, body: dict[str, Any]) -> None:
         """Replace it; what cannot be written is logged."""

@@ -57,6 +57,11 @@ def minus(some: Spans, others: Spans) -> Spans:
     return tuple(left)
 
 
+def both(some: Spans, others: Spans) -> Spans:
+    """The lines of `some` that are in `others` too."""
+    return minus(some, minus(some, others))
+
+
 def covers(some: Spans, others: Spans) -> bool:
     """Whether every line of `others` is in `some`."""
     return not minus(others, some)

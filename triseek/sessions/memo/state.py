@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 from triseek.model.hook_event import Context
 from triseek.sessions.memo import spans
-from triseek.sessions.memo.context import FILES_MAX, ROOTS_MAX, Conversation, Credit, Denied, Seen
+from triseek.sessions.memo.context import (
+    FILES_MAX,
+    ROOTS_MAX,
+    Conversation,
+    Credit,
+    Denied,
+    Given,
+    Quote,
+    Seen,
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -47,14 +56,17 @@ def dump(conversations: Iterable[Conversation], now_s: float, *, closed: bool) -
 def load(body: object, now_s: float) -> list[Conversation]:
     """What `dump` made; nothing for what it cannot have made."""
     try:
-        return _load(body, now_s)
+        return _load(body, now_s) if is_ours(body) else []
     except (TypeError, ValueError, KeyError, AttributeError, OverflowError):
         return []
 
 
+def is_ours(body: object) -> bool:
+    """Whether it is of this version."""
+    return isinstance(body, dict) and body.get("schema") == SCHEMA
+
+
 def _load(body: Any, now_s: float) -> list[Conversation]:  # noqa: ANN401 - JSON
-    if not isinstance(body, dict) or body.get("schema") != SCHEMA:
-        return []
     gap = not 0 <= now_s - _seconds(body["saved_s"]) <= GAP_S
     closed = body["closed"] is True
     found = [_conversation(one, gap=gap, closed=closed) for one in body["contexts"]]
@@ -91,6 +103,15 @@ def _context(one: Conversation) -> dict[str, Any]:
         "tokens_saved": one.tokens_saved,
         "compactions": one.compactions,
         "files": [{"path": path, **_seen(seen)} for path, seen in one.files.items()],
+        **({} if one.given is None else {"given": _given(one.given)}),
+    }
+
+
+def _given(given: Given) -> dict[str, Any]:
+    return {
+        "snapshot_id": given.snapshot_id,
+        "quoted": [[path, quote.sha, quote.spans] for path, quote in given.quoted.items()],
+        "credit": given.credit,
     }
 
 
@@ -133,21 +154,23 @@ def _conversation(said: dict[str, Any], *, gap: bool, closed: bool) -> Conversat
         prevented=_number(said["prevented"]),
         tokens_saved=_number(said["tokens_saved"]),
         compactions=_number(said["compactions"]),
+        given=_given_before(said.get("given"), gap=gap),
+    )
+
+
+def _given_before(said: Any, *, gap: bool) -> Given | None:  # noqa: ANN401 - JSON
+    """A payload that came before; what it began with may have been read anew in a gap."""
+    if said is None or (gap and said["credit"] is None):
+        return None
+    quoted = {_text(path): Quote(_text(sha), _spans(at)) for path, sha, at in said["quoted"]}
+    told = said["credit"]
+    return Given(
+        _text(said["snapshot_id"]), quoted, None if told is None else _credit(told, gap=gap)
     )
 
 
 def _file(said: dict[str, Any], *, gap: bool, closed: bool) -> Seen:
-    credits_ = tuple(
-        Credit(
-            _spans(lines),
-            _text(call),
-            _seconds(at_s),
-            _number(passed),
-            _number(use),
-            gap or had_gap is True,
-        )
-        for lines, call, at_s, passed, use, had_gap in said["credits"]
-    )
+    credits_ = tuple(_credit(one, gap=gap) for one in said["credits"])
     denied = tuple(
         Denied(_spans(lines), _number(tokens), _seconds(at_s), counted is True)
         for lines, tokens, at_s, counted in said["denied"]
@@ -162,6 +185,18 @@ def _file(said: dict[str, Any], *, gap: bool, closed: bool) -> Seen:
         reads=_number(said["reads"]),
         read_s=_seconds(said["read_s"]),
         denied=denied,
+    )
+
+
+def _credit(said: list[Any], *, gap: bool) -> Credit:
+    lines, call, at_s, passed, use, had_gap = said
+    return Credit(
+        _spans(lines),
+        _text(call),
+        _seconds(at_s),
+        _number(passed),
+        _number(use),
+        gap or had_gap is True,
     )
 
 
