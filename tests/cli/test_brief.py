@@ -117,7 +117,7 @@ def fallen_back(snapshot, tmp_path, mode="local"):
 def test_the_template_is_written_beside_the_snapshot(snapshot, tmp_path):
     said = triseek(["brief", snapshot], tmp_path)
 
-    assert (said.status, said.err) == (0, "")
+    assert (said.status, said.err) == (0, "→ briefing.md written\n")
     assert said.out.decode() == f"{kept(snapshot)}\n"
     text = kept(snapshot).read_text()
     assert [line for line in text.splitlines() if line.startswith("#")] == list(HEADERS)

@@ -20,6 +20,7 @@ from triseek.cli.commands import (
     mcp,
     memo,
     pack,
+    replay,
     resume,
     session,
     snapshot,
@@ -159,6 +160,7 @@ app.command()(install.install)
 app.command()(install.uninstall)
 app.command()(doctor.doctor)
 app.command()(brief.brief)
+app.command()(replay.replay)
 app.command("frecency-select")(frecency.select)
 app.command()(resume.resume)
 app.command()(handoff.handoff)

@@ -54,6 +54,15 @@ def load(folder: str | os.PathLike[str]) -> Kept:
     return Kept(sessions, max(kept.next_entry_id, newest + 1))
 
 
+def peek(folder: str | os.PathLike[str]) -> dict[str, Session]:
+    """The sessions of a folder by their ids, for a process that is not its owner.
+
+    Nothing is written: what the index does not tell of, or all if it is damaged, comes of the logs.
+    """
+    kept = _indexed(Path(folder) / INDEX) or Kept({}, 1)
+    return {**dict(_from_logs(folder, known=kept.sessions)), **kept.sessions}
+
+
 def save(folder: str | os.PathLike[str], sessions: Iterable[Session], next_entry_id: int) -> None:
     """Replace the index.
 

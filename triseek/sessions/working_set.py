@@ -100,9 +100,9 @@ def gather(entries: Iterable[Entry]) -> Work:
     prompts = []
     for entry in entries:
         if entry.kind in ("read", "edit", "read_denied", "memo_check"):
-            _used(files, entry)
+            used(files, entry)
         elif entry.kind == "search":
-            search = _search(entry)
+            search = search_of(entry)
             if search is not None:
                 searches.pop((search.kind, search.query), None)
                 searches[search.kind, search.query] = Search(search, entry.entry_id)
@@ -115,7 +115,8 @@ def gather(entries: Iterable[Entry]) -> Work:
     )
 
 
-def _used(files: dict[str, Trail], entry: Entry) -> None:
+def used(files: dict[str, Trail], entry: Entry) -> None:
+    """Take in an entry of a file; one whose path makes no sense is passed over."""
     try:
         path = inner_path(entry.payload.get("path"))
     except ValueError:
@@ -148,7 +149,8 @@ def _widen(trail: Trail, payload: dict[str, Any], *, anew: bool) -> None:
     trail.last = last if trail.last is None else max(last, trail.last)
 
 
-def _search(entry: Entry) -> SearchRun | None:
+def search_of(entry: Entry) -> SearchRun | None:
+    """The search that an entry tells of; None if it tells of none, or of one that failed."""
     payload = entry.payload
     given = payload.get("arguments")
     arguments: dict[str, Any] = given if isinstance(given, dict) else {}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from triseek.cli import report_text, status
+from triseek.cli import arrows, report_text, status
 from triseek.errors import BackendFailure, InvalidRequest
 
 if TYPE_CHECKING:
@@ -83,12 +83,8 @@ def brief(
         }
         print(report_text.as_json(told))
         return status.FOUND
-    if print_it:
-        sys.stdout.buffer.write(written.encode())
-        sys.stdout.buffer.flush()
-        print("→ briefing.md written", file=sys.stderr)
-    else:
-        print(path)
+    arrows.arrow("briefing.md written")
+    sys.stdout.buffer.write((written if print_it else f"{path}\n").encode(errors="replace"))
     return status.FOUND
 
 

@@ -1,0 +1,115 @@
+"""An entry of a log in words: who did it, and what.
+
+The words quote the log as it is. Whoever shows them sees to it that its screen takes them.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from triseek.sessions.working_set import search_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from triseek.model.session import Entry
+
+WHAT_MAX = 240
+"""Characters of what was done."""
+NOBODY = "-"
+
+_RESULTS_MAX = 3
+_NAME_MAX = 8
+
+
+def harness(entry: Entry) -> str:
+    """The agent that did it; `NOBODY` if that was not told."""
+    name = entry.payload.get("harness")
+    return name if isinstance(name, str) and name else NOBODY
+
+
+def conversation(entry: Entry) -> str:
+    """Which of the agent's conversations it was; "" if that was not told."""
+    name = entry.payload.get("conversation")
+    return name if isinstance(name, str) else ""
+
+
+def who(entry: Entry) -> str:
+    """The agent, and the beginning of its conversation's name, and of its sub-agent's."""
+    lead, _, name = conversation(entry).partition("/")
+    parts = (name if lead == "session" else lead).split("/")
+    return "/".join([harness(entry), *(part[:_NAME_MAX] for part in parts if part)])
+
+
+def what(entry: Entry) -> str:
+    """What was done, on one line of at most `WHAT_MAX` characters."""
+    told = _TOLD.get(entry.kind, _of_tool)(entry)
+    line = " ".join(told[: 4 * WHAT_MAX].split())
+    return line if len(line) <= WHAT_MAX else line[: WHAT_MAX - 1] + "…"
+
+
+def _file(entry: Entry) -> str:
+    payload = entry.payload
+    if payload.get("outside") is True:
+        return "(outside of the repository)"
+    first, last = payload.get("line_start"), payload.get("line_end")
+    lines = f":{first}-{last}" if type(first) is int and type(last) is int else ""
+    return f"{_text(payload.get('path')) or '?'}{lines}"
+
+
+def _denied(entry: Entry) -> str:
+    tokens = tokens_of(entry)
+    return f"{_file(entry)}, which was in view" + (f" ({tokens:,} tokens)" if tokens else "")
+
+
+def tokens_of(entry: Entry) -> int:
+    """Tokens that were not read, as a refusal tells them."""
+    count = entry.payload.get("tokens")
+    return count if type(count) is int and 0 <= count < 1 << 40 else 0
+
+
+def _search(entry: Entry) -> str:
+    run = search_of(entry)
+    if run is None:
+        return _of_tool(entry)
+    some = ", ".join(run.result_paths[:_RESULTS_MAX])
+    more = len(run.result_paths) - _RESULTS_MAX
+    rest = f" and {more} more" if more > 0 else ""
+    found = f"{some}{rest}" or ("nothing" if run.matches == 0 else "")
+    return f"{run.query} ({run.kind})" + (f" → {found}" if found else "")
+
+
+def _session(entry: Entry) -> str:
+    told = entry.payload.get("session")
+    session: Mapping[str, Any] = told if isinstance(told, dict) else {}
+    if entry.kind == "session_close":
+        return _text(session.get("status"))
+    return _text(session.get("goal")) or "(no goal)"
+
+
+def _of_tool(entry: Entry) -> str:
+    """Another tool, with what it was called with."""
+    payload = entry.payload
+    arguments = payload.get("arguments")
+    given = arguments if isinstance(arguments, dict) else {}
+    shown = json.dumps(given, ensure_ascii=False) if given else _text(payload.get("omitted"))
+    name = _text(payload.get("tool"))
+    return " ".join(filter(None, (name if name != entry.kind else "", shown)))
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+_TOLD: Mapping[str, Callable[[Entry], str]] = {
+    "read": _file,
+    "edit": _file,
+    "memo_check": _file,
+    "read_denied": _denied,
+    "search": _search,
+    "prompt": lambda entry: _text(entry.payload.get("prompt")),
+    "compact": lambda entry: _text(entry.payload.get("source")),
+    "session_open": _session,
+    "session_close": _session,
+}
