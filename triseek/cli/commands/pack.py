@@ -147,10 +147,10 @@ def _differs(manifest: Manifest, folder: str) -> Iterator[str]:
     from triseek.service.roots import project
 
     root = project(folder)
-    identity = git_state.identity(root)
-    if manifest.repo_identity and identity and manifest.repo_identity != identity:
+    same = git_state.is_same(manifest.repo_identity, git_state.identity(root))
+    if same is False:
         yield f"{root} has another history than the repository of the snapshot"
-    elif manifest.repo_identity and not identity:
-        yield f"{root} is no git repository with a commit; run this in a clone of the snapshot's"
+    elif same is None and manifest.repo_root != root:
+        yield f"whether {root} is the repository of the snapshot cannot be told from its history"
     if manifest.repo_root != root:
         yield f"the repository was at {manifest.repo_root}, and is at {root} here"

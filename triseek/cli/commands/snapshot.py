@@ -172,7 +172,7 @@ def _of_here(found: Sequence[Manifest], path: str) -> Iterator[Manifest]:
     root = project(path)
     identity = git_state.identity(root)
     for one in found:
-        if one.repo_root == root or (identity and one.repo_identity == identity):
+        if one.repo_root == root or git_state.is_same(one.repo_identity, identity):
             yield one
 
 

@@ -1,0 +1,132 @@
+"""After a hand-over, the agent that is started in the repository has the block before its model.
+
+The agents come from npm and have a model that does as a script says; where npm reaches no
+registry, the tests are skipped and say why. The work is done by one agent, with triseek installed,
+and is told to the daemon by its hooks; what the next one sends to its model is looked at.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from tests.agents import claude, codex, gemini, opencode, pi
+from tests.agents.model import serving
+from tests.agents.place import Place
+from tests.agents.script import says
+from tests.e2e.mcp_clients import Unreachable, installed
+from tests.e2e.test_handoff_cli import Machine, git
+from tests.e2e.test_memo_in_agents import scene
+
+pytestmark = pytest.mark.slow
+
+GOAL = "Make value_a_7 seven times as large"
+RULE = "Rules of this tree: never say perhaps."
+
+
+@pytest.fixture(scope="session")
+def programs():
+    try:
+        return installed()
+    except Unreachable as error:
+        pytest.skip(str(error))
+
+
+def shown(playing, mark):
+    """All that the model was sent with the first request of a script."""
+    return json.dumps(playing.model.of(mark)[0].body, ensure_ascii=False)
+
+
+def handed(playing, machine, target, source):
+    told = machine.document("handoff", target, "--from", source, cwd=playing.place.tree)
+    return str(told["snapshot_id"])
+
+
+def machine_of(playing):
+    machine = Machine(playing.living.home)
+    machine.env["HOME"] = str(playing.place.home)
+    return machine
+
+
+@pytest.fixture(params=[(claude, codex), (codex, claude)], ids=["to-codex", "to-claude"])
+def pair(request, programs, tmp_path):
+    giver, receiver = request.param
+    with scene(giver, programs, tmp_path) as played:
+        yield played, receiver
+
+
+def test_the_work_of_one_agent_stands_before_the_model_of_the_other(pair):
+    """The whole way: work, `triseek handoff`, and the other agent started in the same tree."""
+    playing, receiver = pair
+    machine = machine_of(playing)
+    tree = playing.place.tree
+    machine.document("session", "open", GOAL, cwd=tree)
+    with playing.session() as session:
+        playing.do(session, playing.read(playing.a, 1, 60))
+    target = receiver.NAME.partition("-")[0]
+    snap = handed(playing, machine, target, playing.agent.NAME)
+
+    receiver.configure(playing.place, playing.model.url)
+    program = str(playing.place.home / "bin" / "triseek")
+    machine.shell(f"{program} install {receiver.NAME}", tree)
+    playing.agent = receiver
+    with playing.session() as session:
+        session.say(playing.script(says("Seen.")))
+
+    sent = shown(playing, "m2")
+    assert snap in sent
+    assert GOAL in sent
+    assert "a.py" in sent[sent.index(snap) :]
+
+
+TARGETS = {"claude": claude, "codex": codex, "opencode": opencode, "pi": pi, "gemini": gemini}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("there", ["", "AGENTS.md", "CLAUDE.md", "AGENTS.override.md"])
+def test_the_block_is_read_and_no_rule_is_hidden(programs, tmp_path, target, there):
+    """Whatever instructions were read before are read still, with the block beside them."""
+    agent = TARGETS[target]
+    with Machine(tmp_path / "state") as machine, serving() as model:
+        place = Place(tmp_path / "home", tmp_path / "repo", programs)
+        for folder in (place.home, place.tree):
+            folder.mkdir()
+        git(place.tree, "init", "-q")
+        (place.tree / "a.py").write_text("a = 1\n")
+        if there:
+            (place.tree / there).write_text(f"# Rules\n\n{RULE}\n")
+        git(place.tree, "add", ".")
+        git(place.tree, "commit", "-qm", "Begin")
+        before = sent_by(agent, place, model, "m1")
+        machine.env["HOME"] = str(place.home)
+        machine.document("session", "open", GOAL, cwd=place.tree)
+        snap = machine.document("handoff", target, cwd=place.tree)["snapshot_id"]
+        after = sent_by(agent, place, model, "m2")
+
+    assert GOAL not in before
+    assert snap in after
+    assert GOAL in after
+    assert len(re.findall(RULE, before)) <= len(re.findall(RULE, after))
+
+
+def sent_by(agent, place, model, mark):
+    """What an agent that is started in the tree sends to its model."""
+    prompt = model.add(mark, [says("Seen.")])
+    if agent is gemini:
+        path = place.home / ".gemini" / "settings.json"
+        path.parent.mkdir(exist_ok=True)
+        security = {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}}
+        path.write_text(json.dumps({"security": security}))
+        gemini.ask(place, model.url, prompt)
+    elif agent is codex:
+        if mark == "m1":
+            codex.configure(place, model.url)
+        with codex.program(place) as program:
+            program.start(str(place.tree)).say(prompt)
+    else:
+        agent.configure(place, model.url)
+        with agent.session(place, model.url) as session:
+            session.say(prompt)
+    return json.dumps(model.of(mark)[0].body, ensure_ascii=False)
