@@ -260,6 +260,21 @@ def test_each_target_gets_the_block_where_it_reads(machine, repo, target, file, 
     assert Path(told["briefing"]).read_text().startswith(f"## Goal\n\n{GOAL}\n")
 
 
+def test_an_agent_is_enough_to_name_the_file(machine, repo):
+    opened(machine, repo)
+    (repo / "AGENTS.md").rename(repo / "CLAUDE.md")
+    made = machine.document("handoff", "opencode", "--no-write", "--from", "pi", cwd=repo)
+    snap = made["snapshot_id"]
+
+    told = machine.document("resume", snap, "--for", "opencode", cwd=repo / "src")
+    assert told["written_to"] == "../CLAUDE.md"
+    assert (repo / "CLAUDE.md").read_text().startswith("# Rules\n\nBe kind.\n\n<!-- TRISEEK:BEGIN")
+    _, _, said = machine.say("resume", snap, "--for", "pi", cwd=repo)
+    assert said == ["→ CLAUDE.md updated; ready to continue"]
+    _, out, said = machine.say("resume", snap, "--for", "pi", "--write-to", "x.md", cwd=repo)
+    assert (out, len(said)) == ("", 1)
+
+
 def test_a_file_that_cannot_be_written_costs_nothing_else(machine, repo):
     opened(machine, repo)
     (repo / "AGENTS.md").unlink()

@@ -50,23 +50,25 @@ The person typed: `{arguments}`
 
 Do exactly one of these.
 
-**`handoff <target>`** (target: claude, codex, opencode or pi): hand this work over.
-1. If the MCP tool `session_handoff` of the server `triseek` is among your tools, call it with
-   `target_harness` set to the target and `source_harness` set to `{harness}`. Else, if
-   `triseek --help` has a command `handoff`, run `triseek handoff <target> --from {harness}`.
-2. If what comes back has no briefing, write a short one: goal, what is done, what is open, the
-   files that matter, the next step.
-3. End by showing exactly the line to paste into the target.
+**`handoff <target>`** (target: claude, codex, opencode, pi, cursor, cline or gemini): hand this
+work over.
+1. Run `triseek handoff <target> --from {harness}` in the project's folder. It keeps a snapshot,
+   writes a briefing, and puts the work into the file that the target reads when it starts. Where
+   you can run no commands, call the tool `session_handoff` of the MCP server `triseek` with
+   `source_harness` set to `{harness}`.
+2. If no session is open, run `triseek session open` with the goal of this work in a sentence, or
+   call the tool `session_open`, and do step 1 again.
+3. Show what it printed, and end with exactly the line to paste into the target:
+   `/triseek resume <snapshot_id>`, for codex `$triseek resume <snapshot_id>`.
 
 **`resume <snapshot_id>`**: go on with work that was handed over.
-1. If the MCP tool `session_resume` of the server `triseek` is among your tools, call it with
-   `snapshot_id`. Else, if `triseek --help` has a command `resume`, run
-   `triseek resume <snapshot_id>`.
-2. Read the whole payload, then sum up its goal, files, searches and next step.
-3. Wait for the person to say "continue" before you edit anything.
-
-If neither the tool nor the command is there, say that this version of triseek cannot do it yet and
-stop: `triseek` takes words it does not know for a search.
+1. Run `triseek resume <snapshot_id> --for {harness}` in the project's folder: the file that you
+   read when you start then has the work, too. Show what it printed.
+2. Call the tool `session_resume` of the MCP server `triseek` with `snapshot_id`. Where there is
+   none, run `triseek resume <snapshot_id> --print`.
+3. Read the whole payload, then sum up its goal, what is ruled out, its files and the next step.
+   Files that it calls stale have changed: read them again before you rely on them.
+4. Wait for the person to say "continue" before you edit anything.
 
 With other words, or none, show these two forms and stop.
 """
@@ -77,7 +79,8 @@ def claude_command(harness: str) -> str:
     return (
         "---\n"
         "description: Hand work over to another agent, or resume work handed over, with triseek\n"
-        "argument-hint: handoff <codex|claude|opencode|pi> | resume <snapshot_id>\n"
+        "argument-hint: handoff <codex|claude|opencode|pi|cursor|cline|gemini> | "
+        "resume <snapshot_id>\n"
         "---\n\n"
         f"{managed(harness)}\n\n{prompt(harness)}"
     )

@@ -10,6 +10,7 @@ import typer
 from triseek.cli import arrows, report_text, status
 from triseek.cli.commands import options  # noqa: TC001 - Typer reads annotations
 from triseek.cli.daemon_asking import ask, folder
+from triseek.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,8 +33,14 @@ def resume(
             help="Put the payload into this file as one block; nothing else in it changes.",
         ),
     ] = "",
+    reader: Annotated[
+        str,
+        typer.Option(
+            "--for", metavar="NAME", help="Put it into the file that this agent reads here."
+        ),
+    ] = "",
     print_it: Annotated[
-        bool, typer.Option("--print", help="Write it to standard output, as without --write-to.")
+        bool, typer.Option("--print", help="Write it to standard output, as without a file.")
     ] = False,
     budget_tokens: Budget = None,
     repo: options.Repo = ".",
@@ -46,7 +53,10 @@ def resume(
     Examples: triseek resume snap_1746300000_session_123 --write-to AGENTS.md ·
     triseek resume snap_1746300000_session_123 --print --budget-tokens 8000
     """
-    wanted: dict[str, Any] = {"snapshot_id": snapshot, "target_root": folder(repo)}
+    root = folder(repo)
+    if reader:
+        write_to, reader = _file_of(reader, root, write_to)
+    wanted: dict[str, Any] = {"snapshot_id": snapshot, "target_root": root}
     if budget_tokens is not None:
         wanted["budget_tokens"] = budget_tokens
     if write_to:
@@ -59,8 +69,24 @@ def resume(
         return status.FOUND
     if print_it or not write_to:
         print(told["payload_markdown"].encode(errors="replace").decode(), end="")
-    _tell(told, write_to, snapshot)
+    _tell(told, write_to, _goes_on(snapshot, reader, write_to))
     return status.FOUND
+
+
+def _file_of(name: str, folder: str, write_to: str) -> tuple[str, str]:
+    """The file that an agent reads in the project around a folder, from here; and the agent.
+
+    Raises:
+        InvalidRequest: we know no such agent, or a file is named besides.
+    """
+    from triseek.harness import project_files
+    from triseek.model.agents import agent
+    from triseek.service.roots import project
+
+    if write_to:
+        raise InvalidRequest("--for names a file already", next_step="Leave out --write-to.")
+    found, root = agent(name).name, project(folder)
+    return os.path.relpath(os.path.join(root, project_files.default(found, root))), found
 
 
 def _written(told: Mapping[str, Any], path: str, root: str) -> str:
@@ -72,23 +98,23 @@ def _written(told: Mapping[str, Any], path: str, root: str) -> str:
     return path
 
 
-def _tell(told: Mapping[str, Any], write_to: str, snapshot: str) -> None:
+def _tell(told: Mapping[str, Any], write_to: str, goes_on: bool) -> None:
     """Say what is warm now; where one's own work goes on in the same agent, that it is ready."""
     report = told["hydration_report"]
-    same = bool(write_to) and _goes_on(snapshot, write_to)
-    if not same:
+    if not goes_on:
         arrows.primed(report)
     arrows.stale(report["stale_files"])
     arrows.differs(report["differs"])
     if write_to:
-        ready = "updated; ready to continue" if same else "updated with hydration payload"
+        ready = "updated; ready to continue" if goes_on else "updated with hydration payload"
         arrows.arrow(f"{write_to} {ready}")
 
 
-def _goes_on(snapshot: str, write_to: str) -> bool:
-    """Whether the file is the project file of the agent that the snapshot was made in."""
+def _goes_on(snapshot: str, reader: str, write_to: str) -> bool:
+    """Whether what is written is for the agent that the snapshot was made in."""
     from triseek.cli.commands.snapshot import snapshots
     from triseek.harness import project_files
 
     maker = snapshots().get(snapshot).manifest.source_harness
-    return maker is not None and project_files.reader(write_to) == maker
+    whose = reader or project_files.reader(write_to)
+    return bool(write_to and maker) and whose == maker
