@@ -7,6 +7,7 @@ import io
 import tarfile
 
 from triseek.model.snapshot import FileSeen, GitState, SearchRun, WorkingSet
+from triseek.sessions import snapshot
 from triseek.sessions.lifecycle import Sessions
 from triseek.sessions.snapshot import Circumstances, Snapshots, Wanted
 
@@ -46,7 +47,7 @@ class Kept:
 
     def create(self, work=WORK, wanted=PINNED, about=ABOUT):
         return self.snapshots.create(
-            self.session, self.sessions.log("mine"), work, wanted, about
+            self.session, self.sessions.log("mine").newest(snapshot.LOG_MAX), work, wanted, about
         )  # fmt: skip
 
 

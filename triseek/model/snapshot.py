@@ -10,12 +10,14 @@ import re
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Self, TypeAlias, cast, get_args
 
-from triseek.model.session import NUMBER_MAX, SCHEMA_VERSION, is_count, is_id, is_ours, is_tellable
+from triseek.model.session import SCHEMA_VERSION, is_count, is_id, is_ours, is_tellable
 
 Trigger: TypeAlias = Literal["asked", "handoff", "compaction"]
 """Why a snapshot was made."""
 _SHA = re.compile(r"[0-9a-f]{64}")
 PATH_MAX = 4_096
+SCORE_MAX = 1e15
+"""Of a file; a whole number up to it is the same as a float."""
 TEXT_MAX = 64 << 10
 """Characters of a path, and of any other text."""
 
@@ -296,6 +298,6 @@ def _number_or_none(value: object) -> int | None:
 
 def _score(value: object) -> tuple[str, float]:
     path, score = (*_list(value), None, None)[:2]
-    if type(score) not in (int, float) or not 0 <= score <= NUMBER_MAX:
+    if type(score) not in (int, float) or not 0 <= score <= SCORE_MAX:
         raise ValueError("a score is none")
     return inner_path(path), float(score)

@@ -7,18 +7,15 @@ shorter, a snapshot is made behind its hook.
 from __future__ import annotations
 
 import itertools
-import json
 import logging
 import math
 import threading
 import time
-from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from triseek.errors import TriseekError
 from triseek.files import git_state
 from triseek.model.agents import told_name
-from triseek.model.session import Entry
 from triseek.model.snapshot import GitState, inner_path
 from triseek.service.roots import is_indexed
 from triseek.sessions.snapshot import LOG_MAX, Circumstances
@@ -26,10 +23,10 @@ from triseek.sessions.snapshot_files import BRIEFING
 from triseek.sessions.working_set import FRECENCY_MAX, gather
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from triseek.model.session import Session
+    from triseek.model.session import Entry, Session
     from triseek.model.snapshot import Manifest, Trigger
     from triseek.service.service import Service
     from triseek.sessions.lifecycle import Sessions
@@ -90,19 +87,19 @@ class Checkpoints:
         """
         session = self._sessions.get(session_id)
         log = self._sessions.log(session_id)
-        entries = list(_entries(log.newest(LOG_MAX)[0]))
+        newest = log.newest(LOG_MAX)
         position = self.position(session.repo_root)
         about = Circumstances(
             self.git(session.repo_root),
             self.identity(session.repo_root),
             position.generation,
             position.epoch,
-            told_name(harness) or _last_harness(entries),
+            told_name(harness) or _last_harness(newest.entries),
             model,
             trigger,
         )
-        work = gather(entries).working_set(self.frecency(session.repo_root))
-        return self._snapshots.create(session, log, work, pins, about)
+        work = gather(newest.entries).working_set(self.frecency(session.repo_root))
+        return self._snapshots.create(session, newest, work, pins, about)
 
     def before_compaction(self, session: Session, harness: str | None) -> None:
         """Make a snapshot behind whoever calls, unless there has just been one."""
@@ -181,12 +178,6 @@ class Checkpoints:
     def _briefed(self, manifest: Manifest) -> bool:
         """Whether somebody has made something of it since."""
         return (self._snapshots.folder(manifest.snapshot_id) / BRIEFING).exists()
-
-
-def _entries(lines: Sequence[bytes]) -> Iterator[Entry]:
-    for line in lines:
-        with suppress(ValueError, RecursionError):
-            yield Entry.read(json.loads(line))
 
 
 def _last_harness(entries: Sequence[Entry]) -> str | None:

@@ -12,10 +12,10 @@ import json
 import os
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from triseek.errors import StateUnwritable
-from triseek.model.session import Entry
+from triseek.model.session import Entry, is_tellable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,13 +27,35 @@ _TAIL = 2 * LINE_MAX
 _PIECE = 1 << 20
 
 
+class Counted(NamedTuple):
+    """How many entries a log had when it was so long."""
+
+    entries: int = 0
+    size_bytes: int = 0
+
+
+class Newest(NamedTuple):
+    """The newest entries of a log."""
+
+    lines: list[bytes]
+    """As they stand there, ends included, oldest first."""
+    entries: list[Entry]
+    """What the lines say."""
+    omitted: int
+    """How many older ones there are."""
+
+
 class ActionLog:
     """The log of one session, for the one process that writes it; safe to share by threads."""
 
-    def __init__(self, folder: str | os.PathLike[str]) -> None:
-        """The log in `folder`, which is made with the first entry."""
+    def __init__(self, folder: str | os.PathLike[str], counted: Counted = Counted()) -> None:  # noqa: B008
+        """The log in `folder`, which is made with the first entry.
+
+        counted: What an earlier process counted; only what was written since is counted again.
+        """
         self.path = Path(folder) / NAME
         self._lock = Lock()
+        self._earlier = counted
         self._count: int | None = None
         self._unsynced = False
 
@@ -58,8 +80,15 @@ class ActionLog:
         """How many entries there are."""
         with self._lock:
             if self._count is None:
-                self._count = _whole_lines(self.path)
+                self._count = _whole_lines(self.path, self._earlier)
             return self._count
+
+    def counted(self) -> Counted:
+        """What a later process need not count."""
+        with self._lock, contextlib.suppress(OSError):
+            if self._count is not None:
+                return Counted(self._count, self.path.stat().st_size)
+        return self._earlier
 
     def __iter__(self) -> Iterator[Entry]:
         """All that can be read, oldest first; a line that is none of ours is passed over."""
@@ -73,8 +102,8 @@ class ActionLog:
                 if entry is not None:
                     yield entry
 
-    def newest(self, most_bytes: int) -> tuple[list[bytes], int]:
-        """The newest lines, oldest first, of at most so many bytes; how many older ones there are.
+    def newest(self, most_bytes: int) -> Newest:
+        """The newest entries, of lines of at most so many bytes together.
 
         Raises:
             StateUnwritable: the log cannot be read.
@@ -86,19 +115,25 @@ class ActionLog:
                 file.seek(max(0, size - most_bytes))
                 held = file.read(most_bytes)
         except FileNotFoundError:
-            return [], 0
+            return Newest([], [], 0)
         except OSError as error:
             raise StateUnwritable(f"cannot read {self.path}: {error.strerror}") from error
         lines = held.splitlines(keepends=True)
         if size > most_bytes:
             del lines[:1]
-        whole = [line for line in lines if _entry(line) is not None]
-        return whole, max(0, count - len(lines))
+        read = [(line, entry) for line in lines if (entry := _entry(line)) is not None]
+        return Newest(
+            [line for line, _ in read], [entry for _, entry in read], max(0, count - len(lines))
+        )
 
     def last_id(self) -> int:
         """The number of the newest entry that can be read; 0 if there is none."""
-        entries = map(_entry, reversed(_tail(self.path).split(b"\n")))
-        return next((entry.entry_id for entry in entries if entry is not None), 0)
+        tail = _tail(self.path)
+        entries = map(_entry, reversed(tail.split(b"\n")))
+        found = next((entry.entry_id for entry in entries if entry is not None), 0)
+        if not found and len(tail) == _TAIL:  # somebody wrote a lot into it that is not ours
+            found = max((entry.entry_id for entry in self), default=0)
+        return found
 
     def sync(self) -> None:
         """Make all entries durable."""
@@ -123,7 +158,7 @@ class ActionLog:
         torn = len(tail) - (tail.rfind(b"\n") + 1)
         if torn:
             os.truncate(self.path, self.path.stat().st_size - torn)
-        return _whole_lines(self.path)
+        return _whole_lines(self.path, self._earlier)
 
     def _write(self, line: bytes) -> None:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
@@ -141,10 +176,13 @@ class ActionLog:
 
 
 def _line(entry: Entry) -> bytes:
-    line = _packed(entry.document())
+    document = entry.document()
+    if not is_tellable(entry.payload):  # a reader would refuse the line
+        return _packed({**document, "payload": {"omitted": "no plain JSON"}})
+    line = _packed(document)
     if len(line) <= LINE_MAX:
         return line
-    return _packed({**entry.document(), "payload": {"omitted": "too large", "bytes": len(line)}})
+    return _packed({**document, "payload": {"omitted": "too large", "bytes": len(line)}})
 
 
 def _packed(document: dict[str, object]) -> bytes:
@@ -168,9 +206,13 @@ def _tail(path: Path) -> bytes:
         return b""
 
 
-def _whole_lines(path: Path) -> int:
+def _whole_lines(path: Path, earlier: Counted) -> int:
+    """Lines that have their end; those that were counted earlier are not read again."""
     try:
         with path.open("rb") as file:
-            return sum(piece.count(b"\n") for piece in iter(lambda: file.read(_PIECE), b""))
+            file.seek(max(0, earlier.size_bytes - 1))
+            is_known = earlier.size_bytes > 0 and file.read(1) == b"\n"
+            count = earlier.entries if is_known else file.seek(0)
+            return count + sum(piece.count(b"\n") for piece in iter(lambda: file.read(_PIECE), b""))
     except OSError:
         return 0

@@ -1,11 +1,12 @@
 """Owner of the sessions folder: `sessions.json` and a folder with a log for each session.
 
-    sessions.json                   {schema_version, sessions: [by id], next_entry_id}
+    sessions.json                   {schema_version, sessions: [by id], next_entry_id, logs}
     <session_id>/action_log.jsonl   see `sessions.action_log`
 
-`sessions.json` is an index, replaced whole whenever a session changes. What it would say is in the
-logs too: each begins with an entry that opens it. So if it is damaged, it is set aside and made
-anew from them, and no session is lost by it.
+`sessions.json` is an index, replaced whole whenever a session changes; `logs` has the entries and
+bytes of each log then, by the session's id, so that nobody has to count them again. What it would
+say is in the logs too: each begins with an entry that opens it. So if it is damaged, it is set
+aside and made anew from them, and no session is lost by it.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from triseek.errors import StateUnwritable
-from triseek.model.session import SCHEMA_VERSION, Session, checked_id, is_id
+from triseek.model.session import SCHEMA_VERSION, Session, checked_id, is_count, is_id, is_ours
 from triseek.sessions.action_log import NAME as LOG
-from triseek.sessions.action_log import ActionLog
+from triseek.sessions.action_log import ActionLog, Counted
 from triseek.store import atomic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 logger = logging.getLogger(__name__)
 
@@ -33,6 +34,8 @@ INDEX = "sessions.json"
 OPENED, CLOSED = "session_open", "session_close"
 """Kinds of the entries that say what a session is; their payload holds its record."""
 _INDEX_MAX = 64 << 20
+_NUMBER_MAX = 1 << 53
+"""Of an entry: no machine writes so many, and a damaged index must not say so."""
 
 
 class Kept(NamedTuple):
@@ -40,6 +43,8 @@ class Kept(NamedTuple):
 
     sessions: dict[str, Session]
     next_entry_id: int
+    counted: dict[str, Counted] = {}  # noqa: RUF012 - never changed
+    """Of the logs, by the ids of their sessions."""
 
 
 def load(folder: str | os.PathLike[str]) -> Kept:
@@ -51,7 +56,7 @@ def load(folder: str | os.PathLike[str]) -> Kept:
         kept = Kept({}, 1)
     sessions = {**dict(_from_logs(folder, known=kept.sessions)), **kept.sessions}
     newest = max((log.last_id() for log in _logs(folder)), default=0)
-    return Kept(sessions, max(kept.next_entry_id, newest + 1))
+    return kept._replace(sessions=sessions, next_entry_id=max(kept.next_entry_id, newest + 1))
 
 
 def peek(folder: str | os.PathLike[str]) -> dict[str, Session]:
@@ -63,7 +68,12 @@ def peek(folder: str | os.PathLike[str]) -> dict[str, Session]:
     return {**dict(_from_logs(folder, known=kept.sessions)), **kept.sessions}
 
 
-def save(folder: str | os.PathLike[str], sessions: Iterable[Session], next_entry_id: int) -> None:
+def save(
+    folder: str | os.PathLike[str],
+    sessions: Iterable[Session],
+    next_entry_id: int,
+    counted: Mapping[str, Counted],
+) -> None:
     """Replace the index.
 
     Raises:
@@ -73,6 +83,7 @@ def save(folder: str | os.PathLike[str], sessions: Iterable[Session], next_entry
         "schema_version": SCHEMA_VERSION,
         "sessions": [s.document() for s in sorted(sessions, key=lambda s: s.session_id)],
         "next_entry_id": next_entry_id,
+        "logs": {name: list(counted[name]) for name in sorted(counted)},
     }
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)  # noqa: PTH103 - the folders above too
@@ -89,9 +100,9 @@ def remove(folder: str | os.PathLike[str], session_ids: Iterable[str]) -> None:
         shutil.rmtree(Path(folder) / checked_id(name), ignore_errors=True)
 
 
-def log(folder: str | os.PathLike[str], session_id: str) -> ActionLog:
+def log(folder: str | os.PathLike[str], session_id: str, counted: Counted) -> ActionLog:
     """The log of a session, whose id has been checked."""
-    return ActionLog(Path(folder) / session_id)
+    return ActionLog(Path(folder) / session_id, counted)
 
 
 def _indexed(path: Path) -> Kept | None:
@@ -99,14 +110,24 @@ def _indexed(path: Path) -> Kept | None:
     try:
         with path.open("rb") as file:
             body = json.loads(file.read(_INDEX_MAX))
-        if body["schema_version"] != SCHEMA_VERSION or type(body["next_entry_id"]) is not int:
+        next_id = body["next_entry_id"]
+        if not is_ours(body["schema_version"]) or not is_count(next_id) or next_id > _NUMBER_MAX:
             return None
         sessions = [Session.read(each) for each in body["sessions"]]
     except FileNotFoundError:
         return Kept({}, 1)
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
-    return Kept({session.session_id: session for session in sessions}, body["next_entry_id"])
+    counted = dict(_counted(body.get("logs")))
+    return Kept({session.session_id: session for session in sessions}, next_id, counted)
+
+
+def _counted(body: object) -> Iterator[tuple[str, Counted]]:
+    """What the index says of logs; where it makes no sense, they are counted once more."""
+    for name, told in body.items() if isinstance(body, dict) else ():
+        match told:
+            case [int(entries), int(size)] if is_count(entries) and is_count(size):
+                yield name, Counted(entries, size)
 
 
 def _set_aside(path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from triseek.errors import InvalidRequest, StateUnwritable
 from triseek.model.session import GOAL_MAX, Entry, Session, checked_id
 from triseek.sessions import files
+from triseek.sessions.action_log import Counted
 
 if TYPE_CHECKING:
     import os
@@ -40,6 +41,7 @@ class Sessions:
         self._sessions = kept.sessions
         self._unsaved = bool(kept.sessions)  # they may have been found in the logs alone
         self._next = kept.next_entry_id
+        self._counted = kept.counted
         self._logs: dict[str, ActionLog] = {}
         self._opened: dict[str, int] = {}
         """When sessions were opened in this process, by count."""
@@ -203,9 +205,13 @@ class Sessions:
         with self._saving:
             with self._lock:
                 sessions, next_id = list(self._sessions.values()), self._next
+                logs = dict(self._logs)
                 self._unsaved = False
+            self._counted |= {name: log.counted() for name, log in logs.items()}
+            ids = {session.session_id for session in sessions}
+            self._counted = {name: told for name, told in self._counted.items() if name in ids}
             try:
-                files.save(self._folder, sessions, next_id)
+                files.save(self._folder, sessions, next_id, self._counted)
             except StateUnwritable:
                 self._unsaved = True
                 raise
@@ -220,7 +226,9 @@ class Sessions:
     def _log(self, session_id: str) -> ActionLog:
         log = self._logs.get(session_id)
         if log is None:
-            log = self._logs[session_id] = files.log(self._folder, session_id)
+            log = self._logs[session_id] = files.log(
+                self._folder, session_id, self._counted.get(session_id, Counted())
+            )
         return log
 
     def _new_id(self) -> str:

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
     from triseek.model.session import Session
     from triseek.model.snapshot import Trigger
-    from triseek.sessions.action_log import ActionLog
+    from triseek.sessions.action_log import Newest
     from triseek.sessions.pack import Unpacked
     from triseek.sessions.snapshot_files import Snapshot
 
-LOG_MAX = 8 << 20
+LOG_MAX = 4 << 20
 """Bytes of the session's log that a snapshot takes along, the newest."""
 PIN_LINES_MAX = 2_000
 PIN_BYTES_MAX = 256 << 10
@@ -84,12 +84,19 @@ class Snapshots:
     def create(
         self,
         session: Session,
-        log: ActionLog,
+        newest: Newest,
         working_set: WorkingSet,
         wanted: Sequence[Wanted],
         about: Circumstances,
     ) -> tuple[Manifest, Path]:
         """Write down how a session stands; it is there whole or not at all.
+
+        Args:
+            session: Which.
+            newest: Of its log, at most `LOG_MAX` bytes.
+            working_set: What these entries worked with.
+            wanted: Lines to quote.
+            about: What else is to be known.
 
         Returns:
             Its manifest and its folder.
@@ -100,7 +107,6 @@ class Snapshots:
         """
         snippets: dict[str, bytes] = {}
         pins = [_pinned(session.repo_root, each, snippets) for each in wanted[:PINS_MAX]]
-        lines, omitted = log.newest(LOG_MAX)
         now = int(self._clock())
         git = _bounded_git(about.git)
         manifest = Manifest(
@@ -119,14 +125,14 @@ class Snapshots:
             repo_branch=git.branch,
             repo_identity=about.identity,
             triseek_version=__version__,
-            action_log_omitted=omitted,
+            action_log_omitted=newest.omitted,
             trigger=about.trigger,
         )
         work = _bounded_work(working_set)
 
         def build(aside: Path, name: str) -> Manifest:
             named = dataclasses.replace(manifest, snapshot_id=name)
-            snapshot_files.write(aside, named, work, lines, pins, git, snippets)
+            snapshot_files.write(aside, named, work, newest.lines, pins, git, snippets)
             return named
 
         named = self._publish(manifest.snapshot_id, build)
