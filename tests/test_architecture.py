@@ -45,6 +45,7 @@ def _modules(code: str) -> set[str]:
         ("import triseek.store.manifest", ("numba", "pyarrow", "typer", "rich")),
         ("import triseek.cli.mcp_verb", (*HEAVY, *PROTOCOL, "json", "dataclasses", "logging")),
         ("import triseek.mcp.serve", (*HEAVY, *PROTOCOL)),
+        ("import triseek.ui.serve", ("numba", "pyarrow", "typer", "rich", "mcp", "mcp_types")),
         (
             "import triseek.mcp.arguments, triseek.mcp.schemas, triseek.mcp.render",
             (*HEAVY, *PROTOCOL),
@@ -83,7 +84,9 @@ def test_only_the_briefs_models_are_asked_over_the_network():
 
     assert naming("httpx2") == ["cli/model_endpoint.py"]
     assert naming("model_endpoint") == ["cli/commands/brief.py"]
-    assert naming("(requests|aiohttp|urllib3|urllib.request|http.client|ftplib|smtplib)") == []
+    assert (
+        naming(r"(?<!\.)(requests|aiohttp|urllib3|urllib.request|http.client|ftplib|smtplib)") == []
+    )
 
 
 def test_only_fetch_and_libc_call_the_operating_system():

@@ -25,6 +25,7 @@ from triseek.cli.commands import (
     session,
     snapshot,
     stats,
+    ui,
 )
 from triseek.cli.commands import find_files as finding
 from triseek.cli.flags import FLAGS
@@ -159,6 +160,7 @@ app.command("context-pack")(context_pack.context_pack)
 app.command()(install.install)
 app.command()(install.uninstall)
 app.command()(doctor.doctor)
+app.command()(ui.ui)
 app.command()(brief.brief)
 app.command()(replay.replay)
 app.command("frecency-select")(frecency.select)

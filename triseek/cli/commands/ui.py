@@ -1,0 +1,71 @@
+"""ui: the page in a browser."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from triseek.cli import report_text, status
+from triseek.cli.commands.index import Folder, Json, existing_folder
+
+if TYPE_CHECKING:
+    from triseek.ui.serve import Links
+
+
+def ui(
+    path: Folder = ".",
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="Listen there; 0, any that is free.")
+    ] = 0,
+    no_open: Annotated[
+        bool, typer.Option("--no-open", help="Start no browser; only say where the page is.")
+    ] = False,
+    json: Json = False,
+) -> int:
+    """Show searches, the index, sessions and snapshots in a browser, until Ctrl-C.
+
+    The page is served to this machine alone, to whoever has its link; it asks for nothing from
+    anywhere else. Anyone with the link sees what it shows.
+
+    Examples: triseek ui · triseek ui ~/src/linux --port 8700 --no-open
+    """
+    from triseek import logs
+    from triseek.ui.serve import serve
+
+    def announce(links: Links) -> None:
+        _tell(links, as_json=json)
+        if not no_open and _is_desktop():
+            _browse(links.once)
+
+    logs.configure("cli")
+    serve(existing_folder(path), port, announce)
+    return status.FOUND
+
+
+def _tell(links: Links, *, as_json: bool) -> None:
+    if as_json:
+        document = {"url": links.lasting, "root": links.root, "port": links.port}
+        print(report_text.as_json(document), flush=True)
+        return
+    print(f"triseek: {links.root}\n  {links.lasting}", flush=True)
+    print("Ctrl-C ends it; until then whoever has this link sees the page.", file=sys.stderr)
+
+
+def _is_desktop() -> bool:
+    """Whether somebody sits before a screen: a browser in a pipeline or over SSH helps nobody."""
+    if sys.platform in ("darwin", "win32"):
+        return sys.stdout.isatty()
+    shown = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    return bool(shown) and sys.stdout.isatty()
+
+
+def _browse(url: str) -> None:
+    """Open a browser behind us; what it says is not ours to show."""
+    import threading
+    import webbrowser
+
+    # Some browsers are waited for until they are closed.
+    threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()

@@ -1,0 +1,1 @@
+"""The page: one server for one person, of this machine."""
