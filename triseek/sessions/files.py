@@ -48,8 +48,13 @@ class Kept(NamedTuple):
 
 
 def load(folder: str | os.PathLike[str]) -> Kept:
-    """Read a folder; one that is not there holds nothing. What is damaged is set aside."""
+    """Read a folder, for its owner; one that is not there holds nothing.
+
+    What is damaged is set aside, what was half written is removed.
+    """
     path = Path(folder) / INDEX
+    for left in path.parent.glob(f"{INDEX}.*.partial"):  # of a process that was killed
+        left.unlink(missing_ok=True)
     kept = _indexed(path)
     if kept is None:
         _set_aside(path)
