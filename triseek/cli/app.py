@@ -10,6 +10,7 @@ from typer.core import TyperCommand
 
 from triseek.cli import daemon_verb, status
 from triseek.cli.commands import (
+    audit,
     brief,
     context_pack,
     doctor,
@@ -161,6 +162,7 @@ app.command()(install.install)
 app.command()(install.uninstall)
 app.command()(doctor.doctor)
 app.command()(ui.ui)
+app.command()(audit.audit)
 app.command()(brief.brief)
 app.command()(replay.replay)
 app.command("frecency-select")(frecency.select)

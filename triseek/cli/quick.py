@@ -21,7 +21,7 @@ VERBS = frozenset(
         "search", "find-files", "build", "update", "reindex", "index-status", "measure", "check",
         "stats", "warmup", "daemon", "frecency-select", "hook", "memo-observe", "memo", "mcp",
         "context-pack", "install", "uninstall", "doctor", "session", "snapshot", "pack", "resume",
-        "handoff", "brief", "replay", "ui",
+        "handoff", "audit", "brief", "replay", "ui",
     )
 )  # fmt: skip
 """First words that are not patterns. `triseek search build` searches for the word build."""

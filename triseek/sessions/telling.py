@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from triseek.model.agents import NAME_MAX
 from triseek.sessions.working_set import search_of
 
 if TYPE_CHECKING:
@@ -20,26 +21,26 @@ WHAT_MAX = 240
 NOBODY = "-"
 
 _RESULTS_MAX = 3
-_NAME_MAX = 8
+_SHORT_MAX, _CONVERSATION_MAX = 8, 200
 
 
 def harness(entry: Entry) -> str:
     """The agent that did it; `NOBODY` if that was not told."""
     name = entry.payload.get("harness")
-    return name if isinstance(name, str) and name else NOBODY
+    return name[:NAME_MAX] if isinstance(name, str) and name else NOBODY
 
 
 def conversation(entry: Entry) -> str:
     """Which of the agent's conversations it was; "" if that was not told."""
     name = entry.payload.get("conversation")
-    return name if isinstance(name, str) else ""
+    return name[:_CONVERSATION_MAX] if isinstance(name, str) else ""
 
 
 def who(entry: Entry) -> str:
     """The agent, and the beginning of its conversation's name, and of its sub-agent's."""
     lead, _, name = conversation(entry).partition("/")
     parts = (name if lead == "session" else lead).split("/")
-    return "/".join([harness(entry), *(part[:_NAME_MAX] for part in parts if part)])
+    return "/".join([harness(entry), *(part[:_SHORT_MAX] for part in parts if part)])
 
 
 def what(entry: Entry) -> str:

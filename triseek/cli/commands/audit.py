@@ -1,0 +1,127 @@
+"""audit: what agents read, edited and searched, by whom, how often, and what was refused."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json as jsons
+import os
+import re
+import sys
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from triseek.cli import status
+from triseek.cli.daemon_asking import folder
+from triseek.errors import InvalidRequest, StateUnwritable
+
+if TYPE_CHECKING:
+    from triseek.service.auditing import Audit
+
+_UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 7 * 86_400}
+_AGO = re.compile(r"(\d{1,9})([smhdw])")
+
+
+def audit(
+    path: Annotated[
+        str, typer.Argument(metavar="PATH", help="A folder of the repository; here if none.")
+    ] = "",
+    session: Annotated[
+        str, typer.Option("--session", metavar="ID", help="One session, instead of all.")
+    ] = "",
+    snapshot: Annotated[
+        str, typer.Option("--snapshot", metavar="ID", help="The log that a snapshot took along.")
+    ] = "",
+    since: Annotated[
+        str,
+        typer.Option(
+            "--since",
+            metavar="WHEN",
+            help="Only what was done since: 30m, 12h, 7d, 2w, or a date as 2026-11-22 or "
+            "2026-11-22T09:30.",
+        ),
+    ] = "",
+    json: Annotated[bool, typer.Option("--json", help="Write a JSON document.")] = False,
+    html: Annotated[
+        str,
+        typer.Option(
+            "--html",
+            metavar="FILE",
+            help="Write one page of HTML to a file; - for standard output.",
+        ),
+    ] = "",
+) -> int:
+    """Sum up what was done: files read and edited, searches, prompts, dead ends, reads refused.
+
+    By agent and by file, of all sessions of a repository. Nothing is written but with --html.
+    Exit status 1: nothing was done.
+
+    Examples: triseek audit · triseek audit ~/src/app --since 7d · triseek audit --session session_1
+    --json · triseek audit --snapshot snap_1746300000_session_123 --html report.html
+    """
+    if sum(map(bool, (session, snapshot, path))) > 1 or (json and html):
+        raise InvalidRequest(
+            "PATH, --session and --snapshot exclude each other, and so do --json and --html",
+            next_step="Give one of them.",
+        )
+    found = _of(path, session, snapshot, _moment(since, time.time())).document()
+    if html:
+        from triseek.cli.render import audit_html
+
+        _put(html, audit_html.page(found).encode("utf-8", "replace"))
+    elif json:
+        _out(jsons.dumps(found, indent=2) + "\n")
+    else:
+        from triseek.cli.render import audit_text
+
+        _out(audit_text.text(found))
+    return status.FOUND if found["totals"]["entries"] else status.NOTHING
+
+
+def _of(path: str, session: str, snapshot: str, since: int) -> Audit:
+    from triseek.service import auditing
+
+    if session:
+        return auditing.of_session(session, since)
+    if snapshot:
+        return auditing.of_snapshot(snapshot, since)
+    return auditing.of_root(folder(path or os.curdir), since)
+
+
+def _moment(text: str, now_s: float) -> int:
+    """What people write for a moment that has passed, as Unix seconds; 0 for nothing.
+
+    Raises:
+        InvalidRequest: It is none.
+    """
+    ago = _AGO.fullmatch(text)
+    if ago is not None:
+        return max(1, int(now_s) - int(ago[1]) * _UNITS[ago[2]])
+    try:
+        return max(1, int(dt.datetime.fromisoformat(text).timestamp())) if text else 0
+    except (ValueError, OverflowError, OSError):
+        raise InvalidRequest(
+            f"--since: {text[:40]!r} is no moment",
+            next_step="Write 30m, 12h, 7d or 2w, or a date as 2026-11-22 or 2026-11-22T09:30.",
+        ) from None
+
+
+def _put(name: str, page: bytes) -> None:
+    """Write a page to a file, whole or not at all."""
+    from triseek.store import atomic
+
+    if name == "-":
+        sys.stdout.buffer.write(page)
+        return
+    try:
+        atomic.write(os.path.abspath(name), page)
+    except OSError as error:
+        raise StateUnwritable(
+            f"cannot write {name}: {error.strerror}", next_step="Name a file that may be written."
+        ) from error
+    _out(f"{os.path.abspath(name)}\n")
+
+
+def _out(text: str) -> None:
+    sys.stdout.buffer.write(text.encode("utf-8", "replace"))
