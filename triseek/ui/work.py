@@ -14,6 +14,7 @@ from triseek.errors import DaemonUnreachable, InvalidRequest
 from triseek.ipc import client
 from triseek.model.session import checked_id
 from triseek.sessions import files
+from triseek.sessions.action_log import ActionLog
 from triseek.sessions.snapshot import Snapshots, diff
 from triseek.ui import timeline
 
@@ -49,20 +50,31 @@ def session(root: str, session_id: str) -> dict[str, Any]:
     """One of them, the length of its log and the snapshots made of it.
 
     Raises:
-        InvalidRequest: there is none of that id in this repository.
+        InvalidRequest: there is none of that id.
     """
     checked_id(session_id)
-    found = [each for each in sessions(root)["sessions"] if each["session_id"] == session_id]
-    if not found:
+    params = {"target_root": root, "session_id": session_id}
+    try:
+        told = client.ask("session_status", params, timeout_s=PATIENCE_S)
+    except DaemonUnreachable:
+        told = _written(session_id)
+    made = _snapshots().all(session_id=session_id)
+    return {
+        "session": told["session"],
+        "action_log_size": told["action_log_size"],
+        "snapshots": [manifest.document() for manifest in made],
+    }
+
+
+def _written(session_id: str) -> dict[str, Any]:
+    """A session as it was written last."""
+    found = files.peek(paths.sessions()).get(session_id)
+    if found is None:
         raise InvalidRequest(
             f"unknown session_id `{session_id}`", next_step="See `triseek session list`."
         )
-    made = _snapshots().all(session_id=session_id)
-    return {
-        "session": found[0],
-        "action_log_size": len(files.log(paths.sessions(), session_id)),
-        "snapshots": [manifest.document() for manifest in made],
-    }
+    size = len(ActionLog(Path(paths.sessions(), session_id)))
+    return {"session": found.document(), "action_log_size": size}
 
 
 def log(session_id: str, given: Mapping[str, str]) -> dict[str, Any]:
