@@ -30,7 +30,7 @@ from triseek.errors import BackendFailure
 from triseek.model.snapshot import GitState
 from triseek.sessions.brief import BYTES_MAX, HEADERS, template, validate
 from triseek.sessions.lifecycle import Sessions
-from triseek.sessions.snapshot import Circumstances, Snapshots, Wanted
+from triseek.sessions.snapshot import LOG_MAX, Circumstances, Snapshots, Wanted
 from triseek.sessions.working_set import gather
 
 KEY = "sk-test-0123456789abcdef"
@@ -58,7 +58,11 @@ class Work:
         git = GitState(commit="c0ffee", branch="work", dirty_files=["retry.py"], hunk_summary={})
         about = Circumstances(git, "first", 1, 0, "codex", None)
         manifest, _ = Snapshots(paths.snapshots()).create(
-            self.session, log, gather(log).working_set([]), [Wanted("retry.py", 2, 2)], about
+            self.session,
+            log.newest(LOG_MAX),
+            gather(log).working_set([]),
+            [Wanted("retry.py", 2, 2)],
+            about,
         )
         return manifest.snapshot_id
 
