@@ -14,7 +14,7 @@ import pytest
 
 from tests.agents import claude, codex, gemini, opencode, pi
 from tests.agents.model import serving
-from tests.agents.place import Place
+from tests.agents.place import Place, run
 from tests.agents.script import says
 from tests.e2e.mcp_clients import Unreachable, installed
 from tests.e2e.test_handoff_cli import Machine, git
@@ -70,7 +70,7 @@ def test_the_work_of_one_agent_stands_before_the_model_of_the_other(pair):
 
     receiver.configure(playing.place, playing.model.url)
     program = str(playing.place.home / "bin" / "triseek")
-    machine.shell(f"{program} install {receiver.NAME}", tree)
+    run([program, "install", receiver.NAME], tree, playing.place.env())
     playing.agent = receiver
     with playing.session() as session:
         session.say(playing.script(says("Seen.")))
