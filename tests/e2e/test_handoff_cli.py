@@ -391,7 +391,7 @@ def test_a_pack_is_resumed_on_another_machine_at_another_place(machine, repo, tm
         held = (there / "AGENTS.md").read_text()
         assert held.startswith("# Rules\n\nBe kind.\n")
         assert GOAL in held
-        assert f"the repository is now in {there}" in held
+        assert f"the repository is now in `{there}`" in held
         listed = other.document("session", "list", cwd=there)["sessions"]
         assert [(one["session_id"], one["goal"]) for one in listed] == [("session_123", GOAL)]
         assert [one["snapshot_id"] for one in other.document("snapshot", "list", cwd=there)[
