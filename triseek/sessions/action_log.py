@@ -34,6 +34,9 @@ class Counted(NamedTuple):
     size_bytes: int = 0
 
 
+_NOTHING = Counted()
+
+
 class Newest(NamedTuple):
     """The newest entries of a log."""
 
@@ -48,7 +51,7 @@ class Newest(NamedTuple):
 class ActionLog:
     """The log of one session, for the one process that writes it; safe to share by threads."""
 
-    def __init__(self, folder: str | os.PathLike[str], counted: Counted = Counted()) -> None:  # noqa: B008
+    def __init__(self, folder: str | os.PathLike[str], counted: Counted = _NOTHING) -> None:
         """The log in `folder`, which is made with the first entry.
 
         counted: What an earlier process counted; only what was written since is counted again.

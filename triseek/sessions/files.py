@@ -105,9 +105,11 @@ def remove(folder: str | os.PathLike[str], session_ids: Iterable[str]) -> None:
         shutil.rmtree(Path(folder) / checked_id(name), ignore_errors=True)
 
 
-def log(folder: str | os.PathLike[str], session_id: str, counted: Counted) -> ActionLog:
+def log(
+    folder: str | os.PathLike[str], session_id: str, counted: Counted | None = None
+) -> ActionLog:
     """The log of a session, whose id has been checked."""
-    return ActionLog(Path(folder) / session_id, counted)
+    return ActionLog(Path(folder) / session_id, counted or Counted())
 
 
 def _indexed(path: Path) -> Kept | None:

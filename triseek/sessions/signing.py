@@ -3,12 +3,23 @@
 The list names every other file with its sum, so whoever signs it signs all of them. A signature
 says which key it was made with; whether that key is to be trusted is for the user to say, by
 keeping its public half among the trusted ones.
+
+What is not signed: when, and for whom. An old pack of somebody trusted stays a good one. What is
+imported under another id, because its own is taken, is no longer what was signed, and no signature
+is kept of any import: it says who made a file, and a snapshot is no longer that file.
+
+Keys are read as ssh reads them: not through links, and only if nobody else can write them, or read
+the private one.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import re
+import secrets
+import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +28,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from triseek.errors import InvalidRequest, PackRejected, StateUnwritable
+from triseek.model.session import is_ours
 from triseek.store import atomic
 
 if TYPE_CHECKING:
@@ -27,6 +39,9 @@ PRIVATE, TRUSTED = "signing.key", "trusted"
 _DOMAIN = b"triseek pack 1\n"
 """What is signed begins with this, so that a signature is good for nothing else."""
 _SIGNATURE_MAX = 4_096
+_FILE_MAX = 1 << 20
+"""Bytes of a file of keys."""
+_KEY, _SIGNED = re.compile(r"[0-9a-f]{64}"), re.compile(r"[0-9a-f]{128}")
 
 
 def sign(checksums: bytes, folder: str | os.PathLike[str]) -> bytes:
@@ -77,9 +92,12 @@ def verify(checksums: bytes, signature: bytes | None, trusted: Iterable[str]) ->
 def _read(document: bytes) -> tuple[bytes, bytes]:
     """The public key and the signature of a document."""
     body = json.loads(document)
-    if body["schema_version"] != SCHEMA_VERSION or body["algorithm"] != "ed25519":
+    if not is_ours(body["schema_version"]) or body["algorithm"] != "ed25519":
         raise ValueError("another kind of signature")
-    return bytes.fromhex(body["public_key"]), bytes.fromhex(body["signature"])
+    key, made = body["public_key"], body["signature"]
+    if not _KEY.fullmatch(key) or not _SIGNED.fullmatch(made):
+        raise ValueError("no signature")
+    return bytes.fromhex(key), bytes.fromhex(made)
 
 
 def public_key(folder: str | os.PathLike[str]) -> str:
@@ -96,55 +114,99 @@ def trust(folder: str | os.PathLike[str], key: str) -> None:
     """Trust packs signed with a key, given by its public half in hex.
 
     Raises:
-        InvalidRequest: It is no key.
+        InvalidRequest: It is no key, or those that are trusted cannot be read safely.
         StateUnwritable: It cannot be kept.
     """
+    name = key.strip().lower()
     try:
-        name = bytes.fromhex(key.strip())
-        Ed25519PublicKey.from_public_bytes(name)
+        Ed25519PublicKey.from_public_bytes(bytes.fromhex(name if _KEY.fullmatch(name) else ""))
     except ValueError as error:
         raise InvalidRequest(
             f"{key.strip()[:80]!r} is no public key",
             next_step="Give the 64 hex digits that `triseek pack key` prints there.",
         ) from error
-    keys = sorted({*_kept(Path(folder)), name.hex()})
+    here = Path(folder)
+    lines = _lines(here)
+    if name in _names(lines):
+        return
     try:
-        _made(Path(folder))
-        atomic.write(
-            Path(folder) / TRUSTED, "".join(f"{one}\n" for one in keys).encode(), mode=0o600
-        )
+        _made(here)
+        held = "".join(f"{line}\n" for line in (*lines, name))  # with what somebody wrote beside
+        atomic.write(here / TRUSTED, held.encode(), mode=0o600)
     except OSError as error:
         raise StateUnwritable(f"cannot write {folder}: {error.strerror}") from error
 
 
 def trusted(folder: str | os.PathLike[str]) -> list[str]:
-    """The public keys that are trusted, this machine's own among them if it has one."""
+    """The public keys that are trusted, this machine's own among them if it has one.
+
+    Raises:
+        InvalidRequest: They cannot be read safely, or make no sense.
+        StateUnwritable: They cannot be read.
+    """
     here = Path(folder)
-    own = [public_key(here)] if (here / PRIVATE).exists() else []
-    return sorted({*own, *_kept(here)})
+    own = [public_key(here)] if os.path.lexists(here / PRIVATE) else []
+    return sorted({*own, *_names(_lines(here))})
 
 
-def _kept(folder: Path) -> list[str]:
+def _lines(folder: Path) -> list[str]:
+    """What is written in the file of trusted keys."""
+    held = _safely(folder, TRUSTED, 0o022)
     try:
-        return (folder / TRUSTED).read_text("ascii").split()
-    except (OSError, ValueError):
-        return []
+        return (held or b"").decode("utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        raise InvalidRequest(
+            f"{folder / TRUSTED} is no text", next_step="Move it away, and trust the keys again."
+        ) from error
+
+
+def _names(lines: Iterable[str]) -> set[str]:
+    """The keys: the first word of a line; what is none is somebody's remark."""
+    words = (line.split()[:1] for line in lines)
+    return {word.lower() for found in words for word in found if _KEY.fullmatch(word.lower())}
+
+
+def _safely(folder: Path, name: str, forbidden: int) -> bytes | None:
+    """A file of the folder of keys, if nobody else can have written it; None if it is not there.
+
+    forbidden: permissions that nobody may have.
+    """
+    path = folder / name
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        what = "is a link" if path.is_symlink() else error.strerror
+        raise StateUnwritable(f"cannot read {path}: {what}") from error
+    try:
+        for place, found, bits in (
+            (folder, folder.stat(), 0o022), (path, os.fstat(descriptor), forbidden),
+        ):  # fmt: skip
+            if found.st_mode & bits or found.st_uid not in (os.geteuid(), 0):
+                raise InvalidRequest(
+                    f"others can change {place}, or read it",
+                    next_step=f"Make sure that it is as it was, then: chmod go-rwx {place}",
+                )
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise _damaged(path)
+        with open(descriptor, "rb", closefd=False) as file:
+            return file.read(_FILE_MAX)
+    finally:
+        os.close(descriptor)
 
 
 def _own(folder: Path) -> Ed25519PrivateKey:
-    path = folder / PRIVATE
+    held = _safely(folder, PRIVATE, 0o077)
+    if held is None:
+        _make(folder)
+        held = _safely(folder, PRIVATE, 0o077)  # this one, or that of somebody who was quicker
     try:
-        held = path.read_bytes()
-    except FileNotFoundError:
-        return _new(folder)
-    except OSError as error:
-        raise StateUnwritable(f"cannot read {path}: {error.strerror}") from error
-    try:
-        key = serialization.load_pem_private_key(held, password=None)
+        key = serialization.load_pem_private_key(held or b"", password=None)
     except (ValueError, TypeError, UnsupportedAlgorithm) as error:
-        raise _damaged(path) from error
+        raise _damaged(folder / PRIVATE) from error
     if not isinstance(key, Ed25519PrivateKey):
-        raise _damaged(path)
+        raise _damaged(folder / PRIVATE)
     return key
 
 
@@ -154,26 +216,28 @@ def _damaged(path: Path) -> InvalidRequest:
     )
 
 
-def _new(folder: Path) -> Ed25519PrivateKey:
-    key = Ed25519PrivateKey.generate()
-    held = key.private_bytes(
+def _make(folder: Path) -> None:
+    """Make a key, which is there whole or not at all; one that is there is never replaced."""
+    held = Ed25519PrivateKey.generate().private_bytes(
         serialization.Encoding.PEM,
         serialization.PrivateFormat.PKCS8,
         serialization.NoEncryption(),
     )
+    aside = folder / f"{PRIVATE}.{secrets.token_hex(8)}.partial"
     try:
         _made(folder)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-        with os.fdopen(os.open(folder / PRIVATE, flags, 0o600), "wb") as file:
+        with os.fdopen(os.open(aside, flags, 0o600), "wb") as file:
             file.write(held)
             file.flush()
             os.fsync(file.fileno())
+        with contextlib.suppress(FileExistsError):
+            os.link(aside, folder / PRIVATE)  # unlike a rename, it replaces nothing
         atomic.sync_folder(folder)
-    except FileExistsError:
-        return _own(folder)  # somebody else was quicker
     except OSError as error:
         raise StateUnwritable(f"cannot write {folder}: {error.strerror}") from error
-    return key
+    finally:
+        aside.unlink(missing_ok=True)
 
 
 def _made(folder: Path) -> None:
