@@ -23,6 +23,8 @@ class Output:
     lines: tuple[tuple[str, int, str], ...]
     """Path, number and text of each line of a file that stands in it."""
     tokens: int
+    is_payload: bool = False
+    """Whether it tells of earlier work: no reading may be refused for what stands in it."""
 
 
 class View:
@@ -32,13 +34,25 @@ class View:
         self.outputs: list[Output] = []
         self._at: defaultdict[tuple[str, int], Counter[str]] = defaultdict(Counter)
         self._texts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self._of_tools: View | None = None
+
+    @property
+    def of_tools(self) -> View:
+        """The same without what tells of earlier work."""
+        if self._of_tools is None:
+            self._of_tools = View()
+            self._of_tools.keep(output for output in self.outputs if not output.is_payload)
+        return self._of_tools
 
     def add(self, output: Output) -> None:
         self.outputs.append(output)
         self._count(output, 1)
+        if self._of_tools is not None and not output.is_payload:
+            self._of_tools.add(output)
 
     def keep(self, outputs: Iterable[Output]) -> None:
         """Everything else is gone."""
+        self._of_tools = None
         for output in self.outputs:
             self._count(output, -1)
         self.outputs = []

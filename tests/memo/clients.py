@@ -51,11 +51,16 @@ def standing(text: str, shown: Shown, *, numbered: bool = False) -> list[Line]:
     return kept + [line for line, _ in takewhile(lambda pair: pair[0].text == pair[1], pairs)]
 
 
-def trimmed(shown: Shown) -> list[Line]:
-    """Without the blank lines at either end and the last line's spaces, which Claude Code cuts."""
+def trimmed(shown: Shown, *, has_more: bool) -> list[Line]:
+    """Without the blank lines at either end and the last line's spaces, which Claude Code cuts.
+
+    has_more: something else stands behind them.
+    """
     kept = list(shown.lines)
     while kept and not kept[0].text.strip():
         kept.pop(0)
+    if has_more:
+        return kept
     while kept and not kept[-1].text.strip():
         kept.pop()
     if kept and kept[-1].text != kept[-1].text.rstrip():
@@ -143,7 +148,8 @@ class Client:
                 text, standing(whole[:2000], shown, numbered=use.style == "numbered"), response
             )
         text = re.sub(r"^(\s*\n)+", "", whole).rstrip()
-        lines = trimmed(shown) if use.style == "plain" else shown.lines
+        has_more = use.trapped[0] == "more"
+        lines = trimmed(shown, has_more=has_more) if use.style == "plain" else shown.lines
         return Result(text, lines, response)
 
     # What its hooks are told

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from tests.memo.agents import Refusal
@@ -44,6 +44,10 @@ class Count:
     fresh: int = 0
     truly_fresh: int = 0
     diffs: int = 0
+    primed: int = 0
+    """Answers that know a file by a resume only."""
+    skipped: int = 0
+    """Of these, such as say that it need not be read."""
     saved: int = 0
     spared: int = 0
 
@@ -53,6 +57,7 @@ class Count:
             f"{self.events} events, {self.reads} reads, {self.redundant} redundant "
             f"({self.provable} provably), {self.denied} denied ({caught:.0%}; {self.moved} moved), "
             f"{self.checks} checks, {self.fresh} fresh of {self.truly_fresh}, {self.diffs} diffs, "
+            f"{self.primed} primed ({self.skipped} to skip), "
             f"{self.saved} tokens said to be saved of {self.spared}"
         )
 
@@ -62,6 +67,8 @@ class Judge:
     """Counts, and raises `Fault` at the first wrong answer."""
 
     count: Count = field(default_factory=Count)
+    resumed: dict[str, tuple[str, dict[str, bytes]]] = field(default_factory=dict)
+    """By root: the snapshot that was resumed last, and what its files held."""
 
     def fault(self, agent: Agent, what: str) -> None:
         who = f"{agent.client.name} {agent.session} {agent.name or 'main'}"
@@ -85,8 +92,10 @@ class Judge:
         )
 
     def is_redundant(self, agent: Agent, use: Use) -> bool:
+        """Whether it shows nothing that tools have not shown, and is in view."""
         lines = would_show(use, agent.tree)
-        return self.is_plain(agent, use) and bool(lines) and self.has(agent, lines)
+        of_tools = replace(agent, view=agent.view.of_tools)
+        return self.is_plain(agent, use) and bool(lines) and self.has(of_tools, lines)
 
     def is_plain(self, agent: Agent, use: Use) -> bool:
         """Whether nothing else is lost: some shells stay where a command has gone."""
@@ -124,6 +133,9 @@ class Judge:
             self.fault(agent, f"denied without evidence: {use}")
         if not lines:
             self.fault(agent, f"denied, but it would have shown nothing that is in view: {use}")
+        plain = replace(agent, view=agent.view.of_tools)
+        if not self.has(plain, lines) and not self.has_texts(plain, lines):
+            self.fault(agent, f"denied what only a payload has shown, if at all: {use}")
         if not is_redundant:
             if not self.has_texts(agent, lines):
                 self.fault(
@@ -164,7 +176,9 @@ class Judge:
             self.fault(agent, f"skips what is not fresh: {answer}")
         is_true = whole is not None and self.has(agent, whole)
         self.count.truly_fresh += is_true
-        if status == "fresh":
+        if answer.get("primed"):
+            self._primed(agent, path, answer, is_true=is_true)
+        elif status == "fresh":
             self.count.fresh += 1
             if not is_true and not (whole and self.has_texts(agent, whole)):
                 missing = "the file is gone" if whole is None else self._missing(agent, whole)
@@ -175,6 +189,28 @@ class Judge:
             part = [line for line in whole or () if int(first) <= line.number <= int(last)]
             if not self.has(agent, part) and not self.has_texts(agent, part):
                 self.fault(agent, f"says that lines are known which are not: {answer}")
+
+    def _primed(self, agent: Agent, path: str, answer: dict[str, Any], *, is_true: bool) -> None:
+        """An answer that knows the file by a resume only."""
+        self.count.primed += 1
+        snapshot, held = self.resumed.get(agent.tree.root, ("", {}))
+        before = held.get(os.path.realpath(path))
+        if before is None or answer["snapshot_id"] != snapshot:
+            self.fault(agent, f"primed, but not by the latest resume: {answer}")
+        is_same = agent.tree.read(path) == before
+        if answer["status"] != ("fresh" if is_same else "stale"):
+            self.fault(agent, f"unchanged since the snapshot: {is_same}, but: {answer}")
+        if answer["recommendation"] == "skip_reread":
+            self.count.skipped += 1
+            if not is_true:
+                missing = self._missing(agent, self._whole(agent, path) or [])
+                self.fault(agent, f"skips what is not in view: {path} {answer}\n{missing}")
+
+    def unread(self, agent: Agent, answer: dict[str, Any]) -> None:
+        """The primed files of `memo_session`."""
+        for file in answer.get("primed_files", ()):
+            more = {"snapshot_id": answer["snapshot_id"], "recommendation": "reread"}
+            self._primed(agent, file["path"], {**file, **more}, is_true=False)
 
     def _whole(self, agent: Agent, path: str) -> list[Line] | None:
         from tests.memo.uses import Portion, Use

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tests.memo.agents import Agent, Output
 from tests.memo.clients import CLIENTS, SHARES, Result, Said, is_refusal
 from tests.memo.judge import FRESH_FOR, Judge
+from tests.memo.resumes import INSTRUCTIONS, Resumes
 from tests.memo.transcripts import OfClaude, OfCodex
 from tests.memo.tree import Tree
 from tests.memo.uses import Reader, Use, shown
@@ -49,6 +50,7 @@ class Stream:
         self.trees = [Tree(folder / name, self.rng) for name in ("one", "two")]
         self.readers = {tree.root: Reader(tree, self.rng) for tree in self.trees}
         self.agents: list[Agent] = []
+        self.resumes = Resumes(self)
         self.service = Service()
         self._start()
 
@@ -69,13 +71,14 @@ class Stream:
             (self._session, 3), (self._rewind, 2.5), (self._compact, 1.2), (self._clear, 0.7),
             (self._leave, 0.6), (self._resume, 0.7), (self._fork, 0.5), (self._child, 1.6),
             (self._silently, 2), (self._idle, 0.12), (self._restart, 0.3),
-            (self._stop, 0.2), (self._save, 3),
+            (self._stop, 0.2), (self._save, 3), (self.resumes.happens, 2.5),
+            (self.resumes.spoils, 0.3),
         )  # fmt: skip
         ways, weights = zip(*steps, strict=True)
         count = self.judge.count
         while count.events < events:
             while sum(not agent.name for agent in self.agents) < MAIN_AGENTS:
-                self._begin("startup")
+                self.begin("startup")
             self.now += self.rng.uniform(0.5, 12)
             self._down -= self._down > 0
             self._deliver_late()
@@ -91,6 +94,11 @@ class Stream:
             saved += self.memo.session(agents[0].tree.root, who)["tokens_saved"]
         return saved, sum(self.judge.total(agent for every in self._of.values()
                                            for agent in every).values())  # fmt: skip
+
+    @property
+    def is_down(self) -> bool:
+        """Whether there is no daemon."""
+        return self._down > 0
 
     # Hooks
 
@@ -121,7 +129,7 @@ class Stream:
             self._heard(agent, said)
             agent.is_known = known
 
-    def _call(self, agent: Agent) -> str:
+    def call(self, agent: Agent) -> str:
         self._calls += 1
         if agent.client.name == "codex" and agent.session.endswith("c"):
             return f"exec-{self._calls:08}"
@@ -156,12 +164,12 @@ class Stream:
         self._uses(agent, [self._choose(agent), self._choose(agent)])
 
     def _uses(self, agent: Agent, uses: Sequence[Use]) -> None:
-        self._answer(agent)
+        self.answer(agent)
         done, heard = [], agent.heard
         for use in uses:
             if use.tool == "shell" and use.cwd != agent.cwd:
                 use.cwd = agent.cwd = use.cwd or agent.cwd
-            call = self._call(agent)
+            call = self.call(agent)
             name, given = agent.client.names[use.tool], agent.client.given(use)
             if agent.transcript:
                 agent.transcript.use(call, name, given)
@@ -177,11 +185,11 @@ class Stream:
                 done.append((use, call, name, given, len(agent.refusals)))
         for use, call, name, given, refused in done:
             result = self._do(agent, use, call)
-            self._tell(agent, name, given, call, result)
+            self.tell(agent, name, given, call, result)
             if agent.heard > heard and use.is_plain:
                 self.judge.was_shown(agent, result.lines, refused, self.now)
 
-    def _answer(self, agent: Agent) -> None:
+    def answer(self, agent: Agent) -> None:
         """The model answers: what is in its context now was sent."""
         agent.sent = agent.view.calls
         if agent.transcript:
@@ -207,20 +215,21 @@ class Stream:
         is_hidden = call.startswith("exec-") and self.rng.random() < 0.7
         if is_hidden:  # the model's own program kept it for itself
             result = result._replace(text="", lines=[])
-        self._show(agent, call, result)
+        self.show(agent, call, result)
         return result
 
-    def _show(self, agent: Agent, call: str, result: Result) -> None:
+    def show(self, agent: Agent, call: str, result: Result, *, is_payload: bool = False) -> None:
         lines = [(line.path, line.number, line.text) for line in result.lines]
         real = {line.path: os.path.realpath(line.path) for line in result.lines}
         lines += [(real[path], number, text) for path, number, text in lines if real[path] != path]
-        agent.view.add(Output(call, tuple(lines), -(-len(result.text) * 2 // 7)))
+        tokens = -(-len(result.text) * 2 // 7)
+        agent.view.add(Output(call, tuple(lines), tokens, is_payload))
         if agent.transcript:
             agent.transcript.result(
                 call, result.text, failed=result.failed, response=result.response
             )
 
-    def _tell(
+    def tell(
         self, agent: Agent, name: str, given: dict[str, Any], call: str, result: Result
     ) -> None:
         said = agent.client.after(agent, name, given, call, result)
@@ -241,7 +250,7 @@ class Stream:
 
     def _other(self, agent: Agent) -> None:
         if self.rng.random() < OTHERS_UNSEEN:
-            self._show(agent, self._call(agent), Result("other " * 2000, [], ""))
+            self.show(agent, self.call(agent), Result("other " * 2000, [], ""))
         else:
             self._uses(agent, [Use("other")])
 
@@ -255,7 +264,7 @@ class Stream:
 
     # Conversations
 
-    def _begin(self, source: str, client: Any = None, tree: Tree | None = None) -> Agent:
+    def begin(self, source: str, client: Any = None, tree: Tree | None = None) -> Agent:
         rng = self.rng
         client = client or rng.choices(CLIENTS, SHARES)[0]
         tree = tree or rng.choice(self.trees)
@@ -264,6 +273,7 @@ class Stream:
             agent.cwd = tree.path("src")
         self._on_disk(agent)
         self._join(agent)
+        self.resumes.begins_with(agent)
         self._say(agent, "SessionStart", source=source)
         self._prompt(agent)
         return agent
@@ -311,7 +321,7 @@ class Stream:
         agent.view.keep([output for output in agent.view.outputs if output.call in calls])
         agent.retry = None
         agent.is_known = False
-        self._answer(agent)
+        self.answer(agent)
         if agent.client.rewinds:
             self._say(agent, agent.client.rewinds, loses=True)
         self._prompt(agent)
@@ -322,7 +332,7 @@ class Stream:
         events = agent.client.compacts
         if agent.name:
             events = ("PreCompact",)
-        self._answer(agent)
+        self.answer(agent)
         self._say(agent, events[0], loses=True, trigger="auto")
         agent.view.keep(())
         agent.turns = []
@@ -330,25 +340,25 @@ class Stream:
         agent.retry = None
         if agent.transcript:
             agent.transcript.compact()
-        self._answer(agent)
+        self.answer(agent)
         for event in events[1:]:
             self._say(agent, event, loses=True, source="compact", trigger="auto")
 
-    def _end(self, agent: Agent, reason: str) -> None:
+    def end(self, agent: Agent, reason: str) -> None:
         self._say(agent, "SessionEnd", reason=reason)
         self.agents = [other for other in self.agents if other.session != agent.session]
 
     def _clear(self, agent: Agent) -> None:
         if not agent.name:
-            self._end(agent, "clear")
-            self._begin("clear", agent.client, agent.tree)
+            self.end(agent, "clear")
+            self.begin("clear", agent.client, agent.tree)
 
     def _leave(self, agent: Agent) -> None:
         if agent.name:
             self.agents.remove(agent)
             self._say(agent, "SubagentStop")
         else:
-            self._end(agent, "other")
+            self.end(agent, "other")
 
     def _resume(self, agent: Agent) -> None:
         """The client ends and takes the same conversation up; of opencode and pi, its plugin."""
@@ -359,14 +369,14 @@ class Stream:
             other for other in self.agents if not other.name or other.parent is not agent
         ]
         agent.cwd = agent.tree.root
-        self._answer(agent)
+        self.answer(agent)
         self._say(agent, "SessionStart", source="resume")
 
     def _fork(self, agent: Agent) -> None:
         """Another conversation that begins with all of this one."""
         if agent.name:
             return
-        self._answer(agent)
+        self.answer(agent)
         other = Agent(agent.client, f"{self.rng.getrandbits(64):016x}", agent.tree, agent.tree.root)
         path = str(self._folder / "conversations" / f"{other.session}.jsonl")
         other.main_transcript = path
@@ -378,7 +388,7 @@ class Stream:
         self._say(other, "SessionStart", source="fork")
         self._prompt(other)
         if sum(not one.name for one in self.agents) > MAIN_AGENTS + 3:
-            self._end(agent, "other")
+            self.end(agent, "other")
 
     def _child(self, agent: Agent) -> None:
         """A sub-agent: the same session and files, another context."""
@@ -407,7 +417,8 @@ class Stream:
 
     def _drop_old(self, agent: Agent) -> None:
         agent.note("old outputs cleared")
-        agent.view.keep(agent.view.outputs[-KEPT:])
+        (*old,) = (one for one in agent.view.outputs[:-KEPT] if one.call == INSTRUCTIONS)
+        agent.view.keep([*old, *agent.view.outputs[-KEPT:]])
 
     def _idle(self, agent: Agent) -> None:
         """A long pause; when somebody is back, old outputs may be gone."""
@@ -439,8 +450,8 @@ class Stream:
 
     def _who(self, agent: Agent) -> Asked | None:
         """How the call names the agent; None if it could not be told whose it is."""
-        call = self._call(agent)
-        self._answer(agent)
+        call = self.call(agent)
+        self.answer(agent)
         given: dict[str, Any] = {"path": "x"}
         if agent.transcript:
             agent.transcript.use(call, agent.client.memo_tool, given)
@@ -468,7 +479,10 @@ class Stream:
         return None
 
     def _check(self, agent: Agent) -> None:
-        path = self._asked(agent)
+        self.check(agent, self._asked(agent))
+
+    def check(self, agent: Agent, path: str) -> None:
+        """memo_check."""
         who = self._who(agent)
         if who is None:
             return
@@ -479,11 +493,15 @@ class Stream:
         if self.rng.random() < 0.1:
             stranger = Asked(harness=self.rng.choice(("vscode", "zed", "cline")))
             answer = self.memo.check(agent.tree.root, path, stranger)
-            if answer["status"] == "fresh":
+            skips = answer["recommendation"] == "skip_reread"
+            if skips or (answer["status"] == "fresh" and not answer.get("primed")):
                 self.judge.fault(agent, f"fresh for one that has read nothing: {answer}")
 
     def _asked(self, agent: Agent) -> str:
         rng = self.rng
+        _, resumed = self.judge.resumed.get(agent.tree.root, ("", {}))
+        if resumed and rng.random() < 0.2:
+            return rng.choice(list(resumed))
         if agent.past and rng.random() < 0.7:
             use = rng.choice(agent.past[-8:])
             if use.portions:
@@ -504,11 +522,12 @@ class Stream:
 
     def _session(self, agent: Agent) -> None:
         self.judge.count.events += 1
-        self._answer(agent)
+        self.answer(agent)
         who = Asked(agent.session, agent.name, agent.client.name)
         answer = self.memo.session(agent.tree.root, who)
         self.judge.summed(self._of[agent.session], answer, agent)
         is_sure = agent.is_known and (agent.name or self.now - agent.heard_at < FRESH_FOR)
+        self.judge.unread(agent, answer)
         for file in answer["files"]:
             if file["status"] == "fresh" and is_sure:
                 self.judge.answered(agent, file["path"], file)

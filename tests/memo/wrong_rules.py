@@ -6,7 +6,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from triseek.service import observing
-from triseek.sessions.memo import asking, context, look, memo, reading, spans, state, verdict
+from triseek.sessions.memo import (
+    asking,
+    context,
+    look,
+    memo,
+    primed,
+    reading,
+    spans,
+    state,
+    verdict,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -143,14 +153,62 @@ def call_stale_fresh(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(asking.spans, "covers", lambda some, _others: bool(some))
 
 
+def credit_payloads(patch: pytest.MonkeyPatch) -> None:
+    """What a payload quotes was read, and need not be."""
+    receive = memo.Memo._receive
+
+    def credited(self: Any, conversation: Any, promised: Any, use: Any) -> None:
+        receive(self, conversation, promised, use)
+        given = conversation.given
+        for path, quote in given.quoted.items() if given else ():
+            credit = given.credit._replace(spans=quote.spans)
+            conversation.file(path).credit(look.look(path), quote.spans, credit)
+
+    patch.setattr(memo.Memo, "_receive", credited)
+
+
+def give_payloads_to_all(patch: pytest.MonkeyPatch) -> None:
+    """Whoever asks has what somebody has resumed."""
+    patch.setattr(primed, "carried", lambda *_: spans.of(1, spans.END))
+
+
+def believe_payloads(patch: pytest.MonkeyPatch) -> None:
+    """What a payload should quote was shown."""
+    patch.setattr(primed, "borne_out", lambda _text, quoted: dict(quoted))
+
+
+def keep_payloads(patch: pytest.MonkeyPatch) -> None:
+    """What a context began with it has for ever."""
+    forget = context.Conversation.forget
+
+    def forgotten(self: Any, *how: Any, **more: Any) -> None:
+        given = self.given
+        forget(self, *how, **more)
+        self.given = given
+
+    patch.setattr(context.Conversation, "forget", forgotten)
+
+
+def prime_for_ever(patch: pytest.MonkeyPatch) -> None:
+    """What was the same when it was resumed still is."""
+    standing = primed.standing
+
+    def same(snapshot_id: str, file: Any, now: Any, carried: Any) -> Any:
+        file = replace(file, sha=now.sha) if now else file
+        return standing(snapshot_id, file, now, carried)
+
+    patch.setattr(primed, "standing", same)
+
+
 RULES: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
     rule.__name__: rule
     for rule in (
         ignore_ranges, believe_claims, ignore_hash, ignore_agent, ignore_session,
         believe_everything, forget_nothing, deny_twice, deny_all_that_reads, never_take_back,
         count_whole_files, ignore_time, look_once, answer_for_the_latest,
-        trust_a_gap, call_stale_fresh,
+        trust_a_gap, call_stale_fresh, credit_payloads, give_payloads_to_all, believe_payloads,
+        keep_payloads, prime_for_ever,
     )
 }  # fmt: skip
-QUICK = ("believe_claims", "deny_twice")
+QUICK = ("believe_claims", "deny_twice", "give_payloads_to_all")
 """Noticed within a few hundred events."""

@@ -273,6 +273,7 @@ class Memo:
             receiver = self._table.get(contexts[0]) if len(contexts) == 1 else None
             if receiver is not None:
                 receiver.promise(found.snapshot_id, found.quoted, resumed.receiver.call, now_s)
+        self.save()  # at once: after a kill the earlier resume would be back
 
     def check(self, root: str, path: str, who: Asked) -> dict[str, Any]:
         """The answer of `memo_check`: path, status, recommendation and what is known."""
