@@ -51,14 +51,16 @@ prove: $(VENV)/.ready  ## The proofs at full count: reads, load, kills, memory, 
 	    tests/sessions tests/harness/test_agents_files.py tests/e2e/test_million_entries.py \
 	    tests/e2e/test_session_daemon_kill.py
 
-clients: $(VENV)/.ready  ## Real agents (npm) use the server and the memo, and are installed into; no account is needed
+clients: $(VENV)/.ready  ## Real agents (npm) use the server and the memo, take work over, and are installed into; no account is needed
 	$(RUN) pytest -q -rs -m slow tests/e2e/test_mcp_clients.py tests/e2e/test_memo_in_agents.py \
+	    tests/e2e/test_handoff_in_agents.py \
 	    tests/e2e/test_install_clients.py tests/e2e/test_plugins.py tests/e2e/test_plugin_behaviour.py \
 	    tests/e2e/test_doctor.py tests/harness/checks/test_listings.py
 
 golden: $(VENV)/.ready  ## Accept what golden tests now print; read the diff before committing it
 	TRISEEK_GOLDEN=update $(RUN) pytest tests/query/test_grams.py tests/cli tests/test_docs.py \
 	    tests/engine/test_ranked_golden.py tests/e2e/test_mcp_contract.py tests/e2e/test_memo_contract.py \
+	    tests/e2e/test_handoff_cli.py \
 	    tests/harness/test_payloads.py
 
 cover: $(VENV)/.ready  ## Coverage, branches too

@@ -19,7 +19,7 @@ from triseek.errors import InvalidRequest
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from triseek.model.snapshot import Manifest
+    from triseek.model.snapshot import FileSeen, Manifest, SearchRun
     from triseek.sessions.snapshot import Snapshots
     from triseek.sessions.snapshot_files import Snapshot
 
@@ -205,14 +205,26 @@ def _told(found: Snapshot) -> Iterator[str]:
     yield f"by        {by} {manifest.source_model or ''}".rstrip()
     yield f"log       {counted(len(found.entries), 'entry', 'entries')}"
     yield f"briefing  {'yes' if found.briefing is not None else 'no'}"
-    for path in manifest.repo_dirty_files[:_SHOWN]:
-        yield f"dirty     {path}"
-    for file in found.working_set.files_read[:_SHOWN]:
-        lines = f":{file.line_start}-{file.line_end}" if file.line_start else ""
-        done = f"{counted(file.reads, 'read')}, {counted(file.edits, 'edit')}"
-        yield f"file      {file.path}{lines} ({file.sha[:12] or 'unknown'}, {done})"
-    for run in found.working_set.searches_run[:_SHOWN]:
-        matches = "" if run.matches is None else f" ({counted(run.matches, 'match', 'matches')})"
-        yield f"search    {run.search_id} {run.kind}: {run.query}{matches}"
+    yield from _first("dirty", manifest.repo_dirty_files)
+    yield from _first("file", [_file(each) for each in found.working_set.files_read])
+    yield from _first("search", [_search(each) for each in found.working_set.searches_run])
     for pin in found.pins:
         yield f"pinned    {pin.path}:{pin.line_start}-{pin.line_end}"
+
+
+def _first(what: str, lines: Sequence[str]) -> Iterator[str]:
+    for line in lines[:_SHOWN]:
+        yield f"{what:9} {line}"
+    if len(lines) > _SHOWN:
+        yield f"{what:9} … and {len(lines) - _SHOWN:,} more"
+
+
+def _file(seen: FileSeen) -> str:
+    lines = f":{seen.line_start}-{seen.line_end}" if seen.line_start else ""
+    done = f"{counted(seen.reads, 'read')}, {counted(seen.edits, 'edit')}"
+    return f"{seen.path}{lines} ({seen.sha[:12] or 'unknown'}, {done})"
+
+
+def _search(run: SearchRun) -> str:
+    matches = "" if run.matches is None else f" ({counted(run.matches, 'match', 'matches')})"
+    return f"{run.search_id} {run.kind}: {run.query}{matches}"
