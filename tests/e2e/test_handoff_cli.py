@@ -397,6 +397,13 @@ def test_a_pack_is_resumed_on_another_machine_at_another_place(machine, repo, tm
         assert [one["snapshot_id"] for one in other.document("snapshot", "list", cwd=there)[
             "snapshots"]] == [snap]  # fmt: skip
 
+        _, _, said = other.say("pack", "import", str(tmp_path / "x.tcp"), cwd=tmp_path)
+        assert said[1:] == []  # the repository that it names is here
+        bare = tmp_path.resolve() / "plain"
+        repo.rename(bare)
+        _, _, said = other.say("pack", "import", str(tmp_path / "x.tcp"), cwd=tmp_path)
+        assert said[1:] == [f"→ differs: {repo} is not here; resume in a clone of that repository"]
+        bare.rename(repo)
         plain = tmp_path.resolve() / "plain"
         plain.mkdir()
         git(plain, "init", "-q")

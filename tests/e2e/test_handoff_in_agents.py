@@ -81,6 +81,32 @@ def test_the_work_of_one_agent_stands_before_the_model_of_the_other(pair):
     assert "a.py" in sent[sent.index(snap) :]
 
 
+def test_the_slash_commands_are_the_commands(programs, tmp_path):
+    """`/triseek handoff codex` in Claude Code, and `$triseek resume` in Codex, as on the page."""
+    with scene(claude, programs, tmp_path) as playing:
+        machine, tree = machine_of(playing), playing.place.tree
+        machine.document("session", "open", GOAL, cwd=tree)
+        program = str(playing.place.home / "bin" / "triseek")
+        with playing.session() as session:
+            playing.model.add("give", [claude.shell(f"{program} handoff codex --from claude-code")])
+            session.say("/triseek handoff codex [[give]]")
+        asked, answered = playing.model.of("give")[:2]
+        assert "`triseek handoff <target> --from claude-code`" in asked.seen
+        assert "briefing.md written" in answered.last
+        snap = re.search(r"\$triseek resume (snap_\w+)", answered.last)[1]
+
+        codex.configure(playing.place, playing.model.url)
+        run([program, "install", "codex"], tree, playing.place.env())
+        with codex.session(playing.place, playing.model.url) as session:
+            resume = f"{program} resume {snap} --for codex"
+            playing.model.add("take", [codex.shell(resume)])
+            session.say(f"$triseek resume {snap} [[take]]")
+        asked, answered = playing.model.of("take")[:2]
+        assert "`triseek resume <snapshot_id> --for codex`" in asked.seen
+        assert "AGENTS.md updated with hydration payload" in answered.last
+        assert snap in (tree / "AGENTS.md").read_text()
+
+
 TARGETS = {"claude": claude, "codex": codex, "opencode": opencode, "pi": pi, "gemini": gemini}
 
 

@@ -144,9 +144,15 @@ def trust(
 def _differs(manifest: Manifest, folder: str) -> Iterator[str]:
     """How the repository around a folder is not the pack's."""
     from triseek.files import git_state
-    from triseek.service.roots import project
+    from triseek.files.root import git_root
+    from triseek.service.roots import is_indexed, project
 
     root = project(folder)
+    if git_root(root) is None and not is_indexed(root):  # imported from anywhere: is it here?
+        if not os.path.isdir(manifest.repo_root):
+            yield f"{manifest.repo_root} is not here; resume in a clone of that repository"
+            return
+        root = manifest.repo_root
     same = git_state.is_same(manifest.repo_identity, git_state.identity(root))
     if same is False:
         yield f"{root} has another history than the repository of the snapshot"

@@ -10,6 +10,7 @@ import typer
 from triseek.cli import arrows, report_text, status
 from triseek.cli.commands import options  # noqa: TC001 - Typer reads annotations
 from triseek.cli.daemon_asking import ask, folder
+from triseek.cli.world import to_stdout
 from triseek.errors import InvalidRequest
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def resume(
         print(report_text.as_json({**told, "written_to": written}))
         return status.FOUND
     if print_it or not write_to:
-        print(told["payload_markdown"].encode(errors="replace").decode(), end="")
+        to_stdout(told["payload_markdown"].encode(errors="replace"))
     _tell(told, write_to, _goes_on(snapshot, reader, write_to))
     return status.FOUND
 
