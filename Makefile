@@ -49,7 +49,7 @@ prove: $(VENV)/.ready  ## The proofs at full count: reads, load, kills, memory, 
 	    tests/e2e/test_branch_switch.py tests/e2e/test_daemon_places.py tests/mcp/test_fuzz.py \
 	    tests/mcp/test_fuzz_http.py tests/e2e/test_mcp_clients.py tests/memo \
 	    tests/sessions tests/harness/test_agents_files.py tests/e2e/test_million_entries.py \
-	    tests/e2e/test_session_daemon_kill.py
+	    tests/e2e/test_session_daemon_kill.py tests/e2e/test_two_harnesses.py
 
 clients: $(VENV)/.ready  ## Real agents (npm) use the server and the memo, take work over, and are installed into; no account is needed
 	$(RUN) pytest -q -rs -m slow tests/e2e/test_mcp_clients.py tests/e2e/test_memo_in_agents.py \
