@@ -126,6 +126,15 @@ MEMO_STATUS_FIELDS: Mapping[str, tuple[str, bool]] = {
     "read_count": ("how often", False),
     "message": ("the same in a sentence", False),
     "current_tokens": ("of a stale file, as it is now", False),
+    "primed": (
+        (
+            "true of a file that only the session that was [resumed](../concepts/memo.md) had read:"
+            " `fresh` says that it is unchanged since, and not that it is in this context"
+        ),
+        True,
+    ),
+    "snapshot_id": ("what was resumed", True),
+    "recommendation": ("of a primed file, as in `memo_check`", True),
 }
 MEMO_CHECK_FIELDS: Mapping[str, tuple[str, bool]] = {
     "path": ("as it was asked for", False),
@@ -137,6 +146,11 @@ MEMO_CHECK_FIELDS: Mapping[str, tuple[str, bool]] = {
     "diff": ("with `reread_with_diff`: what has changed since, as a unified diff", True),
     "lines": ("which lines were shown and are unchanged, where it is not all of them", True),
     "message": ("which that is, in a sentence", True),
+    "primed": (
+        "as above; `skip_reread` if the payload in this context quotes all of the file",
+        True,
+    ),
+    "snapshot_id": ("as above", True),
 }
 MEMO_SESSION_FIELDS: Mapping[str, tuple[str, bool]] = {
     "session_id": ("as above", False),
@@ -150,6 +164,14 @@ MEMO_SESSION_FIELDS: Mapping[str, tuple[str, bool]] = {
     "redundant_reads": ("reads that happened, though the context had every line", True),
     "compaction_count": ("how often the context was compacted; the totals outlive that", False),
     "files": ("each `path` (absolute), `status`, `reads` and `tokens`", False),
+    "primed_files": (
+        (
+            "after a resume: `path`, `status` and `tokens` of those that only the resumed session"
+            " had read"
+        ),
+        True,
+    ),
+    "snapshot_id": ("as above", True),
 }
 SESSION_FIELDS: Mapping[str, tuple[str, bool]] = {
     "session": ("of `session_open`, `session_status` and `session_close`: the record", False),

@@ -69,6 +69,9 @@ class Resumes:
                 self._prime(agent, snapshot, payload, Asked())
         if payload.lines and stream.rng.random() < 0.6:
             stream.check(agent, stream.rng.choice(payload.lines).path)
+            if stream.rng.random() < 0.15:
+                stream.compact(agent)
+                stream.check(agent, stream.rng.choice(payload.lines).path)
 
     def _end_one(self, agent: Agent) -> None:
         """Somebody makes room for another."""

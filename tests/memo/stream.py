@@ -68,7 +68,7 @@ class Stream:
         steps = (
             (self._read, 50), (self._parallel, 4), (self._edit, 6), (self._outside, 9),
             (self._other, 5), (self._prompt, 7), (self._check, 10), (self._status, 3),
-            (self._session, 3), (self._rewind, 2.5), (self._compact, 1.2), (self._clear, 0.7),
+            (self._session, 3), (self._rewind, 2.5), (self.compact, 1.2), (self._clear, 0.7),
             (self._leave, 0.6), (self._resume, 0.7), (self._fork, 0.5), (self._child, 1.6),
             (self._silently, 2), (self._idle, 0.12), (self._restart, 0.3),
             (self._stop, 0.2), (self._save, 3), (self.resumes.happens, 2.5),
@@ -328,7 +328,7 @@ class Stream:
         if not agent.client.is_told:
             agent.is_known = True  # nobody says so: it has to reckon with it
 
-    def _compact(self, agent: Agent) -> None:
+    def compact(self, agent: Agent) -> None:
         events = agent.client.compacts
         if agent.name:
             events = ("PreCompact",)

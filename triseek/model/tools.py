@@ -133,7 +133,8 @@ class MemoStatusRequest:
     """Say of files whether you have read them in this session and they are unchanged since.
 
     Use before reading several files again: those that are `fresh` are in your context as they are
-    now. Example: {"files": ["src/auth/router.rs"]}.
+    now, unless `primed`: those are as a resumed session knew them.
+    Example: {"files": ["src/auth/router.rs"]}.
     """
 
     __pydantic_config__: ClassVar = _STRICT
