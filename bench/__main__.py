@@ -1,4 +1,4 @@
-"""python -m bench: run · report · compare · mcp · hooks · memo · rank · pack · corpora."""
+"""python -m bench: run · report · compare · mcp · hooks · memo · handoff · rank · pack, corpora."""
 
 from __future__ import annotations
 
@@ -95,6 +95,13 @@ def _parser() -> argparse.ArgumentParser:
     pack.add_argument("--git", action="append", default=[], metavar="PROJECT=CLONE")
     pack.add_argument("--out", type=Path, help="folder for the record (default: bench/record/...)")
     pack.set_defaults(verb=_pack)
+
+    handoff = verbs.add_parser("handoff", help="what a resumed session is told of what it needs")
+    handoff.add_argument("--half", choices=("tuning", "reported"), default="reported")
+    handoff.add_argument("--quick", action="store_true", help="the workdays alone; print, no page")
+    handoff.add_argument("--git", action="append", default=[], metavar="PROJECT=CLONE")
+    handoff.add_argument("--out", type=Path, help="folder for the record")
+    handoff.set_defaults(verb=_handoff)
     return parser
 
 
@@ -231,6 +238,23 @@ def _pack(options: argparse.Namespace) -> int:
     if options.half == "reported":
         print(report.write(results, machine.describe(), options.out or report.RECORD, _DOCS))
     return 0
+
+
+def _handoff(options: argparse.Namespace) -> int:
+    from bench.handoff import report
+    from bench.handoff.histories import projects
+    from bench.handoff.run import run
+    from bench.memo.replay import streams
+
+    half = "reported" if options.quick else options.half
+    histories = [] if options.quick else projects()
+    results = run(half, histories, _paths(options.git), streams(), Progress())
+    print(report.text(results))
+    if half == "reported" and not options.quick:
+        print(report.write(results, machine.describe(), options.out or report.RECORD, _DOCS))
+    for fault in results["faults"]:
+        print(f"bench: {fault}", file=sys.stderr)
+    return 1 if results["faults"] else 0
 
 
 def _paths(given: Sequence[str]) -> dict[str, Path]:

@@ -92,15 +92,40 @@ def replay(path: Path) -> dict[str, Any]:
     return {"stream": path.name, **about, **asdict(day.counts)}
 
 
+class Place:
+    """Where a stream takes place again: its files and its transcripts."""
+
+    def __init__(self, folder: Path) -> None:
+        """In `folder`, which is there."""
+        self.tree = folder / "repo"
+        self._home = folder / "home"
+        self.tree.mkdir()
+
+    def write(self, step: Mapping[str, Any]) -> None:
+        """What had been written by a step."""
+        for name, text in step["files"].items():
+            path = self.tree / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        for name, text in step["written"].items():
+            path = Path(self.here(name))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("a") as file:
+                file.write(self.here(text))
+
+    def here(self, text: str) -> str:
+        """A text of the stream, with the names that its folders have here."""
+        return text.replace("@TREE@", str(self.tree)).replace("@HOME@", str(self._home))
+
+
 class Day:
     """A replay, as far as it has come."""
 
     def __init__(self, stream: Mapping[str, Any], folder: Path) -> None:
         self.counts = Counts()
         self._stream = stream
-        self._tree = folder / "repo"
-        self._home = folder / "home"
-        (self._tree / ".git").mkdir(parents=True)
+        self._place = Place(folder)
+        (self._place.tree / ".git").mkdir()
         self._now_s = 0.0
         self.memo = Memo(str(folder / "memo"), lambda: self._now_s)
         self.service = Service()
@@ -113,8 +138,8 @@ class Day:
     def step(self, step: Mapping[str, Any]) -> None:
         """One call of a hook, and what had been written by then."""
         self._now_s = step["at_s"]
-        self._write(step)
-        payload = self._here(step["payload"])
+        self._place.write(step)
+        payload = self._place.here(step["payload"])
         told = self._told(payload, step["event"])
         if told is None or (told.use and told.use.call in self._denied):
             return
@@ -126,27 +151,13 @@ class Day:
         if view is not None and told.moment == "before":
             self._judge(told, view, denied=bool(answer))
 
-    def _write(self, step: Mapping[str, Any]) -> None:
-        for name, text in step["files"].items():
-            path = self._tree / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
-        for name, text in step["written"].items():
-            path = Path(self._here(name))
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("a") as file:
-                file.write(self._here(text))
-
-    def _here(self, text: str) -> str:
-        return text.replace("@TREE@", str(self._tree)).replace("@HOME@", str(self._home))
-
     def _told(self, payload: str, event: str) -> HookEvent | None:
         client = self._stream["client"]
-        return hooks.read(payload.encode(), event=event, harness=client, cwd=str(self._tree))
+        return hooks.read(payload.encode(), event=event, harness=client, cwd=str(self._place.tree))
 
     def _hook(self, payload: str, event: str) -> str:
         client = self._stream["client"]
-        return self._observer.hook(payload.encode(), event, client, str(self._tree))
+        return self._observer.hook(payload.encode(), event, client, str(self._place.tree))
 
     def _view(self, told: HookEvent) -> View | None:
         """What the model had before it when it asked for this use of a tool."""
@@ -200,7 +211,7 @@ class Day:
             name = "triseek_memo_check" if told.context.harness == "opencode" else _MEMO_CHECK
             asked = {"tool_name": name, "tool_use_id": call, "tool_input": {"path": path}}
             self._hook(json.dumps(json.loads(payload) | asked), event)
-            root = project(str(self._tree))
+            root = project(str(self._place.tree))
             told_back = self.memo.check(root, path, Asked(call=call, harness=told.context.harness))
             self.counts.asked += 1
             if told_back["status"] != "fresh":
