@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import json
 import os
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import typer
@@ -20,8 +21,21 @@ from triseek.daemon.memo_calls import calls
 from triseek.daemon.server import ANY_VERSION, Limits
 from triseek.engine.router import REASONS
 from triseek.ipc import wire
+from triseek.model.session import DEPTH_MAX, SCHEMA_VERSION, Entry
+from triseek.model.snapshot import (
+    PATH_MAX,
+    TEXT_MAX,
+    FileSeen,
+    GitState,
+    Manifest,
+    Pin,
+    SearchRun,
+    Trigger,
+    WorkingSet,
+)
 from triseek.service.envelopes import CONTRACT
 from triseek.service.verbs import chosen
+from triseek.sessions import pack, signing, snapshot, snapshot_files
 from triseek.sessions.memo.memo import Memo
 from triseek.store import layout
 
@@ -230,3 +244,45 @@ def test_the_protocols_page_names_every_verb_and_limit():
     ]
 
     assert [line for line in said if line not in page] == []
+
+
+def test_the_pack_formats_page_says_what_the_code_says():
+    page = (DOCS / "reference/pack-format.md").read_text(encoding="utf-8")
+    limits = {**snapshot_files.LIMITS, **pack.LIMITS}
+    sizes = {
+        name: f"{most >> 20} MiB" if most >> 20 else f"{most >> 10} KiB"
+        for name, most in limits.items()
+    }
+    said = [
+        f"| the pack | {pack.PACKED_MAX >> 20} MiB |",
+        f"| unpacked, headers included | {pack.TOTAL_MAX >> 20} MiB |",
+        f"| files and folders | {pack.MEMBERS_MAX:,} |",
+        f"| a pinned snippet | {snapshot_files.SNIPPET_MAX >> 10} KiB |",
+        f"| commas and brackets in a document | {snapshot_files.VALUES_MAX:,} |",
+        (
+            f"{snapshot.LOG_MAX >> 20} MiB of log, {snapshot.PINS_MAX} pins of "
+            f"{snapshot.PIN_LINES_MAX:,} lines or {snapshot.PIN_BYTES_MAX >> 10} KiB, "
+            f"{snapshot.DIRTY_MAX:,} uncommitted files"
+        ),
+        f"the newest {snapshot.LOG_MAX >> 20} MiB of the session's log",
+        f"at most {DEPTH_MAX} lists or objects deep",
+        f"at most {TEXT_MAX:,} characters, a path {PATH_MAX:,}",
+        f"`schema_version` {SCHEMA_VERSION}",
+        "`triseek pack 1`",
+    ]
+    for name, size in sizes.items():
+        row = next(line for line in page.splitlines() if line.startswith("|") and size in line
+                   and f"`{name}`" in line)  # fmt: skip
+        assert row.rstrip("| ").removesuffix(" each").endswith(size)
+
+    assert [text for text in said if text not in page] == []
+    assert signing._DOMAIN == b"triseek pack 1\n"
+    # Every field a reader knows is on the page.
+    kinds = (Manifest, FileSeen, SearchRun, WorkingSet, Pin, GitState, Entry)
+    fields = {field.name for kind in kinds for field in dataclasses.fields(kind)}
+    assert [name for name in sorted(fields) if not re.search(rf"\b{name}\b", page)] == []
+    for trigger in get_args(Trigger):
+        assert f"`{trigger}`" in page
+    assert f"the newest {snapshot.LOG_MAX >> 20} MiB" in (DOCS / "concepts/sessions.md").read_text(
+        encoding="utf-8"
+    )
