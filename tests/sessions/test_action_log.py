@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from triseek.errors import StateUnwritable
 from triseek.model.session import Entry
-from triseek.sessions.action_log import LINE_MAX, ActionLog
+from triseek.sessions.action_log import LINE_MAX, ActionLog, Counted
 
 
 def entry(number, **payload):
@@ -82,3 +82,61 @@ def test_where_nothing_can_be_written_it_says_so(tmp_path):
 
     with pytest.raises(StateUnwritable):
         ActionLog(tmp_path / "s").append(entry(1))
+
+
+def deep(levels):
+    value = 1
+    for _ in range(levels):
+        value = {"a": value}
+    return value
+
+
+@pytest.mark.parametrize(
+    "value", [float("nan"), float("inf"), 1 << 70, deep(40), deep(3_000)], ids=range(5)
+)
+def test_what_no_reader_would_take_is_left_out_of_an_entry(tmp_path, value):
+    log = ActionLog(tmp_path)
+    log.append(entry(1, n=value))
+    log.append(entry(2, n=deep(31)))
+
+    first, second = log
+    assert first.payload == {"omitted": "no plain JSON"}
+    assert second.payload == {"n": deep(31)}
+
+
+def test_the_newest_number_is_found_behind_a_lot_of_garbage(tmp_path):
+    log = ActionLog(tmp_path)
+    for number in (1, 2, 3):
+        log.append(entry(number))
+    with log.path.open("ab") as file:
+        file.write(b"garbage\n" * 40_000)
+
+    assert log.last_id() == 3
+
+
+def test_of_a_log_of_another_length_the_count_is_not_believed(tmp_path):
+    log = ActionLog(tmp_path)
+    for number in range(1, 6):
+        log.append(entry(number))
+    told = log.counted()
+    size = log.path.stat().st_size
+
+    assert told == Counted(5, size)
+    assert len(ActionLog(tmp_path, told)) == 5
+    assert len(ActionLog(tmp_path, Counted(70, size + 1))) == 5
+    assert len(ActionLog(tmp_path, Counted(70, size - 1))) == 5
+    os.truncate(log.path, size - 3)
+    assert len(ActionLog(tmp_path, told)) == 4
+
+
+def test_the_newest_entries_are_those_of_their_lines(tmp_path):
+    log = ActionLog(tmp_path)
+    for number in range(1, 101):
+        log.append(entry(number, path="x" * 50))
+    newest = log.newest(2_000)
+
+    assert [json.loads(line)["entry_id"] for line in newest.lines] == [
+        each.entry_id for each in newest.entries
+    ]
+    assert newest.entries[-1].entry_id == 100
+    assert newest.omitted == newest.entries[0].entry_id - 1

@@ -6,7 +6,10 @@ import gzip
 import hashlib
 import io
 import json
+import subprocess
+import sys
 import tarfile
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -15,6 +18,9 @@ from hypothesis import strategies as st
 from tests.sessions.snapshots import Kept, packed
 from triseek.errors import PackRejected
 from triseek.sessions import pack
+from triseek.sessions.snapshot import Snapshots
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -232,3 +238,36 @@ def test_sparse_and_long_names_are_no_way_round(kept, good, tmp_path):
         info.pax_headers = {"path": "../../" + "x" * 300, "size": "4"}
         tar.addfile(info)
     rejected(kept, tmp_path, gzip.compress(held.getvalue()))
+
+
+def test_of_many_that_take_it_in_at_once_each_gets_a_name(good, tmp_path):
+    """By processes, that see each other's folders only once they are there."""
+    code = (
+        "import sys\n"
+        "from triseek.sessions import pack\n"
+        "from triseek.sessions.snapshot import Snapshots\n"
+        "unpacked = pack.unpack(sys.argv[2])\n"
+        "sys.stdin.readline()\n"
+        "for _ in range(6):\n"
+        "    print(Snapshots(sys.argv[1]).take_in(unpacked).snapshot_id)\n"
+    )
+    state = tmp_path / "elsewhere"
+    working = [
+        subprocess.Popen(
+            [sys.executable, "-c", code, str(state), str(good[0])],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT,
+        )
+        for _ in range(4)
+    ]  # fmt: skip
+    told = []
+    for each in working:
+        each.stdin.write("\n")
+        each.stdin.flush()
+    for each in working:
+        out, _ = each.communicate(timeout=120)
+        assert each.returncode == 0
+        told += out.split()
+
+    found = {one.snapshot_id for one in Snapshots(state).all()}
+    assert len(told) == len(found) == 24
+    assert set(told) == found == {path.name for path in state.iterdir()}

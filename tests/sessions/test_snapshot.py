@@ -5,13 +5,15 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import subprocess
 
 import pytest
 
-from tests.sessions.snapshots import WORK, Kept
+from tests.sessions.snapshots import ABOUT, WORK, Kept
 from triseek.errors import InvalidRequest
 from triseek.model.snapshot import WorkingSet
-from triseek.sessions.snapshot import Wanted, diff
+from triseek.sessions import pack
+from triseek.sessions.snapshot import DIRTY_MAX, Wanted, diff
 
 
 @pytest.fixture
@@ -134,3 +136,62 @@ def test_of_a_long_log_it_takes_the_newest(kept, monkeypatch):
     assert 0 < len(lines) < 30
     assert manifest.action_log_omitted == 101 - len(lines)
     assert json.loads(lines[-1])["payload"]["path"] == "f99"
+
+
+def test_of_a_tree_in_which_everything_changed_it_keeps_what_fits(kept, tmp_path):
+    """A folder that git does not ignore, and a long day: what is written can be read."""
+    paths = [f"node_modules/{'é' * 200}/{number}" for number in range(5_000)]
+    git = dataclasses.replace(
+        ABOUT.git, dirty_files=paths, hunk_summary=dict.fromkeys([*paths, "src/a.py"], 3)
+    )
+    [file], [search] = WORK.files_read, WORK.searches_run
+    work = WorkingSet(
+        files_read=[dataclasses.replace(file, path=f"{'ü' * 4_000}{n}") for n in range(500)],
+        searches_run=[
+            dataclasses.replace(search, arguments={"query": "x" * 60_000}) for _ in range(300)
+        ],
+        frecency_top_n=[(f"{'ü' * 4_000}{n}", 1.0) for n in range(50)],
+    )
+    manifest, folder = kept.create(work, about=ABOUT._replace(git=git))
+
+    found = kept.snapshots.get(manifest.snapshot_id)
+    assert 100 < len(found.manifest.repo_dirty_files) <= DIRTY_MAX
+    assert found.git.hunk_summary.keys() == set(found.git.dirty_files)
+    assert 10 < len(found.working_set.files_read) < 500
+    assert 10 < len(found.working_set.searches_run) < 300
+    assert pack.export(folder, tmp_path / "a.tcp")
+    assert pack.unpack(tmp_path / "a.tcp").snapshot == found
+
+
+def test_a_line_that_is_too_long_to_quote_is_not_read_whole(kept):
+    with (kept.root / "long").open("wb") as file:
+        file.write(b"first\n")
+        file.truncate(1 << 34)
+    with pytest.raises(InvalidRequest, match="too long to quote"):
+        kept.create(wanted=[Wanted("long", 2, 2)])
+    assert kept.create(wanted=[Wanted("long", 1, 2)])
+
+
+def test_what_killed_processes_were_building_is_removed_and_nothing_else(kept):
+    kept.create()
+    folder = kept.root.parent / "state" / "snapshots"
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    dead = folder / f"snap_1_mine.{ended.pid}.partial"
+    living = folder / f"snap_1_mine.{os.getppid()}.partial"
+    for each in (dead, living, folder / "somebodys.partial"):
+        each.mkdir()
+        (each / "manifest.json").write_text("{}")
+    kept.create()
+
+    assert living.is_dir()
+    assert not dead.exists()
+    assert not (folder / "somebodys.partial").exists()
+    assert len(kept.snapshots.all()) == 2
+
+
+def test_a_folder_of_another_name_than_its_manifest_is_not_listed(kept):
+    manifest, folder = kept.create()
+    folder.rename(folder.with_name("another"))
+    assert kept.snapshots.all() == []
+    assert manifest.snapshot_id not in {each.snapshot_id for each in kept.snapshots.all()}

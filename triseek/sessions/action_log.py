@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
@@ -179,9 +180,9 @@ class ActionLog:
 
 
 def _line(entry: Entry) -> bytes:
-    document = entry.document()
     if not is_tellable(entry.payload):  # a reader would refuse the line
-        return _packed({**document, "payload": {"omitted": "no plain JSON"}})
+        return _packed(replace(entry, payload={"omitted": "no plain JSON"}).document())
+    document = entry.document()
     line = _packed(document)
     if len(line) <= LINE_MAX:
         return line

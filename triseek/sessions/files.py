@@ -108,8 +108,14 @@ def remove(folder: str | os.PathLike[str], session_ids: Iterable[str]) -> None:
 def log(
     folder: str | os.PathLike[str], session_id: str, counted: Counted | None = None
 ) -> ActionLog:
-    """The log of a session, whose id has been checked."""
-    return ActionLog(Path(folder) / session_id, counted or Counted())
+    """The log of a session, whose id has been checked.
+
+    counted: What its owner has counted; None: as the index says.
+    """
+    if counted is None:
+        kept = _indexed(Path(folder) / INDEX) or Kept({}, 1)
+        counted = kept.counted.get(session_id, Counted())
+    return ActionLog(Path(folder) / session_id, counted)
 
 
 def _indexed(path: Path) -> Kept | None:
