@@ -83,8 +83,8 @@ def local_time(at_s: float) -> str:
 
 
 def readable(text: str) -> str:
-    """A text that a terminal takes: without control characters, and in UTF-8."""
-    kept = "".join(char if char.isprintable() or char == "\n" else "?" for char in text)
+    """A text that a terminal takes: no control characters but ends of lines and tabs, and UTF-8."""
+    kept = "".join(char if char.isprintable() or char in "\n\t" else "?" for char in text)
     return kept.encode(errors="replace").decode()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -69,7 +70,9 @@ def resume(
         print(report_text.as_json({**told, "written_to": written}))
         return status.FOUND
     if print_it or not write_to:
-        to_stdout(told["payload_markdown"].encode(errors="replace"))
+        text = told["payload_markdown"]  # of somebody else, perhaps: a terminal obeys no quotation
+        text = report_text.readable(text) if sys.stdout.isatty() else text
+        to_stdout(text.encode(errors="replace"))
     _tell(told, write_to, _goes_on(snapshot, reader, write_to))
     return status.FOUND
 
