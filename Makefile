@@ -57,6 +57,9 @@ clients: $(VENV)/.ready  ## Real agents (npm) use the server and the memo, take 
 	    tests/e2e/test_install_clients.py tests/e2e/test_plugins.py tests/e2e/test_plugin_behaviour.py \
 	    tests/e2e/test_doctor.py tests/harness/checks/test_listings.py
 
+browser: $(VENV)/.ready  ## Get Chromium, in which the tests look at the page of `triseek ui`
+	$(RUN) tests.ui.chromium
+
 golden: $(VENV)/.ready  ## Accept what golden tests now print; read the diff before committing it
 	TRISEEK_GOLDEN=update $(RUN) pytest tests/query/test_grams.py tests/cli tests/test_docs.py \
 	    tests/engine/test_ranked_golden.py tests/e2e/test_mcp_contract.py tests/e2e/test_memo_contract.py \
@@ -85,4 +88,4 @@ build: $(VENV)/.ready  ## Wheel and sdist
 clean:  ## What can be rebuilt
 	rm -rf dist .coverage* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 
-.PHONY: help demo check format lint types imports test test-nojit test-all prove clients golden cover bench bench-daemon bench-quick build clean
+.PHONY: help demo check format lint types imports test test-nojit test-all prove clients browser golden cover bench bench-daemon bench-quick build clean

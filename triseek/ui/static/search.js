@@ -59,7 +59,7 @@ class Search {
           contents.hidden = kind === "path";
           this.now({ kind });
         } }, name)));
-    return el("form", { class: "ask", role: "search", onsubmit: (event) => { event.preventDefault(); this.now({}); } },
+    return el("form", { class: "ask", role: "search", onsubmit: (event) => event.preventDefault() },
       el("div", { class: "line-in" }, this.input, el("kbd", { title: "Press / to search" }, "/")),
       el("div", { class: "options" }, kinds, contents));
   }
@@ -254,6 +254,8 @@ class Search {
       step(at ? hits[at - 1] : this.input);
     } else if (event.key === "Enter" && at >= 0) {
       hits[at].click();
+    } else if (event.key === "Enter" && event.target.matches("input")) {
+      this.now({}); // a form of two fields and no button is not sent by it
     } else {
       return;
     }

@@ -3,10 +3,19 @@
 import { ask, every } from "/ask.js";
 import { ago, bytes, code, count, el, facts, number, path, show, tag } from "/dom.js";
 
+// Figures that rise with every question, ours included.
+const VOLATILE = new Set(["uptime_s", "requests", "under_way", "connections", "ms", "clock"]);
+
 export async function indexPage(view, { signal }) {
+  let last = "";
   const draw = async () => {
     const told = await ask("status", {}, signal);
-    show(view, index(told.index), daemon(told.daemon, told.index.repo_root));
+    // What is looked at, or marked with the mouse, stays as it is unless something has changed.
+    const now = JSON.stringify(told, (name, value) => (VOLATILE.has(name) ? undefined : value));
+    if (now !== last) {
+      last = now;
+      show(view, index(told.index), daemon(told.daemon, told.index.repo_root));
+    }
     // Without a daemon each look at a large tree takes a moment of the disk.
     return told.daemon.running ? 3 : 15;
   };
@@ -56,8 +65,7 @@ function daemon(told, root) {
         ["This repository", here.watched
           ? "watched: every edit is known as it happens"
           : `not watched${here.trouble ? `: ${here.trouble}` : ""}; each search looks for changes itself`],
-        ["Process", told.pid ? `${told.pid}, for ${lasting(told.uptime_s)}` : null],
-        ["Requests", number(told.requests || 0)],
+        ["Process", told.pid ? String(told.pid) : null],
         ["Version", told.version],
       ])),
     el("section", { class: "card" }, el("h2", {}, "Repositories it keeps"), roots(told.roots || [], root)),
@@ -73,10 +81,6 @@ function roots(kept, root) {
     el("span", { class: "right" },
       each.watched ? tag("watched", "good") : tag("not watched", "warn"),
       each.index_available ? null : tag("no index", "warn")))));
-}
-
-function lasting(seconds) {
-  return seconds < 90 ? `${Math.round(seconds)} s` : seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
 }
 
 function quoted(text) {
