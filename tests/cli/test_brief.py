@@ -5,7 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import socket
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -455,6 +459,7 @@ def test_what_looks_like_a_secret_is_not_sent(work, tmp_path, monkeypatch):
     work.note("prompt", prompt=f"use {key} and {hub}, password: {password}")
     work.note("search", arguments={"query": f"{aws} https://me:{url}@example.org"}, matches=1)
     work.note("prompt", prompt=f"Authorization: Bearer {bearer} {token}")
+    work.note("prompt", prompt=f"{key[:9]}\u200b{key[9:]} {hub[:2]}\x00{hub[2:]}")
     work.note("prompt", prompt=f"-----BEGIN RSA PRIVATE KEY-----\n{private}\n")
     work.note("read", path="deploy/id_rsa", sha="c" * 64)
     name = work.snapshot()
@@ -508,6 +513,26 @@ def test_a_long_log_is_sent_in_short(work, tmp_path, monkeypatch):
     assert 9_000 < len(sent) <= 12_100
     assert all(len(told[part]) > 3 for part in ("prompts", "searches", "files"))
     assert told["prompts"][-1]["text"].startswith("399 ")
+
+
+def test_ctrl_c_while_a_model_thinks_leaves_all_as_it_was(snapshot, tmp_path, monkeypatch):
+    triseek(["brief", snapshot], tmp_path)
+    before = kept(snapshot).read_text()
+    with answering(silent) as server:
+        use(monkeypatch, server)
+        with subprocess.Popen(
+            [sys.executable, "-m", "triseek", "brief", snapshot, "--mode", "local-model"],
+            cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        ) as process:  # fmt: skip
+            assert "sending" in process.stderr.readline()
+            while not server.got:
+                time.sleep(0.01)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate()
+
+    assert (process.returncode, out, err) == (130, "", "")
+    assert kept(snapshot).read_text() == before
 
 
 def test_the_key_is_in_no_list_of_processes_and_no_file(snapshot, tmp_path, monkeypatch):

@@ -27,6 +27,8 @@ PINS_MAX = 8_000
 """Bytes of pinned lines beside it, where they may be sent."""
 HIDDEN = "[left out: looks like a secret]"
 
+_WHOLE = 1 << 20
+"""Bytes of a text that are looked at; an entry of a log has less."""
 _TEXT_MAX, _QUERY_MAX, _RESULTS_MAX = 400, 160, 5
 _SECRET = re.compile(
     r"""-----BEGIN[^-]*PRIVATE\ KEY-----(?s:.*)          # to the end: what follows may be the key
@@ -34,8 +36,8 @@ _SECRET = re.compile(
     | \b(?:gh[opusr]|github_pat|glpat|xox[a-z])[-_][A-Za-z0-9_-]{10,}
     | \b(?:AKIA|ASIA)[0-9A-Z]{16}\b
     | \bAIza[A-Za-z0-9_-]{30,}
-    | \beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*
-    | (?<=://)[^\s/@]+:[^\s/@]+(?=@)                    # of a URL
+    | (?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*
+    | (?<=://)[^\s/@:]+:[^\s/@]+(?=@)                    # of a URL
     | (?i:\b(?:password|passwd|pwd|secret|token|api[_-]?key)["']?\s*[:=]\s*["']?|\bbearer\s+)
         [^\s"']{6,}
     """,
@@ -93,7 +95,7 @@ def digest(snapshot: Snapshot, *, snippets: bool) -> str:
     """The log in short, as JSON of at most `DIGEST_MAX` bytes, and the pinned lines if wanted."""
     told: dict[str, Any] = {
         "goal": _plain(brief.goal(snapshot), 2_000),
-        "branch": snapshot.git.branch,
+        "branch": _plain(snapshot.git.branch or "", _QUERY_MAX),
         "uncommitted": [],
         "prompts": [], "files": [], "searches": [],
     }  # fmt: skip
@@ -166,15 +168,18 @@ def _file(trail: Trail) -> dict[str, object]:
 def _pinned(snapshot: Snapshot) -> Iterator[dict[str, object]]:
     room = PINS_MAX
     for pin in snapshot.pins:
-        text = _SECRET.sub(HIDDEN, snapshot.snippets[pin.sha])
-        room -= len(text.encode(errors="replace"))
-        if room >= 0 and not is_secret(pin.path):
-            yield {"path": pin.path, "line": pin.line_start, "text": text}
+        text = snapshot.snippets[pin.sha]
+        size = len(text.encode(errors="replace"))
+        if size <= room and not is_secret(pin.path):
+            room -= size
+            path = _plain(pin.path, _QUERY_MAX)
+            yield {"path": path, "line": pin.line_start, "text": _SECRET.sub(HIDDEN, text)}
 
 
 def _plain(text: str, most: int) -> str:
     """One line without control characters and what looks like a secret."""
-    return brief.clipped(_SECRET.sub(HIDDEN, text), most)
+    whole = brief.clipped(text, _WHOLE)  # first, so that nothing invisible splits a secret
+    return brief.clipped(_SECRET.sub(HIDDEN, whole), most)
 
 
 def _packed(one: object) -> bytes:
