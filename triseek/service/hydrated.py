@@ -8,12 +8,14 @@ since. A question is the same if the tool and all its arguments are, as they wer
 from __future__ import annotations
 
 import json
+import os
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from triseek.errors import TriseekError
 from triseek.ipc import client
 from triseek.service import telling
+from triseek.service.roots import project
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,7 +66,7 @@ class Hydrated:
             told = client.ask("session_hydrated", {"target_root": self._root}, timeout_s=PATIENCE_S)
         except TriseekError:
             return None  # the next search asks again
-        return _priors(told)
+        return _priors(told, self._root)
 
 
 def beside(desk: Desk, tool: str, request: Any, envelope: dict[str, Any]) -> dict[str, Any]:  # noqa: ANN401 - any search's
@@ -85,15 +87,19 @@ def beside(desk: Desk, tool: str, request: Any, envelope: dict[str, Any]) -> dic
     }
 
 
-def _priors(told: Mapping[str, Any]) -> Mapping[str, Prior]:
-    """Answers by their questions. A snapshot may come from elsewhere: it may hold anything."""
-    snapshot_id = str(told["snapshot_id"])
+def _priors(told: Mapping[str, Any], root: str) -> Mapping[str, Prior]:
+    """Answers by their questions. A snapshot may come from elsewhere: it may hold anything.
+
+    root: Where answers count their paths from; a session counts them from its repository.
+    """
+    snapshot_id, repository = str(told["snapshot_id"]), project(root)
     found = {}
     for run in told["searches"]:
         arguments, paths = run.get("arguments"), run.get("result_paths")
         tool = _tool(run.get("kind"), arguments)
         if tool and not _is_cut(arguments) and isinstance(paths, list):
-            shown = [path for path in paths if isinstance(path, str)][: telling.PATHS_MAX]
+            texts = [path for path in paths if isinstance(path, str)][: telling.PATHS_MAX]
+            shown = [os.path.relpath(os.path.join(repository, path), root) for path in texts]  # noqa: PTH118
             found[_question(tool, arguments)] = Prior(
                 snapshot_id, str(run.get("search_id", "")), shown
             )
