@@ -76,6 +76,10 @@ def refused_by_tool(answer: Mapping[str, Any]) -> bool:
     return bool(answer["result"]["structuredContent"]["error"]["code"] == "INVALID_QUERY")
 
 
+def has_no_daemon(answer: Mapping[str, Any]) -> bool:
+    return bool(answer["result"]["structuredContent"]["error"]["code"] == "BACKEND_FAILURE")
+
+
 def refusal(code: int, number: Any = None) -> Expected:
     return Expected(number, fits=failed(code))
 
@@ -174,6 +178,8 @@ class Fuzzer:
              lambda a: len(a["result"]["structuredContent"]["results"]) == 3),
             (call(number, "search_content", query="a", limit="many"), refused_by_tool),
             (call(number, "search_content", nothing=1), refused_by_tool),
+            (self._bad_about_sessions(number), refused_by_tool),
+            (self._good_about_sessions(number), has_no_daemon),
             (call(number, "no_such_tool"), failed(INVALID_PARAMS)),
             (request(number, "tools/list"), lambda a: len(a["result"]["tools"]) == len(VERBS)),
             (request(number, "ping"), lambda a: a["result"] == {}),
@@ -183,9 +189,47 @@ class Fuzzer:
             (request(number, "no/such\nmethod"), failed(NO_METHOD)),
             (hello(number), lambda a: a["result"]["serverInfo"]["name"] == "triseek"),
         ]  # fmt: skip
-        weights = [6, 4, 4, 2, 2, 1, 1, 4, 1, 1, 1, 1, 1]
+        weights = [6, 4, 4, 2, 2, 4, 2, 1, 1, 4, 1, 1, 1, 1, 1]
         [(message, fits)] = self._random.choices(cases, weights)
         return message, Expected(number, fits=fits)
+
+    def _bad_about_sessions(self, number: Any) -> dict[str, Any]:
+        """A call of a tool of sessions whose arguments are none."""
+        name = self._random.choice(
+            ("../x", "/etc/passwd", "a/b", ".", "x" * 129, "é", "a\0", " b c")
+        )
+        strange: Any = self._random.choice((5, None, [], {}, [1], {"path": {}}, "x", True, -1))
+        asked: dict[str, dict[str, Any]] = {
+            "session_open": {"session_id": name},
+            "session_status": {"session_id": name},
+            "session_list": {"status": name},
+            "session_close": {"status": name, "session_id": "s"},
+            "session_snapshot": {"pinned_snippet_paths": [{"path": "a", "line_start": strange}]},
+            "session_handoff": {"session_id": "s", "output": name},
+            "session_snapshot_list": {"session_id": name},
+            "session_snapshot_get": {"snapshot_id": name},
+            "session_snapshot_diff": {"snapshot_a": name, "snapshot_b": strange},
+            "session_resume": {"snapshot_id": name, "budget_tokens": strange},
+        }
+        tool = self._random.choice(list(asked))
+        return call(number, tool, **asked[tool])
+
+    def _good_about_sessions(self, number: Any) -> dict[str, Any]:
+        """A call of a tool of sessions that would have an answer if a daemon ran."""
+        asked: dict[str, dict[str, Any]] = {
+            "session_open": {"goal": "é" * self._random.randrange(500)},
+            "session_status": {},
+            "session_list": {},
+            "session_close": {"session_id": "s", "status": "resolved"},
+            "session_snapshot": {"pinned_snippet_paths": ["src/one_1.py:1-2"]},
+            "session_handoff": {"output": "x.tcp"},
+            "session_snapshot_list": {},
+            "session_snapshot_get": {"snapshot_id": "s"},
+            "session_snapshot_diff": {"snapshot_a": "a", "snapshot_b": "b"},
+            "session_resume": {"snapshot_id": "s", "budget_tokens": 10**30},
+        }
+        tool = self._random.choice(list(asked))
+        return call(number, tool, **asked[tool])
 
     def _line(self, message: object) -> bytes:
         ends = ("\n", "\n", "\r\n", " \n", "\n\n")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +12,7 @@ from hypothesis import strategies as st
 from triseek.errors import InvalidQuery
 from triseek.mcp import arguments
 from triseek.mcp.arguments import ITEMS_MAX, TEXT_MAX
+from triseek.model.tools import PinnedLines
 from triseek.service.verbs import VERBS
 
 VERB = {verb.name: verb for verb in VERBS}
@@ -147,3 +151,87 @@ def test_whatever_is_passed_there_is_a_request_or_one_clear_error(tool, asked):
     assert isinstance(meant, (VERB[tool].request, InvalidQuery))
     assert hash(meant)
     assert "\n" not in str(meant) or not isinstance(meant, InvalidQuery)
+
+
+@pytest.mark.parametrize(
+    ("tool", "asked", "meant"),
+    [
+        ("session_open", {"task": "mend"}, {"goal": "mend"}),
+        ("session_open", {"sessionId": "a", "objective": "b"}, {"session_id": "a", "goal": "b"}),
+        ("session_status", {"id": "a"}, {"session_id": "a"}),
+        ("session_list", {"status": None}, {"status": "all"}),
+        ("session_list", {"state": "active"}, {"status": "open"}),
+        ("session_close", {"status": "done"}, {"status": "resolved"}),
+        ("session_close", {"status": "abandon", "session": "a"},
+         {"status": "abandoned", "session_id": "a"}),
+        ("session_snapshot", {"harness": "codex", "model": "m"},
+         {"source_harness": "codex", "source_model": "m"}),
+        ("session_handoff", {"pack": "a.tcp"}, {"output": "a.tcp"}),
+        ("session_snapshot_get", {"id": "s"}, {"snapshot_id": "s"}),
+        ("session_snapshot_get", {"snapshot": "s"}, {"snapshot_id": "s"}),
+        ("session_snapshot_diff", {"from": "a", "to": "b"}, {"snapshot_a": "a", "snapshot_b": "b"}),
+        ("session_resume", {"snapshotId": "s", "max_tokens": "500"},
+         {"snapshot_id": "s", "budget_tokens": 500}),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_agents_call_the_arguments_of_sessions(tool, asked, meant):
+    assert read(asked, tool) == read(meant, tool)
+
+
+@pytest.mark.parametrize(
+    "pin",
+    [
+        {"path": "src/a.rs", "line_start": 4, "line_end": 8},
+        {"path": "src/a.rs", "line_start": "4", "line_end": 8.0},
+        {"file": "src/a.rs", "start": 4, "end": 8},
+        {"file_path": "src/a.rs", "startLine": 4, "endLine": 8},
+        {"path": "src/a.rs", "start_line": 4, "end_line": 8},
+        "src/a.rs:4-8",
+        "src/a.rs#L4-L8",
+    ],
+    ids=str,
+)
+def test_lines_to_pin_are_taken_however_they_are_told(pin):
+    meant = PinnedLines(path="src/a.rs", line_start=4, line_end=8)
+
+    for given_pins in ([pin], json.dumps([pin]), pin):
+        asked = read({"pins": given_pins}, "session_snapshot")
+        assert asked.pinned_snippet_paths == (meant,)
+
+
+def test_one_line_is_pinned_by_its_number():
+    [pin] = read({"pins": ["a:b.rs:7"]}, "session_snapshot").pinned_snippet_paths
+
+    assert pin == PinnedLines(path="a:b.rs", line_start=7, line_end=7)
+
+
+@pytest.mark.parametrize(
+    ("tool", "asked", "said"),
+    [
+        ("session_close", {}, "status"),
+        ("session_close", {"status": "closed"}, "status"),
+        ("session_list", {"status": "closed"}, "status"),
+        ("session_resume", {}, "snapshot_id"),
+        ("session_resume", {"session_id": "s"}, "session_id"),
+        ("session_resume", {"snapshot_id": "s", "budget_tokens": "all"}, "budget_tokens"),
+        ("session_snapshot_diff", {"a": "x"}, "snapshot_b"),
+        ("session_snapshot", {"pins": ["src/a.rs"]}, "pinned_snippet_paths.0"),
+        ("session_snapshot", {"pins": [{"path": "a"}]}, "line_start"),
+        ("session_snapshot", {"pins": [{"path": "a", "file": "b", "start": 1, "end": 2}]}, "file"),
+        ("session_snapshot", {"pins": [{"path": "a", "line_start": 1, "line_end": 2, "x": 1}]},
+         "x"),
+        ("session_snapshot", {"pins": 5}, "pinned_snippet_paths"),
+        ("session_snapshot", {"pins": [[[1]]]}, "pinned_snippet_paths.0"),
+        ("session_snapshot", {"pins": [{"path": "\ud800", "start": 1, "end": 2}]}, "surrogate"),
+        ("session_snapshot", {"pins": [{"path": "x" * TEXT_MAX, "\ud800": 1}]}, "characters"),
+        ("session_snapshot", {"pins": ["a:1"] * (ITEMS_MAX + 1)}, "items"),
+        ("session_open", {"goal": "x" * (TEXT_MAX + 1)}, "characters"),
+        ("session_status", {"id": "a", "session_id": "b"}, "both"),
+        ("session_list", {"id": "a"}, "no argument 'id'"),
+    ],
+    ids=lambda case: str(case)[:60],
+)  # fmt: skip
+def test_what_a_session_tool_cannot_take_is_refused_by_name(tool, asked, said):
+    with pytest.raises(InvalidQuery, match=re.escape(said)):
+        read(asked, tool)

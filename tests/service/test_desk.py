@@ -10,7 +10,7 @@ from tests.service.desks import bare_desk, desk_on, find, indexed, search
 from triseek.errors import RepoNotDetected
 from triseek.service import desk as module
 from triseek.service import telling
-from triseek.service.desk import SNAPSHOTS_MAX, Call, Cancelled, patience
+from triseek.service.desk import CONNECTIONS_MAX, SNAPSHOTS_MAX, Call, Cancelled, patience
 from triseek.service.verbs import VERBS
 
 VERB = {verb.name: verb for verb in VERBS}
@@ -58,6 +58,76 @@ def test_few_of_many_paths_are_noted(desk):
     noted = record(desk, "find_files", {"query": "py"}, {"results": results})
 
     assert len(noted.payload["result_paths"]) == telling.PATHS_MAX
+
+
+def test_of_a_find_it_is_noted_how_many_files_there_are(desk):
+    noted = record(desk, "find_files", {"query": "py"}, find(desk, "py"))
+
+    assert noted.payload["files_with_matches"] == 1
+    assert "total_line_matches" not in noted.payload  # it is 0, whatever was found
+
+
+def test_an_answer_that_is_not_repeated_is_noted_with_the_paths_it_had(desk):
+    known = {"search_id": "search-0007", "results": []}
+    record(desk, "find_files", {}, {**known, "results": [{"path": "a.py"}]})
+    noted = record(desk, "find_files", {}, {**known, "results_omitted": True})
+    other = record(desk, "find_files", {}, {"search_id": "?", "results_omitted": True})
+
+    assert noted.payload["result_paths"] == ["a.py"]
+    assert other.payload["result_paths"] == []
+
+
+def test_a_check_is_noted_with_its_file_and_what_it_came_to(desk):
+    told = {"path": "a.py", "recommendation": "reread"}
+    noted = record(desk, "memo_check", {"path": "a.py"}, told)
+
+    assert noted.payload["path"] == os.path.join(desk.root, "a.py")
+    assert noted.payload["recommendation"] == "reread"
+
+
+@pytest.mark.parametrize("path", ["a\0b", "x" * 10**6, "../a", 5, None])
+def test_whatever_path_is_checked_is_noted_in_short(desk, path):
+    noted = record(desk, "memo_check", {"path": path}, {"error": {"code": "INVALID_QUERY"}})
+
+    assert len(str(noted.payload)) < 2 * telling.PATH_MAX
+
+
+def test_an_action_says_whose_it_is(desk):
+    here = Call(connection="one", who={"harness": "codex", "session": "s"})
+    desk.work_on("mine", here)
+    for call in (here, Call(connection="two")):
+        desk.record(VERB["index_status"], {}, {"version": "1"}, call)
+    one, other = list(desk.sink)
+
+    assert (one.session_id, one.payload["harness"]) == ("mine", "codex")
+    assert other.session_id == ""
+    assert "harness" not in other.payload
+
+
+def test_an_action_about_a_session_is_that_sessions(desk):
+    call = Call(connection="one")
+    desk.work_on("mine", call)
+    desk.record(VERB["session_status"], {}, {"session": {"session_id": "another"}}, call)
+    desk.record(VERB["session_snapshot"], {}, {"manifest": {"session_id": "third"}}, call)
+
+    assert [action.session_id for action in desk.sink] == ["another", "third"]
+
+
+@pytest.mark.parametrize("tool", ["session_open", "session_close", "session_resume"])
+def test_what_the_daemon_notes_itself_is_not_noted_twice(desk, tool):
+    desk.record(VERB[tool], {}, {"session": {"session_id": "mine"}}, Call())
+    assert list(desk.sink) == []
+
+    record(desk, tool, {}, {"error": {"code": "INVALID_QUERY"}})
+    assert len(desk.sink) == 1
+
+
+def test_current_sessions_are_not_kept_for_ever(desk):
+    for number in range(CONNECTIONS_MAX + 5):
+        desk.work_on(f"s{number}", Call(connection=str(number)))
+
+    assert desk.session(Call(connection="0")) == ""
+    assert desk.session(Call(connection="6")) == "s6"
 
 
 def test_later_pages_are_ordered_by_the_scores_of_the_first(repo, monkeypatch):

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
 GOAL_MAX = 100
 PATHS_MAX = 4
 """Of a search's results."""
+_MARKS: Mapping[str, str] = {"added": "+", "removed": "-", "changed": "~"}
+_NOUNS: Mapping[str, tuple[str, str]] = {
+    "files": ("file", "files"), "searches": ("search", "searches"),
+}  # fmt: skip
 
 
 def lines(tool: str, told: Mapping[str, Any]) -> Iterator[str]:
@@ -83,13 +87,12 @@ def _about(payload: Mapping[str, Any]) -> str:
 
 
 def _difference(tool: str, diff: Mapping[str, Any]) -> Iterator[str]:
-    yield f"{tool}: " + ", ".join(
-        f"{len(told):,} {name.replace('_', ' ')}" for name, told in diff.items()
-    )
-    marks = {"added": "+", "removed": "-", "changed": "~"}
-    for name, told in diff.items():
-        how, _, what = name.partition("_")
-        yield from (f"  {marks[how]} {what.removesuffix('s')} {one}" for one in told)
+    parts = [(*name.split("_"), told) for name, told in diff.items() if told]
+    counts = [f"{_count(told, *_NOUNS.get(what, (what,)))} {how}" for how, what, told in parts]
+    yield f"{tool}: {', '.join(counts) or 'nothing differs'}"
+    for how, what, told in parts:
+        [noun, *_] = _NOUNS.get(what, (what,))
+        yield from (f"  {_MARKS.get(how, how)} {noun} {one}" for one in told)
 
 
 def _resumed(told: Mapping[str, Any]) -> Iterator[str]:
