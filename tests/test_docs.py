@@ -19,6 +19,7 @@ from triseek.cli import app as cli_app
 from triseek.cli import help as cli_help
 from triseek.daemon.memo_calls import calls
 from triseek.daemon.server import ANY_VERSION, Limits
+from triseek.daemon.session_calls import SessionCalls
 from triseek.engine.router import REASONS
 from triseek.ipc import wire
 from triseek.model.session import DEPTH_MAX, SCHEMA_VERSION, Entry
@@ -230,7 +231,9 @@ def test_every_code_of_an_error_is_explained():
 def test_the_protocols_page_names_every_verb_and_limit():
     page = (DOCS / "reference/protocol.md").read_text(encoding="utf-8")
     limits = Limits()
-    said = [f"| `{verb}` |" for verb in ("text", *ANY_VERSION, *calls(Memo(None)))] + [
+    sessions = [name for name in vars(SessionCalls) if name.startswith("session_")]
+    verbs = ("text", *ANY_VERSION, *calls(Memo(None)), *sessions)
+    said = [f"| `{verb}` |" for verb in verbs] + [
         f"protocol {wire.PROTOCOL}",
         f"| a request | {limits.frame >> 20} MiB |",
         f"| a piece of output | {wire.PIECE_LIMIT >> 10} KiB |",

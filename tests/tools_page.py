@@ -315,7 +315,7 @@ def page() -> str:
             _table(MEMO_SESSION_FIELDS),
             "## The envelopes of sessions",
             (
-                "They have no"
+                "[What a session and a snapshot are](../concepts/sessions.md). They have no"
                 " `version`. The current session is the one that this connection opened or resumed"
                 " last, until it is closed or handed off. Without one, `session_status`,"
                 " `session_snapshot` and `session_handoff` take the session of the repository that"
