@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -9,10 +10,12 @@ import shutil
 import pytest
 
 from tests.service.worked import Worked, git
+from tests.sessions.hostile_packs import packed
 from triseek import paths
 from triseek.errors import InvalidRequest
 from triseek.index.build import build
 from triseek.service.roots import index_dir
+from triseek.sessions import pack
 
 
 @pytest.fixture
@@ -168,3 +171,56 @@ def test_a_commit_from_outside_is_no_argument_of_gits(worked, tmp_path):
     told = worked.ask("session_resume", snapshot_id=name)
     assert "commits later" not in told["payload_markdown"]
     assert not (tmp_path / "written").exists()
+
+
+def primed_lines(worked, monkeypatch, name):
+    """Lines that whoever resumes is said to have been shown, by file."""
+    given = []
+    prime = worked.memo.prime
+    monkeypatch.setattr(
+        worked.memo, "prime", lambda root, one: (given.append(one), prime(root, one))
+    )
+    worked.ask("session_resume", snapshot_id=name)
+    [one] = given
+    return {os.path.relpath(each.path, worked.root): each.in_payload for each in one.files}
+
+
+PINNED = [{"path": "src/b.py", "line_start": 1, "line_end": 3}]
+
+
+def test_lines_that_are_quoted_as_they_are_need_not_be_read(worked, monkeypatch):
+    name = taken(worked, pinned_snippet_paths=PINNED)
+    assert primed_lines(worked, monkeypatch, name)["src/b.py"] == ((1, 3),)
+
+
+def test_a_quote_that_is_not_what_the_file_holds_spares_no_reading(worked, monkeypatch):
+    """It was pinned while the file was another for a while."""
+    held = (worked.path / "src/b.py").read_text()
+    (worked.path / "src/b.py").write_text("one\nanother\nthree\n")
+    name = taken(worked, pinned_snippet_paths=PINNED)
+    (worked.path / "src/b.py").write_text(held)
+
+    assert primed_lines(worked, monkeypatch, name)["src/b.py"] == ()
+
+
+def test_a_pack_cannot_pass_off_its_words_as_a_file_s(worked, monkeypatch, tmp_path):
+    """The hash of a public file is no secret; what a pack quotes of it may be a lie."""
+    name = taken(worked, pinned_snippet_paths=PINNED)
+    folder = worked.keeping.snapshots.folder(name)
+    files = {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+    [snippet] = [each for each in files if each.startswith("pinned_snippets/")]
+    del files[snippet]
+    lie = b"one\nTWO\nthree"
+    digest = hashlib.sha256(lie).hexdigest()
+    files[f"pinned_snippets/{digest}.txt"] = lie
+    pins = json.loads(files["pinned_snippets.json"])
+    pins["entries"][0]["sha"] = digest
+    files["pinned_snippets.json"] = json.dumps(pins).encode()
+    (tmp_path / "lie.tcp").write_bytes(packed(files))
+    imported = worked.keeping.snapshots.take_in(pack.unpack(tmp_path / "lie.tcp"))
+
+    assert primed_lines(worked, monkeypatch, imported.snapshot_id)["src/b.py"] == ()

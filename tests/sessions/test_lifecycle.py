@@ -56,7 +56,22 @@ def test_reopening_changes_the_goal_only_if_there_is_one(sessions, clock):
     assert (again.goal, again.status, again.updated_at - again.created_at) == ("second", "open", 5)
 
 
-@pytest.mark.parametrize("name", ["../x", "a/b", ".hidden", "a b", "é", "x" * 129, "a\n", "a\0"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../x",
+        "a/b",
+        ".hidden",
+        "a b",
+        "é",
+        "x" * 129,
+        "a\n",
+        "a\0",
+        "sessions.json",
+        "SESSIONS.JSON.1",
+        "a.partial",
+    ],
+)
 def test_what_is_no_safe_name_is_refused(sessions, tmp_path, name):
     with pytest.raises(InvalidRequest):
         sessions.open("/repo", "", name)

@@ -21,24 +21,26 @@ from triseek.errors import InvalidRequest, StateUnwritable, TriseekError
 from triseek.files import content, git, git_state
 from triseek.service.recording import below
 from triseek.service.roots import is_indexed, project
-from triseek.sessions import hydration
+from triseek.sessions import hydration, snapshot_files
 from triseek.sessions.hydration import Since, Stale
-from triseek.sessions.memo import look
+from triseek.sessions.memo import look, spans
 from triseek.sessions.memo.primed import Primed, PrimedFile
+from triseek.sessions.snapshot import quote
 from triseek.store import atomic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from triseek.files.content import Content
     from triseek.model.session import Session
-    from triseek.model.snapshot import FileSeen
+    from triseek.model.snapshot import FileSeen, Pin
     from triseek.service.checkpoints import Checkpoints
     from triseek.service.service import Service
     from triseek.sessions.hydration import Payload
     from triseek.sessions.lifecycle import Sessions
     from triseek.sessions.memo.choosing import Asked
     from triseek.sessions.memo.memo import Memo
+    from triseek.sessions.memo.spans import Spans
     from triseek.sessions.snapshot import Snapshots
     from triseek.sessions.snapshot_files import Snapshot
 
@@ -206,10 +208,13 @@ class Resuming:
     ) -> int:
         """Tell the memo of the files that are as they were; how many."""
         gone = {one.path for one in stale}
+        still = looks.quoted(snapshot.pins)
         files = tuple(
             PrimedFile(
                 looks.real(seen.path), seen.sha, looks.tokens(seen.path), _lines(seen),
-                payload.carried.get(seen.path, ()),
+                spans.both(
+                    payload.carried.get(seen.path, spans.NONE), still.get(seen.path, spans.NONE)
+                ),
             )
             for seen in snapshot.working_set.files_read
             if seen.path not in gone
@@ -286,6 +291,22 @@ class _Looks:
         if not seen.sha:
             return Stale(seen.path, "unverified")
         return None if now.sha == seen.sha else Stale(seen.path, "changed")
+
+    def quoted(self, pins: Iterable[Pin]) -> dict[str, Spans]:
+        """Lines that are what is pinned of them, by file.
+
+        A file may be as the session saw it last, and a pin older; or somebody else's words.
+        """
+        found: dict[str, Spans] = {}
+        for pin in pins:
+            if isinstance(self.now(pin.path), str):
+                continue
+            with contextlib.suppress(InvalidRequest):
+                text = quote(self.root, pin.path, pin.line_start, pin.line_end)
+                if snapshot_files.sha(text) == pin.sha:
+                    lines = spans.of(pin.line_start, pin.line_end)
+                    found[pin.path] = spans.union(found.get(pin.path, spans.NONE), lines)
+        return found
 
     def real(self, path: str) -> str:
         """A file's absolute path, links resolved."""

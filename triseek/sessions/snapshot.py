@@ -352,7 +352,7 @@ def _pinned(root: str, wanted: Wanted, snippets: dict[str, bytes]) -> Pin:
         )
     path = _below(root, wanted.path)
     last = min(wanted.line_end, wanted.line_start + PIN_LINES_MAX - 1)
-    text = _lines(root, path, wanted.line_start, last)
+    text = quote(root, path, wanted.line_start, last)
     snippets[snapshot_files.sha(text)] = text
     return Pin(
         path=path,
@@ -378,8 +378,12 @@ def _below(root: str, path: str) -> str:
     return below
 
 
-def _lines(root: str, path: str, first: int, last: int) -> bytes:
-    """Lines of a file, without the end of the last."""
+def quote(root: str, path: str, first: int, last: int) -> bytes:
+    """Lines of a file, as they are pinned: without the end of the last.
+
+    Raises:
+        InvalidRequest: There are none, or they cannot be read.
+    """
     name = os.path.join(root, path)  # noqa: PTH118
     try:
         with open(os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123
