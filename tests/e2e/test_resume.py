@@ -119,8 +119,8 @@ def test_8_what_has_changed_is_stale_and_what_has_not_is_primed(home, root, ask,
         (EDITED, "changed"), (GONE, "missing"),
     ]  # fmt: skip
     assert report["files_primed"] == 2
-    assert f"- `{EDITED}`: changed\n" in told["payload_markdown"]
-    assert f"- `{GONE}`: missing\n" in told["payload_markdown"]
+    assert f"- `{EDITED}`: changed (read)\n" in told["payload_markdown"]
+    assert f"- `{GONE}`: missing (read)\n" in told["payload_markdown"]
     assert TREE[QUOTED] in told["payload_markdown"]
 
     assert check(ask, second, QUOTED) == ("fresh", "skip_reread")

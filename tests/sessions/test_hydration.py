@@ -42,11 +42,10 @@ def test_its_parts_come_in_the_order_of_what_they_are_worth():
     assert "- commit: (none) at the snapshot, bbbbbbbbbbbb now, 3 commits later" in text
     assert "- newly uncommitted: `src/retry.py`" in text
     assert "```text\ndef retry():\n    return 1\n```" in text
-    assert (
-        "- `src/retry.py`:1-80 edited, read 2 times\n"
-        "- `src/net.py` edited 2 times, read, changed since\n" in text
-    )
-    assert "- [search-0003] literal: `jitter` -> nothing" in text
+    assert "read these again)\n\n- `src/net.py`: changed (edited 2 times, read)\n" in text
+    assert "## Working Set\n\n- `src/retry.py`:1-80 edited, read 2 times\n- `README.md`" in text
+    assert "> - `jitter` (literal) finds nothing" in text
+    assert text.endswith("## Searches\n\n- `backoff` -> `src/retry.py`, `src/net.py`\n")
     assert text.count("Fix the retry") == 1
     assert CUT not in text
 
@@ -56,6 +55,22 @@ def test_a_briefing_that_was_written_is_the_one_that_is_told():
     text = payload(written, NOTHING, []).text
     assert "### Ruled out\n\n> - the cache" in text
     assert "other" not in text
+
+
+def test_a_dead_end_is_told_once():
+    ours = payload(full(), NOTHING, []).text
+    assert ours.count("jitter") == 1
+    others = full()._replace(briefing="## Ruled out\n\n- caching\n")
+    assert "## Searches\n\n- `jitter` -> nothing\n" in payload(others, NOTHING, []).text
+
+
+def test_a_file_that_is_still_uncommitted_is_told_once():
+    dirty = ["src/retry.py", "other.py"]
+    then = dataclasses.replace(full().manifest, repo_dirty_files=[*dirty, "clean.py"])
+    text = payload(full()._replace(manifest=then), Since(None, None, dirty, None), []).text
+    assert "- `src/retry.py`:1-80 edited, read 2 times, uncommitted\n" in text
+    assert "- no longer uncommitted: `clean.py`\n- still uncommitted: `other.py`\n" in text
+    assert text.partition("## Repository")[2].count("src/retry.py") == 3  # pinned, and found
 
 
 def test_where_nothing_changed_it_says_so():
@@ -105,7 +120,7 @@ def test_a_long_part_does_not_push_out_the_others():
     for told in (
         "`jitter` (literal) finds nothing",
         "`src/retry.py`",
-        "- [search-0003]",
+        "- `backoff` -> ",
         "new0.py",
     ):
         assert told in text, told
@@ -204,8 +219,14 @@ def test_it_keeps_within_its_budget_and_nothing_breaks_out(handed, budget):
     assert text.encode().decode() == text
     assert payload(*handed, budget) == made
     assert_contained(text, handed[0])
-    if CUT not in text:
-        assert text == payload(*handed, BUDGET_MAX).text
+    if CUT not in text:  # then but for results of searches all is there
+        roomy = payload(*handed, BUDGET_MAX)
+        assert until_searches(roomy.text) == until_searches(text)
+        assert roomy.text.count("\n") == text.count("\n")
+
+
+def until_searches(text):
+    return text.partition("\n## Searches\n")[0]
 
 
 def assert_contained(text, handed):

@@ -101,16 +101,17 @@ def payload(
     # Where the payload stands is changed by writing it: to tell of that would change it again.
     stale = [one for one in stale if not _is_told_in(one.path)]
     head = [*_head(snapshot), *_goal(snapshot, budget * 2 // 5)]
+    briefing = _sections(snapshot)
     parts = [
-        *_briefing(snapshot),
+        *_briefing(briefing),
         _since(snapshot, since),
-        _stale(stale),
+        _stale(snapshot, stale),
         _pins(snapshot),
-        _files(snapshot, stale),
+        _files(snapshot, since, stale),
     ]
     room = budget - _size(head) - _size(["", CUT])
     for results in _RESULTS:
-        told = [*parts, _searches(snapshot, results)]
+        told = [*parts, _searches(snapshot, briefing.get(_RULED_OUT, []), results)]
         chosen = _chosen(told, room, budget)
         left_out = sum(len(part.blocks) for part in told) - sum(map(len, chosen))
         if not left_out:
@@ -224,39 +225,51 @@ def _goal(snapshot: Snapshot, room: int) -> list[str]:
     return [*title, f"> {goal}"] if goal else []
 
 
+_GOAL, _FACTS, _RULED_OUT = "## Goal", "## Established facts", "## Ruled out"
+_QUESTIONS = "## Open questions"
 _RANKS = {
-    "## Ruled out": 0, "## Next planned action": 1, "## Current hypothesis": 2,
-    "## Open questions": 3, "## Goal": 4,
+    _RULED_OUT: 0, "## Next planned action": 1, "## Current hypothesis": 2, _QUESTIONS: 3, _GOAL: 4,
 }  # fmt: skip
-_FACTS, _FACTS_RANK = "## Established facts", 5
+_LAST_RANK = 5
 
 
-def _briefing(snapshot: Snapshot) -> Iterator[_Part]:
-    """The sections that say something no other part does; those first that were dearly bought."""
+def _sections(snapshot: Snapshot) -> dict[str, list[str]]:
+    """The sections of the briefing that say something no other part does, by their headers.
+
+    "" is what stands before the first; of the log alone where nobody wrote one.
+    """
     template = brief.template(snapshot)
     text = snapshot.briefing or template
-    # The facts of the log are what the files and searches say: to repeat them took half the room.
-    said = {"## Goal" if snapshot.manifest.goal else "", _FACTS if text == template else ""}
-    for header, body in _sections(text):
-        if header and header in said:
-            continue
-        if all(not line or line.startswith("(none") for line in body):
-            continue
-        title = _titled(f"#{header}") if header else [""]
-        blocks = [_Block([f"> {_tame(line)}".rstrip()]) for line in body]
-        yield _Part(title, blocks, _RANKS.get(header, _FACTS_RANK), chapter=["", "## Briefing"])
+    # What the log says, the files and searches say: to repeat it took half the room.
+    said = {_FACTS, _QUESTIONS} if text == template else set()
+    said |= {_GOAL} if snapshot.manifest.goal else set()
+    return {
+        header: body
+        for header, body in _split(text).items()
+        if header not in said and not all(not line or line.startswith("(none") for line in body)
+    }
 
 
-def _sections(text: str) -> list[tuple[str, list[str]]]:
-    """Headers of a briefing and what stands below them; "" is what stands before the first."""
-    found: list[tuple[str, list[str]]] = [("", [])]
+def _split(text: str) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {"": []}
+    header = ""
     for line in text.splitlines():
         plain = "".join(char for char in line.expandtabs(4) if char.isprintable()).rstrip()
-        if plain in brief.HEADERS and plain not in (header for header, _ in found):
-            found.append((plain, []))
+        if plain in brief.HEADERS and plain not in found:
+            header = plain
+            found[header] = []
         else:
-            found[-1][1].append(plain)
-    return [(header, _stripped(body)) for header, body in found]
+            found[header].append(plain)
+    return {header: _stripped(body) for header, body in found.items()}
+
+
+def _briefing(sections: Mapping[str, list[str]]) -> Iterator[_Part]:
+    """Those first that were dearly bought."""
+    for header, body in sections.items():
+        title = _titled(f"#{header}") if header else [""]
+        blocks = [_Block([f"> {_tame(line)}".rstrip()]) for line in body]
+        rank = _RANKS.get(header, _LAST_RANK)
+        yield _Part(title, blocks, rank, chapter=["", "## Briefing"])
 
 
 def _stripped(lines: list[str]) -> list[str]:
@@ -280,10 +293,14 @@ def _since(snapshot: Snapshot, since: Since) -> _Part:
         lines.append(f"- branch: {before} at the snapshot, {now} now")
     lines += _some("changed by commits since", since.changed)
     known, now_dirty = set(manifest.repo_dirty_files), set(since.dirty)
+    told = {seen.path for seen in _by_worth(snapshot)[:_FILES_MAX]}
     lines += _some("newly uncommitted", [path for path in since.dirty if path not in known])
-    for state, is_now in (("still uncommitted", True), ("no longer uncommitted", False)):
-        paths = [path for path in manifest.repo_dirty_files if (path in now_dirty) is is_now]
-        lines += _some(state, paths, snapshot.git.hunk_summary)
+    dirty = [path for path in manifest.repo_dirty_files if path not in now_dirty]
+    lines += _some("no longer uncommitted", dirty, snapshot.git.hunk_summary)
+    # Of the others the working set says it.
+    rest = now_dirty - told
+    dirty = [path for path in manifest.repo_dirty_files if path in rest]
+    lines += _some("still uncommitted", dirty, snapshot.git.hunk_summary)
     blocks = [_Block([line]) for line in lines or ["- unchanged"]]
     return _Part(_titled("## Repository since the snapshot"), blocks, rank=6, sure=0.1)
 
@@ -300,12 +317,19 @@ def _some(state: str, paths: Sequence[str], changed: Mapping[str, int] | None = 
     return [*lines, f"- {state}: {more} more files"] if more else lines
 
 
-def _stale(stale: Sequence[Stale]) -> _Part:
-    lines = [f"- {_code(one.path)}: {_one_line(one.reason, 40)}" for one in stale[:_CHANGED_MAX]]
+def _stale(snapshot: Snapshot, stale: Sequence[Stale]) -> _Part:
+    """These are not told of again among the files."""
+    worth = {seen.path: (number, seen) for number, seen in enumerate(_by_worth(snapshot))}
+    files = sorted(stale, key=lambda one: (worth.get(one.path, (len(worth),))[0], one.path))
+    lines = []
+    for one in files[:_CHANGED_MAX]:
+        _, seen = worth.get(one.path, (0, None))
+        used = f" ({_used(seen)})" if seen and _used(seen) else ""
+        lines.append(f"- {_code(one.path)}: {_one_line(one.reason, 40)}{used}")
     if len(stale) > len(lines):
         lines.append(f"- {len(stale) - len(lines)} more files")
     title = _titled("## Changed since they were read (read these again)")
-    return _Part(title, [_Block([line]) for line in lines], rank=7, sure=0.1)
+    return _Part(title, [_Block([line]) for line in lines], rank=7, sure=0.15)
 
 
 def _pins(snapshot: Snapshot) -> _Part:
@@ -321,38 +345,57 @@ def _pinned(pin: Pin, text: str) -> _Block:
     return _Block(lines, pin)
 
 
-def _files(snapshot: Snapshot, stale: Sequence[Stale]) -> _Part:
+def _by_worth(snapshot: Snapshot) -> list[FileSeen]:
     """Those that were edited, then those that were read most, then the latest."""
-    gone = {one.path for one in stale}
-    files = sorted(
+    return sorted(
         (seen for seen in snapshot.working_set.files_read if not _is_told_in(seen.path)),
         key=lambda seen: (seen.edits == 0, -seen.reads, -seen.last_read_at, seen.path),
     )
-    lines = [_file(seen, changed=seen.path in gone) for seen in files[:_FILES_MAX]]
+
+
+def _files(snapshot: Snapshot, since: Since, stale: Sequence[Stale]) -> _Part:
+    told = {one.path for one in stale} if len(stale) <= _CHANGED_MAX else set()
+    dirty = set(snapshot.manifest.repo_dirty_files) & set(since.dirty)
+    files = [seen for seen in _by_worth(snapshot) if seen.path not in told]
+    changed = {one.path for one in stale}
+    lines = []
+    for seen in files[:_FILES_MAX]:
+        where = f":{seen.line_start}-{seen.line_end}" if seen.line_start else ""
+        states = [
+            *([used] if (used := _used(seen)) else []),
+            *(["uncommitted"] if seen.path in dirty else []),
+            *(["changed since"] if seen.path in changed else []),
+        ]
+        lines.append(f"- {_code(seen.path, _PATH_MAX)}{where} {', '.join(states)}".rstrip())
     if len(files) > len(lines):
         lines.append(f"- {len(files) - len(lines)} more files")
-    return _Part(_titled("## Working Set"), [_Block([line]) for line in lines], rank=9, sure=0.2)
+    blocks = [_Block([line]) for line in lines]
+    return _Part(_titled("## Working Set"), blocks, rank=9, sure=0.2)
 
 
-def _file(seen: FileSeen, *, changed: bool) -> str:
-    where = f":{seen.line_start}-{seen.line_end}" if seen.line_start else ""
-    told = [
-        *([_times("edited", seen.edits)] if seen.edits else []),
-        *([_times("read", seen.reads)] if seen.reads else []),
-        *(["changed since"] if changed else []),
-    ]
-    return f"- {_code(seen.path, _PATH_MAX)}{where} {', '.join(told)}".rstrip()
+def _used(seen: FileSeen) -> str:
+    """What was done with a file."""
+    done = (("edited", seen.edits), ("read", seen.reads))
+    return ", ".join(_times(what, count) for what, count in done if count)
 
 
 def _times(what: str, count: int) -> str:
     return f"{what} {count} times" if count > 1 else what
 
 
-def _searches(snapshot: Snapshot, results: int) -> _Part:
+def _searches(snapshot: Snapshot, ruled_out: Sequence[str], results: int) -> _Part:
     """What led nowhere first: it costs least to tell, and most to find out again."""
-    runs = sorted(snapshot.working_set.searches_run, key=lambda run: run.matches != 0)
+    known = "\n".join(ruled_out)
+    runs = [run for run in snapshot.working_set.searches_run if not _is_in(run, known)]
+    runs.sort(key=lambda run: run.matches != 0)
     blocks = [_Block([_search(run, results)]) for run in runs[:_SEARCHES_MAX]]
     return _Part(_titled("## Searches"), blocks, rank=10, sure=0.15)
+
+
+def _is_in(run: SearchRun, ruled_out: str) -> bool:
+    """Whether a briefing tells of a search that found nothing; of long queries it clips the end."""
+    query = "".join(char for char in " ".join(run.query.split()) if char.isprintable())
+    return run.matches == 0 and f"`{query[:90].replace('`', chr(39))}" in ruled_out
 
 
 def _search(run: SearchRun, results: int) -> str:
@@ -360,8 +403,8 @@ def _search(run: SearchRun, results: int) -> str:
     more = len(run.result_paths) - results
     rest = f" and {more} more" if more > 0 else ""
     told = f"{found}{rest}" if found else "nothing" if run.matches == 0 else "(not recorded)"
-    name, kind = _one_line(_plain(run.search_id), 60), _one_line(_plain(run.kind), 20)
-    return f"- [{name}] {kind}: {_code(run.query)} -> {told}"
+    kind = "" if run.kind == "literal" else f"{_one_line(_plain(run.kind), 20)}: "
+    return f"- {kind}{_code(run.query)} -> {told}"
 
 
 def _is_told_in(path: str) -> bool:
