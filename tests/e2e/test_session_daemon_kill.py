@@ -176,6 +176,7 @@ def nothing_is_lost(living, clients):
     assert {*clients.snapshots, *clients.imported} <= set(snapshots)
 
     # Whoever builds next removes what was half built.
+    aftermath.aged(home / "snapshots")
     living.start()
     assert living.run("pack", "import", clients.given).status == 0
     living.run("daemon", "stop")

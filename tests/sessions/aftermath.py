@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from triseek.model.session import Entry
@@ -56,3 +58,9 @@ def whole_snapshots(folder: Path) -> dict[str, snapshot_files.Snapshot]:
 
 def partial(folder: Path) -> list[str]:
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.partial"))
+
+
+def aged(folder: Path) -> None:
+    """Let what is half built be an hour old: it is not swept before a minute."""
+    for path in folder.glob("*.partial"):
+        os.utime(path, (time.time() - 3_600,) * 2)

@@ -112,6 +112,7 @@ def checked(folder, told):
     for name, entries in told.snapshots.items():
         assert len(snapshots[name].entries) == entries
     assert len(aftermath.partial(folder)) <= 2
+    aftermath.aged(folder / "snapshots")
     return torn
 
 
@@ -121,6 +122,7 @@ def goes_on(folder, told):
     number = sessions.record(next(iter(told.opened)), "read", {})
     assert number > max(told.entries)
     sessions.save()
+    aftermath.aged(folder / "snapshots")
     manifest = Snapshots(folder / "snapshots").take_in(pack.unpack(folder / "given.tcp"))
     assert manifest.snapshot_id in aftermath.whole_snapshots(folder / "snapshots")
     assert aftermath.partial(folder) == []

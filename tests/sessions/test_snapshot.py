@@ -9,6 +9,7 @@ import subprocess
 
 import pytest
 
+from tests.sessions import aftermath
 from tests.sessions.snapshots import ABOUT, WORK, Kept
 from triseek.errors import InvalidRequest
 from triseek.model.snapshot import WorkingSet
@@ -179,12 +180,16 @@ def test_what_killed_processes_were_building_is_removed_and_nothing_else(kept):
     ended.wait()
     dead = folder / f"snap_1_mine.{ended.pid}.partial"
     living = folder / f"snap_1_mine.{os.getppid()}.partial"
-    for each in (dead, living, folder / "somebodys.partial"):
+    new = folder / f"snap_2_mine.{ended.pid}.partial"
+    for each in (dead, living, new, folder / "somebodys.partial"):
         each.mkdir()
         (each / "manifest.json").write_text("{}")
+    aftermath.aged(folder)
+    os.utime(new)
     kept.create()
 
     assert living.is_dir()
+    assert new.is_dir(), "a process of another container may be at it"
     assert not dead.exists()
     assert not (folder / "somebodys.partial").exists()
     assert len(kept.snapshots.all()) == 2

@@ -38,6 +38,8 @@ PIN_LINES_MAX = 2_000
 PIN_BYTES_MAX = 256 << 10
 PINS_MAX = 200
 DIRTY_MAX = 2_000
+SWEPT_AFTER_S = 60.0
+"""How old what is half built has to be; to build a snapshot takes a second."""
 _PARTS_MAX = 2 << 20
 """Bytes, as JSON, of a list in a document: a document has at most three, and its own bounds."""
 _PARTIAL = ".partial"
@@ -270,11 +272,16 @@ class Snapshots:
         return self._folder / f"{name}.{os.getpid()}{_PARTIAL}"
 
     def _sweep(self) -> None:
-        """Remove what killed processes were building."""
+        """Remove what killed processes were building.
+
+        Not at once: of a process in another container, which has the same folder, no number tells.
+        """
         for folder in self._folder.glob(f"*{_PARTIAL}"):
             pid = folder.name.removesuffix(_PARTIAL).rpartition(".")[2]
-            if not pid.isdecimal() or not _lives(int(pid)):
-                shutil.rmtree(folder, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                is_old = time.time() - folder.lstat().st_mtime > SWEPT_AFTER_S
+                if is_old and not (pid.isdecimal() and _lives(int(pid))):
+                    shutil.rmtree(folder, ignore_errors=True)
 
     def _free(self, name: str) -> str:
         """The name, or with a number where there is one of it."""
