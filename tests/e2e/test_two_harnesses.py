@@ -84,6 +84,7 @@ class Searching:
                 query = f"token_{number:03} {self.harness}"
                 client.call("search_content", query=query)
                 self.did.append(query)
+            client.call("session_status")  # waits until all of it is told
 
 
 def at_once(living, root, notes, hooks, searches):
