@@ -29,7 +29,7 @@ function list(told) {
   if (!told.sessions.length) {
     return [note, empty("No sessions yet",
       "A session is a goal and the log of what was done for it: prompts, reads, edits, searches.",
-      el("span", {}, "An agent opens one with its tool ", code("session_open"), "; you can too, with ", code("triseek session open --goal \"…\"")))];
+      el("span", {}, "An agent opens one with its tool ", code("session_open"), "; you can too, with ", code("triseek session open \"…\"")))];
   }
   return [note, el("ul", { class: "rows list" }, told.sessions.map((each) => el("li", {},
     el("a", { class: "row", href: `#/sessions/${encodeURIComponent(each.session_id)}` },

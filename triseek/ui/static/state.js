@@ -65,6 +65,7 @@ function daemon(told, root) {
         ["This repository", here.watched
           ? "watched: every edit is known as it happens"
           : `not watched${here.trouble ? `: ${here.trouble}` : ""}; each search looks for changes itself`],
+        ["Generation", here.generation ? `${here.generation}, epoch ${here.context_epoch}` : null],
         ["Process", told.pid ? String(told.pid) : null],
         ["Version", told.version],
       ])),
