@@ -77,7 +77,8 @@ def test_looking_for_secrets_takes_no_time(piece):
 @pytest.mark.parametrize(
     "text",
     ["the token expired", "git log --oneline", "def secret_key(self):", "src/tokens.py",
-     "task-list", "bearer of news", "a password is needed", "http://example.org:80/x", "sha256:0a1b"],
+     "task-list", "bearer of news", "a password is needed", "http://example.org:80/x",
+     "sha256:0a1b"],
 )  # fmt: skip
 def test_what_is_no_secret_stays(text):
     told = json.loads(digest(snapshot([entry(1, "prompt", prompt=text)]), snippets=False))

@@ -46,6 +46,9 @@ footer { margin-top: 3rem; color: var(--soft); font-size: .85rem }
 @media print { :root { color-scheme: light; --ink: #000; --soft: #333; --line: #999; --back: #fff;
   --head: #eee; --bar: #ddd; --mark: #000 }
   body { max-width: none; padding: 0; font-size: 10pt } .wide { overflow: visible }
+  table { font-size: 8pt } th, td.t { white-space: normal } td.c { min-width: 0; font-size: 8pt }
+  th, td { padding: .2rem .35rem; overflow-wrap: anywhere }
+  td:first-child:not(.n) { min-width: 7em }
   thead { display: table-header-group } tr { break-inside: avoid } h2 { break-after: avoid } }
 """
 
