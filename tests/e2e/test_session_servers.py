@@ -271,7 +271,7 @@ def test_a_resumed_search_is_answered_in_full_beside_what_it_was(two, root, name
     assert differs["prior_paths_differ"] is True
 
 
-def test_each_kind_of_search_is_warmed(two, name):
+def test_each_kind_of_search_is_warmed_by_the_command_line_too(two, home, root, name):
     one, other = two
     questions = [
         ("find_files", {"query": "py"}),
@@ -282,7 +282,7 @@ def test_each_kind_of_search_is_warmed(two, name):
     for tool, arguments in questions:
         one.call(tool, **arguments)
     made = one.call("session_snapshot")
-    one.call("session_resume", snapshot_id=made["snapshot_id"])
+    triseek(home, "resume", made["snapshot_id"], "--repo", str(root))
     told = [other.call(tool, **arguments) for tool, arguments in questions]
 
     assert [one["reuse_status"] for one in told] == ["hydrated"] * 3

@@ -8,7 +8,13 @@ import time
 import pytest
 
 from tests.service.asked import Asked
-from triseek.errors import Busy, DaemonUnreachable, InvalidRequest, StateUnwritable
+from triseek.errors import (
+    Busy,
+    DaemonUnreachable,
+    InvalidRequest,
+    StateUnwritable,
+    VersionMismatch,
+)
 from triseek.ipc import client
 from triseek.service import noting
 from triseek.service.noting import Noting
@@ -86,7 +92,13 @@ def test_each_goes_to_its_own_session(asked):
 
 
 @pytest.mark.parametrize(
-    "error", [DaemonUnreachable("it does not answer"), Busy("many"), StateUnwritable("full")]
+    "error",
+    [
+        DaemonUnreachable("it does not answer"),
+        Busy("many"),
+        StateUnwritable("full"),
+        VersionMismatch("older"),
+    ],
 )
 def test_what_cannot_be_told_now_is_told_later(asked, error):
     asked.fails = failing(3, error)

@@ -14,7 +14,13 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from triseek.errors import Busy, DaemonUnreachable, StateUnwritable, TriseekError
+from triseek.errors import (
+    Busy,
+    DaemonUnreachable,
+    StateUnwritable,
+    TriseekError,
+    VersionMismatch,
+)
 from triseek.ipc import client
 
 if TYPE_CHECKING:
@@ -35,7 +41,7 @@ KEPT_S = 5.0
 """How long what belongs to no session of this server's is kept for a daemon that is not there."""
 FLUSH_S, END_S = 10.0, 3.0
 """How long a question about sessions, and the end of the server, waits until all is told."""
-_PASSING = (DaemonUnreachable, Busy, StateUnwritable)
+_PASSING = (DaemonUnreachable, VersionMismatch, Busy, StateUnwritable)
 """What may be over by the next time."""
 
 
