@@ -14,6 +14,7 @@ import sys
 import pytest
 
 from tests.conftest import plant
+from tests.e2e.agents import agent
 from tests.e2e.hooking import Hooks
 from tests.e2e.serving import daemon, environ, triseek
 from triseek.ipc import client
@@ -130,6 +131,31 @@ def test_8_what_has_changed_is_stale_and_what_has_not_is_primed(home, root, ask,
     for name in (QUOTED, KEPT, EDITED):
         assert second.read(name) is None
     assert second.read(KEPT) is not None  # now it has read it
+
+
+def test_a_server_s_call_is_known_by_what_its_hook_announced(home, root, ask, snapshot):
+    second = begun(home, root, "second")
+
+    def called(tool, **asked):
+        """A tool of the server, with hooks before and after it, as OpenCode uses one."""
+        second.calls += 1
+        name = f"second--{second.calls}"
+        call = {"tool_name": f"triseek_{tool}", "tool_input": asked, "tool_use_id": name}
+        second.tell("PreToolUse", **call, in_view=second.in_view)
+        result = server.result(tool, meta={"triseek/toolUseId": name}, **asked)
+        [block] = result.content
+        second.tell("PostToolUse", **call, tool_response=block.text, in_view=second.in_view)
+        second.in_view.append(name)
+        return result.structured_content
+
+    with agent(root, client="opencode", **environ(home)) as server:
+        report = called("session_resume", snapshot_id=snapshot)["hydration_report"]
+        assert report["files_primed"] == 2
+        assert called("memo_check", path=QUOTED)["recommendation"] == "skip_reread"
+        told = called("memo_check", path=KEPT)
+        assert (told["status"], told["recommendation"]) == ("fresh", "reread")
+        assert (told["primed"], told["snapshot_id"]) == (True, snapshot)
+    assert second.read(QUOTED) is None
 
 
 def test_another_agent_is_not_told_to_skip_and_refused_nothing(home, root, ask, snapshot):

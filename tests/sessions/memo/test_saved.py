@@ -277,3 +277,19 @@ def test_the_saved_form_is_what_it_was():
 
     assert one.files["/r/a"].shown == ((1, 5),)
     assert json.loads(json.dumps(state.dump([one], 1000.0, closed=True))) == SAVED
+
+
+@pytest.mark.parametrize("credit", [None, [[], "c", 999.0, 10, 1, False]])
+def test_a_payload_that_was_given_is_kept(credit):
+    quoted = [["/r/a", "0" * 64, [[1, 5]]]]
+    given = {"snapshot_id": "snap_1", "quoted": quoted, "credit": credit}
+    body = {**SAVED, "contexts": [{**SAVED["contexts"][0], "given": given}]}
+    [one] = state.load(body, 1000.0)
+
+    assert json.loads(json.dumps(state.dump([one], 1000.0, closed=True))) == body
+    [later] = state.load(body, 1000.0 + state.GAP_S + 1)
+    assert (later.given is None) == (credit is None)
+    assert later.given is None or later.given.credit.gap
+    for junk in (5, {}, {**given, "quoted": [5]}, {**given, "credit": "no"}):
+        damaged = {**SAVED, "contexts": [{**SAVED["contexts"][0], "given": junk}]}
+        assert state.load(damaged, 1000.0) == []
