@@ -45,7 +45,9 @@ def written(folder: Path, lines: list) -> list[Entry]:
             held += line.encode() + b"\n"
             continue
         entries.append(entry(number, *line))
-        held += json.dumps(entries[-1].document()).encode() + b"\n"
+        # As our own logs are written, and as others might write JSON.
+        signs = (",", ":") if number % 2 else (", ", ": ")
+        held += json.dumps(entries[-1].document(), separators=signs).encode() + b"\n"
     (folder / NAME).write_bytes(held)
     return entries[::-1]
 

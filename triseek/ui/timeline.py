@@ -7,6 +7,7 @@ a place stays what it was, and whatever is new stands behind the last one.
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from triseek.errors import InvalidRequest
@@ -20,8 +21,14 @@ if TYPE_CHECKING:
 
 PIECE = 512 << 10
 """Bytes read at once; more than a line has."""
-PIECES_MAX = 16
+PIECES_MAX = 64
 """How many of them one page may take: a kind that hardly occurs is looked for in steps."""
+
+_KIND = re.compile(
+    rb'\{"schema_version":1,"entry_id":\d+,"session_id":"[^"]*","ts":\d+,"kind":"([^"\\]*)",'
+)
+"""How a line of ours begins; its kind is told without reading the rest, in a tenth of the
+time."""
 
 
 class Page(NamedTuple):
@@ -46,9 +53,9 @@ def older(folder: Path, before: int | None, wanted: Callable[[str], bool], limit
         found: list[Entry] = []
         for _ in range(PIECES_MAX):
             for at, line in _backwards(file, start):
-                entry = _entry(line)
+                entry = _entry(line, wanted)
                 start = at
-                if entry is not None and wanted(entry.kind):
+                if entry is not None:
                     found.append(entry)
                 if len(found) >= limit:
                     return Page(found, start, end)
@@ -71,9 +78,9 @@ def newer(folder: Path, after: int, wanted: Callable[[str], bool], limit: int) -
         for line in held[: held.rfind(b"\n") + 1].splitlines(keepends=True):
             if len(found) >= limit:
                 break
-            entry = _entry(line)
+            entry = _entry(line, wanted)
             end += len(line)
-            if entry is not None and wanted(entry.kind):
+            if entry is not None:
                 found.append(entry)
         return Page(found[::-1], begin, end)
 
@@ -109,8 +116,13 @@ def _backwards(file: BinaryIO, end: int) -> Iterator[tuple[int, bytes]]:
         yield begin, b""
 
 
-def _entry(line: bytes) -> Entry | None:
+def _entry(line: bytes, wanted: Callable[[str], bool]) -> Entry | None:
+    """What a line says; None if it is no entry, or of a kind that is not wanted."""
+    told = _KIND.match(line)
+    if told and not wanted(told[1].decode(errors="replace")):
+        return None
     try:
-        return Entry.read(json.loads(line))
+        entry = Entry.read(json.loads(line))
     except (ValueError, RecursionError):
         return None
+    return entry if wanted(entry.kind) else None

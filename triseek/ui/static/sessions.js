@@ -40,8 +40,8 @@ function list(told) {
 export async function sessionPage(view, { signal, names: [id] }) {
   const told = await ask(`sessions/${encodeURIComponent(id)}`, {}, signal);
   const timeline = el("div", { class: "timeline" });
-  const size = el("span", { class: "quiet" });
-  const log = new Log(id, timeline, size, told.action_log_size, signal);
+  const size = el("span", { class: "quiet" }, count(told.action_log_size, "entry", "entries"));
+  const log = new Log(id, timeline, size, signal);
   show(view, head(told, size), log.filters(), timeline);
   await log.begin("");
   every(2, signal, () => log.grow());
@@ -59,12 +59,12 @@ function head(told, size) {
 }
 
 class Log {
-  constructor(id, place, size, entries, signal) {
+  constructor(id, place, size, signal) {
     this.place = place;
     this.size = size;
-    this.total = entries;
     this.signal = signal;
-    this.url = `sessions/${encodeURIComponent(id)}/log`;
+    this.session = `sessions/${encodeURIComponent(id)}`;
+    this.url = `${this.session}/log`;
     this.group = "";
   }
 
@@ -81,11 +81,16 @@ class Log {
   async begin(group) {
     this.group = group;
     this.after = undefined;
-    this.size.textContent = count(this.total, "entry", "entries");
     this.list = el("div", { class: "days" });
     this.rest = el("div", {});
     show(this.place, this.list, this.rest);
     await this.page(undefined);
+  }
+
+  // Entries of all kinds, whichever are shown.
+  async count() {
+    const told = await ask(this.session, {}, this.signal);
+    this.size.textContent = count(told.action_log_size, "entry", "entries");
   }
 
   given(more) {
@@ -93,7 +98,7 @@ class Log {
   }
 
   async page(before) {
-    const { group } = this;
+    const { list } = this; // another one, once another kind is chosen
     let told;
     try {
       told = await ask(this.url, this.given(before === undefined ? {} : { before }), this.signal);
@@ -103,16 +108,20 @@ class Log {
       }
       return;
     }
-    if (group !== this.group) {
+    if (list !== this.list) {
       return;
     }
     this.after ??= told.after;
     for (const each of told.entries) {
       this.put(each, false);
     }
+    if (!told.entries.length && told.before > 0) {
+      show(this.rest, el("p", { class: "quiet ends", role: "status" }, "Looking further back …"));
+      return this.page(told.before); // a step at a time: another kind can be chosen meanwhile
+    }
     if (told.before > 0) {
       const button = el("button", { class: "more", type: "button", onclick: () => { button.disabled = true; return this.page(told.before); } },
-        told.entries.length ? "Earlier" : "Nothing of this kind so far; look further back");
+        "Earlier");
       show(this.rest, button);
     } else {
       show(this.rest, this.list.childElementCount ? el("p", { class: "quiet ends" }, "The beginning.") : this.nothing());
@@ -129,9 +138,9 @@ class Log {
     if (this.after === undefined) {
       return undefined;
     }
-    const { group, after } = this;
+    const { list, after } = this;
     const told = await ask(this.url, this.given({ after, limit: 200 }), this.signal);
-    if (group !== this.group || after !== this.after) {
+    if (list !== this.list || after !== this.after) {
       return undefined;
     }
     this.after = told.after;
@@ -139,11 +148,13 @@ class Log {
       this.put(each, true);
     }
     if (told.entries.length) {
-      this.total += told.entries.length;
-      this.size.textContent = count(this.total, "entry", "entries");
       this.rest.querySelector(".empty")?.remove();
     }
-    return told.after > after ? 0.2 : undefined;
+    if (told.after === after) {
+      return undefined;
+    }
+    await this.count();
+    return 0.5; // there may be more by now
   }
 
   put(each, first) {
