@@ -76,7 +76,9 @@ def git(repository: Path, *words: str, given: str = "") -> str:
         Faulty: git fails.
     """
     argv = ["git", "-C", str(repository), "-c", "core.quotePath=false", *words]
-    environ = os.environ | {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    # Nobody's settings, and not the repository of whoever runs this.
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    environ |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
     told = given.encode("utf-8", "surrogateescape")
     done = subprocess.run(argv, input=told, capture_output=True, check=False, env=environ)
     if done.returncode:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +22,7 @@ from triseek.service.service import Service
 from triseek.sessions.memo.choosing import Asked as Receiver
 from triseek.sessions.memo.memo import Memo
 
+DOCS = Path(__file__).parents[2] / "docs" / "benchmarks"
 TREE = frozenset(("src/a.py", "src/b.py", "src/c.py", "tests/test_a.py", "README.md"))
 WANTED = Needs(
     files=frozenset(("src/a.py", "src/b.py", "tests/test_a.py", "README.md")),
@@ -346,14 +350,15 @@ def test_arms_keep_to_the_budget_and_the_payload_rules_out_dead_ends(played):
 def test_each_part_left_out_is_missing_from_the_text(played):
     cut = played.cuts[1]
     whole = ARMS["payload"](cut, 3_000)
-    titles = {
-        "no briefing": "## Briefing", "no working set": "## Working Set",
-        "no searches": "## Searches", "no git state": "uncommitted: ",
+    signs = {
+        "no briefing": "^## Briefing", "no working set": "^## Working Set",
+        "no searches": "^## Searches", "no git state": "^- .*uncommitted",
     }  # fmt: skip
 
-    for name, title in titles.items():
-        assert title in whole
-        assert title not in PARTS[name](cut, 3_000)
+    assert signs.keys() == PARTS.keys()
+    for name, sign in signs.items():
+        assert re.search(sign, whole, re.MULTILINE)
+        assert not re.search(sign, PARTS[name](cut, 3_000), re.MULTILINE)
 
 
 def test_a_payload_that_is_empty_or_too_long_is_a_fault():
@@ -440,3 +445,13 @@ def test_the_payload_is_the_one_that_a_resume_gives(history, tmp_path):
         told = resuming.resume(name, str(tree), Receiver(), 3_000)
 
     assert told["payload_markdown"] == ARMS["payload"](cut, 3_000)
+
+
+def test_the_page_is_what_the_record_says():
+    results, described = (
+        json.loads((report.RECORD / name).read_text()) for name in ("results.json", "machine.json")
+    )
+    page = (DOCS / report.PAGE).read_text()
+
+    assert page == report.generated(page.partition(report.MARK)[0], results, described)
+    assert results["faults"] == []
