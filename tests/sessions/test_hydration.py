@@ -73,6 +73,20 @@ def test_a_file_that_is_still_uncommitted_is_told_once():
     assert text.partition("## Repository")[2].count("src/retry.py") == 3  # pinned, and found
 
 
+def test_nobody_is_sent_to_a_file_that_is_gone():
+    assert "look at `src/retry.py` first" in payload(full(), NOTHING, []).text
+    gone = payload(full(), NOTHING, [Stale("src/retry.py", "missing")]).text
+    assert "first" not in gone
+    assert "- `src/retry.py`: missing (edited, read 2 times)" in gone
+
+
+def test_files_that_were_uncommitted_then_are_no_change():
+    manifest = dataclasses.replace(full().manifest, repo_dirty_files=["src/retry.py"])
+    since = Since(None, None, ["src/retry.py"], None)
+    text = payload(full()._replace(manifest=manifest), since, []).text
+    assert "snapshot\n\n- the same commit; still uncommitted: 1\n" in text
+
+
 def test_where_nothing_changed_it_says_so():
     text = payload(snapshot([]), NOTHING, []).text
     assert "## Repository since the snapshot\n\n- unchanged" in text

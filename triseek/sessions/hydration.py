@@ -101,7 +101,7 @@ def payload(
     # Where the payload stands is changed by writing it: to tell of that would change it again.
     stale = [one for one in stale if not _is_told_in(one.path)]
     head = [*_head(snapshot), *_goal(snapshot, budget * 2 // 5)]
-    briefing = _sections(snapshot)
+    briefing = _sections(snapshot, stale)
     parts = [
         *_briefing(briefing),
         _since(snapshot, since),
@@ -226,23 +226,27 @@ def _goal(snapshot: Snapshot, room: int) -> list[str]:
 
 
 _GOAL, _FACTS, _RULED_OUT = "## Goal", "## Established facts", "## Ruled out"
-_QUESTIONS = "## Open questions"
+_QUESTIONS, _NEXT = "## Open questions", "## Next planned action"
 _RANKS = {
-    _RULED_OUT: 0, "## Next planned action": 1, "## Current hypothesis": 2, _QUESTIONS: 3, _GOAL: 4,
+    _RULED_OUT: 0, _NEXT: 1, "## Current hypothesis": 2, _QUESTIONS: 3, _GOAL: 4,
 }  # fmt: skip
 _LAST_RANK = 5
 
 
-def _sections(snapshot: Snapshot) -> dict[str, list[str]]:
+def _sections(snapshot: Snapshot, stale: Sequence[Stale]) -> dict[str, list[str]]:
     """The sections of the briefing that say something no other part does, by their headers.
 
     "" is what stands before the first; of the log alone where nobody wrote one.
     """
     template = brief.template(snapshot)
     text = snapshot.briefing or template
-    # What the log says, the files and searches say: to repeat it took half the room.
-    said = {_FACTS, _QUESTIONS} if text == template else set()
-    said |= {_GOAL} if snapshot.manifest.goal else set()
+    said = {_GOAL} if snapshot.manifest.goal else set()
+    if text == template:
+        # What the log says, the files and searches say: to repeat it took half the room.
+        said |= {_FACTS, _QUESTIONS}
+        action = text.partition(_NEXT)[2]
+        if any(one.reason == "missing" and f"`{one.path}`" in action for one in stale):
+            said |= {_NEXT}  # nobody can look at a file that is gone
     return {
         header: body
         for header, body in _split(text).items()
@@ -301,7 +305,9 @@ def _since(snapshot: Snapshot, since: Since) -> _Part:
     rest = now_dirty - told
     dirty = [path for path in manifest.repo_dirty_files if path in rest]
     lines += _some("still uncommitted", dirty, snapshot.git.hunk_summary)
-    blocks = [_Block([line]) for line in lines or ["- unchanged"]]
+    still = len(known & now_dirty)
+    same = f"- the same commit; still uncommitted: {still}" if still else "- unchanged"
+    blocks = [_Block([line]) for line in lines or [same]]
     return _Part(_titled("## Repository since the snapshot"), blocks, rank=6, sure=0.1)
 
 
