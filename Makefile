@@ -49,7 +49,8 @@ prove: $(VENV)/.ready  ## The proofs at full count: reads, load, kills, memory, 
 	    tests/e2e/test_branch_switch.py tests/e2e/test_daemon_places.py tests/mcp/test_fuzz.py \
 	    tests/mcp/test_fuzz_http.py tests/e2e/test_mcp_clients.py tests/memo \
 	    tests/sessions tests/harness/test_agents_files.py tests/e2e/test_million_entries.py \
-	    tests/e2e/test_session_daemon_kill.py tests/e2e/test_two_harnesses.py
+	    tests/e2e/test_session_daemon_kill.py tests/e2e/test_two_harnesses.py \
+	    tests/e2e/test_session_servers.py
 
 clients: $(VENV)/.ready  ## Real agents (npm) use the server and the memo, take work over, and are installed into; no account is needed
 	$(RUN) pytest -q -rs -m slow tests/e2e/test_mcp_clients.py tests/e2e/test_memo_in_agents.py \
@@ -63,6 +64,7 @@ browser: $(VENV)/.ready  ## Get Chromium, in which the tests look at the page of
 golden: $(VENV)/.ready  ## Accept what golden tests now print; read the diff before committing it
 	TRISEEK_GOLDEN=update $(RUN) pytest tests/query/test_grams.py tests/cli tests/test_docs.py \
 	    tests/engine/test_ranked_golden.py tests/e2e/test_mcp_contract.py tests/e2e/test_memo_contract.py \
+	    tests/e2e/test_session_contract.py \
 	    tests/e2e/test_handoff_cli.py \
 	    tests/harness/test_payloads.py
 

@@ -14,6 +14,8 @@ from tests.conftest import plant
 from tests.e2e.agents import agent
 from tests.e2e.hooking import Hooks
 from tests.e2e.serving import daemon, environ, ready, triseek, until
+from tests.mcp.speaking import SERVE, call
+from tests.mcp.test_http import serving
 
 TREE = {"src/a.py": "needle = 1\n", "src/b.py": "use(needle)\n", "docs/c.md": "a needle\n"}
 
@@ -207,6 +209,21 @@ def test_an_answer_that_is_not_repeated_is_noted_with_its_paths(two, home, name)
     assert again["results_omitted"]
     assert one["result_paths"] == other["result_paths"] == [x["path"] for x in first["results"]]
     assert (one["cache"], other["cache"]) == ("miss", "hit")
+
+
+def test_clients_of_one_server_by_http_each_have_their_own(two, home, root, name):
+    names = [f"{name}-{number}" for number in range(2)]
+    with serving(*SERVE, str(root), **environ(home)) as served:
+        clients = [served.session() for _ in names]
+        for client, session in zip(clients, names, strict=True):
+            told = served.request(call(1, "session_open", session_id=session), client).message
+            assert told["result"]["structuredContent"]["session"]["session_id"] == session
+        for number, client in enumerate(clients):
+            served.request(call(2, "find_files", query=str(number)), client)
+        current = [served.request(call(3, "session_status"), client).message for client in clients]
+
+    assert [one["result"]["structuredContent"]["session"]["session_id"] for one in current] == names
+    assert [asked(entries(home, session)) for session in names] == [["0"], ["1"]]
 
 
 def test_a_server_that_ends_has_told_everything(two, home, root, name):
