@@ -77,6 +77,25 @@ def test_a_persons_own_setting_for_gemini_counts(root: Path, home: Path) -> None
     assert default("gemini", str(root)) == "NOTES.md"
 
 
+@pytest.mark.parametrize(
+    ("there", "expected"),
+    [
+        ("CLAUDE.md", "CLAUDE.md"), ("AGENTS.md", "AGENTS.md"), ("none.md", "AGENTS.md"),
+        ("../outside.md", "AGENTS.md"),
+    ],
+)  # fmt: skip
+def test_a_file_that_codex_reads_by_its_configuration_is_not_hidden(
+    root: Path, home: Path, there: str, expected: str
+) -> None:
+    named = 'project_doc_fallback_filenames = ["../outside.md", 1, "CLAUDE.md"]\n'
+    plant(home, {".codex/config.toml": named})
+    plant(root, {there: "x"})
+
+    assert default("codex", str(root)) == expected
+    (home / ".codex/config.toml").write_text("not TOML")
+    assert default("codex", str(root)) == "AGENTS.md"
+
+
 @pytest.mark.parametrize("agent", [agent.name for agent in AGENTS])
 def test_every_agent_has_a_file_that_can_be_written_twice(root: Path, agent: str) -> None:
     name = default(agent, str(root))

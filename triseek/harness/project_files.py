@@ -3,8 +3,9 @@
 Which file that is, as the programs have it (their packages and pages, November 2026):
 
 - Claude Code 2.1.330: CLAUDE.md; AGENTS.md only in a project that has no CLAUDE.md.
-- Codex 0.169.0: of each folder from the repository's root down, AGENTS.override.md, else AGENTS.md;
-  32 KiB of them together (developers.openai.com/codex/guides/agents-md).
+- Codex 0.169.0: of each folder from the repository's root down, AGENTS.override.md, else AGENTS.md,
+  else the first of `project_doc_fallback_filenames` of its configuration; 32 KiB of them together
+  (developers.openai.com/codex/guides/agents-md).
 - OpenCode 1.18.33: the first of AGENTS.md, CLAUDE.md and CONTEXT.md that it finds, and no other.
 - Pi 1.5.2: the first of AGENTS.override.md, AGENTS.md and CLAUDE.md in each folder.
 - Cursor: AGENTS.md, beside .cursor/rules (cursor.com/docs/context/rules).
@@ -18,6 +19,7 @@ A project comes from others: a link in it may lead anywhere, so it is followed o
 from __future__ import annotations
 
 import os
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -67,6 +69,7 @@ def default(harness: str, root: str) -> str:
         return _RULES if rules.is_file() else f"{_RULES}/{_OUR_RULE}"
     else:
         names = _FIRST_OF[harness]
+        names += _named_by_codex() if harness == "codex" else ()
     new = "AGENTS.md" if "AGENTS.md" in names else names[0]
     return next((name for name in names if os.path.lexists(Path(root, name))), new)
 
@@ -162,9 +165,22 @@ def _named_by_gemini(root: str) -> tuple[str, ...]:
             named = value_at(text, ("context", "fileName"))
         except (OSError, ValueError, Refused):
             continue
-        names = [named] if isinstance(named, str) else named
-        if isinstance(names, list):
-            plain = tuple(one for one in names if isinstance(one, str) and Path(one).name == one)
-            if plain:
-                return plain
+        if names := _plain([named] if isinstance(named, str) else named):
+            return names
     return ()
+
+
+def _named_by_codex() -> tuple[str, ...]:
+    """The names in `project_doc_fallback_filenames` of the person's configuration."""
+    folder = os.environ.get("CODEX_HOME") or os.path.expanduser("~/.codex")  # noqa: PTH111
+    try:
+        settings = tomllib.loads(Path(folder, "config.toml").read_text("utf-8"))
+    except (OSError, ValueError):
+        return ()
+    return _plain(settings.get("project_doc_fallback_filenames"))
+
+
+def _plain(names: object) -> tuple[str, ...]:
+    """Those that name a file in the very folder."""
+    listed = names if isinstance(names, list) else []
+    return tuple(one for one in listed if isinstance(one, str) and Path(one).name == one)
