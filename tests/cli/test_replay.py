@@ -58,17 +58,17 @@ def log():
 
 
 SHOWN = """\
-     1  2026-05-03 10:16:36  session_open  -  Fix the retry
-     2  2026-05-03 10:16:40  prompt        claude_code/01234567/explorer  why does it fail?
-     3  2026-05-03 10:16:40  search        codex  jitter (regex) → nothing
-     4  2026-05-03 10:16:40  search        -  back (literal) → a, b, c and 1 more
-     5  2026-05-03 10:16:40  read          codex  src/a.py:3-9
-     6  2026-05-03 10:16:40  read          codex  (outside of the repository)
-     7  2026-05-03 10:16:40  read_denied   codex  src/a.py, which was in view (1,234 tokens)
-     8  2026-05-03 10:16:40  edit          codex  src/a.py
-     9  2026-05-03 10:16:40  compact       codex  auto
-    10  2026-05-03 10:16:40  context_pack  codex  {"goal": "fix"}
-    11  2026-05-03 10:16:36  session_close -  resolved
+     1  2026-05-03 10:16:36  session_open     -  Fix the retry
+     2  2026-05-03 10:16:40  prompt           claude_code/01234567/explorer  why does it fail?
+     3  2026-05-03 10:16:40  search           codex  jitter (regex) → nothing
+     4  2026-05-03 10:16:40  search           -  back (literal) → a, b, c and 1 more
+     5  2026-05-03 10:16:40  read             codex  src/a.py:3-9
+     6  2026-05-03 10:16:40  read             codex  (outside of the repository)
+     7  2026-05-03 10:16:40  read_denied      codex  src/a.py, which was in view (1,234 tokens)
+     8  2026-05-03 10:16:40  edit             codex  src/a.py
+     9  2026-05-03 10:16:40  compact          codex  auto
+    10  2026-05-03 10:16:40  context_pack     codex  {"goal": "fix"}
+    11  2026-05-03 10:16:36  session_close    -  resolved
 """
 
 
@@ -222,7 +222,7 @@ def test_a_terminal_gets_a_pager_and_colours(log, tmp_path, pagers):
 
     assert code == 0
     assert shown.startswith(b"PAGED word FRX\n")
-    assert b"\x1b[33medit         \x1b[m codex  src/a.py\n" in shown
+    assert b"\x1b[33medit            \x1b[m codex  src/a.py\n" in shown
     assert re.sub(rb"\x1b\[\d*m", b"", shown).decode() == "PAGED word FRX\n" + SHOWN
 
 

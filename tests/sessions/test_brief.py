@@ -92,6 +92,22 @@ def test_it_tells_goal_facts_and_dead_ends():
     }
 
 
+def test_what_was_asked_of_the_memo_was_not_read():
+    log = [
+        entry(1, "read", path="a.py", sha="a" * 64, line_start=1, line_end=9),
+        entry(2, "memo_check", path="a.py", sha="b" * 64),
+        entry(3, "memo_check", path="b.py", sha="c" * 64),
+    ]
+    a, b = (trail.seen() for trail in reversed(gather(log).files))
+
+    assert (a.sha, a.line_start, a.line_end, a.reads) == ("a" * 64, 1, 9, 1)
+    assert (b.path, b.reads) == ("b.py", 0)
+    assert sections(template(snapshot(log)))["## Established facts"] == [
+        "- Read `a.py` lines 1-9 [action_log:1]",
+        "- Checked memo freshness for `b.py` [action_log:3]",
+    ]
+
+
 @pytest.mark.parametrize(
     ("steps", "taken_back"),
     [

@@ -16,7 +16,7 @@ from triseek import paths
 from triseek.errors import InvalidRequest
 from triseek.model.session import SCHEMA_VERSION, Session, checked_id
 from triseek.service.roots import project
-from triseek.sessions import files, snapshot_files, telling, working_set
+from triseek.sessions import files, snapshot_files, wording, working_set
 from triseek.sessions.action_log import ActionLog
 from triseek.sessions.snapshot import Snapshots
 
@@ -58,7 +58,7 @@ class Counts:
         if name is not None:
             setattr(self, name, getattr(self, name) + 1)
         if entry.kind == "read_denied":
-            self.tokens_not_read += telling.tokens_of(entry)
+            self.tokens_not_read += wording.tokens_of(entry)
 
 
 _COUNTED = {
@@ -82,7 +82,7 @@ class _Used:
 
     def add(self, entry: Entry) -> None:
         if len(self.by) < _BY_MAX:
-            self.by.add(telling.harness(entry))
+            self.by.add(wording.harness(entry))
         self.first_at = self.first_at or entry.ts
         self.last_at = entry.ts
         self.entry_id = entry.entry_id
@@ -190,7 +190,7 @@ class Audit:
             self._latest("compactions", self._compactions, entry, "source")
 
     def _person(self, entry: Entry) -> None:
-        name, talk = telling.harness(entry), telling.conversation(entry)
+        name, talk = wording.harness(entry), wording.conversation(entry)
         if entry.kind in (files.OPENED, files.CLOSED):
             return  # the daemon itself wrote it
         if name in self._harnesses or self._room("harnesses", self._harnesses, _HARNESSES_MAX):
@@ -232,7 +232,7 @@ class Audit:
                 "entry_id": entry.entry_id,
                 "session_id": entry.session_id,
                 "at": entry.ts,
-                "harness": telling.harness(entry),
+                "harness": wording.harness(entry),
                 told: text[:_PROMPT_MAX] if isinstance(text, str) else "",
             }
         )

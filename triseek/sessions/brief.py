@@ -163,12 +163,13 @@ def _found(work: Work) -> list[str]:
 
 def _read(work: Work) -> list[str]:
     often = sorted(work.files, key=lambda trail: (-trail.reads, -trail.entry_id))
-    return [
-        f"- Read {_code(trail.path)}{_lines(trail)}{_times(trail.reads)} "
-        f"[action_log:{trail.entry_id}]"
-        for trail in often
-        if not trail.edits
-    ]
+    return [f"- {_seen(trail)} [action_log:{trail.entry_id}]" for trail in often if not trail.edits]
+
+
+def _seen(trail: Trail) -> str:
+    if not trail.reads:
+        return f"Checked memo freshness for {_code(trail.path)}"
+    return f"Read {_code(trail.path)}{_lines(trail)}{_times(trail.reads)}"
 
 
 def _reverted(work: Work) -> list[str]:

@@ -122,15 +122,18 @@ def used(files: dict[str, Trail], entry: Entry) -> None:
     except ValueError:
         return
     trail = files.setdefault(path, Trail(path))
-    trail.entry_id, trail.at = entry.entry_id, entry.ts
     sha = _text(entry.payload.get("sha"))
-    if sha and sha != trail.sha:
+    if sha and [sha] != trail.contents[-1:]:
         trail.contents.append(sha)
+    asked = entry.kind == "memo_check"
+    if asked and (trail.reads or trail.edits):
+        return  # what is known of it is what was seen of it, not what the memo was asked about
+    trail.entry_id, trail.at = entry.entry_id, entry.ts
     if entry.kind == "edit":
         trail.edits += 1
         trail.edited_id = entry.entry_id
         trail.left = sha
-    else:
+    elif not asked:
         trail.reads += 1
         _widen(trail, entry.payload, anew=sha != trail.sha)
     trail.sha = sha or trail.sha

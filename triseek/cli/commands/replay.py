@@ -151,12 +151,12 @@ def _show(entries: Iterable[Entry], omitted: int, *, no_pager: bool) -> int:
 
 
 def _line(entry: Entry, paint: Callable[[str, str], str]) -> str:
-    """`    12  2026-11-22 18:10:05  search        codex  jitter (literal) → nothing`."""
-    from triseek.sessions import telling
+    """`    12  2026-11-22 18:10:05  search           codex  jitter (literal) → nothing`."""
+    from triseek.sessions import wording
 
     at, kind = paint(_time(entry.ts), "2"), _plain(entry.kind)[:24]
-    kind = paint(f"{kind:13}", _COLORS.get(entry.kind, ""))
-    who, what = _plain(telling.who(entry)), _plain(telling.what(entry))
+    kind = paint(f"{kind:16}", _COLORS.get(entry.kind, ""))
+    who, what = _plain(wording.who(entry)), _plain(wording.what(entry))
     return f"{entry.entry_id:6}  {at}  {kind} {who}  {what}\n"
 
 

@@ -39,7 +39,7 @@ def conversation(entry: Entry) -> str:
 def who(entry: Entry) -> str:
     """The agent, and the beginning of its conversation's name, and of its sub-agent's."""
     lead, _, name = conversation(entry).partition("/")
-    parts = (name if lead == "session" else lead).split("/")
+    parts = (name or lead).split("/")
     return "/".join([harness(entry), *(part[:_SHORT_MAX] for part in parts if part)])
 
 
