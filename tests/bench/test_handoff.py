@@ -19,6 +19,7 @@ from bench.model import Faulty
 from bench.progress import Progress
 from triseek.model.session import Entry
 from triseek.service.service import Service
+from triseek.sessions import hydration
 from triseek.sessions.memo.choosing import Asked as Receiver
 from triseek.sessions.memo.memo import Memo
 
@@ -417,6 +418,20 @@ def test_the_quick_run_needs_nothing_from_outside(monkeypatch, capsys):
 
     assert main(["handoff", "--quick"]) == 0
     assert "2 sessions of" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [("", "payload: is empty"), ("src/pluggy/_hooks.py\n" * 2_000, "payload: 42000 bytes")],
+)
+def test_a_run_fails_by_a_payload_that_says_nothing_or_everything(text, fault, monkeypatch, capsys):
+    """The payload is spoilt here to see that the run tells."""
+    smallest = sorted(streams(), key=lambda path: path.stat().st_size)[:1]
+    monkeypatch.setattr("bench.memo.replay.streams", lambda: smallest)
+    monkeypatch.setattr(hydration, "payload", lambda *_: hydration.Payload(text, {}))
+
+    assert main(["handoff", "--quick"]) == 1
+    assert fault in capsys.readouterr().err
 
 
 def test_the_payload_is_the_one_that_a_resume_gives(history, tmp_path):
