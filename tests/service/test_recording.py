@@ -140,6 +140,19 @@ def test_paths_of_a_server_on_a_folder_below_count_from_the_repository(opened):
     assert (check["path"], check["sha"]) == ("src/b.py", sha(FILES["src/b.py"]))
 
 
+def test_a_note_that_is_told_again_is_kept_once(opened):
+    def note(number):
+        return {"kind": "search", "payload": {"n": number}, "note": f"a:{number}"}
+
+    assert opened.ask("session_note", notes=[note(1), note(2)]) == {"recorded": 2}
+    told = opened.ask("session_note", notes=[note(1), note(2), note(3)], again=True)
+    assert told == {"recorded": 1}
+    opened.keeping.close()
+    opened.begin()  # a daemon that was killed before it could answer
+    assert opened.ask("session_note", notes=[note(3), note(4)], again=True) == {"recorded": 1}
+    assert [payload["n"] for _, payload in opened.entries("mine")] == [1, 2, 3, 4]
+
+
 def test_a_note_goes_to_the_session_it_names_if_that_is_open_there(opened):
     opened.ask("session_open", session_id="other")
     note = [{"kind": "search", "payload": {}}]

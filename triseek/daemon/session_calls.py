@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from triseek.errors import InvalidRequest
@@ -27,6 +28,7 @@ NAME_MAX = 500
 GOAL_MAX = 20_000
 NOTES_MAX = 1_000
 _KIND_MAX = 60
+_NOTE_MAX = 60
 _STATUSES = ("", "open", "resolved", "abandoned")
 
 
@@ -43,6 +45,7 @@ class SessionCalls:
         self._keeping = keeping
         self._sessions = keeping.sessions
         self._snapshots = keeping.snapshots
+        self._noting = Lock()
 
     def session_open(self, params: dict[str, Any]) -> dict[str, Any]:
         """`{target_root, goal?, session_id?}`: begin a session, or go on with one."""
@@ -72,9 +75,10 @@ class SessionCalls:
         return {"session": self._sessions.close(_text(params, "session_id"), status).document()}
 
     def session_note(self, params: dict[str, Any]) -> dict[str, Any]:
-        """`{target_root, session_id?, notes}`: what was done.
+        """`{target_root, session_id?, notes, again?}`: what was done.
 
-        notes: A list of `{kind, payload, at_s?, conversation?}`, oldest first.
+        notes: A list of `{kind, payload, at_s?, conversation?, note?}`, oldest first.
+        again: They may have been told before: those whose `note` an entry has are passed over.
         `recorded`: how many have become entries; none where no session is open.
         """
         root, session_id = _root(params), _text(params, "session_id")
@@ -84,8 +88,12 @@ class SessionCalls:
         folder = os.path.realpath(_folder(params))
         # All of them, before the first is kept.
         actions = [_action(note, folder, root) for note in notes]
-        record = self._keeping.recorder.record
-        return {"recorded": sum(record(root, session_id, each) is not None for each in actions)}
+        recorder = self._keeping.recorder
+        with self._noting:  # what is told again waits for the first telling to end
+            known = recorder.notes(root, session_id) if params.get("again") is True else frozenset()
+            fresh = [each for each in actions if each.payload.get("note") not in known]
+            recorded = [recorder.record(root, session_id, each) for each in fresh]
+        return {"recorded": sum(number is not None for number in recorded)}
 
     def session_snapshot(self, params: dict[str, Any]) -> dict[str, Any]:
         """`{target_root, session_id?, source_harness?, source_model?, pinned_snippet_paths?}`.
@@ -214,8 +222,13 @@ def _action(note: object, folder: str, root: str) -> Action:
         at_s=float(at) if is_time else time.time(),
         kind=kind,
         conversation=who[:NAME_MAX] if isinstance(who, str) and who else None,
-        payload=_placed(payload, folder, root),
+        payload=_placed(payload, folder, root) | _numbered(more.get("note")),
     )
+
+
+def _numbered(note: object) -> dict[str, str]:
+    """What the teller calls this note, by which it is known again."""
+    return {"note": note[:_NOTE_MAX]} if isinstance(note, str) and note else {}
 
 
 def _placed(payload: dict[str, Any], folder: str, root: str) -> dict[str, Any]:

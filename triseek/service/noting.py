@@ -2,13 +2,16 @@
 
 Actions are told in order, several at a time, by a thread of its own, so that no answer waits for
 it. Nothing is lost while there is a daemon: one that is busy, or is being started anew, is told
-later. Where none runs there are no sessions, and what happened is forgotten after a while.
+later. Where none runs there are no sessions, and what happened is forgotten after a while. Each is
+numbered: of what is told again, because no answer came, the daemon keeps what it has not kept.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import logging
+import secrets
 import threading
 import time
 from collections import deque
@@ -63,14 +66,17 @@ class Noting:
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self._put = self._done = self._failures = 0
+        self._name = secrets.token_hex(4)
+        self._numbers = itertools.count(1)
+        self._again = False
         self._ended = False
 
     def __call__(self, action: Action) -> None:
         """Take an action; returns at once."""
-        note = _note(action)
         with self._changed:
             if self._ended:
                 return
+            note = _note(action, f"{self._name}:{next(self._numbers)}")
             if len(self._queue) >= QUEUE_MAX:
                 self._queue.popleft()
                 self._done += 1
@@ -150,17 +156,23 @@ class Noting:
         }  # fmt: skip
         if batch[0].session_id:
             params["session_id"] = batch[0].session_id
+        if self._again:
+            params["again"] = True
+        self._again = True
         try:
             client.ask("session_note", params, timeout_s=PATIENCE_S)
         except _PASSING:
             return False
         except TriseekError as error:
             logger.warning("%d actions are not noted: %s", len(batch), error)
+        self._again = False
         return True
 
 
-def _note(action: Action) -> Note:
-    body: dict[str, Any] = {"kind": action.kind, "payload": action.payload, "at_s": action.at_s}
+def _note(action: Action, name: str) -> Note:
+    body: dict[str, Any] = {
+        "note": name, "kind": action.kind, "payload": action.payload, "at_s": action.at_s,
+    }  # fmt: skip
     if action.conversation is not None:
         body["conversation"] = action.conversation
     size = len(json.dumps(body))

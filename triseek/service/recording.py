@@ -35,6 +35,9 @@ OF_FILES = frozenset(("read", "edit", "read_denied", "memo_check"))
 """Kinds whose payload names a file."""
 IDLE_S = 8 * 3600.0
 """After so long without a word a prompt begins another session, if nobody asked for the last."""
+NOTES_BYTES = 1 << 20
+"""How far back in a log a note is looked for that may have been told before: more than is told at
+once."""
 TITLE_MAX = 200
 """Characters of a prompt's first line that become the goal."""
 _NOT_KEPT = frozenset(("root", "lines", "tail", "path"))
@@ -93,6 +96,15 @@ class Recorder:
         if action.kind == "compact":
             self._compacting(session, payload.get("harness"))
         return number
+
+    def notes(self, root: str, session_id: str) -> frozenset[str]:
+        """The names of the notes that the newest entries of a session were made of."""
+        session = self._session(root, session_id)
+        if session is None:
+            return frozenset()
+        newest = self._sessions.log(session.session_id).newest(NOTES_BYTES)
+        told = (entry.payload.get("note") for entry in newest.entries)
+        return frozenset(name for name in told if isinstance(name, str))
 
     def _begun(self, root: str, session: Session | None, action: Action) -> Session | None:
         """The session that a prompt belongs to: a new one, unless there is one it goes on with."""
