@@ -76,8 +76,9 @@ def test_names_of_files_are_found_too(opened: Opened) -> None:
     assert answer["files_with_matches"] == 1
 
 
-def test_nothing_says_what_was_searched_and_what_would_match(opened: Opened) -> None:
-    answer = opened.told("search", q="RETRY(", case="sensitive")
+@pytest.mark.parametrize("case", ["sensitive", "smart"])
+def test_nothing_says_what_was_searched_and_what_would_match(opened: Opened, case: str) -> None:
+    answer = opened.told("search", q="RETRY(", case=case)
 
     assert answer["results"] == []
     assert answer["searched"]["files"] == 3

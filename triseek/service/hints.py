@@ -78,7 +78,8 @@ def _would_match(
 def _readings(tool: str, request: SearchRequest, narrowing: Sequence[str]) -> Iterator[Reading]:
     """Other meanings, the likeliest first, each a single change."""
     pattern, scope = request.pattern, request.scope
-    if pattern.case == "sensitive":
+    has_capitals = any(text != text.lower() for text in pattern.patterns)
+    if pattern.case == "sensitive" or (pattern.case == "smart" and has_capitals):
         yield _with(request, {"case": "insensitive"}, case="insensitive")
     if pattern.word:
         yield _with(request, {"word": False}, word=False)

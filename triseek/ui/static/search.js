@@ -185,7 +185,7 @@ class Search {
     if (!would.length && answer.kind !== "path") {
       lines.push(this.asked.kind === "path"
         ? "No path has all of these words. Try fewer of them, or search contents."
-        : "Nothing like it in any case either. Try a shorter part of it, or file names.");
+        : "Try a shorter part of it, or file names.");
     }
     return el("div", {}, empty("No matches", ...lines), would.length ? el("div", { class: "woulds" }, would) : null);
   }
