@@ -101,7 +101,7 @@ class Clients:
     def snapshot(self, number):
         told = client.ask("session_snapshot", {"target_root": self.root, "session_id": "mine"}, 30)
         self.snapshots.append(told["snapshot_id"])
-        time.sleep(0.05)
+        time.sleep(0.3)  # each is of up to 4 MiB, and all are read at the end
 
     def take_in(self, number):
         """By the command, which is killed now and then as well."""
