@@ -101,7 +101,9 @@ OWN = {"main.py", "world.py", "fast.py", "surroundings.py", "resume.py"}
 """What speaks to the process itself; `app.py` and `commands` of verbs that no daemon runs, too."""
 LOCAL_VERBS = {
     "app.py", "progress.py", "index.py", "stats.py", "daemon_verb.py", "log_tail.py", "frecency.py",
-    "context_pack.py", "doctor.py", "install.py", "memo.py",
+    "context_pack.py", "doctor.py", "install.py", "memo.py", "arrows.py", "audit.py", "brief.py",
+    "daemon_asking.py", "handoff.py", "model_endpoint.py", "pack.py", "pager.py", "replay.py",
+    "resume.py", "session.py", "snapshot.py", "ui.py",
 }  # fmt: skip
 FORBIDDEN = {
     ("os", "getcwd"), ("os", "curdir"), ("os", "environ"), ("os", "environb"), ("os", "getenv"),

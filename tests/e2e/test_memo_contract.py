@@ -102,10 +102,17 @@ def test_a_tool_and_its_answers_are_what_is_written_down(server, tool):
     assert path.read_text(encoding="utf-8") == text
 
 
+# A refusal says how long ago the read was: where that takes a digit more, it saves a token less.
+SAVED, SOONEST = range(22, 25), 24
+
+
 def masked(envelope, root):
     told = json.loads(json.dumps(envelope).replace(str(root), "/repo"))
+    if told.get("tokens_saved") in SAVED:
+        told["tokens_saved"] = SOONEST
     return {**told, "last_read_ago_seconds": 9} if "last_read_ago_seconds" in told else told
 
 
 def masked_text(text, root):
-    return re.sub(r"ago_seconds=\d+", "ago_seconds=9", text.replace(str(root), "/repo"))
+    text = re.sub(r"ago_seconds=\d+", "ago_seconds=9", text.replace(str(root), "/repo"))
+    return re.sub(r"tokens_saved=2[234]\b", f"tokens_saved={SOONEST}", text)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from types import FrameType
 
     Write = Callable[[str], object]
 
@@ -27,14 +28,16 @@ def paged(*, wanted: bool = True) -> Iterator[Write]:
 
     wanted: False for no pager on a terminal either.
     """
+    # Ctrl-C is the pager's from its first moment: it stops what it does, and goes on. A function,
+    # for what is ignored here would be ignored by the pager too.
+    before = signal.signal(signal.SIGINT, _pass)
     process = _start() if wanted and sys.stdout.isatty() else None
     if process is None or process.stdin is None:
+        signal.signal(signal.SIGINT, before)
         yield lambda text: sys.stdout.buffer.write(text.encode(errors="replace"))
         sys.stdout.buffer.flush()
         return
     stdin = process.stdin
-    # Ctrl-C is the pager's while it runs: it stops what it is doing, and goes on.
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         with suppress(BrokenPipeError):
             yield lambda text: stdin.write(text.encode(errors="replace"))
@@ -43,6 +46,10 @@ def paged(*, wanted: bool = True) -> Iterator[Write]:
             stdin.close()
         process.wait()
         signal.signal(signal.SIGINT, before)
+
+
+def _pass(_number: int, _frame: FrameType | None) -> None:
+    """It is somebody else's."""
 
 
 def command(environ: Mapping[str, str]) -> list[str]:

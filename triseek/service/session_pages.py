@@ -37,7 +37,7 @@ def snapshot(told: Mapping[str, Any]) -> dict[str, Any]:
     """Everything a snapshot holds: of its log the newest entries, of the rest the first."""
     held = told["snapshot"]
     work, git = held["working_set"], held["git_state"]
-    log = _last(held["action_log"], MANY)
+    log = _last([_entry(entry) for entry in held["action_log"]], MANY)
     pins = _first(held["pinned_snippets"], MANY)
     files = _first(work["files_read"], SOME)
     searches = _first(work["searches_run"], SOME)
@@ -85,6 +85,12 @@ def resumed(told: Mapping[str, Any]) -> dict[str, Any]:
         "searches": len(told["searches"]) - len(searches),
     }
     return _with(shown, omitted)
+
+
+def _entry(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """An entry without the name by which its teller would know it again."""
+    payload = {name: value for name, value in entry["payload"].items() if name != "note"}
+    return {**entry, "payload": payload}
 
 
 def _manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:
