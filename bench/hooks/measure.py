@@ -57,8 +57,10 @@ def run(progress: Progress) -> dict[str, Any]:
             "hook": _shown(_hook()),
         }  # fmt: skip
         _daemon("start", environ)
+        _triseek(("session", "open", "measure hooks", "--repo", str(root)), environ)
         try:
             told |= _with_daemon(root, environ, progress)
+            told["logged"] = _logged(root, environ)
         finally:
             _daemon("stop", environ)
         progress.say("no daemon")
@@ -210,11 +212,28 @@ def _served(environ: Mapping[str, str]) -> list[float]:
     return [row["ms"] / 1e3 for row in rows if row.get("verb") == "text"]
 
 
+def _logged(root: Path, environ: Mapping[str, str]) -> int:
+    """Entries in the log of the session that was open.
+
+    Raises:
+        Faulty: the hooks wrote none.
+    """
+    told = _triseek(("session", "status", "--repo", str(root), "--json"), environ)
+    count = int(json.loads(told)["action_log_size"])
+    if count < ROUNDS:
+        raise Faulty(f"the session's log has {count} entries")
+    return count
+
+
 def _daemon(word: str, environ: Mapping[str, str]) -> None:
-    subprocess.run(
-        command_line("daemon", word), env={**os.environ, **environ}, check=True,
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-    )  # fmt: skip
+    _triseek(("daemon", word), environ)
+
+
+def _triseek(words: Sequence[str], environ: Mapping[str, str]) -> bytes:
+    return subprocess.run(
+        command_line(*words), env={**os.environ, **environ}, check=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    ).stdout  # fmt: skip
 
 
 def _wait_for_daemon(environ: Mapping[str, str]) -> None:
