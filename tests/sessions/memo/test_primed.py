@@ -272,6 +272,16 @@ def test_the_file_has_to_hold_it_still(instructed, text):
     assert instructed.check()["recommendation"] == "reread"
 
 
+def test_the_file_has_to_be_the_one_it_began_with_untouched(instructed):
+    """It may have compacted, unheard, while the file held something else."""
+    path = Path(instructed.root, "CLAUDE.md")
+    text = path.read_text()
+    assert instructed.check()["recommendation"] == "skip_reread"
+    path.write_text("# another\n")
+    path.write_text(text)
+    assert instructed.check()["recommendation"] == "reread"
+
+
 def test_a_file_that_is_read_instead_counts(agent):
     codex = Agent(agent.memo, agent.root, Context(harness="codex", session="c"))
     Path(agent.root, "AGENTS.md").write_text(payload())

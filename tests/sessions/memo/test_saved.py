@@ -282,7 +282,7 @@ def test_the_saved_form_is_what_it_was():
 @pytest.mark.parametrize("credit", [None, [[], "c", 999.0, 10, 1, False]])
 def test_a_payload_that_was_given_is_kept(credit):
     quoted = [["/r/a", "0" * 64, [[1, 5]]]]
-    given = {"snapshot_id": "snap_1", "quoted": quoted, "credit": credit}
+    given = {"snapshot_id": "snap_1", "quoted": quoted, "credit": credit, "stamp": [1, 2]}
     body = {**SAVED, "contexts": [{**SAVED["contexts"][0], "given": given}]}
     [one] = state.load(body, 1000.0)
 

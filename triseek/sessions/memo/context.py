@@ -88,6 +88,8 @@ class Given(NamedTuple):
     """By the file's real path."""
     credit: Credit | None = None
     """The use of a tool that showed it; None: it is part of the agent's instructions."""
+    stamp: tuple[int, ...] = ()
+    """Of the file with these instructions, as it was when the agent began with it."""
 
 
 class Begun(NamedTuple):

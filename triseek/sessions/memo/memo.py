@@ -12,7 +12,7 @@ from triseek.sessions.memo.asking import Standing, Totals
 from triseek.sessions.memo.changes import Changes
 from triseek.sessions.memo.choosing import Announced, Asked, Askers, likely
 from triseek.sessions.memo.context import Given
-from triseek.sessions.memo.primed import Asker, Primed, PrimedFile, Priming, Primings
+from triseek.sessions.memo.primed import NO_QUOTES, Asker, Primed, PrimedFile, Priming, Primings
 from triseek.sessions.memo.saved import Saved
 from triseek.sessions.memo.table import Table
 from triseek.sessions.memo.verdict import Denial
@@ -68,10 +68,10 @@ class Memo:
             generation, resumed = conversation.generation, self._primings.get(root, self._clock())
         if resumed is None:
             return
-        quoted = primed.in_instructions(root, context.harness, resumed)
+        quoted, stamp = primed.in_instructions(root, context.harness, resumed)
         with self._lock:
             if quoted and self._is_as_before(conversation, generation):
-                conversation.given = Given(resumed.snapshot_id, quoted)
+                conversation.given = Given(resumed.snapshot_id, quoted, stamp=stamp)
 
     def observe(
         self, root: str, context: Context, use: ToolUse, in_view: InView | None = None
@@ -398,7 +398,7 @@ class Memo:
             now_s = self._clock()
             found = [self._table.get(context) for context in askers.contexts]
             those = [
-                Asker(one, in_view, told.get(one.context.harness, {}) if one else {})
+                Asker(one, in_view, told.get(one.context.harness, NO_QUOTES) if one else NO_QUOTES)
                 for one, in_view in zip(found, evidence, strict=True)
             ]
             return [

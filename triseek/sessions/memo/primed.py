@@ -173,20 +173,42 @@ def _payload(text: str) -> str:
     return text
 
 
-def in_instructions(root: str, harness: str, resumed: Priming) -> dict[str, Quote]:
+class Instructions(NamedTuple):
+    """What of a payload's quotes stands in the file that an agent reads when it begins."""
+
+    quoted: Mapping[str, Quote]
+    stamp: tuple[int, ...]
+    """Another one as soon as the file is written, be it to hold the same again."""
+
+
+NO_QUOTES = Instructions({}, ())
+
+
+def in_instructions(root: str, harness: str, resumed: Priming) -> Instructions:
     """What of the payload's quotes stands in the file that an agent reads when it begins."""
     name = INSTRUCTIONS.get(harness)
     quoted = resumed.quoted
     if name is None or not quoted or any(Path(root, other).exists() for other in _INSTEAD):
-        return {}
+        return NO_QUOTES
     real = look.real(str(Path(root, name)))
+    before = _stamp(real) if real else ()
     file = look.look(real) if real else None
-    if file is None or len(file.data) > INSTRUCTIONS_MAX:
-        return {}
+    if real is None or file is None or len(file.data) > INSTRUCTIONS_MAX:
+        return NO_QUOTES
     text = file.data.decode("utf-8", "replace")
     # Of another payload, written in its place since, it says nothing.
     told = f"\n- snapshot_id: {resumed.snapshot_id}\n" in text.replace("\r\n", "\n")
-    return borne_out(text, quoted) if told else {}
+    if not told or not before or _stamp(real) != before:
+        return NO_QUOTES
+    return Instructions(borne_out(text, quoted), before)
+
+
+def _stamp(path: str) -> tuple[int, ...]:
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return ()
+    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
 class Asker(NamedTuple):
@@ -196,7 +218,7 @@ class Asker(NamedTuple):
     """None if it has ended."""
     in_view: frozenset[str] | None
     """Its agent's own record; None where it does not tell."""
-    instructions: Mapping[str, Quote]
+    instructions: Instructions
     """What of the payload the file that it begins with quotes now."""
 
     def has(self, snapshot_id: str, path: str, now_s: float) -> Spans:
@@ -207,9 +229,12 @@ class Asker(NamedTuple):
         lines = given.quoted[path].spans if path in given.quoted else spans.NONE
         if given.credit is not None:
             return lines if self.one.sure(now_s, self.in_view)(given.credit) else spans.NONE
-        # Agents read the file again when they compact, and of that we may not have heard.
-        still = self.instructions.get(path)
-        return spans.both(lines, still.spans) if still else spans.NONE
+        # Agents read the file again when they compact, and of that we may not have heard: what it
+        # held by then is known only if nobody has written it since the beginning.
+        still = self.instructions.quoted.get(path)
+        if still is None or given.stamp != self.instructions.stamp:
+            return spans.NONE
+        return spans.both(lines, still.spans)
 
 
 def carried(snapshot_id: str, path: str, askers: Sequence[Asker], now_s: float) -> Spans:

@@ -112,6 +112,7 @@ def _given(given: Given) -> dict[str, Any]:
         "snapshot_id": given.snapshot_id,
         "quoted": [[path, quote.sha, quote.spans] for path, quote in given.quoted.items()],
         "credit": given.credit,
+        "stamp": given.stamp,
     }
 
 
@@ -165,7 +166,10 @@ def _given_before(said: Any, *, gap: bool) -> Given | None:  # noqa: ANN401 - JS
     quoted = {_text(path): Quote(_text(sha), _spans(at)) for path, sha, at in said["quoted"]}
     told = said["credit"]
     return Given(
-        _text(said["snapshot_id"]), quoted, None if told is None else _credit(told, gap=gap)
+        _text(said["snapshot_id"]),
+        quoted,
+        None if told is None else _credit(told, gap=gap),
+        tuple(number for number in said.get("stamp", ()) if type(number) is int),
     )
 
 
