@@ -335,6 +335,8 @@ class Stream:
         self.answer(agent)
         self._say(agent, events[0], loses=True, trigger="auto")
         agent.view.keep(())
+        if not agent.name:
+            self.resumes.begins_with(agent)  # agents read their instructions again, or keep them
         agent.turns = []
         agent.compacted = len(agent.refusals)
         agent.retry = None
