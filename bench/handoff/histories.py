@@ -5,12 +5,11 @@ Nothing is committed meanwhile, so that `git diff` shows all of the work so far.
 
 from __future__ import annotations
 
-import subprocess
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from bench import corpora
+from bench.clones import cloned
 from bench.handoff.branches import branches, git, sessions
 from bench.handoff.changes import openings, work
 from bench.handoff.stage import SHARES, Played, Stage, diff_of, half_of
@@ -53,7 +52,7 @@ def play_all(
     Raises:
         Faulty: its history cannot be had, or gives no session.
     """
-    repository = clones.get(project.name) or _cloned(project)
+    repository = clones.get(project.name) or cloned(project.name, project.git)
     found = branches(repository, project.until)
     series = sessions(project.name, found, project.short_max, project.long_max)
     if not series:
@@ -132,16 +131,3 @@ def _put(tree: Path, commit: str, paths: Sequence[str]) -> None:
 def _files(tree: Path, commit: str) -> frozenset[str]:
     told = git(tree, "ls-tree", "-r", "-z", "--name-only", commit)
     return frozenset(told.split("\0")) - {""}
-
-
-def _cloned(project: Project) -> Path:
-    place = corpora.cache() / f"history-{project.name}"
-    if not (place / "HEAD").exists():
-        clone = ["git", "clone", "--quiet", "--bare", "--", project.git, str(place)]
-        try:
-            subprocess.run(clone, check=True, capture_output=True)
-        except (OSError, subprocess.CalledProcessError) as error:
-            raise Faulty(
-                f"{project.git} cannot be cloned here; give a clone: --git {project.name}=FOLDER"
-            ) from error
-    return place

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import subprocess
 import tempfile
 import time
 import tomllib
@@ -12,6 +11,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bench import corpora
+from bench.clones import cloned
 from bench.model import Faulty
 from bench.pack.metrics import rank_of
 from bench.pack.rankers import Bm25, ContextPack, Ripgrep
@@ -61,7 +61,7 @@ def run(half: str, clones: Mapping[str, Path], rg: str, progress: Progress) -> d
 
 def _project(project: Project, clone: Path | None, rg: str) -> dict[str, Any]:
     tree, version = corpora.fetch(f"pack-{project.name}", project.tree)
-    found = tasks(clone or _cloned(project), project.base, tree, project.tasks_max)
+    found = tasks(clone or cloned(project.name, project.git), project.base, tree, project.tasks_max)
     if not found:
         raise Faulty(f"the history of {project.name} gives no task")
     with tempfile.TemporaryDirectory() as state:
@@ -99,16 +99,3 @@ def _asked(ranker: Ranker, found: Sequence[Task]) -> dict[str, Any]:
         times_ms.append((time.perf_counter() - started) * 1e3)
         ranks.append(rank_of(task.files, ranked))
     return {"about": ranker.about, "ranks": ranks, "median_ms": round(median(times_ms), 2)}
-
-
-def _cloned(project: Project) -> Path:
-    place = corpora.cache() / f"history-{project.name}"
-    if not (place / "HEAD").exists():
-        clone = ["git", "clone", "--quiet", "--bare", "--", project.git, str(place)]
-        try:
-            subprocess.run(clone, check=True, capture_output=True)
-        except (OSError, subprocess.CalledProcessError) as error:
-            raise Faulty(
-                f"{project.git} cannot be cloned here; give a clone: --git {project.name}=FOLDER"
-            ) from error
-    return place

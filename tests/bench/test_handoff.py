@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from bench.handoff.stage import half_of, state
 from bench.memo.replay import streams
 from bench.model import Faulty
 from bench.progress import Progress
+from tests.bench.histories import History
 from triseek.model.session import Entry
 from triseek.service.service import Service
 from triseek.sessions import hydration
@@ -161,24 +161,7 @@ def test_a_dead_end_was_met_before_and_is_met_again():
 # Sessions out of histories
 
 
-class History:
-    def __init__(self, folder):
-        self.folder = folder
-        folder.mkdir()
-        self.git("init", "-q", "-b", "main")
-
-    def git(self, *words):
-        me = ["-c", "user.name=Ann", "-c", "user.email=e@example.invalid"]
-        subprocess.run(["git", "-C", str(self.folder), *me, *words], check=True)
-
-    def commit(self, subject, files):
-        for name, text in files.items():
-            path = self.folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
-        self.git("add", "-A")
-        self.git("commit", "-q", "-m", subject)
-
+class Branches(History):
     def branch(self, title, commits):
         self.git("checkout", "-q", "-b", "work")
         for number, files in enumerate(commits):
@@ -201,7 +184,7 @@ STEPS = (
 
 @pytest.fixture
 def history(tmp_path):
-    found = History(tmp_path / "history")
+    found = Branches(tmp_path / "history")
     found.commit("first", {
         "app/pool.py": POOL.format("None"), "app/clock.py": "def wall_clock():\n    return 0\n",
         "tests/test_pool.py": "", "README.md": "A pool\n",

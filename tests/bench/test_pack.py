@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-
 import pytest
 
 from bench import corpora
@@ -11,6 +9,7 @@ from bench.model import Faulty
 from bench.pack import metrics, rankers, report, tasks
 from bench.pack.run import Project, projects, run
 from bench.progress import Progress
+from tests.bench.histories import History
 
 TREE = {
     "src/retry.py": "def retry_delay(attempt):\n    return 2**attempt\n",
@@ -19,25 +18,6 @@ TREE = {
     "tests/test_pool.py": "def test_close_of_socket_pool():\n    SocketPool().close()\n",
     "README.md": "socket pool, retry delay, clock\n",
 }
-
-
-class History:
-    def __init__(self, folder):
-        self.folder = folder
-        folder.mkdir()
-        self.git("init", "-q")
-
-    def git(self, *words):
-        me = ["-c", "user.name=n", "-c", "user.email=e"]
-        subprocess.run(["git", "-C", str(self.folder), *me, *words], check=True)
-
-    def commit(self, subject, files):
-        for name, text in files.items():
-            path = self.folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
-        self.git("add", "-A")
-        self.git("commit", "-q", "-m", subject)
 
 
 @pytest.fixture
