@@ -89,15 +89,20 @@ class Refusal:
     files: list[str]
     """Each as often as it would have been read."""
     at: float
+    most: int
+    """Tokens of all that the agent would have been shown."""
     shown_again: set[tuple[str, int, str]] = field(default_factory=set)
 
     def spared(self) -> int:
-        """Tokens of the lines that were not read soon after all, each file's rounded up."""
+        """Tokens of the lines that were not read soon after all, each file's rounded up.
+
+        An output that its client would have cut, or kept to itself, is no more than was left of it.
+        """
         sizes: Counter[str] = Counter()
         for line in self.lines:
             if (line.path, line.number, line.text) not in self.shown_again:
                 sizes[line.path] += line.size
-        return sum(-(-size * 2 // 7) for size in sizes.values())
+        return min(self.most, sum(-(-size * 2 // 7) for size in sizes.values()))
 
     def stands(self) -> int:
         """How many of its files were not read after all."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -58,7 +57,7 @@ class Count:
             f"({self.provable} provably), {self.denied} denied ({caught:.0%}; {self.moved} moved), "
             f"{self.checks} checks, {self.fresh} fresh of {self.truly_fresh}, {self.diffs} diffs, "
             f"{self.primed} primed ({self.skipped} to skip), "
-            f"{self.saved} tokens said to be saved of {self.spared}"
+            f"{self.saved} tokens said to be saved of {self.spared} (those still at work)"
         )
 
 
@@ -146,7 +145,10 @@ class Judge:
             if agent.refused.get(path, set()) & numbers:
                 self.fault(agent, f"denied twice in a row: {use}")
         self.count.denied += 1
-        agent.refusals.append(Refusal(lines, [portion.path for portion in use.portions], now))
+        text = agent.client.result(use, shown(use, agent.tree)).text
+        most = -(-len(text.encode(errors="replace")) * 2 // 7)
+        files = [portion.path for portion in use.portions]
+        agent.refusals.append(Refusal(lines, files, now, most))
 
     def _missing(self, agent: Agent, lines: list[Line]) -> str:
         missing = [line for line in lines if not self.has(agent, [line])]
@@ -253,10 +255,3 @@ class Judge:
         if answer["redundant_reads_prevented"] > prevented:
             said = answer["redundant_reads_prevented"]
             self.fault(asker, f"{said} reads prevented, but {prevented} were")
-
-    def total(self, agents: Iterable[Agent]) -> Counter[str]:
-        """Spared tokens by session."""
-        spared: Counter[str] = Counter()
-        for agent in agents:
-            spared[agent.session] += sum(refusal.spared() for refusal in agent.refusals)
-        return spared

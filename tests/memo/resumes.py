@@ -157,7 +157,7 @@ class Resumes:
         stream.tell(agent, name, given, call, result)
 
     def _write(self, tree: Tree, payload: Payload) -> None:
-        for name in set(PROJECT_FILES.values()):
+        for name in sorted(set(PROJECT_FILES.values())):
             if self._stream.rng.random() < 0.7:
                 path = tree.path(name)
                 tree.write(path, payload.text.encode())

@@ -88,12 +88,14 @@ class Stream:
         count.saved, count.spared = self._sums()
 
     def _sums(self) -> tuple[int, int]:
-        saved = 0
-        for session, agents in self._of.items():
+        """Tokens that sessions still at work were spared: as the memo says, and truly."""
+        saved = spared = 0
+        for session in dict.fromkeys(agent.session for agent in self.agents):
+            agents = self._of[session]
             who = Asked(session=session, harness=agents[0].client.name)
             saved += self.memo.session(agents[0].tree.root, who)["tokens_saved"]
-        return saved, sum(self.judge.total(agent for every in self._of.values()
-                                           for agent in every).values())  # fmt: skip
+            spared += sum(refusal.spared() for agent in agents for refusal in agent.refusals)
+        return saved, spared
 
     @property
     def is_down(self) -> bool:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,10 +13,9 @@ import pytest
 from tests.memo.stream import Stream
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.memo.judge import Count
 
+ROOT = Path(__file__).resolve().parents[2]
 ORDINARY = 1_500
 MANY = 100_000
 SEEDS = [int(seed) for seed in os.environ.get("TRISEEK_SEEDS", "0 1 2 3").split()]
@@ -38,6 +40,22 @@ def test_some_hundred_events(tmp_path: Path) -> None:
     count = streamed(tmp_path, 0, ORDINARY)
     print(count)
     assert_worth_it(count)
+
+
+def test_a_stream_can_be_had_again(tmp_path: Path) -> None:
+    """A fault that is found can be looked at: the order of Python's sets changes nothing."""
+    script = (
+        "import sys; from pathlib import Path; from tests.memo.test_stream import streamed; "
+        "print(streamed(Path(sys.argv[1]), 5, 800))"
+    )
+    counts = []
+    for hash_seed in ("1", "2"):
+        folder = tmp_path / hash_seed
+        folder.mkdir()
+        command = [sys.executable, "-c", script, str(folder)]
+        env = {**os.environ, "PYTHONHASHSEED": hash_seed}
+        counts.append(subprocess.run(command, env=env, cwd=ROOT, check=True, stdout=-1).stdout)
+    assert counts[0] == counts[1] != b""
 
 
 @pytest.mark.slow
