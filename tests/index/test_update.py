@@ -46,6 +46,23 @@ def alone(root, index_dir, *patterns, **more):
     return roads.paths(said)
 
 
+@pytest.mark.parametrize("often", [1, 100])
+def test_an_index_that_is_replaced_while_it_is_checked_is_not_broken(tree, often):
+    root, index_dir = tree
+    times = []
+
+    def replaces(*_):
+        if len(times) < often:
+            times.append(build(root, index_dir))
+
+    if often == 1:
+        assert check(index_dir, replaces) > 0
+    else:
+        with pytest.raises(errors.IndexUnavailable, match="replaced 5 times"):
+            check(index_dir, replaces)
+    assert check(index_dir, lambda *_: None) > 0
+
+
 def test_without_a_change_nothing_is_written(tree):
     root, index_dir = tree
     before = manifest.read(index_dir)

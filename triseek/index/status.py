@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triseek.index.update import text_bytes
@@ -44,5 +44,13 @@ def status_of(root: str, reader: Reader, *, dirty: int, fresh: bool) -> IndexSta
 
 
 def size_on_disk(index_dir: str | os.PathLike[str]) -> int:
-    """Bytes below an index folder."""
-    return sum(path.stat().st_size for path in Path(index_dir).rglob("*") if path.is_file())
+    """Bytes below an index folder.
+
+    Somebody may be writing to it: what is gone when its turn comes does not count.
+    """
+    size = 0
+    for folder, _, names in os.walk(index_dir):
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):
+                size += os.lstat(os.path.join(folder, name)).st_size  # noqa: PTH118
+    return size

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from triseek.model.index import Progress
 
+_GENERATIONS_MAX = 5
+
 
 def check(index_dir: str | os.PathLike[str], progress: Progress) -> int:
     """Verify every file of the current generation; the number of bytes that were looked at.
@@ -25,13 +27,34 @@ def check(index_dir: str | os.PathLike[str], progress: Progress) -> int:
     every block with its file: what was written is also what was meant.
 
     Raises:
-        IndexUnavailable: there is no index.
+        IndexUnavailable: there is no index, or it is replaced faster than it can be looked at.
         IndexCorrupt: the first thing found wrong, naming file and place.
         FormatTooNew: a later triseek wrote the index.
     """
+    for _ in range(_GENERATIONS_MAX):
+        current = _current(index_dir)
+        try:
+            return _check(index_dir, current, progress)
+        except (errors.IndexCorrupt, FileNotFoundError):
+            # A writer sweeps away what the generation after this one does not need.
+            if _current(index_dir).generation == current.generation:
+                raise
+    raise errors.IndexUnavailable(
+        f"the index in {index_dir} was replaced {_GENERATIONS_MAX} times while it was checked",
+        next_step="Check it when nothing is written to it, or stop the daemon meanwhile.",
+    )
+
+
+def _current(index_dir: str | os.PathLike[str]) -> manifest.Manifest:
     current = manifest.read(index_dir)
     if current is None:
         raise errors.IndexUnavailable(f"there is no index in {index_dir}")
+    return current
+
+
+def _check(
+    index_dir: str | os.PathLike[str], current: manifest.Manifest, progress: Progress
+) -> int:
     total = len(current.segments)
     size = (Path(index_dir) / layout.CURRENT).stat().st_size
     for number, live in enumerate(current.segments):
