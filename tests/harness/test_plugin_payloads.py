@@ -45,6 +45,25 @@ def test_a_read_shows_as_many_lines_as_its_agent_allows(harness, given, first, l
     assert use.only_reads
 
 
+@pytest.mark.parametrize(
+    ("harness", "tool", "given", "room"),
+    [
+        ("claude-code", "Read", {"file_path": "/w/b.py"}, 60_000),
+        ("claude-code", "Bash", {"command": "cat b.py"}, 28_000),
+        ("codex", "Bash", {"command": "cat b.py"}, 28_000),
+        ("opencode", "read", {"filePath": "/w/b.py"}, 50_000),
+        ("opencode", "bash", {"command": "cat b.py"}, 50_000),
+        ("pi", "read", {"path": "b.py"}, 50_000),
+        ("pi", "bash", {"command": "cat b.py"}, 50_000),
+    ],
+)
+def test_each_tool_has_room_for_so_many_bytes(harness, tool, given, room):
+    use = told(harness, tool, given).use
+
+    assert [read.path for read in use.reads] == ["/w/b.py"]
+    assert use.room.bytes == room
+
+
 @pytest.mark.parametrize("harness", ["opencode", "pi"])
 def test_a_read_of_no_lines_is_none(harness):
     assert told(harness, "read", {"path": "b.py", "limit": 0}).use.reads == ()

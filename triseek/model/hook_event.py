@@ -43,6 +43,17 @@ class FileRead:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """How much of files a tool shows. Of what is more its agent is shown a part, or nothing."""
+
+    bytes: int = 28_000
+    """The least of all agents is 30,000; of these some are for the names of files."""
+    lines: int = 2_000
+    line_bytes: int | None = None
+    """Longer lines are cut; None: none are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolUse:
     """One use of a tool, before or after it."""
 
@@ -59,6 +70,8 @@ class ToolUse:
     """Whether it may write files that are not named, as a shell command can."""
     search: str = ""
     """What it searches for; "" if it is no search."""
+    room: Room = Room()
+    """For `reads` together."""
     output: str | None = None
     """What the agent is shown of the result; None before the use, and where it is not told."""
     failed: bool = False

@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 
 from tests.sessions.memo.agents import CODE
+from triseek.model.hook_event import Room
 from triseek.sessions.memo import look
 from triseek.sessions.memo.choosing import ACTIVE_S
 from triseek.sessions.memo.context import SURE_S, SURE_TOKENS
 
 TOKENS = look.tokens(len(CODE))
+WIDEST = max(len(line) for line in CODE.splitlines(keepends=True))
 
 
 def write(agent, text, name="a.py"):
@@ -275,6 +277,26 @@ def test_what_is_saved_is_a_denied_read_less_what_it_costs_to_say_so(agent):
     assert agent.session()["tokens_saved"] == denial.tokens - cost > 0
 
 
+@pytest.mark.parametrize(
+    ("room", "is_whole"),
+    [
+        (Room(lines=800, bytes=2 * len(CODE) + 8 * 800, line_bytes=WIDEST), True),
+        (Room(lines=799), False),
+        (Room(bytes=2 * len(CODE) + 8 * 800 - 1), False),
+        (Room(line_bytes=WIDEST - 1), False),
+    ],
+    ids=["room enough", "too many lines", "too much", "too long a line"],
+)
+def test_what_would_not_have_been_shown_whole_is_not_saved(agent, room, is_whole):
+    Path(agent.root, "b.py").write_text(CODE)
+    agent.reads("a.py")
+    agent.reads("b.py")
+
+    assert agent.asks(agent.use("a.py", "b.py", room=room))
+    assert agent.session()["redundant_reads_prevented"] == 2
+    assert (agent.session()["tokens_saved"] > 0) == is_whole
+
+
 def test_a_read_that_happens_after_all_saved_nothing(agent):
     agent.reads("a.py")
     agent.reads("a.py")
@@ -298,8 +320,8 @@ def test_lines_that_are_read_otherwise_after_all_saved_nothing(agent):
 
 
 def test_each_file_of_a_denied_read_is_one_prevented(agent):
-    agent.reads("a.py", "b.py")
-    denial = agent.reads("a.py", "b.py")
+    agent.reads("a.py", "b.py", last=100)
+    denial = agent.reads("a.py", "b.py", last=100)
     assert agent.session()["redundant_reads_prevented"] == 2
     assert 0 < agent.session()["tokens_saved"] < denial.tokens
 

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from triseek.harness.payloads import fields, moments, tools
 from triseek.harness.payloads.fields import Fields
-from triseek.model.hook_event import Context, HookEvent, ToolUse
+from triseek.model.hook_event import Context, HookEvent, Room, ToolUse
 
 ToolUses: TypeAlias = Callable[[Fields, str], ToolUse]
 """Makes a tool's use of a payload and the working folder."""
@@ -33,6 +33,8 @@ _KNOWN = {
     ),
 }
 """The words of these tools' inputs. With another it may run on another machine."""
+_ROOM = Room(bytes=60_000, line_bytes=2_000)
+"""`Read` shows 25,000 tokens at most, of code some 75,000 bytes, and older ones cut long lines."""
 _DIRECT = {"read": "Read", "edit": "Edit", "write": "Write"}
 """Events of scripts that tell a use themselves; the input's fields may stand beside the others."""
 _AGENTS = frozenset(("Agent", "Task"))
@@ -137,7 +139,7 @@ def _use(name: str, given: Fields, folder: str, *, stays: bool, over: bool) -> T
         # Pages are of a PDF, and a notebook is shown as cells: neither is lines.
         read = tools.counted(given, folder)
         lines = not given.get("pages") and not read.path.endswith((".pdf", ".ipynb")) and is_here
-        return tools.native_read(name, read) if lines else ToolUse(name=name)
+        return replace(tools.native_read(name, read), room=_ROOM) if lines else ToolUse(name=name)
     if name in _EDITS:
         return tools.edit(name, given, folder)
     if name == _SHELL:

@@ -9,13 +9,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from triseek.harness.payloads import claude_code, fields, tools
-from triseek.model.hook_event import HookEvent, ToolUse
+from triseek.model.hook_event import HookEvent, Room, ToolUse
 
 if TYPE_CHECKING:
     from triseek.harness.payloads.fields import Fields
 
 HARNESS = "pi"
 _LINES = 2000
+_ROOM = Room(bytes=50_000, lines=_LINES)
 _SEARCHES = frozenset(("grep", "find", "ls"))
 
 
@@ -33,6 +34,7 @@ def tool_use(told: Fields, folder: str) -> ToolUse:
     return replace(
         use,
         call=fields.word(told, "tool_use_id"),
+        room=_ROOM,
         output=tools.of_file(use, given.get("command"), output),
     )
 

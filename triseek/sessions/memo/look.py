@@ -74,10 +74,12 @@ class Look:
 
     def tokens_of(self, asked: Spans) -> int:
         """An estimate for some of the lines."""
-        if asked == self.whole:
-            return self.tokens
+        return self.tokens if asked == self.whole else tokens(sum(self.sizes_of(asked)))
+
+    def sizes_of(self, asked: Spans) -> list[int]:
+        """The bytes of each of the lines, with its end."""
         ended = self.data.splitlines(keepends=True) if b"\r" not in self.data else self._ended()
-        return tokens(sum(len(line) for first, last in asked for line in ended[first - 1 : last]))
+        return [len(line) for first, last in asked for line in ended[first - 1 : last]]
 
     def _ended(self) -> list[bytes]:
         return [line + b"\n" for line in self.data.split(b"\n")]

@@ -151,7 +151,7 @@ class Memo:
             if verdict.was_denied(conversation, files, now_s) or since_s is None:
                 return None
             denial = verdict.denial(whole, since_s, now_s)
-            verdict.record(conversation, whole, denial, now_s)
+            verdict.record(conversation, whole, use.room, denial, now_s)
             return denial
 
     def forget(

@@ -11,13 +11,15 @@ from triseek.sessions.memo.reading import FILES_MAX
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from triseek.model.hook_event import FileRead, ToolUse
+    from triseek.model.hook_event import FileRead, Room, ToolUse
     from triseek.sessions.memo.context import Conversation
     from triseek.sessions.memo.look import Look
     from triseek.sessions.memo.spans import Spans
 
 LEAST_TOKENS = 50
 """To refuse a smaller read would cost the agent about what the read does."""
+_NUMBER_BYTES = 8
+"""A tool may put the number before each line."""
 _PATH_MAX = 300
 
 
@@ -153,16 +155,31 @@ def denial(files: Sequence[Wanted], since_s: float, now_s: float) -> Denial:
     )
 
 
-def record(conversation: Conversation, files: Sequence[Wanted], made: Denial, now_s: float) -> None:
-    """Count a denial: what it saves, less what it costs to be told."""
+def record(
+    conversation: Conversation, files: Sequence[Wanted], room: Room, made: Denial, now_s: float
+) -> None:
+    """Count a denial: what it saves, less what it costs to be told.
+
+    A read that the tool has no room for would have been cut: of that nothing is counted as saved.
+    """
     cost = look.tokens_of_text(made.reason + made.context_text)
+    fits = _fits(files, room)
     for file in files:
-        tokens = file.tokens
+        tokens = file.tokens if fits else 0
         saved = max(0, tokens - cost)
         cost = max(0, cost - tokens)
         conversation.files[file.look.path].deny(Denied(file.asked, saved, now_s))
         conversation.prevented += 1
         conversation.tokens_saved += saved
+
+
+def _fits(files: Iterable[Wanted], room: Room) -> bool:
+    sizes = [size for file in files for size in file.look.sizes_of(file.asked)]
+    return (
+        len(sizes) <= room.lines
+        and sum(sizes) + _NUMBER_BYTES * len(sizes) <= room.bytes
+        and (room.line_bytes is None or max(sizes, default=0) <= room.line_bytes)
+    )
 
 
 def _named(file: Wanted) -> str:
