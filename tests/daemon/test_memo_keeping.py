@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
-
-import pytest
 
 from tests.daemon.test_memo_calls import TEXT, WHO
 from triseek import paths
-from triseek.daemon import memo_keeping
 from triseek.daemon.memo_keeping import MemoKeeping
 from triseek.model.hook_event import FileRead, ToolUse
 from triseek.sessions.memo.memo import Asked
@@ -43,23 +39,3 @@ def test_nothing_is_kept_that_is_not_to_be(tmp_path):
 
 def test_it_is_never_a_reason_to_stay():
     assert MemoKeeping().busy() is False
-
-
-@pytest.mark.parametrize("error", [OSError("full"), ValueError("a bug")])
-def test_what_cannot_be_saved_is_tried_again(monkeypatch, error):
-    monkeypatch.setattr(memo_keeping, "SAVE_S", 0.01)
-    keeping = MemoKeeping()
-    times = []
-    saved = threading.Event()
-
-    def save():
-        times.append(1)
-        if len(times) > 2:
-            saved.set()
-        raise error
-
-    monkeypatch.setattr(keeping.memo, "save", save)
-    keeping.start()
-
-    assert saved.wait(60)
-    keeping.close()

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import logging
 import shutil
-import threading
 
 from triseek import paths
+from triseek.daemon.saving import Saving
 from triseek.sessions.memo.memo import Memo
-
-logger = logging.getLogger(__name__)
 
 SAVE_S = 5.0
 """How much may be forgotten if the daemon is killed. No hook waits for a disk: what is lost is a
 reading that has to be done again."""
+FINISH_S = 2.0
+"""How long the end waits for one that is being written."""
 
 
 class MemoKeeping:
@@ -24,12 +23,11 @@ class MemoKeeping:
         if not keep:
             shutil.rmtree(paths.memo(), ignore_errors=True)
         self.memo = Memo(paths.memo() if keep else None)
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="triseek-memo", daemon=True)
+        self._saving = Saving("memo", self.memo.save, SAVE_S)
 
     def start(self) -> None:
         """Begin."""
-        self._thread.start()
+        self._saving.start()
 
     def busy(self) -> bool:
         """Never: what is not saved yet is saved at the end."""
@@ -37,16 +35,5 @@ class MemoKeeping:
 
     def close(self) -> None:
         """Save, and save no more."""
-        self._ended.set()
-        if self._thread.is_alive():
-            self._thread.join(2.0)
+        self._saving.stop(FINISH_S)
         self.memo.close()
-
-    def _run(self) -> None:
-        while not self._ended.wait(SAVE_S):
-            try:
-                self.memo.save()
-            except OSError as error:
-                logger.warning("memo not saved", extra={"reason": str(error)})
-            except Exception:
-                logger.exception("memo not saved")

@@ -7,11 +7,10 @@ synced here, a few seconds later.
 from __future__ import annotations
 
 import logging
-import threading
 from typing import TYPE_CHECKING
 
 from triseek import paths
-from triseek.errors import TriseekError
+from triseek.daemon.saving import Saving
 from triseek.service.checkpoints import Checkpoints
 from triseek.service.recording import Recorder
 from triseek.service.resuming import Resuming
@@ -58,12 +57,11 @@ class SessionKeeping:
         keep = self.checkpoints.before_compaction if auto_snapshot else _keep_nothing
         self.recorder = Recorder(self.sessions, keep, by_itself=auto_open)
         self.resuming = Resuming(service, self.sessions, self.snapshots, self.checkpoints, memo)
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="triseek-sessions", daemon=True)
+        self._saving = Saving("sessions", self._save, SYNC_S)
 
     def start(self) -> None:
         """Begin."""
-        self._thread.start()
+        self._saving.start()
 
     def busy(self) -> bool:
         """Never: what is not synced yet is synced at the end."""
@@ -71,33 +69,15 @@ class SessionKeeping:
 
     def close(self) -> None:
         """Save, and save no more."""
-        self._ended.set()
-        if self._thread.is_alive():
-            self._thread.join(FINISH_S)
+        self._saving.stop(FINISH_S)
         self.checkpoints.finish(FINISH_S)
-        self._save()
-
-    def _run(self) -> None:
-        self._prune()
-        while not self._ended.wait(SYNC_S):
-            self._save()
-
-    def _prune(self) -> None:
-        try:
-            removed = self.sessions.prune(PRUNE_S)
-        except TriseekError as error:
-            logger.warning("sessions not pruned", extra={"reason": str(error)})
-        else:
-            if removed:
-                logger.info("sessions pruned", extra={"sessions": removed})
+        self._saving.now()
 
     def _save(self) -> None:
-        try:
-            self.sessions.save()
-        except TriseekError as error:
-            logger.warning("sessions not saved", extra={"reason": str(error)})
-        except Exception:
-            logger.exception("sessions not saved")
+        self.sessions.save()
+        removed = self.sessions.prune(PRUNE_S)
+        if removed:
+            logger.info("sessions pruned", extra={"sessions": removed})
 
 
 def _keep_nothing(_session: Session, _harness: str | None) -> None:
