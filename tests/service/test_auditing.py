@@ -87,6 +87,25 @@ def test_it_counts_by_agent_by_file_and_in_all():
     assert (told["first_at"], told["last_at"]) == (1, 13)
 
 
+@pytest.mark.parametrize(
+    ("then", "left"),
+    [
+        (entry(14, "read", at=126, path="a.py", **CODEX), 0),
+        (entry(14, "read", at=127, path="a.py", **CODEX), 120),
+        (entry(14, "read", at=126, path="a.py", **CLAUDE), 120),
+        (entry(14, "edit", at=126, path="a.py", **CODEX), 120),
+    ],
+    ids=["soon", "later", "by another", "an edit"],
+)
+def test_what_is_read_soon_after_all_was_not_spared(then, left):
+    told = summed(*WORK, then)
+
+    assert told["totals"]["tokens_not_read"] == 30 + left
+    assert told["files"][0]["tokens_not_read"] == left
+    assert sum(one["tokens_not_read"] for one in told["conversations"]) == 30 + left
+    assert told["totals"]["refused"] == 2
+
+
 def test_the_parts_make_up_the_whole():
     told = summed(*WORK)
     for name in ("reads", "edits", "searches", "refused", "tokens_not_read", "prompts"):

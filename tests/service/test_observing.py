@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 
 import pytest
 
@@ -74,6 +75,17 @@ def test_a_reading_is_noted_and_a_second_is_refused(told):
         "lines": [1, 2000],
     }  # fmt: skip
     assert denied.payload["tokens"] == -(-len(TEXT) * 2 // 7)
+
+
+def test_of_several_files_each_is_noted_with_its_own_tokens(told):
+    Path(told.root, "b.py").write_text(TEXT)
+    told.read(f"{told.root}/a.py")
+    told.read(f"{told.root}/b.py")
+    told.tool("PreToolUse", "bash", {"command": "cat a.py b.py"})
+
+    *_, one, two = told.actions
+    assert (one.kind, two.kind) == ("read_denied", "read_denied")
+    assert one.payload["tokens"] == two.payload["tokens"] == -(-len(TEXT) * 2 // 7)
 
 
 def test_refusing_can_be_switched_off(told):

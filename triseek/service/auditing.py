@@ -7,7 +7,7 @@ the further ones are only counted.
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter, OrderedDict, deque
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +33,8 @@ _KINDS_MAX = 200
 _PROMPT_MAX = 2_000
 _HARNESSES_MAX, _BY_MAX = 50, 20
 _PATH_MAX, _KIND_MAX = 4_096, 40
+_SOON_S, _REFUSED_MAX = 2 * 60, 1_000
+"""A read that is done within this time after it was refused is done after all."""
 _OF_FILES = ("read", "edit", "read_denied")
 
 
@@ -47,18 +49,17 @@ class Counts:
     refused: int = 0
     """Reads that the memo refused, because what was asked for was in view."""
     tokens_not_read: int = 0
-    """As the refusals say."""
+    """As the refusals say, but for files that were read soon after all."""
     prompts: int = 0
     compactions: int = 0
 
-    def add(self, entry: Entry) -> None:
-        """Count an entry."""
+    def add(self, entry: Entry, spared: int) -> None:
+        """Count an entry. spared: tokens that were not read by it; less than 0: that were."""
         self.entries += 1
         name = _COUNTED.get(entry.kind)
         if name is not None:
             setattr(self, name, getattr(self, name) + 1)
-        if entry.kind == "read_denied":
-            self.tokens_not_read += wording.tokens_of(entry)
+        self.tokens_not_read += spared
 
 
 _COUNTED = {
@@ -80,13 +81,35 @@ class _Used:
     files: int = 0
     entry_id: int = 0
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: Entry, spared: int) -> None:
         if len(self.by) < _BY_MAX:
             self.by.add(wording.harness(entry))
         self.first_at = self.first_at or entry.ts
         self.last_at = entry.ts
         self.entry_id = entry.entry_id
-        self.counts.add(entry)
+        self.counts.add(entry, spared)
+
+
+class _Refused:
+    """Reads that were refused a moment ago: some are done after all."""
+
+    def __init__(self) -> None:
+        self._latest: OrderedDict[tuple[str, str, str], tuple[int, int]] = OrderedDict()
+
+    def spared(self, entry: Entry) -> int:
+        """Tokens that were not read by an entry; less than 0: that were, though they counted."""
+        path = entry.payload.get("path")
+        if entry.kind not in ("read", "read_denied") or not isinstance(path, str):
+            return 0
+        read = (wording.harness(entry), wording.conversation(entry), path)
+        at, tokens = self._latest.pop(read, (0, 0))
+        if entry.kind == "read":
+            return -tokens if entry.ts - at <= _SOON_S else 0
+        tokens = wording.tokens_of(entry)
+        self._latest[read] = (entry.ts, tokens)
+        if len(self._latest) > _REFUSED_MAX:
+            self._latest.popitem(last=False)
+        return tokens
 
 
 class Audit:
@@ -105,6 +128,7 @@ class Audit:
         self._first_at = self._last_at = 0
         self._harnesses: dict[str, Counts] = {}
         self._conversations: dict[tuple[str, str], _Used] = {}
+        self._refused = _Refused()
         self._files: dict[str, _Used] = {}
         self._trails: dict[str, working_set.Trail] = {}
         self._searches: dict[tuple[str, str], _Used] = {}
@@ -174,14 +198,15 @@ class Audit:
         }  # fmt: skip
 
     def _add(self, entry: Entry) -> None:
-        self._totals.add(entry)
+        spared = self._refused.spared(entry)
+        self._totals.add(entry, spared)
         self._first_at = min(self._first_at or entry.ts, entry.ts)
         self._last_at = max(self._last_at, entry.ts)
-        self._person(entry)
+        self._person(entry, spared)
         if entry.kind in self._kinds or self._room("kinds", self._kinds, _KINDS_MAX):
             self._kinds[entry.kind] += 1
         if entry.kind in _OF_FILES:
-            self._file(entry)
+            self._file(entry, spared)
         elif entry.kind == "search":
             self._search(entry)
         elif entry.kind == "prompt":
@@ -189,25 +214,25 @@ class Audit:
         elif entry.kind == "compact":
             self._latest("compactions", self._compactions, entry, "source")
 
-    def _person(self, entry: Entry) -> None:
+    def _person(self, entry: Entry, spared: int) -> None:
         name, talk = wording.harness(entry), wording.conversation(entry)
         if entry.kind in (files.OPENED, files.CLOSED):
             return  # the daemon itself wrote it
         if name in self._harnesses or self._room("harnesses", self._harnesses, _HARNESSES_MAX):
-            self._harnesses.setdefault(name, Counts()).add(entry)
+            self._harnesses.setdefault(name, Counts()).add(entry, spared)
         who = (name, talk)
         if talk and (
             who in self._conversations
             or self._room("conversations", self._conversations, CONVERSATIONS_MAX)
         ):
-            self._conversations.setdefault(who, _Used()).add(entry)
+            self._conversations.setdefault(who, _Used()).add(entry, spared)
 
-    def _file(self, entry: Entry) -> None:
+    def _file(self, entry: Entry, spared: int) -> None:
         path = entry.payload.get("path")
         if not isinstance(path, str) or len(path) > _PATH_MAX:
             return
         if path in self._files or self._room("files", self._files, FILES_MAX):
-            self._files.setdefault(path, _Used()).add(entry)
+            self._files.setdefault(path, _Used()).add(entry, spared)
             working_set.used(self._trails, entry)
             trail = self._trails.get(path)
             if trail is not None:
@@ -221,7 +246,7 @@ class Audit:
         asked = (run.query, kind)
         if asked in self._searches or self._room("searches", self._searches, SEARCHES_MAX):
             one = self._searches.setdefault(asked, _Used())
-            one.add(entry)
+            one.add(entry, spared=0)
             one.kind, one.matches, one.files = kind, run.matches, len(run.result_paths)
 
     def _latest(self, name: str, kept: deque[dict[str, Any]], entry: Entry, told: str) -> None:

@@ -189,9 +189,9 @@ class Observer:
         )
 
     def _note_denial(self, root: str, told: HookEvent, use: ToolUse, denial: Denial) -> None:
-        for read in use.reads:
+        for read, tokens in zip(use.reads, denial.spared, strict=True):
             self._note(
-                "read_denied", root, told, path=read.path, call=use.call, tokens=denial.tokens,
+                "read_denied", root, told, path=read.path, call=use.call, tokens=tokens,
                 **_lines(read),
             )  # fmt: skip
 

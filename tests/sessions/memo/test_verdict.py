@@ -33,7 +33,7 @@ def test_a_denial_says_what_is_there_and_since_when(agent, clock):
     path = str(Path(agent.root, "a.py"))
     tokens = look.tokens(len(agent.text("a.py", first=10, last=50)))
 
-    assert denial[:3] == (path, tokens, 9)
+    assert (denial.path, denial.tokens, denial.seconds_ago) == (path, tokens, 9)
     assert denial.reason == (
         f"TriSeek memo: {path} (lines 10-50) is unchanged in this session. Reuse the content "
         "already in context instead of reading it again."

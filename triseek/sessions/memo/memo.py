@@ -150,8 +150,8 @@ class Memo:
             # Asked again, for the same read may have been tried at once.
             if verdict.was_denied(conversation, files, now_s) or since_s is None:
                 return None
-            denial = verdict.denial(whole, since_s, now_s)
-            verdict.record(conversation, whole, use.room, denial, now_s)
+            denial = verdict.denial(whole, use.room, since_s, now_s)
+            verdict.record(conversation, whole, denial, now_s)
             return denial
 
     def forget(

@@ -30,6 +30,8 @@ class Denial(NamedTuple):
     """The first file of the read, as the read names it."""
     tokens: int
     """Of all lines that would have been read."""
+    spared: tuple[int, ...]
+    """The same for each file; 0 where the tool has no room for all, and would have cut them."""
     seconds_ago: int
     """Since the oldest of them were shown."""
     reason: str
@@ -135,9 +137,10 @@ def shown_since(
     return oldest
 
 
-def denial(files: Sequence[Wanted], since_s: float, now_s: float) -> Denial:
+def denial(files: Sequence[Wanted], room: Room, since_s: float, now_s: float) -> Denial:
     """Word it."""
-    tokens = sum(file.tokens for file in files)
+    each = tuple(file.tokens for file in files)
+    tokens = sum(each)
     ago = max(0, int(now_s - since_s))
     names = [_named(file) for file in files[:3]]
     if len(files) > len(names):
@@ -147,6 +150,7 @@ def denial(files: Sequence[Wanted], since_s: float, now_s: float) -> Denial:
     return Denial(
         files[0].named,
         tokens,
+        each if _fits(files, room) else (0,) * len(files),
         ago,
         f"TriSeek memo: {said} {verb} unchanged in this session. Reuse the content already in "
         "context instead of reading it again.",
@@ -155,17 +159,10 @@ def denial(files: Sequence[Wanted], since_s: float, now_s: float) -> Denial:
     )
 
 
-def record(
-    conversation: Conversation, files: Sequence[Wanted], room: Room, made: Denial, now_s: float
-) -> None:
-    """Count a denial: what it saves, less what it costs to be told.
-
-    A read that the tool has no room for would have been cut: of that nothing is counted as saved.
-    """
+def record(conversation: Conversation, files: Sequence[Wanted], made: Denial, now_s: float) -> None:
+    """Count a denial: what it spares, less what it costs to be told."""
     cost = look.tokens_of_text(made.reason + made.context_text)
-    fits = _fits(files, room)
-    for file in files:
-        tokens = file.tokens if fits else 0
+    for file, tokens in zip(files, made.spared, strict=True):
         saved = max(0, tokens - cost)
         cost = max(0, cost - tokens)
         conversation.files[file.look.path].deny(Denied(file.asked, saved, now_s))
