@@ -18,6 +18,7 @@ from triseek.model.session import SCHEMA_VERSION, Session, checked_id
 from triseek.service.roots import project
 from triseek.sessions import files, snapshot_files, wording, working_set
 from triseek.sessions.action_log import ActionLog
+from triseek.sessions.memo.context import SOON_S
 from triseek.sessions.snapshot import Snapshots
 
 if TYPE_CHECKING:
@@ -33,8 +34,7 @@ _KINDS_MAX = 200
 _PROMPT_MAX = 2_000
 _HARNESSES_MAX, _BY_MAX = 50, 20
 _PATH_MAX, _KIND_MAX = 4_096, 40
-_SOON_S, _REFUSED_MAX = 2 * 60, 1_000
-"""A read that is done within this time after it was refused is done after all."""
+_REFUSED_MAX = 1_000
 _OF_FILES = ("read", "edit", "read_denied")
 
 
@@ -104,7 +104,7 @@ class _Refused:
         read = (wording.harness(entry), wording.conversation(entry), path)
         at, tokens = self._latest.pop(read, (0, 0))
         if entry.kind == "read":
-            return -tokens if entry.ts - at <= _SOON_S else 0
+            return -tokens if entry.ts - at <= SOON_S else 0
         tokens = wording.tokens_of(entry)
         self._latest[read] = (entry.ts, tokens)
         if len(self._latest) > _REFUSED_MAX:
