@@ -10,19 +10,19 @@ import sys
 
 import pytest
 
-VERSION = b"ripgrep 14.1.0"
+VERSION = b"ripgrep 15.1.0"
 
 
 @functools.cache
 def program() -> str:
-    """Path of rg 14.1.0, beside this interpreter or on PATH; without one the test is skipped."""
+    """Path of rg 15.1.0, beside this interpreter or on PATH; without one the test is skipped."""
     beside = os.path.join(os.path.dirname(sys.executable), "rg")
     for path in (beside, shutil.which("rg")):
         if path and os.access(path, os.X_OK):
             said = subprocess.run([path, "--version"], capture_output=True, check=True).stdout
             if said.startswith(VERSION):
                 return path
-    pytest.skip("needs rg 14.1.0")
+    pytest.skip("needs rg 15.1.0")
 
 
 def files(
