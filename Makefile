@@ -52,6 +52,17 @@ prove: $(VENV)/.ready  ## The proofs at full count: reads, load, kills, memory, 
 	    tests/e2e/test_session_daemon_kill.py tests/e2e/test_two_harnesses.py \
 	    tests/e2e/test_session_servers.py
 
+MINUTES := 10
+SEED :=
+FIRST :=
+CASE :=
+COUNT :=
+PROCESSES :=
+fuzz: $(VENV)/.ready  ## Compare random searches with ripgrep: MINUTES= or COUNT=, PROCESSES=, SEED=, FIRST=, CASE=
+	$(RUN) tests.fuzz $(if $(COUNT),--count $(COUNT),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED)) \
+	    $(if $(FIRST),--first $(FIRST)) $(if $(CASE),--case $(CASE)) \
+	    $(if $(PROCESSES),--processes $(PROCESSES))
+
 clients: $(VENV)/.ready  ## Real agents (npm) use the server and the memo, take work over, and are installed into; no account is needed
 	$(RUN) pytest -q -rs -m slow tests/e2e/test_mcp_clients.py tests/e2e/test_memo_in_agents.py \
 	    tests/e2e/test_handoff_in_agents.py \
@@ -90,4 +101,4 @@ build: $(VENV)/.ready  ## Wheel and sdist
 clean:  ## What can be rebuilt
 	rm -rf dist .coverage* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 
-.PHONY: help demo check format lint types imports test test-nojit test-all prove clients browser golden cover bench bench-daemon bench-quick build clean
+.PHONY: help demo check format lint types imports test test-nojit test-all prove fuzz clients browser golden cover bench bench-daemon bench-quick build clean

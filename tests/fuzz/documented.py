@@ -1,0 +1,27 @@
+"""The differences that docs/reference/differences.md describes, each known by a narrow rule."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.fuzz.compare import Difference
+
+
+class Documented(NamedTuple):
+    heading: str
+    """The heading in differences.md that describes it."""
+    applies: Callable[[Difference], bool]
+
+
+def heading_of(difference: Difference) -> str | None:
+    """The heading that describes a difference, None if none does."""
+    for rule in RULES:
+        if rule.applies(difference):
+            return rule.heading
+    return None
+
+
+RULES: tuple[Documented, ...] = ()
