@@ -63,6 +63,10 @@ fuzz: $(VENV)/.ready  ## Compare random searches with ripgrep: MINUTES= or COUNT
 	    $(if $(FIRST),--first $(FIRST)) $(if $(CASE),--case $(CASE)) \
 	    $(if $(PROCESSES),--processes $(PROCESSES))
 
+ROADS := scan auto
+ripgrep-tests: $(VENV)/.ready  ## ripgrep's own integration tests run through triseek (cargo; ROADS=scan auto index daemon)
+	$(RUN) tests.ripgrep_own $(ROADS)
+
 clients: $(VENV)/.ready  ## Real agents (npm) use the server and the memo, take work over, and are installed into; no account is needed
 	$(RUN) pytest -q -rs -m slow tests/e2e/test_mcp_clients.py tests/e2e/test_memo_in_agents.py \
 	    tests/e2e/test_handoff_in_agents.py \
@@ -101,4 +105,4 @@ build: $(VENV)/.ready  ## Wheel and sdist
 clean:  ## What can be rebuilt
 	rm -rf dist .coverage* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 
-.PHONY: help demo check format lint types imports test test-nojit test-all prove fuzz clients browser golden cover bench bench-daemon bench-quick build clean
+.PHONY: help demo check format lint types imports test test-nojit test-all prove ripgrep-tests fuzz clients browser golden cover bench bench-daemon bench-quick build clean

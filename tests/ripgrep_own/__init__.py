@@ -1,0 +1,1 @@
+"""ripgrep's own integration tests, run with triseek in the place of rg."""
