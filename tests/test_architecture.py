@@ -97,3 +97,24 @@ def test_only_fetch_and_libc_call_the_operating_system():
     ]
 
     assert sorted(callers) == ["fetch.py", "libc.py"]
+
+
+STARTS = re.compile(
+    r"subprocess\.(Popen|run|call|check_call|check_output)\(|os\.(fork|forkpty|system|popen|"
+    r"posix_spawnp?|spawn\w+)\(|create_subprocess_\w+\(|multiprocessing"
+)
+MAY_START = {
+    "ipc/children.py",  # ends what it starts with its parent
+    "ipc/spawn.py",  # the daemon outlives whoever wanted it
+    "ipc/aside.py",  # so does what starts it
+    "cli/pager.py",  # is the user's, and ends with its input
+}
+
+
+def test_every_child_is_started_where_it_ends_with_its_parent():
+    starting = {
+        str(path.relative_to(PACKAGE))
+        for path in PACKAGE.rglob("*.py")
+        if STARTS.search(path.read_text("utf-8"))
+    }
+    assert starting == MAY_START

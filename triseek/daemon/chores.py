@@ -12,6 +12,7 @@ import sys
 import threading
 
 from triseek.errors import BackendFailure
+from triseek.ipc import children
 from triseek.kernels import cache
 from triseek.model.index import no_progress
 
@@ -72,7 +73,7 @@ class Chores:
     def _start(self, verb: str, words: tuple[str, ...]) -> subprocess.Popen[bytes]:
         if self._closed:
             raise BackendFailure("the daemon is stopping")
-        self._child = child = subprocess.Popen(
+        self._child = child = children.start(
             [sys.executable, "-m", "triseek", verb, *words],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

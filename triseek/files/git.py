@@ -11,6 +11,8 @@ import re
 import subprocess
 from typing import NamedTuple
 
+from triseek.ipc import children
+
 _TIMEOUT_S = 10
 _QUIET = ("--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -85,14 +87,13 @@ def ask(root: str | bytes | os.PathLike[str], *arguments: str) -> bytes | None:
     """What git writes when it is asked this at `root`; None if it fails, or is not there."""
     environment = {name: value for name, value in os.environ.items() if name[:4] != "GIT_"}
     try:
-        done = subprocess.run(
+        done = children.run(
             ["git", *_QUIET, *arguments],
+            timeout=_TIMEOUT_S,
             cwd=os.fsencode(root),
             env=environment,
             stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_TIMEOUT_S,
-            check=False,
+            stderr=subprocess.DEVNULL,
         )
     except (OSError, subprocess.SubprocessError):
         return None

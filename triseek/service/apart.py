@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from triseek import errors
+from triseek.ipc import children
 from triseek.model.index import no_progress
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def reindex(
     Raises:
         TriseekError: what went wrong there, or that it ended without a word.
     """
-    child = subprocess.Popen(
+    child = children.start(
         [sys.executable, "-m", "triseek.service.apart", root, mode],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

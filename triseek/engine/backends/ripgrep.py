@@ -27,6 +27,7 @@ from triseek.engine.backends.ripgrep_flags import arguments
 from triseek.engine.backends.ripgrep_output import Stats
 from triseek.errors import BackendFailure
 from triseek.files.walk import path_order, walk
+from triseek.ipc import children
 from triseek.model.search import Skipped
 
 if TYPE_CHECKING:
@@ -84,12 +85,12 @@ def find_rg() -> str | None:
 @lru_cache(maxsize=8)
 def _is_recent(program: str) -> bool:
     try:
-        answer = subprocess.run(
-            [program, "--version"], capture_output=True, timeout=10, check=False, text=True
+        answer = children.run(
+            [program, "--version"], timeout=10, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
     except (OSError, subprocess.SubprocessError):
         return False
-    version = re.match(r"ripgrep (\d+)\.", answer.stdout)
+    version = re.match(rb"ripgrep (\d+)\.", answer.stdout)
     return version is not None and int(version[1]) >= OLDEST_MAJOR
 
 
@@ -249,7 +250,7 @@ class _Process:
         environment.pop("RIPGREP_CONFIG_PATH", None)
         self.errors = _scratch()
         try:
-            self.process = subprocess.Popen(
+            self.process = children.start(
                 command,
                 cwd=folder,
                 env=environment,

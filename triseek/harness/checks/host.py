@@ -12,6 +12,8 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from triseek.ipc import children
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -73,28 +75,33 @@ class Host:
         if limit <= 0:
             return Ran(None, "", "", 0.0, "there was no time left to ask")
         try:
-            child = subprocess.Popen(
+            with children.session(
                 words,
                 cwd=self.cwd,
                 env={**self.environ, **(more or {})},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL if held else subprocess.PIPE,
-                start_new_session=True,
-            )
+            ) as child:
+                return _followed(child, stdin, held, limit, began)
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             return Ran(None, "", "", 0.0, f"it does not start: {reason}")
-        with child:
-            try:
-                if held:
-                    out, err = _converse(child, stdin, held, limit), b""
-                else:
-                    out, err = child.communicate(stdin, timeout=limit)
-            except subprocess.TimeoutExpired:
-                _end(child)
-                return Ran(None, "", "", _ms(began), f"no answer within {limit:.0f} s")
-        return Ran(child.returncode, _text(out), _text(err), _ms(began))
+
+
+def _followed(
+    child: subprocess.Popen[bytes], stdin: bytes, held: bytes, limit_s: float, began: float
+) -> Ran:
+    """Wait for a program's end, and kill it with all that it started when its time is up."""
+    try:
+        if held:
+            out, err = _converse(child, stdin, held, limit_s), b""
+        else:
+            out, err = child.communicate(stdin, timeout=limit_s)
+    except subprocess.TimeoutExpired:
+        _end(child)
+        return Ran(None, "", "", _ms(began), f"no answer within {limit_s:.0f} s")
+    return Ran(child.returncode, _text(out), _text(err), _ms(began))
 
 
 def _converse(child: subprocess.Popen[bytes], stdin: bytes, held: bytes, limit_s: float) -> bytes:
