@@ -32,6 +32,28 @@ def rg_on(words: list[str], folder: Path, stdin: bytes) -> tuple[int, bytes]:
     return done.returncode, done.stdout
 
 
+@pytest.mark.parametrize("closed", ["0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-"])
+@pytest.mark.parametrize("words", ["needle nowhere a.txt", "measure ."])
+def test_a_closed_standard_stream_is_like_the_null_device(
+    words: str, closed: str, tree: Path
+) -> None:
+    opened = closed.replace("<&-", "</dev/null").replace(">&-", ">/dev/null")
+
+    outcomes = [
+        subprocess.run(
+            ["sh", "-c", f'"$0" -m triseek {words} {streams}', sys.executable],
+            cwd=tree,
+            env=environment(),
+            capture_output=True,
+            check=False,
+        )
+        for streams in (closed, opened)
+    ]
+
+    mine, its = [(done.returncode, done.stdout, done.stderr) for done in outcomes]
+    assert mine == its
+
+
 @pytest.mark.rg
 @pytest.mark.usefixtures("needs_rg")
 @pytest.mark.parametrize(

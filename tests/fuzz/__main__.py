@@ -46,7 +46,8 @@ def main() -> int:
                 print("whole processes", flush=True)
                 slow = Fuzzer(arena, seed, roads=PROCESSES, tally=fuzzer.tally)
                 slow.run(chosen.first, Limits(fuzzer.tally.total + chosen.processes), sys.stdout)
-        found = fuzzer.tally.undocumented
+        # Messages say less than answers, so they come last.
+        found = sorted(fuzzer.tally.undocumented, key=lambda each: each[1].aspects == ("stderr",))
         shrunken = [
             (n, fuzzer.shrink(each, chosen.shrink_seconds)) for n, each in found[: chosen.shrinks]
         ]

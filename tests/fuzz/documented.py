@@ -24,4 +24,9 @@ def heading_of(difference: Difference) -> str | None:
     return None
 
 
-RULES: tuple[Documented, ...] = ()
+def _brace(difference: Difference) -> bool:
+    """ripgrep refuses the pattern, triseek reads the brace as text and says so."""
+    return difference.theirs.status == 2 and b"starts no repetition" in difference.ours.err
+
+
+RULES = (Documented("A brace that repeats nothing", _brace),)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 def main() -> NoReturn:
     """Run the command line and leave the process."""
+    _reopen_closed_streams()
     words = sys.argv[1:]
     try:
         if words and words[0] in HOOKS and words[1:] not in HELP:
@@ -31,6 +32,22 @@ def main() -> NoReturn:
         sys.exit(_quick(words) if is_quick(words) else run(words))
     except KeyboardInterrupt:
         sys.exit(status.INTERRUPTED)
+
+
+def _reopen_closed_streams() -> None:
+    """Point standard streams that were closed at the null device, as ripgrep's runtime does.
+
+    Otherwise a file opened later gets their number, and Python prints errors on standard output.
+    """
+    for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            null = os.open(os.devnull, os.O_RDWR)
+            if null != descriptor:
+                os.dup2(null, descriptor)
+                os.close(null)
+            # Open until the process ends, as the stream it stands for.
+            stream = open(descriptor, "w" if descriptor else "r", encoding="utf-8")  # noqa: SIM115
+            setattr(sys, name, stream)
 
 
 def _quick(words: Sequence[str]) -> int:
