@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tests.fuzz.arena import PROCESSES, ROADS, Arena
 from tests.fuzz.generate import make_case
-from tests.fuzz.run import QUICK_ROADS, Fuzzer, Limits, summary
+from tests.fuzz.run import QUICK_ROADS, Fuzzer, Limits, kind_of, summary
 from triseek.kernels import cache
 from triseek.model.index import no_progress
 
@@ -48,9 +48,10 @@ def main() -> int:
                 slow.run(chosen.first, Limits(fuzzer.tally.total + chosen.processes), sys.stdout)
         # Messages say less than answers, so they come last.
         found = sorted(fuzzer.tally.undocumented, key=lambda each: each[1].aspects == ("stderr",))
-        shrunken = [
-            (n, fuzzer.shrink(each, chosen.shrink_seconds)) for n, each in found[: chosen.shrinks]
-        ]
+        shrunken = []
+        for number, each in found[: chosen.shrinks]:
+            shrunken.append((number, fuzzer.shrink(each, chosen.shrink_seconds)))
+            print(f"shrunk case {number}: {kind_of(shrunken[-1][1])}", flush=True)
         summary(fuzzer.tally, shrunken)
     return 1 if found else 0
 

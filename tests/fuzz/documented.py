@@ -25,8 +25,9 @@ def heading_of(difference: Difference) -> str | None:
 
 
 def _brace(difference: Difference) -> bool:
-    """ripgrep refuses the pattern, triseek reads the brace as text and says so."""
-    return difference.theirs.status == 2 and b"starts no repetition" in difference.ours.err
+    """ripgrep refuses a repetition, and triseek reads its brace as text."""
+    refused = difference.theirs.status == 2 and b"error: repetition" in difference.theirs.err
+    return refused and any("{" in pattern for pattern in difference.case.patterns)
 
 
 RULES = (Documented("A brace that repeats nothing", _brace),)

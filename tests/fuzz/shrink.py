@@ -7,6 +7,8 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
+from tests.fuzz.case import ROOT, Tree
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
@@ -14,7 +16,6 @@ if TYPE_CHECKING:
     from tests.fuzz.compare import Difference
 
 T = TypeVar("T")
-Check = "Callable[[Case], Difference | None]"
 
 
 def shrunk(
@@ -44,9 +45,10 @@ class _Shrinker:
 
     def run(self) -> Difference:
         passes = (
-            _fewer_entries, _fewer_edits, _fewer_words, _no_stdin, _less_content, _shorter_patterns,
+            _fewer_words, _fewer_edits, _fewer_entries, _no_stdin, _less_content, _shorter_patterns,
             _shorter_values, _plain_content, _at_the_root,
         )  # fmt: skip
+        self._first_success(_mentioned_files(self.best))
         improved = True
         while improved and time.monotonic() < self.until:
             improved = False
@@ -85,6 +87,22 @@ def _parts(items: Sequence[T]) -> Iterator[tuple[T, ...]]:
         for start in range(0, len(items), size):
             yield (*items[:start], *items[start + size :])
         size //= 2
+
+
+def _mentioned_files(difference: Difference) -> Iterator[Case]:
+    """Only the files named in lines that differ; then with all ignore rules."""
+    ours, theirs = (set(answer.out.split(b"\n")) for answer in (difference.ours, difference.theirs))
+    differing = b"\n".join(ours ^ theirs)
+    tree = difference.case.tree
+    for rules in (b"", b"ignore", b"/."):
+        entries = tuple(
+            entry
+            for entry in tree.entries
+            if entry.kind == "folder"
+            or entry.path.removeprefix(ROOT + b"/") in differing
+            or (rules and rules in entry.path)
+        )
+        yield replace(difference.case, tree=Tree(entries))
 
 
 def _fewer_entries(case: Case) -> Iterator[Case]:
