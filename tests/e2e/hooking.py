@@ -24,7 +24,7 @@ def shown(lines: Sequence[str], first: int = 1) -> str:
 
 
 class Hooks:
-    """One context of an agent; `said` is what its last hook wrote."""
+    """One context of an agent; `refusal` is the last denial of a tool, as its hook wrote it."""
 
     def __init__(self, home: Path, root: Path, session: str, agent: str = "") -> None:
         self.root = root
@@ -38,6 +38,7 @@ class Hooks:
         self.env.pop("TRISEEK_NO_DAEMON", None)
         self.words: Sequence[str] = ("hook", "{}", "--harness", "opencode")
         self.calls = 0
+        self.refusal: dict[str, Any] = {}
 
     def tell(self, event: str, **more: Any) -> dict[str, Any] | None:
         """Run the hook; what it answers, None for nothing. It is silent otherwise, and succeeds."""
@@ -63,6 +64,7 @@ class Hooks:
         if answer is not None:
             told = answer["hookSpecificOutput"]
             assert (told["hookEventName"], told["permissionDecision"]) == ("PreToolUse", "deny")
+            self.refusal = told
             return str(told["permissionDecisionReason"])
         more = {"tool_response": output, "in_view": self.in_view}
         assert self.tell("PostToolUse", **call, **more) is None
