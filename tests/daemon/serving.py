@@ -9,6 +9,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
+from tests import sockets
 from triseek import __version__
 from triseek.daemon.server import Declined, Handlers, Limits, Server
 from triseek.errors import RepoNotDetected
@@ -89,8 +90,7 @@ class Serving:
 
     def __init__(self, path: Path, handlers: Handlers, limits: Limits, **more: Any) -> None:
         self.path = str(path)
-        listener = socket.socket(socket.AF_UNIX)
-        listener.bind(self.path)
+        listener = sockets.bound(path)
         listener.listen(128)
         self.server = Server(listener, handlers, limits=limits, **more)
         self.ended = ""
@@ -103,7 +103,8 @@ class Serving:
 
     def connect(self) -> socket.socket:
         sock = socket.socket(socket.AF_UNIX)
-        sock.connect(self.path)  # waits where the queue is full; with a time-out it would not
+        with sockets.short(self.path) as name:
+            sock.connect(name)  # waits where the queue is full; with a time-out it would not
         sock.settimeout(10)
         return sock
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests import sockets
 from tests.daemon.conftest import eventually
 from tests.daemon.serving import (
     CALLS,
@@ -494,9 +495,10 @@ def test_another_user_is_not_listened_to(server, log, tmp_path):
     heard, done = os.pipe()
     child = os.fork()
     if child == 0:
-        os.setuid(65534)
         sock = socket.socket(socket.AF_UNIX)
-        sock.connect(server.path)
+        with sockets.short(server.path) as name:
+            os.setuid(65534)
+            sock.connect(name)
         try:
             sock.sendall(wire.pack(asked("ping")))
             said = sock.recv(100)

@@ -1,13 +1,12 @@
 """The list of files is ripgrep's, byte for byte."""
 
 import os
-import socket
 import sysconfig
 from random import Random
 
 import pytest
 
-from tests import rg
+from tests import rg, sockets
 from tests.strategies_trees import make_flags, make_tree, rg_arguments
 from triseek.errors import InvalidQuery, InvalidRequest, RepoNotDetected
 from triseek.files.walk import Entry, excluded, path_order, walk, walk_below
@@ -141,8 +140,7 @@ def test_links_pipes_and_sockets_are_not_files(tmp_path):
     grow(tmp_path, {"file": ""})
     os.symlink("file", tmp_path / "link")
     os.mkfifo(tmp_path / "pipe")
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(os.path.relpath(tmp_path / "socket"))
+    sockets.bound(tmp_path / "socket").close()
     assert listed(tmp_path) == [b"file"]
     assert listed(tmp_path, follow=True) == [b"file", b"link"]
 

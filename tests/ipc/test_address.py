@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import os
-import socket
 import stat
 import subprocess
 import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+from tests import sockets
 from triseek import paths
 from triseek.ipc import address, folder, lock, wire
+
+if TYPE_CHECKING:
+    import socket
 
 
 @pytest.fixture
@@ -105,8 +110,7 @@ def test_what_is_no_socket_is_not_taken_for_a_missing_daemon(home):
 
 def test_a_full_queue_is_not_taken_for_a_missing_daemon(home):
     folder.ensure()
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(f"{paths.daemon()}/daemon.sock")
+    with sockets.bound(f"{paths.daemon()}/daemon.sock") as listener:
         listener.listen(0)
         first = address.connect(1)
         with pytest.raises(address.Forbidden):
@@ -189,12 +193,13 @@ def test_a_daemon_of_another_user_is_not_used(home):
     """Whoever listened is asked of the kernel, so a socket put in our folder is found out."""
     folder.ensure()
     code = (
-        "import os, socket\nsock = socket.socket(socket.AF_UNIX)\n"
-        f"sock.bind({paths.daemon() + '/daemon.sock'!r})\n"
+        "import os\nfrom tests import sockets\n"
+        f"sock = sockets.bound({paths.daemon() + '/daemon.sock'!r})\n"
         "os.seteuid(65534)\nsock.listen()\nprint('listens', flush=True)\ninput()"
     )
     pipe = subprocess.PIPE
-    with subprocess.Popen([sys.executable, "-c", code], stdin=pipe, stdout=pipe) as child:
+    words, root = [sys.executable, "-c", code], Path(__file__).parents[2]
+    with subprocess.Popen(words, cwd=root, stdin=pipe, stdout=pipe) as child:
         assert child.stdout.readline() == b"listens\n"
         with pytest.raises(address.Forbidden, match="belongs to another user"):
             address.connect(5)

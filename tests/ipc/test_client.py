@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import socket
 import threading
 
 import pytest
 
+from tests import sockets
 from triseek import errors, paths
 from triseek.ipc import client, folder, wire
 
@@ -18,8 +18,7 @@ def answering(home):
     threads = []
 
     def answer(data: bytes) -> None:
-        listener = socket.socket(socket.AF_UNIX)
-        listener.bind(f"{paths.daemon()}/daemon.sock")
+        listener = sockets.bound(f"{paths.daemon()}/daemon.sock")
         listener.listen(1)
 
         def once() -> None:
@@ -109,8 +108,7 @@ def test_nonsense_is_an_unreachable_daemon(data, answering):
 
 def test_silence_is_an_unreachable_daemon(home):
     folder.ensure()
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(f"{paths.daemon()}/daemon.sock")
+    with sockets.bound(f"{paths.daemon()}/daemon.sock") as listener:
         listener.listen(1)
         with pytest.raises(errors.DaemonUnreachable, match="does not answer"):
             client.ask("x", timeout_s=0.1)

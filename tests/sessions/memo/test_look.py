@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import socket
 
 import pytest
 
+from tests import sockets
 from triseek.model.hook_event import FileRead
 from triseek.sessions.memo import look, spans
 from triseek.sessions.memo.look import MOST_BYTES
@@ -60,8 +60,7 @@ def test_a_read_asks_for_the_lines_that_are_there(tmp_path):
 
 def test_only_regular_files_of_text_are_looked_at(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    server = socket.socket(socket.AF_UNIX)
-    server.bind(os.path.relpath(tmp_path / "socket"))
+    server = sockets.bound(tmp_path / "socket")
     (tmp_path / "folder").mkdir()
     write(tmp_path / "binary", b"a\0b")
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
