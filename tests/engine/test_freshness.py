@@ -49,6 +49,24 @@ def rest():
     time.sleep(2 * roads.TICK_S)
 
 
+ANY_NS = 10**18
+"""A racy time for which whatever was indexed is racy, however long the build took."""
+
+
+def come_to_rest(monkeypatch, root, index_dir, *names):
+    """Have the named paths racy as they were indexed, and at rest since.
+
+    For that the racy time is as long as the build took to come to them, and it is over.
+    """
+    reader = Reader.open(index_dir)
+    stats = [os.stat(f"{root}/{name}") for name in names]
+    times = [max(stat.st_mtime_ns, stat.st_ctime_ns) for stat in stats]
+    racy_ns = max(reader.tree_scanned_ns, *reader.scanned_ns) - min(times) + 1
+    monkeypatch.setattr(freshness, "RACY_NS", racy_ns)
+    while time.time_ns() <= max(times) + racy_ns:
+        time.sleep(0.001)
+
+
 def rewrite(path, content):
     """The same size, the same inode, and the old times put back: only the ctime tells."""
     stat = os.stat(path)
@@ -265,7 +283,7 @@ def sweeper(tree):
 
 
 def test_what_was_written_just_before_the_build_is_dirty_until_it_has_rested(tmp_path, monkeypatch):
-    monkeypatch.setattr(freshness, "RACY_NS", 400_000_000)
+    monkeypatch.setattr(freshness, "RACY_NS", ANY_NS)
     root, index_dir = str(tmp_path / "root"), str(tmp_path / "index")
     roads.write(root, {"a": "needle\n", "b/c": "needle\n"})
     build(root, index_dir)
@@ -273,7 +291,7 @@ def test_what_was_written_just_before_the_build_is_dirty_until_it_has_rested(tmp
     assert dirt.scan == [b"a", b"b/c"]
     assert not os.path.exists(f"{index_dir}/checked.json")
 
-    time.sleep(0.6)
+    come_to_rest(monkeypatch, root, index_dir, ".", "a", "b", "b/c")
     assert sweeper((root, index_dir)).sweep().scan == []
     assert os.path.exists(f"{index_dir}/checked.json")
 
@@ -286,11 +304,10 @@ def test_what_was_written_just_before_the_build_is_dirty_until_it_has_rested(tmp
 
 def test_a_racy_file_that_did_change_is_found_by_its_content(tmp_path, monkeypatch):
     """As if an edit had come within the same tick of the clock as the read: the stat is equal."""
-    monkeypatch.setattr(freshness, "RACY_NS", 200_000_000)
     root, index_dir = str(tmp_path / "root"), str(tmp_path / "index")
     roads.write(root, {"a": "needle\n", "b": "needle\n"})
     build(root, index_dir)
-    time.sleep(0.3)
+    come_to_rest(monkeypatch, root, index_dir, "a", "b")
     asked = []
     digest_of = changed_if(b"b", settle.digest_of)
     monkeypatch.setattr(
@@ -308,12 +325,11 @@ def test_a_racy_file_that_did_change_is_found_by_its_content(tmp_path, monkeypat
 
 
 def test_too_many_racy_files_that_did_change_are_found_anew_by_each_process(tmp_path, monkeypatch):
-    monkeypatch.setattr(freshness, "RACY_NS", 200_000_000)
     monkeypatch.setattr(checked, "DIFFER_MAX", 1)
     root, index_dir = str(tmp_path / "root"), str(tmp_path / "index")
     roads.write(root, {"a": "needle\n", "b": "needle\n"})
     build(root, index_dir)
-    time.sleep(0.3)
+    come_to_rest(monkeypatch, root, index_dir, "a", "b")
     monkeypatch.setattr(settle, "digest_of", lambda *_: 1)
     for _ in range(2):
         again = sweeper((root, index_dir))
@@ -322,11 +338,10 @@ def test_too_many_racy_files_that_did_change_are_found_anew_by_each_process(tmp_
 
 def test_a_racy_file_does_not_keep_others_from_coming_to_rest(tmp_path, monkeypatch):
     """A bug: one that is touched again and again had all others read by every sweep."""
-    monkeypatch.setattr(freshness, "RACY_NS", 200_000_000)
     root, index_dir = str(tmp_path / "root"), str(tmp_path / "index")
     roads.write(root, {"a": "needle\n", "b": "needle\n"})
     build(root, index_dir)
-    time.sleep(0.3)
+    come_to_rest(monkeypatch, root, index_dir, "a", "b")
     asked = []
     digest_of = settle.digest_of
     monkeypatch.setattr(
@@ -334,6 +349,8 @@ def test_a_racy_file_does_not_keep_others_from_coming_to_rest(tmp_path, monkeypa
     )
     for _ in range(2):
         os.chmod(f"{root}/b", 0o600)
+        touched = os.stat(f"{root}/b").st_ctime_ns
+        monkeypatch.setattr(time, "time_ns", lambda touched=touched: touched + 1)
         assert sweeper((root, index_dir)).sweep().scan == [b"b"]
     assert asked == [b"a"]
 
@@ -341,11 +358,10 @@ def test_a_racy_file_does_not_keep_others_from_coming_to_rest(tmp_path, monkeypa
 def test_a_new_file_does_not_have_racy_folders_and_rules_read_by_every_sweep(tree, monkeypatch):
     """A bug: it did until the next update, and for the rules that meant a walk each time."""
     root, _ = tree
-    monkeypatch.setattr(freshness, "RACY_NS", 300_000_000)
     roads.write(root, {"s/.gitignore": "#\n", "b/new": "needle\n"})
     build(*tree)
     roads.write(root, {"s/deep/new": "needle\n"})
-    time.sleep(0.4)
+    come_to_rest(monkeypatch, *tree, "s/.gitignore", "b/new", "b")
     first = sweeper(tree)
     assert first.sweep().scan == [b"s/deep/new"]
     entered = []
@@ -361,7 +377,6 @@ def test_a_racy_folder_that_did_gain_a_name_is_known_for_it(tree, monkeypatch):
     """As if a file had come within the same tick of the clock as the walk: the stat is equal."""
     root, index_dir = tree
     listed = os.scandir
-    monkeypatch.setattr(freshness, "RACY_NS", 200_000_000)
     os.utime(f"{root}/b")
     folder = os.fsencode(f"{root}/b/")
     monkeypatch.setattr(
@@ -369,7 +384,7 @@ def test_a_racy_folder_that_did_gain_a_name_is_known_for_it(tree, monkeypatch):
     )
     build(root, index_dir)
     monkeypatch.setattr(os, "scandir", listed)
-    time.sleep(0.3)
+    come_to_rest(monkeypatch, *tree, "b")
     for _ in range(3):
         assert sweeper(tree).sweep().scan == [b"b/c"]
     assert len(sweeper(tree)._checked.folders) == 1
@@ -391,7 +406,6 @@ class hiding:  # noqa: N801 - reads as a word
 def test_racy_rules_that_are_not_those_of_the_walk_are_walked_for_by_every_sweep(tree, monkeypatch):
     """As if they had been edited within the same tick of the clock as the walk."""
     root, index_dir = tree
-    monkeypatch.setattr(freshness, "RACY_NS", 200_000_000)
     read = IgnoreFiles._read
     other = RuleSet([parse_line("x.log")])
     monkeypatch.setattr(
@@ -402,7 +416,7 @@ def test_racy_rules_that_are_not_those_of_the_walk_are_walked_for_by_every_sweep
     roads.write(root, {"s/.gitignore": "y.log\n"})
     build(root, index_dir)
     monkeypatch.setattr(IgnoreFiles, "_read", read)
-    time.sleep(0.3)
+    come_to_rest(monkeypatch, *tree, "s/.gitignore")
     for _ in range(3):
         dirt = sweeper(tree).sweep()
         assert dirt.removed == 1
@@ -414,13 +428,12 @@ LARGE = b"needle\n" * 300_000
 
 def test_a_large_racy_binary_is_as_indexed_while_it_is_binary(tmp_path, monkeypatch):
     """It was not read to its end, so there is no digest to compare."""
-    monkeypatch.setattr(freshness, "RACY_NS", 200_000_000)
     root, index_dir = str(tmp_path / "root"), str(tmp_path / "index")
     roads.write(root, {"a": LARGE + b"\0", "b": LARGE + b"\0"})
     build(root, index_dir)
-    time.sleep(0.3)
+    come_to_rest(monkeypatch, root, index_dir, "a", "b")
     rewrite(f"{root}/b", LARGE + b"\n")
-    time.sleep(0.3)
+    time.sleep((freshness.RACY_NS + 1) / 1e9)
     for _ in range(2):
         assert sweeper((root, index_dir)).sweep().scan == [b"b"]
     indexed, scan = roads.both(root, index_dir)
@@ -446,11 +459,11 @@ def changed_if(name, digest_of):
 def test_a_racy_ignore_file_is_walked_for_until_it_has_rested(tree, monkeypatch):
     """It may have been edited between the walk and the moment its times were noted."""
     root, index_dir = tree
-    monkeypatch.setattr(freshness, "RACY_NS", 400_000_000)
+    monkeypatch.setattr(freshness, "RACY_NS", ANY_NS)
     roads.write(root, {"s/.gitignore": "#\n"})
     build(root, index_dir)
     assert sweeper(tree).sweep().directories
-    time.sleep(0.6)
+    come_to_rest(monkeypatch, *tree, "s/.gitignore")
     assert sweeper(tree).sweep().count == 0
     dirt = sweeper(tree).sweep()
     assert (dirt.directories, dirt.count) == ([], 0)
