@@ -371,12 +371,12 @@ def test_a_daemon_that_is_stuck_is_given_up(
     monkeypatch.setattr(fast, "SILENCE_S", 0.2)
     monkeypatch.setattr(fast, "ALIVE_S", 0.2)
 
-    started = time.monotonic()
-    with pretending(lambda sock: time.sleep(3)) as connections:
+    done = threading.Event()
+    with pretending(lambda sock: done.wait(60)) as connections:
         assert quick(["-c", "needle", "z.c"], tree, capfdbinary).out == b"3\n"
+        done.set()
 
     assert len(connections) == 2  # the second asked whether it lives
-    assert time.monotonic() - started < 3
 
 
 def test_a_daemon_stuck_in_the_middle_of_its_answer_is_given_up(
@@ -403,21 +403,24 @@ def test_a_long_search_is_waited_for_while_the_daemon_lives(
 ) -> None:
     monkeypatch.setattr(fast, "SILENCE_S", 0.1)
     pings: list[bytes] = []
+    enough = threading.Event()
 
     def converse(sock: socket.socket) -> None:
         request = wire.receive(sock, wire.REQUEST_LIMIT)
         if b'"verb":"ping"' in request:
             pings.append(request)
             wire.send(sock, b'{"ok":true,"result":{}}')
+            if len(pings) == 4:
+                enough.set()
             return
-        time.sleep(1)
+        assert enough.wait(60)
         wire.send(sock, b"1late\n")
         wire.send(sock, b"=1")
 
     with pretending(converse):
         assert asked(["needle"], tree, capfdbinary) == Outcome(1, b"late\n", "")
 
-    assert len(pings) > 3
+    assert enough.is_set()
 
 
 def test_ctrl_c_ends_with_130_and_hangs_up(tree: Path) -> None:

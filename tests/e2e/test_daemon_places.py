@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -262,8 +263,7 @@ def test_a_reader_that_leaves_early_ends_the_search_quietly(living, large):
     tree, whole = large
     pid = living.pid()
     for _ in range(5):
-        began = time.perf_counter()
-        line = " ".join([*RUN, "-n", "word"])
+        line = shlex.join([*RUN, "-n", "word"])
         done = subprocess.run(
             ["bash", "-c", f"{line} | head -n 3; exit ${{PIPESTATUS[0]}}"],
             cwd=tree.root, env=living.env, stdin=subprocess.DEVNULL, capture_output=True,
@@ -271,7 +271,6 @@ def test_a_reader_that_leaves_early_ends_the_search_quietly(living, large):
         )  # fmt: skip
         assert done.stdout.splitlines() == whole.splitlines()[:3]
         assert (done.returncode, done.stderr) == (0, b"")
-        assert time.perf_counter() - began < 30
     deadline = time.monotonic() + 20
     while living.ask("status")["under_way"] > 1:
         assert time.monotonic() < deadline, "searches for nobody go on"

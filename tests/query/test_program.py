@@ -61,9 +61,12 @@ def test_counting_all_lines_of_a_large_text_takes_no_time_to_speak_of():
     """It took 3 seconds per megabyte when every place between two bytes was a match."""
     text = b"some line of code that is forty bytes long\n" * 200_000
     spec = PatternSpec(patterns=("",))
-    started = time.perf_counter()
+    started = time.thread_time()
+    for _ in text:
+        pass
+    looped, started = time.thread_time() - started, time.thread_time()
 
     _, count = lines.rows_of(text, Pattern(spec), SearchRequest(pattern=spec, mode="count"))
 
     assert count == 200_000
-    assert time.perf_counter() - started < 2
+    assert time.thread_time() - started < looped

@@ -127,11 +127,11 @@ def test_nobody_waits_for_a_daemon_that_is_not_there(asked):
     began = time.monotonic()
     for number in range(100):
         act(asked, number)
-    put_s = time.monotonic() - began
-    asked.noting.flush()
+    assert time.monotonic() - began < 50 * noting.RETRY_S
+    began = time.monotonic()
+    asked.noting.flush(60)
 
-    assert put_s < 1
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
 
 
 def test_without_a_session_nothing_is_kept_for_a_daemon_that_is_not_there(asked, monkeypatch):
@@ -158,13 +158,14 @@ def test_the_end_tells_what_is_left_and_takes_no_more(asked):
     assert numbers(asked) == list(range(300))
 
 
-def test_the_end_is_soon_without_a_daemon(asked):
+def test_the_end_is_soon_without_a_daemon(asked, monkeypatch):
+    monkeypatch.setattr(noting, "END_S", 60)
     asked.fails = lambda _: DaemonUnreachable("none runs")
     act(asked, 0)
     began = time.monotonic()
     asked.noting.close()
 
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 30
 
 
 def test_what_waits_does_not_grow_for_ever(asked, monkeypatch):
