@@ -7,6 +7,7 @@ The fixtures of `tests/harness/fixtures` are replaced. The programs come from np
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 import tempfile
 from pathlib import Path
@@ -278,7 +279,8 @@ def record(client: str) -> int:
             path.mkdir()
         plant(place.tree)
         by_hooks = play in (of_claude, of_codex, of_gemini)
-        play(place, model, f"{sys.executable} -S -E {RECORDER} {kept}" if by_hooks else kept)
+        by_command = shlex.join([sys.executable, "-S", "-E", str(RECORDER), str(kept)])
+        play(place, model, by_command if by_hooks else kept)
         version = run([program, "--version"], place.tree, place.env()).split()
         number = next(word for word in version if word[0].isdigit())
         found = fixtures.recorded(kept) if by_hooks else fixtures.witnessed(kept)

@@ -13,10 +13,11 @@ import sys
 import time
 from pathlib import Path
 
+from tests.programs import PYTHON
+
 ROOT = Path(__file__).parents[2]
 _PROGRAM = """\
-#!{python}
-import os, sys
+{python}import os, sys
 sys.path.insert(0, {root!r})
 os.environ.update({environ!r})
 if sys.argv[1:2] == ["hook"]:
@@ -33,7 +34,7 @@ def program(path: Path, kept: Path, tree: Path, environ: dict[str, str]) -> str:
     path.parent.mkdir(parents=True, exist_ok=True)
     (kept / "contents").mkdir(parents=True, exist_ok=True)
     text = _PROGRAM.format(
-        python=sys.executable, root=str(ROOT), environ=environ, kept=str(kept), tree=str(tree)
+        python=PYTHON, root=str(ROOT), environ=environ, kept=str(kept), tree=str(tree)
     )
     path.write_text(text)
     path.chmod(0o755)

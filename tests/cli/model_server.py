@@ -60,6 +60,12 @@ class ModelServer(ThreadingHTTPServer):
     def handle_error(self, *_: object) -> None:
         """A client that hangs up is what some tests are about."""
 
+    def wait_for(self, requests: int) -> None:
+        """Wait until so many have come in; a client may have given up before."""
+        deadline = time.monotonic() + 20
+        while len(self.got) < requests and time.monotonic() < deadline:
+            time.sleep(0.01)
+
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server_address[1]}/v1"

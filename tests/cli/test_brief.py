@@ -314,8 +314,8 @@ ECHO = json.dumps({"error": {"message": f"Incorrect API key provided: {KEY}\x1b[
         (refuses(200, completion(" \n")), "its answer holds no message"),
         (refuses(200, completion(["x"])), "its answer holds no message"),
         (streaming, "its answer is a stream"),
-        (silent, "no answer within 0.5 s"),
-        (dripping, "no answer within 0.5 s"),
+        (silent, "no answer within 1.5 s"),
+        (dripping, "no answer within 1.5 s"),
         (endless, "its answer is longer than 1,048,576 bytes"),
         (hangs_up, "the connection failed"),
         (half, "the connection failed"),
@@ -328,9 +328,10 @@ def test_a_server_that_fails_costs_nothing_but_the_model(
 ):
     with answering(answer) as server:
         slow = answer in (silent, dripping)
-        use(monkeypatch, server, "cloud", key=KEY, timeout_s="0.5" if slow else "20")
+        use(monkeypatch, server, "cloud", key=KEY, timeout_s="1.5" if slow else "20")
         told = fallen_back(snapshot, tmp_path, "cloud")
         again, err = modelled(snapshot, tmp_path, "cloud")
+        server.wait_for(2)
 
     assert why in told
     assert len(server.got) == 2  # one for each command: nothing is tried twice, or elsewhere

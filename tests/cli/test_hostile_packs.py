@@ -56,7 +56,10 @@ def test_what_is_hostile_is_refused_in_a_line(good, tmp_path, home, family):
     assert (tree(tmp_path).keys(), tree(home)) == (before[0].keys(), before[1])
 
 
-def test_only_what_is_signed_by_somebody_trusted_is_taken_with_verify(good, tmp_path):
+def test_only_what_is_signed_by_somebody_trusted_is_taken_with_verify(
+    good, home, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("TRISEEK_HOME", str(home))  # others keep snapshots in the shared one
     plain = packed(good)
     sums = listed(good)["checksums.txt"]
     foreign = packed({**good}, (f"snap_1/{'signature.json'}", signing.sign(sums, tmp_path / "k")))

@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -293,7 +294,7 @@ print("written")
 def test_what_is_piped_meets_no_pager_and_may_stop(tmp_path):
     many(20_000)
     done = subprocess.run(
-        f"{sys.executable} -m triseek replay mine | head -n 2",
+        f"{shlex.quote(sys.executable)} -m triseek replay mine | head -n 2",
         shell=True, cwd=tmp_path, capture_output=True, check=False,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "PAGER": "false"},
     )  # fmt: skip

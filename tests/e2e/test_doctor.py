@@ -6,14 +6,15 @@ import json
 import os
 import pty
 import re
+import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.e2e import mcp_clients
 from tests.e2e.living import RUN, Living
+from tests.programs import SHELL_TRISEEK
 
 LINE = re.compile(r"\[(ok|info|warn|fail)\] {1,3}(.+?) — (.+)")
 
@@ -31,9 +32,8 @@ def place(tmp_path, monkeypatch):
     (tmp_path / "repo/a.py").write_text("needle\n")
     folder = tmp_path / "bin"
     folder.mkdir()
-    root = Path(__file__).parents[2]
     for name, script in {
-        "triseek": f'PYTHONPATH={root} exec {sys.executable} -m triseek "$@"',
+        "triseek": SHELL_TRISEEK,
         "codex": 'echo "Error: No MCP server named triseek found." >&2; exit 1',
     }.items():
         (folder / name).write_text(f"#!/bin/sh\n{script}\n")
@@ -79,10 +79,10 @@ def test_names_that_are_no_names_stay_on_their_line(living, place):
 def test_a_folder_that_is_gone_is_one_clear_line(living, place):
     gone = place / "gone"
     gone.mkdir()
-    script = f"rmdir {gone}; exec {sys.executable} -m triseek doctor"
+    script = f"rmdir {shlex.quote(str(gone))}; {SHELL_TRISEEK}"
 
     done = subprocess.run(
-        ["sh", "-c", script], cwd=gone, capture_output=True, text=True, check=False,
+        ["sh", "-c", script, "sh", "doctor"], cwd=gone, capture_output=True, text=True, check=False,
         env={**living.env, "PYTHONPATH": str(Path(__file__).parents[2])},
     )  # fmt: skip
 

@@ -10,7 +10,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ from tests.agents import codex as codexes
 from tests.agents.place import Place
 from tests.e2e.mcp_clients import Unreachable, installed
 from tests.harness import configs
+from tests.programs import PYTHON
 from triseek.cli.commands.install import program
 from triseek.errors import ConfigWriteFailed
 from triseek.harness import apply, ledger, registry
@@ -275,7 +275,7 @@ def recorder(folder: Path) -> str:
     path = folder / "a tool's place" / "triseek"
     path.parent.mkdir()
     path.write_text(
-        f"#!{sys.executable}\nimport sys\n"
+        f"{PYTHON}import sys\n"
         f"with open({str(folder / MARK)!r}, 'a') as f: f.write(' '.join(sys.argv[1:]) + '\\n')\n"
         "if sys.argv[1:2] == ['hook']: sys.stdin.read()\n"
     )

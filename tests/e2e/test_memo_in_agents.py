@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +22,7 @@ from tests.agents.place import Place
 from tests.agents.script import Call, Request, Turn, says
 from tests.e2e.living import Living
 from tests.e2e.mcp_clients import Unreachable, installed
+from tests.programs import PYTHON
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,8 +35,7 @@ AGENTS = (claude, codex, opencode, pi)
 NESTED = (claude, opencode)
 """Agents whose sub-agents use tools themselves."""
 PROGRAM = """\
-#!{python}
-import os, sys
+{python}import os, sys
 sys.path.insert(0, {root!r})
 os.environ.update({environ!r})
 from triseek.cli.main import main
@@ -162,7 +161,7 @@ def _program(place: Place, living: Living, **more: str) -> str:
     path.parent.mkdir(exist_ok=True)
     names = ("NUMBA_CACHE_DIR", "TRISEEK_HOME")
     environ = {name: living.env[name] for name in names if name in living.env} | more
-    path.write_text(PROGRAM.format(python=sys.executable, root=str(ROOT), environ=environ))
+    path.write_text(PROGRAM.format(python=PYTHON, root=str(ROOT), environ=environ))
     path.chmod(0o755)
     return str(path)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.e2e.mcp_clients import Unreachable, installed
+from tests.programs import PYTHON
 from triseek.harness.plugin_source import plugin
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Agent:
     def __init__(self, folder: Path, node: Path, harness: str) -> None:
         self.harness, self._folder, self._node = harness, folder, node
         self.program = folder / "triseek"
-        self.program.write_text(f"#!{sys.executable}\n{TOLD}")
+        self.program.write_text(PYTHON + TOLD)
         self.program.chmod(0o755)
 
     def play(self, script: Sequence[dict[str, Any]], **environ: str) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from triseek.engine import freshness
 from triseek.engine.context_pack import context_pack
 from triseek.engine.engine import Engine
 from triseek.engine.frecency import Frecency
@@ -379,3 +380,22 @@ def test_no_answer_breaks_a_promise(shop, goal, budget, most, intent):
             text = SHOP[item.path].splitlines()[snippet.line - 1]
             assert text.strip() == snippet.preview
     assert pack == context_pack(shop, request)
+
+
+@pytest.mark.parametrize(
+    "goal", ["ServiceAccount", "auth close pool the", "update ServiceAccount", "fix auth panic"]
+)
+def test_what_was_just_written_makes_no_difference_once_it_has_rested(
+    repo, tmp_path, monkeypatch, goal
+):
+    """Until then all are read, for an edit could hide behind their times."""
+    engine = Engine(repo(SHOP), index_dir=str(tmp_path / "index"))
+    engine.build()
+    request = ContextPackRequest(goal=goal)
+    monkeypatch.setattr(freshness, "RACY_NS", 10**18)
+    while_racy = context_pack(engine, request)
+    assert engine.indexed().dirt().count == len(SHOP)
+    monkeypatch.setattr(freshness, "RACY_NS", 0)
+    assert engine.indexed().dirt().count == 0
+
+    assert context_pack(engine, request) == while_racy

@@ -80,6 +80,11 @@ class Candidate:
     line: int = 0
     """That the goal names; 0: none."""
 
+    def holds(self, texts: Iterable[bytes]) -> bool:
+        """Whether any of these lower-case texts is in the path or the text, in any case."""
+        path, text = self.path.lower(), self.text.lower()
+        return any(each in path or each in text for each in texts)
+
 
 class Files:
     """Reads a tree's files: small ones whole, of others the beginning; nothing that is no text."""

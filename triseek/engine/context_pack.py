@@ -17,7 +17,7 @@ from triseek.engine.changed import changed_files, uncommitted
 from triseek.engine.next_steps import next_steps
 from triseek.engine.pack_budget import fit
 from triseek.engine.pathclass import PathClass, path_class
-from triseek.engine.recall import recall
+from triseek.engine.recall import recall, searched_texts
 from triseek.engine.snippets import snippets
 from triseek.errors import InvalidQuery
 from triseek.model.context_pack import (
@@ -173,9 +173,10 @@ def _ranked(
 ) -> list[Candidate]:
     """All candidates with a score, best first; equal ones by path."""
     recalled, files = known.recalled, Files(engine.root)
-    wanted = [*known.changed, *known.named, *recalled.ranked[:READ_FILES], *recalled.dirty]
+    wanted = [*known.changed, *known.named, *recalled.ranked[:READ_FILES]]
     wanted += sorted(known.uncommitted)[:READ_FILES]
     found = candidates.read(wanted, files, goal, recalled.idf, stop)
+    found += _dirty(goal, recalled, set(wanted), files, stop)
     candidates.rate(found, goal, intent, recalled.idf, recalled.phrase_idf)
     found.sort(key=_order)
     have = {each.path for each in found}
@@ -186,6 +187,20 @@ def _ranked(
     _add_what_is_known(engine, found, intent, known)
     rest = [Candidate(path, 1e-6) for path in recalled.ranked[READ_FILES:]]
     return sorted((each for each in found if each.score > 0), key=_order) + rest
+
+
+def _dirty(
+    goal: Goal, recalled: Recalled, others: set[bytes], files: Files, stop: Callable[[], bool]
+) -> list[Candidate]:
+    """Files that the index does not know, if they have any term.
+
+    The others are left out, as they are once they are indexed. Else the answer would depend on
+    when the tree was indexed.
+    """
+    paths = [path for path in recalled.dirty if path not in others]
+    found = candidates.read(paths, files, goal, recalled.idf, stop)
+    texts = searched_texts(goal)
+    return [each for each in found if each.holds(texts)]
 
 
 def _order(candidate: Candidate) -> tuple[float, bytes]:

@@ -103,6 +103,12 @@ def recall(engine: Engine, goal: Goal, stop: Callable[[], bool]) -> Recalled:
     return recalled
 
 
+def searched_texts(goal: Goal) -> list[bytes]:
+    """What is searched for, in lower case: the goal's stems and phrases that are long enough."""
+    texts = [term.stem for term in goal.terms] + [phrase.text for phrase in goal.phrases]
+    return [text for text in texts if len(text) >= _SHORTEST]
+
+
 def _tree(engine: Engine) -> _Tree:
     """List the tree as it is now, with one sweep for this and all the searches."""
     if engine.has_index():

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 import textwrap
-from pathlib import Path
 
 import pytest
 
+from tests.programs import SHELL_TRISEEK
 from triseek.harness.checks.host import Host
-
-ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
@@ -33,7 +30,7 @@ def programs(tmp_path):
 @pytest.fixture
 def triseek(programs):
     """A program `triseek` that is this very one."""
-    return programs("triseek", f'PYTHONPATH={ROOT} exec {sys.executable} -m triseek "$@"\n')
+    return programs("triseek", SHELL_TRISEEK)
 
 
 @pytest.fixture
