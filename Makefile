@@ -34,8 +34,10 @@ types: $(VENV)/.ready  ## Types, strictly
 imports: $(VENV)/.ready  ## The floors hold
 	$(BIN)/lint-imports
 
-test: $(VENV)/.ready  ## Unit, golden, property and parity tests
-	$(RUN) pytest -m "not slow"
+# Processes that share the tests, a file at a time.
+JOBS ?= 2
+test: $(VENV)/.ready  ## Unit, golden, property and parity tests (JOBS=2)
+	$(RUN) pytest -m "not slow" -n $(JOBS) --dist loadfile
 
 test-nojit: $(VENV)/.ready  ## The kernels as plain Python: coverage and debuggers see inside
 	NUMBA_DISABLE_JIT=1 $(RUN) pytest tests/kernels

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from triseek.kernels import cache
 from triseek.model.index import no_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 # A state folder per test would mean a compiler run per test: kernels are kept between runs.
 _KERNELS = Path(__file__).parent.parent / ".pytest_cache" / "kernels" / cache.digest()
@@ -31,13 +32,36 @@ settings.register_profile("shared", deadline=None, derandomize=bool(os.environ.g
 settings.load_profile("shared")
 
 
-@pytest.fixture(autouse=True, scope="session")
-def kernels() -> None:
-    """Compile every kernel once, so that no test, and no process a test starts, waits for it."""
-    if not cache.is_ready():
+_USERS_OWN = re.compile(
+    "(CLAUDE|CLI|CLINE|CODEX|GEMINI|OPENCODE|PI|RIPGREP|XDG)_|GIT_(?!SSL|PROXY|EXEC)"
+    "|TRISEEK_(DAEMON|MCP|REPO|SESSION)_|(NO_COLOR|FORCE_COLOR|CLICOLOR.*|COLUMNS|LINES|PAGER|LESS)$"
+)
+"""Variables by which a user's settings, the agent or the git hook that runs the tests, or the width
+of a terminal would get into what is tested."""
+for _name in filter(_USERS_OWN.match, list(os.environ)):
+    del os.environ[_name]
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Compile every kernel once, so that no test, and no process a test starts, waits for it.
+
+    Where several processes run the tests, the one that starts them does it.
+    """
+    if not hasattr(session.config, "workerinput") and not session.config.option.collectonly:
         from triseek.kernels.warm import warm
 
-        warm(no_progress)
+        if not cache.is_ready():
+            warm(no_progress)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _empty_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """None of the user's settings for what several tests share; npm keeps its registry."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("npm_config_userconfig", os.path.expanduser("~/.npmrc"))
+        patch.setenv("npm_config_cache", os.path.expanduser("~/.npm"))
+        patch.setenv("HOME", str(tmp_path_factory.mktemp("empty-home")))
+        yield
 
 
 @pytest.fixture(autouse=True)

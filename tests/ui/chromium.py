@@ -2,7 +2,8 @@
 
 Playwright's own browsers come from a host of their own, which not every machine reaches. So it is
 one out of npm's registry, of the version named here, put beside the virtual environment; or, where
-there is no npm, Debian's package.
+there is no npm, Debian's package. Run as a file with the word `system` this is Debian's only, and
+takes nothing but an interpreter.
 """
 
 from __future__ import annotations
@@ -41,9 +42,9 @@ def find() -> str | None:
     return next(filter(None, map(shutil.which, NAMES)), str(OWN) if OWN.exists() else None)
 
 
-def main() -> int:
-    """Get one, unless there is one."""
-    for get in (_from_npm, _from_debian):
+def main(*words: str) -> int:
+    """Get one, unless there is one; `system`: for all users of the machine."""
+    for get in (_from_debian,) if words == ("system",) else (_from_npm, _from_debian):
         if find() is None:
             get()
     print(find() or "no chromium could be had", file=sys.stderr)
@@ -97,4 +98,4 @@ def _decompress(compressed: Path, plain: Path) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*sys.argv[1:]))
