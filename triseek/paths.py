@@ -46,6 +46,11 @@ def snapshots() -> str:
     return os.path.join(daemon(), "snapshots")
 
 
+def exports() -> str:
+    """The folder of packs that agents have asked for; mode 0700."""
+    return os.path.join(home(), "exports")
+
+
 def keys() -> str:
     """The folder of the key that signs packs, and of those that are trusted; mode 0700."""
     return os.path.join(home(), "keys")

@@ -7,6 +7,7 @@ import os
 import random
 import re
 import shlex
+import socket
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -179,6 +180,34 @@ def test_what_would_come_out_differently_is_declined(
     change: dict[str, Any], reason: str, tree: Path
 ) -> None:
     assert outcome_of({**params_from(tree, "needle"), **change}) == Declined(reason)
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["needle fifo", "needle a.txt socket a", "needle to-zero", "needle /dev/null", "needle to-proc",
+     "needle /dev/stdin", "needle /dev/fd/63", "needle a/../../../../../../../../../dev/fd/5",
+     "needle /proc/self/environ", "-f fifo a", "-f /dev/fd/63 a", "--ignore-file fifo needle a",
+     "--files fifo", "-c needle fifo", "--ignore-file /dev/fd/63 needle"],
+)  # fmt: skip
+def test_what_only_the_clients_process_may_open_is_declined_before_it_is_opened(
+    words: str, special: Path
+) -> None:
+    words = words.replace("a/../../../../../../../../..", "/" + "../" * 40)
+
+    assert outcome_of(params_from(special, *shlex.split(words))) == Declined("special file")
+
+
+@pytest.fixture
+def special(tree: Path) -> Iterator[Path]:
+    made = [tree / name for name in ("fifo", "socket", "to-zero", "to-proc")]
+    os.mkfifo(made[0])
+    with socket.socket(socket.AF_UNIX) as bound, standing_in(tree):
+        bound.bind("socket")
+    made[2].symlink_to("/dev/zero")
+    made[3].symlink_to("/proc/self/environ")
+    yield tree
+    for path in made:
+        path.unlink()
 
 
 @pytest.mark.parametrize(

@@ -51,9 +51,9 @@ def test_the_next_daemon_knows_it_all(worked):
     assert after["action_log_size"] == 2
 
 
-def test_a_handoff_is_a_snapshot_with_a_briefing_and_ends_the_session(worked, tmp_path):
+def test_a_handoff_is_a_snapshot_with_a_briefing_and_ends_the_session(worked):
     worked.ask("session_open", session_id="mine", goal="mend the parser")
-    told = worked.ask("session_handoff", output=str(tmp_path / "handoff.tcp"))
+    told = worked.ask("session_handoff", output="handoff.tcp")
     assert told["manifest"]["trigger"] == "handoff"
     assert told["session"]["status"] == "resolved"
     with open(told["briefing"], encoding="utf-8") as file:
@@ -110,7 +110,10 @@ def test_two_snapshots_are_compared(worked):
             {"path": "/etc/passwd", "line_start": 1, "line_end": 2}]}),
         ("session_snapshot", {"pinned_snippet_paths": [
             {"path": "src/a.py", "line_start": 0, "line_end": 2}]}),
-        ("session_handoff", {"output": "relative.tcp"}),
+        ("session_handoff", {"output": "folder/relative.tcp"}),
+        ("session_handoff", {"output": "/tmp/absolute.tcp"}),
+        ("session_handoff", {"output": "../above.tcp"}),
+        ("session_handoff", {"output": "not-a-pack"}),
         ("session_snapshot_list", {"session_id": "../x"}),
         ("session_snapshot_get", {"snapshot_id": ""}),
         ("session_snapshot_get", {"snapshot_id": "../sessions"}),

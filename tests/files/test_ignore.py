@@ -1,6 +1,7 @@
 """Which ignore file wins, and where each of them counts."""
 
 import os
+import threading
 
 import pytest
 
@@ -127,3 +128,27 @@ def test_the_allow_list_names_only_hidden_places():
     assert all(name.startswith(b".") for name in ALLOWED_DIRS | ALLOWED_FILES)
     assert {b".github", b".dvc"} <= ALLOWED_DIRS
     assert {b".gitignore", b".prettierrc", b".eslintrc.cjs", b".env.example"} <= ALLOWED_FILES
+
+
+@pytest.mark.parametrize("name", [".gitignore", ".ignore", ".rgignore", ".git", "commondir"])
+def test_a_fifo_in_the_place_of_an_ignore_file_is_not_waited_for(tmp_path, name):
+    (tmp_path / "a.txt").write_text("")
+    if name == "commondir":
+        (tmp_path / "elsewhere").mkdir()
+        (tmp_path / ".git").write_text(f"gitdir: {tmp_path}/elsewhere\n")
+        fifo = tmp_path / "elsewhere" / name
+    else:
+        (tmp_path / ".git").mkdir()
+        if name == ".git":
+            (tmp_path / ".git").rmdir()
+        fifo = tmp_path / name
+    os.mkfifo(fifo)
+    found = []
+    walking = threading.Thread(
+        target=lambda: found.append(walk(tmp_path, ScopeSpec()).paths), daemon=True
+    )
+    walking.start()
+    walking.join(60)
+    if walking.is_alive():  # somebody has to let it go
+        os.close(os.open(fifo, os.O_RDWR))
+    assert found == [[b"a.txt"]]

@@ -19,6 +19,7 @@ from tests.service.desks import (
     search_in,
 )
 from triseek.errors import InvalidQuery, InvalidRequest, RepoNotDetected
+from triseek.files.containment import PathOutside, PathRefused
 from triseek.service.desk import Call, Cancelled, Desk
 from triseek.service.envelopes import cost
 from triseek.service.searching import below
@@ -223,14 +224,62 @@ def test_an_absolute_path_or_glob_below_the_root_is_taken(desk, tmp_path):
     "path", ["..", "/", "/etc", "../repo2", "src/../../x", "src/\0", "nowhere", "src/*.rs", "~"]
 )
 def test_a_path_that_is_none_below_the_root_is_refused(desk, path):
-    with pytest.raises(InvalidQuery):
+    with pytest.raises((InvalidQuery, PathRefused)):
         search(desk, "route", path=path)
+
+
+@pytest.fixture
+def linked(desk, tmp_path):
+    """A desk on a tree with links, inside and out."""
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "secret.txt").write_text("route outside\n")
+    for name, target in {
+        "latest": "src/auth", "src/newest": "../latest", "notes.md": "docs/a b.md", "top": "/",
+        "src/beside": "../../outside", "chained": "src/beside", "leak.txt": "../outside/secret.txt",
+    }.items():  # fmt: skip
+        os.symlink(target, os.path.join(desk.root, name))
+    os.mkfifo(os.path.join(desk.root, "src/fifo"))
+    return desk
+
+
+@pytest.mark.parametrize(
+    "path", ["latest", "src/newest/", "latest/router.rs", "src/newest/../auth"]
+)
+def test_a_link_inside_the_root_is_searched_as_what_it_leads_to(linked, path):
+    assert lines(search(linked, "route", path=path)) == [
+        ("src/auth/router.rs", 2), ("src/auth/router.rs", 3),
+    ]  # fmt: skip
+    assert lines(search(linked, "Route", path="notes.md")) == [("docs/a b.md", 1)]
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["top", "top/etc/passwd", "top/proc/self/environ", "src/beside", "src/beside/secret.txt",
+     "chained/secret.txt", "leak.txt", "top/no/such/file", "/proc/self/environ", "/dev/zero"],
+)  # fmt: skip
+def test_a_link_that_leads_out_is_refused(linked, tmp_path, path):
+    with pytest.raises(PathOutside, match="is outside of"):
+        search(linked, "route", path=path)
+    if not path.startswith("/") and path != "leak.txt":
+        folder = path if "." not in path else os.path.dirname(path)
+        with pytest.raises(PathOutside, match="is outside of"):
+            search(linked, "route", glob=f"{folder}/**")
+        with pytest.raises(PathOutside, match="is outside of"):
+            search_in(linked, f"{folder}/", "route")
+
+
+def test_a_fifo_is_refused_by_name_and_passed_over_in_folders(linked):
+    for asked in ({"path": "src/fifo"}, {"glob": "src/fifo"}):
+        with pytest.raises(PathRefused, match="is a FIFO"):
+            search(linked, "route", **asked)
+    assert search(linked, "route", path="src")["total_line_matches"] == 3
+    assert search(linked, "outside")["total_line_matches"] == 0
 
 
 def test_a_root_that_is_called_like_its_neighbour_is_not_inside_it(tmp_path):
     (tmp_path / "repo-old").mkdir()
     (tmp_path / "repo").mkdir()
-    with pytest.raises(InvalidQuery):
+    with pytest.raises(PathOutside):
         below(str(tmp_path / "repo"), str(tmp_path / "repo-old"))
 
 

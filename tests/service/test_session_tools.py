@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import stat
+
 import pytest
 
 from tests.service.asked import Asked
@@ -11,12 +14,14 @@ from triseek.errors import (
     DaemonUnreachable,
     InvalidQuery,
     InvalidRequest,
+    TriseekError,
     VersionMismatch,
 )
 from triseek.ipc import address, client
 from triseek.model import tools
 from triseek.service import envelopes, session_pages, session_tools
 from triseek.service.desk import Call
+from triseek.sessions import pack
 
 BOUND = 10_000
 """Tokens above which clients warn."""
@@ -191,27 +196,63 @@ def test_what_cannot_be_pinned_is_refused(asked, pin):
 
 def test_no_more_is_pinned_than_is_allowed(asked):
     opened(asked)
-    with pytest.raises(InvalidQuery, match="201 snippets"):
+    with pytest.raises(InvalidRequest, match="at most 200"):
         snapshot(asked, pinned_snippet_paths=(PIN,) * 201)
 
 
-@pytest.mark.parametrize("output", ["src/a.py", "x.tgz", "  ", "a\0.tcp", "/etc/passwd"])
-def test_a_pack_takes_no_other_files_place(asked, output):
+@pytest.mark.parametrize(
+    "output",
+    ["src/a.py", "x.tgz", "  ", "a\0.tcp", "/etc/passwd", "/tmp/x.tcp", "../x.tcp", "..tcp", ".tcp",
+     "src/x.tcp", ".x.tcp", "~/x.tcp", "x.tcp/", "x.tcp\n", "x\u202e.tcp", "a\\b.tcp", "..",
+     "x" * 200 + ".tcp"],
+)  # fmt: skip
+def test_an_output_that_is_no_packs_file_name_is_refused(asked, output, tmp_path):
     opened(asked)
-    with pytest.raises(InvalidQuery):
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(InvalidRequest, match="output "):
         session_tools.handoff(asked.desk, tools.SessionHandoffRequest(output=output), asked.call)
     assert status(asked) == "mine"
+    assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_a_handoff_writes_a_pack_where_it_is_told_to(asked, tmp_path):
+def test_a_handoff_writes_its_pack_into_the_exports_folder(asked, home):
     opened(asked)
     told = session_tools.handoff(
-        asked.desk, tools.SessionHandoffRequest(output="../out/../x.tcp"), asked.call
+        asked.desk, tools.SessionHandoffRequest(output="x.tcp"), asked.call
     )
 
-    assert told["pack"] == str(tmp_path / "x.tcp")
-    assert (tmp_path / "x.tcp").stat().st_size > 100
+    written = home / "exports" / "x.tcp"
+    assert told["pack"] == str(written)
+    assert pack.unpack(written).snapshot.manifest.snapshot_id == told["snapshot_id"]
+    assert stat.S_IMODE(written.stat().st_mode) == 0o600
+    assert stat.S_IMODE(written.parent.stat().st_mode) == 0o700
     assert told["session"]["status"] == "resolved"
+
+
+def test_a_handoff_overwrites_nothing_through_links(asked, home, tmp_path):
+    precious = tmp_path / "precious"
+    precious.write_text("precious")
+    exports = home / "exports"
+    exports.mkdir(mode=0o700)
+    (exports / "x.tcp").symlink_to(precious)
+    (exports / f"x.tcp.{os.getpid()}.partial").symlink_to(precious)
+    opened(asked)
+
+    session_tools.handoff(asked.desk, tools.SessionHandoffRequest(output="x.tcp"), asked.call)
+
+    assert precious.read_text() == "precious"
+    assert not (exports / "x.tcp").is_symlink()
+    assert [path.name for path in exports.iterdir()] == ["x.tcp"]
+
+
+def test_an_exports_folder_that_is_a_link_is_not_written_to(asked, home, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (home / "exports").symlink_to(tmp_path / "elsewhere")
+    opened(asked)
+
+    with pytest.raises(TriseekError, match="is a link"):
+        session_tools.handoff(asked.desk, tools.SessionHandoffRequest(output="x.tcp"), asked.call)
+    assert not list((tmp_path / "elsewhere").iterdir())
 
 
 # Bounds

@@ -12,6 +12,7 @@ import pytest
 from tests.sessions import aftermath
 from tests.sessions.snapshots import ABOUT, WORK, Kept
 from triseek.errors import InvalidRequest
+from triseek.files.containment import PathRefused
 from triseek.model.snapshot import WorkingSet
 from triseek.sessions import pack
 from triseek.sessions.snapshot import DIRTY_MAX, Wanted, diff
@@ -69,7 +70,7 @@ def test_what_lies_outside_the_repository_is_not_quoted(kept, path):
     (kept.root.parent / "outside").write_text("secret\n")
     os.symlink(kept.root.parent / "outside", kept.root / "link")
 
-    with pytest.raises(InvalidRequest, match="cannot pin"):
+    with pytest.raises(PathRefused):
         kept.create(wanted=[Wanted(path, 1, 1)])
     assert kept.snapshots.all() == []
 
@@ -82,7 +83,7 @@ def test_lines_that_are_not_there_are_not_quoted(kept, first, last):
 
 def test_a_pipe_is_not_waited_for(kept):
     os.mkfifo(kept.root / "pipe")
-    with pytest.raises(InvalidRequest, match="cannot pin"):
+    with pytest.raises(PathRefused, match="is a FIFO"):
         kept.create(wanted=[Wanted("pipe", 1, 1)])
 
 

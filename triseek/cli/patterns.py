@@ -50,6 +50,7 @@ def _lines_of(path: str, world: World) -> list[str]:
         if path == STDIN:
             raw = world.read_stdin()
         else:
+            world.stat(path)  # a FIFO is not read on behalf of another process
             with open(world.at(path), "rb") as file:
                 raw = file.read()
     except OSError as error:

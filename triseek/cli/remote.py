@@ -115,6 +115,7 @@ def _world(client: Client, streams: Streams) -> World:
         check=check,
         read_stdin=_no_stdin if client.input is None else lambda: client.input or b"",
         has_stdin=False,
+        is_remote=True,
     )
 
 

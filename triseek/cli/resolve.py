@@ -6,8 +6,8 @@ files named by -f. Everything after this step is decided; ripgrep's `HiArgs` is 
 
 from __future__ import annotations
 
-import os
 import stat
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
@@ -61,17 +61,24 @@ def resolve(low: LowArgs, world: World) -> Plan:
     Raises:
         InvalidQuery: a pattern is missing or is no text.
         InvalidRequest: flags that make no sense, alone or together.
+        NeedsClient: a file is named that only the process that was started may open.
     """
     searches = low.mode != "list"
     positional = list(low.positional)
     patterns, used_stdin = read_patterns(low, positional, world) if searches else ((), False)
+    for path in low.ignore_files:
+        with suppress(OSError, ValueError):  # who reads it says what is wrong
+            world.stat(path)
     operands = _operands(positional, world, searches=searches, used_stdin=used_stdin)
     shows = _shows(low)
     look, footer = _look(low, world, operands, shows)
     return Plan(
         shows=shows,
         operands=operands,
-        request=_request(low, patterns, look, shows, totals=footer),
+        request=replace(
+            _request(low, patterns, look, shows, totals=footer),
+            opening="regular" if world.is_remote else "any",
+        ),
         look=look,
         quiet=low.quiet,
         stats=low.stats or shows == "json",
@@ -112,7 +119,7 @@ def _operand(typed: str, world: World, *, searches: bool) -> Operand:
     if typed == STDIN and searches:
         return Operand(typed, "stdin")
     try:
-        mode = os.stat(world.at(typed)).st_mode
+        mode = world.stat(typed).st_mode
     except OSError as error:
         return Operand(typed, "missing", f"{error.strerror} (os error {error.errno})")
     except ValueError:  # an embedded NUL

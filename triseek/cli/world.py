@@ -7,6 +7,7 @@ run many of them, for many clients, in threads of one process.
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,6 +15,9 @@ from triseek.cli import surroundings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+_OF_A_PROCESS = ("/dev/", "/proc/")
 
 
 class NeedsClient(Exception):
@@ -42,6 +46,14 @@ def _from_stdin() -> bytes:
     return sys.stdin.buffer.read()
 
 
+def _device_of_proc() -> int:
+    """`st_dev` of /proc; -1 where there is none."""
+    try:
+        return os.stat("/proc").st_dev
+    except OSError:
+        return -1
+
+
 class World(NamedTuple):
     """What a command depends on besides its words; a test can make one up."""
 
@@ -65,6 +77,8 @@ class World(NamedTuple):
     """Called where a search may stop. Raises `BrokenPipeError` when nobody waits for the answer."""
     has_stdin: bool = True
     """`read_stdin` can be called."""
+    is_remote: bool = False
+    """The command was typed in another process, and runs here on its behalf."""
 
     @classmethod
     def here(cls) -> World:
@@ -79,6 +93,25 @@ class World(NamedTuple):
     def at(self, typed: str) -> str:
         """A path as it was typed, as this process can open it."""
         return os.path.join(self.cwd, typed) if typed else ""
+
+    def stat(self, typed: str) -> os.stat_result:
+        """The status of what a typed path leads to, links followed.
+
+        Raises:
+            NeedsClient: The command runs for another process, and the path names a device, a FIFO
+                or a socket, which that process alone may wait for; or a file of /dev or /proc,
+                which may be another one there (`/dev/stdin`, `/dev/fd/63`, `/proc/self/maps`).
+            OSError: There is nothing, or it cannot be looked up.
+            ValueError: It holds a NUL.
+        """
+        path = self.at(typed)
+        if self.is_remote and os.path.normpath(path).startswith(_OF_A_PROCESS):
+            raise NeedsClient("special file")
+        status = os.stat(path)
+        is_plain = stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)
+        if self.is_remote and (not is_plain or status.st_dev == _device_of_proc()):
+            raise NeedsClient("special file")
+        return status
 
     def folder(self, typed: str = "") -> str:
         """The canonical path of a folder that was typed; nothing typed is the working folder."""

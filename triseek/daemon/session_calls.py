@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from triseek.errors import InvalidRequest
 from triseek.model.session import checked_id
 from triseek.service.roots import project
-from triseek.sessions import pack
+from triseek.sessions import exports
 from triseek.sessions.actions import Action
 from triseek.sessions.hydration import BUDGET
 from triseek.sessions.memo.choosing import Asked
-from triseek.sessions.snapshot import PINS_MAX, Wanted, diff
+from triseek.sessions.snapshot import diff, read_wanted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -104,17 +104,19 @@ class SessionCalls:
         return _made(manifest, folder)
 
     def session_handoff(self, params: dict[str, Any]) -> dict[str, Any]:
-        """As `session_snapshot`, with `output?`, a pack to write; ends the session as resolved."""
+        """As `session_snapshot`, with `output?`, the name of a pack; ends the session as resolved.
+
+        The pack is written to the exports folder, and the answer's `pack` is its path.
+        """
         session = self._named(params)
-        output = _text(params, "output", most=4096)
-        if output and not os.path.isabs(output):  # noqa: PTH117
-            raise InvalidRequest(f"output has to be an absolute path, not {output!r}")
+        output = _text(params, "output")
+        if output:
+            exports.checked_name(output)  # before anything is written
         manifest, folder = self._taken(session, params, "handoff")
         briefing = self._snapshots.write_briefing(manifest.snapshot_id)
         told = {**_made(manifest, folder), "briefing": str(briefing)}
         if output:
-            pack.export(self._snapshots.folder(manifest.snapshot_id), output)
-            told["pack"] = output
+            told["pack"] = exports.write(self._snapshots.folder(manifest.snapshot_id), output)
         closed = self._sessions.close(session.session_id, "resolved")
         return {**told, "session": closed.document()}
 
@@ -172,7 +174,7 @@ class SessionCalls:
     ) -> tuple[Manifest, os.PathLike[str]]:
         return self._keeping.checkpoints.take(
             session.session_id,
-            pins=_pins(params.get("pinned_snippet_paths")),
+            pins=read_wanted(params.get("pinned_snippet_paths")),
             harness=_text(params, "source_harness") or None,
             model=_text(params, "source_model") or None,
             trigger=trigger,
@@ -185,25 +187,6 @@ def _made(manifest: Manifest, folder: os.PathLike[str]) -> dict[str, Any]:
         "snapshot_dir": os.fspath(folder),
         "manifest": manifest.document(),
     }
-
-
-def _pins(body: object) -> list[Wanted]:
-    """Lines to quote."""
-    if body is None:
-        return []
-    if not isinstance(body, list) or len(body) > PINS_MAX:
-        raise InvalidRequest(f"pinned_snippet_paths has to be a list of at most {PINS_MAX}")
-    pins = []
-    for each in body:
-        match each:
-            case {"path": str(path), "line_start": int(first), "line_end": int(last)}:
-                pins.append(Wanted(path, first, last))
-            case _:
-                raise InvalidRequest(
-                    "a pinned snippet has to have path, line_start and line_end",
-                    next_step='For example {"path": "src/a.py", "line_start": 1, "line_end": 9}.',
-                )
-    return pins
 
 
 def _action(note: object, folder: str, root: str) -> Action:

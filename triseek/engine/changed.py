@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from triseek.errors import InvalidRequest
-from triseek.files import git
+from triseek.files import containment, git
 from triseek.files.root import git_root
 
 if TYPE_CHECKING:
@@ -21,13 +20,16 @@ UNCOMMITTED_MAX = 200
 def changed_files(root: str, named: Iterable[str]) -> list[bytes]:
     """Return a caller's paths relative to the root, each once, in order; they need not exist.
 
+    Links are resolved, for the tree's own names are what else is known of its files.
+
     Raises:
-        InvalidRequest: a path leads out of the root, or can name no file.
+        PathRefused: a path leads out of the root, or names neither a regular file nor a folder.
+        RepoNotDetected: the root is gone.
     """
     found: dict[bytes, None] = {}
     for path in list(named)[:NAMED_MAX]:
         if path.strip():
-            found[_below(root, path.strip())] = None
+            found[os.fsencode(containment.locate(root, path.strip()).real)] = None
     return list(found)
 
 
@@ -38,17 +40,3 @@ def uncommitted(root: str) -> list[bytes]:
     head = git.head(root)
     changed = git.changed_since(root, head.commit) if head is not None and head.commit else None
     return changed if changed is not None and len(changed) <= UNCOMMITTED_MAX else []
-
-
-def _below(root: str, path: str) -> bytes:
-    try:
-        raw, top = os.fsencode(path), os.fsencode(root)
-    except UnicodeEncodeError:
-        raw, top = b"\0", b""
-    relative = os.path.relpath(raw, top) if raw.startswith(b"/") else os.path.normpath(raw)
-    if b"\0" in raw or relative in (b".", b"..") or relative.startswith(b"../"):
-        raise InvalidRequest(
-            f"outside of the searched folder: {path[:200]!r}",
-            next_step="Name changed files inside it, relative to it.",
-        )
-    return relative

@@ -34,8 +34,13 @@ def look(path: str | Path) -> Content | None:
     Raises:
         OSError: it cannot be read; `FileNotFoundError` if it is not there.
     """
+    return look_at(os.open(path, _FLAGS))
+
+
+def look_at(descriptor: int) -> Content | None:
+    """Read what a descriptor is open for, as `look` does, and close it."""
     digest, newlines, size, last = hashlib.sha256(), 0, 0, b"\n"
-    with open(os.open(path, _FLAGS), "rb", buffering=0) as file:  # noqa: PTH123
+    with open(descriptor, "rb", buffering=0) as file:
         found = os.fstat(file.fileno())
         if not stat.S_ISREG(found.st_mode) or found.st_size > MOST_BYTES:
             return None

@@ -11,6 +11,7 @@ import re
 import subprocess
 from typing import NamedTuple
 
+from triseek.files.containment import as_regular
 from triseek.ipc import children
 
 _TIMEOUT_S = 10
@@ -77,7 +78,8 @@ def exclude_sources(root: bytes, git: bytes) -> list[bytes]:
 
 def _first_line(path: bytes) -> bytes:
     try:
-        with open(path, "rb") as file:  # noqa: PTH123
+        flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
+        with open(as_regular(os.open(path, flags)), "rb") as file:  # noqa: PTH123
             return file.readline().removesuffix(b"\n").removesuffix(b"\r")
     except OSError:
         return b""

@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from triseek.errors import InvalidQuery
+from triseek.files.containment import as_regular
 from triseek.query.globs import RuleSet, parse_line, wrap
 
 if TYPE_CHECKING:
@@ -293,7 +294,8 @@ class IgnoreFiles:
         if not must and not os.path.isfile(path):  # noqa: PTH113
             return _NO_RULES
         try:
-            with open(path, "rb") as file:  # noqa: PTH123
+            # One that was named on a command line may be a pipe.
+            with open(path if must else _opened(path), "rb") as file:  # noqa: PTH123
                 data = file.read()
         except OSError as error:
             if must or not isinstance(error, FileNotFoundError):
@@ -363,7 +365,12 @@ def _first_line(path: bytes) -> bytes | None:
 
 def _content(path: bytes) -> bytes:
     try:
-        with open(path, "rb") as file:  # noqa: PTH123
+        with open(_opened(path), "rb") as file:
             return file.read()
     except OSError:
         return b""
+
+
+def _opened(path: bytes) -> int:
+    """A descriptor of a regular file; a FIFO that lies there is not waited for."""
+    return as_regular(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY))

@@ -78,6 +78,19 @@ def below(mounts: Sequence[Mount], root: bytes) -> list[Mount]:
     return [mount for mount in mounts if mount.point.startswith(prefix) and mount.point != prefix]
 
 
+def virtual_kind(device: int) -> str:
+    """Return the type of the virtual file system (proc, sysfs…) on a device; "" for any other.
+
+    device: `st_dev` of a file. Where there is no /proc, every answer is "".
+    """
+    wanted = b"%d:%d" % (os.major(device), os.minor(device))
+    with contextlib.suppress(OSError):
+        for mount in read():
+            if mount.device == wanted and _VIRTUAL.fullmatch(mount.kind):
+                return mount.kind
+    return ""
+
+
 class Guard:
     """Tells when something was mounted or unmounted below a root.
 

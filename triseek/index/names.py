@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from triseek.files.containment import as_regular
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
+_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 _NAME_LIMIT = 4000
 
 
@@ -31,13 +33,13 @@ class NameTable:
 
 
 def open_below(directory: int, path: bytes) -> int:
-    """Open a file below an open directory; a descriptor. Paths of any length work.
+    """Open a regular file below an open directory; a descriptor. Paths of any length work.
 
     Raises:
-        OSError: it cannot be opened.
+        OSError: it cannot be opened, or is a link or no regular file.
     """
     if len(path) < _NAME_LIMIT:
-        return os.open(path, _FLAGS, dir_fd=directory)
+        return as_regular(os.open(path, _FLAGS, dir_fd=directory))
     # Longer than one call may name: walk down in pieces, each below the last.
     here = os.dup(directory)
     try:
@@ -46,6 +48,6 @@ def open_below(directory: int, path: bytes) -> int:
             below = os.open(folder, os.O_RDONLY | os.O_DIRECTORY, dir_fd=here)
             os.close(here)
             here = below
-        return os.open(name, _FLAGS, dir_fd=here)
+        return as_regular(os.open(name, _FLAGS, dir_fd=here))
     finally:
         os.close(here)

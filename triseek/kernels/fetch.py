@@ -55,7 +55,8 @@ STAT_KIND = 5  # S_IFMT bits of the mode
 STAT_LINKS = 6  # names the file has; through another one it can be edited unseen by a watcher
 STAT_SLOTS = 7
 
-_FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
+# A link in the place of a listed file is not that file, wherever it leads.
+_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOCTTY
 # A folder only to look names up in: it need not be readable, and a link to one is none.
 _FOLDER_FLAGS = (
     getattr(os, "O_PATH", os.O_RDONLY)

@@ -12,6 +12,7 @@ BackendName: TypeAlias = Literal["indexed", "direct_scan", "ripgrep"]
 Freshness: TypeAlias = Literal["synced", "swept", "unverified"]
 TypeChange: TypeAlias = tuple[Literal["add", "clear"], str]
 TypeChoice: TypeAlias = tuple[Literal["select", "negate"], str]
+Opening: TypeAlias = Literal["any", "regular", "inside"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +111,10 @@ class SearchRequest:
     line_numbers: bool = True
     """Whether rows need their line numbers; without, they may be 0, which is cheaper."""
     engine: EngineChoice = "auto"
+    opening: Opening = "any"
+    """Which of the named files may be opened. any: as ripgrep does, devices and FIFOs too; for a
+    person's own process alone, since it may wait for ever. regular: regular files only. inside:
+    only regular files that are inside the root when they are opened; for agents."""
     sweep: bool = True
     """Compare the tree with the index before answering from it; without, an answer may miss what
     changed since the index was written, and says so (`unverified`)."""

@@ -252,7 +252,7 @@ class SessionHandoffRequest(SessionSnapshotRequest):
     __pydantic_config__: ClassVar = _STRICT
 
     output: str = ""
-    """A .tcp file to export it to as well."""
+    """Also export a pack: its file name, such as `handoff.tcp`; `pack` says where it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

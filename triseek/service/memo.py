@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from triseek.errors import BackendFailure, DaemonUnreachable, InvalidQuery, TriseekError
+from triseek.files import containment
 from triseek.ipc import address, client
 
 if TYPE_CHECKING:
@@ -24,7 +25,9 @@ def status(desk: Desk, request: MemoStatusRequest, call: Call) -> dict[str, Any]
     """Which of some files the context has as they are now.
 
     Raises:
-        InvalidQuery: no file is named, or one cannot be.
+        InvalidQuery: no file is named, or too many are.
+        PathRefused: a path leads out of the root, or is neither a regular file nor a folder.
+        RepoNotDetected: the root is gone.
         BackendFailure: no daemon answers.
     """
     if not request.files:
@@ -32,7 +35,7 @@ def status(desk: Desk, request: MemoStatusRequest, call: Call) -> dict[str, Any]
     if len(request.files) > FILES_MAX:
         raise InvalidQuery(f"{len(request.files)} files are asked for, {FILES_MAX} are allowed")
     for path in request.files:
-        _named(path)
+        containment.locate(desk.root, path)
     return _asked(desk, "memo_status", {"files": list(request.files)}, call)
 
 
@@ -41,7 +44,7 @@ def check(desk: Desk, request: MemoCheckRequest, call: Call) -> dict[str, Any]:
 
     Raises: as `status`.
     """
-    _named(request.path)
+    containment.locate(desk.root, request.path)
     return _asked(desk, "memo_check", {"path": request.path}, call)
 
 
@@ -52,11 +55,6 @@ def session(desk: Desk, _request: MemoSessionRequest, call: Call) -> dict[str, A
         BackendFailure: no daemon answers.
     """
     return _asked(desk, "memo_session", {}, call)
-
-
-def _named(path: str) -> None:
-    if not path.strip() or "\0" in path:
-        raise InvalidQuery(f"{path!r} is not the path of a file", next_step="Name a file.")
 
 
 def _asked(desk: Desk, verb: str, params: dict[str, Any], call: Call) -> dict[str, Any]:

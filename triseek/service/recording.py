@@ -15,8 +15,8 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from triseek.errors import TriseekError
-from triseek.files import content
+from triseek.errors import RepoNotDetected, TriseekError
+from triseek.files import containment, content
 from triseek.files.root import git_root
 from triseek.model.agents import told_name
 from triseek.service.roots import is_indexed
@@ -148,31 +148,21 @@ def _payload(root: str, action: Action) -> dict[str, Any]:
 
 def _file(root: str, told: dict[str, Any]) -> dict[str, Any]:
     """Which file, what it holds now, and which lines of it."""
-    path = below(root, told["path"])
-    if path is None:
-        return {"outside": True}
-    found = _look(os.path.join(root, path))  # noqa: PTH118
-    lines = _lines(told, found.lines if found else 0)
-    return {"path": path, "sha": found.sha if found else "", **lines}
-
-
-def below(root: str, path: str) -> str | None:
-    """A path as it counts from a root, by its own name or its real one; None if outside."""
-    if "\0" in path:
-        return None
-    named = os.path.join(root, path)  # noqa: PTH118
-    for tried in (os.path.normpath(named), os.path.realpath(named)):
-        inside = os.path.relpath(tried, root)
-        if inside not in (os.curdir, os.pardir) and not inside.startswith(os.pardir + os.sep):
-            # What is no UTF-8 cannot be said in JSON.
-            return os.fsencode(inside).decode("utf-8", "replace")
-    return None
-
-
-def _look(path: str) -> Content | None:
     try:
-        return content.look(path)
-    except (OSError, ValueError):
+        path = containment.locate(root, told["path"]).named
+    except (containment.PathRefused, RepoNotDetected):
+        return {"outside": True}
+    found = _look(root, told["path"])
+    lines = _lines(told, found.lines if found else 0)
+    # What is no UTF-8 cannot be said in JSON.
+    shown = os.fsencode(path).decode("utf-8", "replace")
+    return {"path": shown, "sha": found.sha if found else "", **lines}
+
+
+def _look(root: str, path: str) -> Content | None:
+    try:
+        return content.look_at(containment.open_file(root, path))
+    except (OSError, TriseekError):
         return None
 
 

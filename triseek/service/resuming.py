@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from triseek import paths
 from triseek.errors import InvalidRequest, StateUnwritable, TriseekError
-from triseek.files import content, git, git_state
-from triseek.service.recording import below
+from triseek.files import containment, content, git, git_state
 from triseek.service.roots import is_indexed, project
 from triseek.sessions import hydration, snapshot_files
 from triseek.sessions.hydration import Since, Stale
@@ -318,13 +317,13 @@ class _Looks:
         return 0 if isinstance(now, str) else look.tokens(now.size)
 
     def _look(self, path: str) -> Content | str:
-        if below(self.root, self.real(path)) is None:
-            return "missing"  # a link that leads out is none of the repository's files
         try:
-            return content.look(os.path.join(self.root, path)) or "unreadable"  # noqa: PTH118
-        except (FileNotFoundError, NotADirectoryError):
-            return "missing"
-        except (OSError, ValueError):
+            if containment.locate(self.root, path).kind == "missing":
+                return "missing"
+            return content.look_at(containment.open_file(self.root, path)) or "unreadable"
+        except containment.PathOutside:
+            return "missing"  # a link that leads out is none of the repository's files
+        except (OSError, TriseekError):
             return "unreadable"
 
 

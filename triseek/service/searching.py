@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from triseek.engine.find_files import GLOB_SIGNS
 from triseek.engine.ranked import ranked
 from triseek.errors import InvalidQuery
+from triseek.files import containment
 from triseek.model.search import PatternSpec, ScopeSpec, SearchRequest
 from triseek.model.tools import CONTEXT_MAX, LIMIT_MAX, SearchContentRequest
 from triseek.query.scope import Scope
@@ -91,7 +92,9 @@ def engine_request(root: str, request: SearchContentRequest) -> SearchRequest:
     """What the engine is asked.
 
     Raises:
-        InvalidQuery: the query is empty, or the path is not one below the root.
+        InvalidQuery: the query is empty, or there is nothing where a path leads.
+        PathRefused: a path leads out of the root, or is neither a regular file nor a folder.
+        RepoNotDetected: the root is gone.
     """
     patterns = tuple(dict.fromkeys((request.query, *request.patterns)))
     if not all(patterns):
@@ -116,6 +119,7 @@ def engine_request(root: str, request: SearchContentRequest) -> SearchRequest:
         mode=_MODES[request.output_mode],
         before=context,
         after=context,
+        opening="inside",
     )
 
 
@@ -146,8 +150,10 @@ def _folder(root: str, word: str) -> str | None:
     name = word.removesuffix("/*").removesuffix("/**").rstrip("/")
     whole = name != word or "/" in word
     is_plain = whole and not GLOB_SIGNS & set(name) and not word.endswith(f"{name}/*")
-    inside = _relative(root, name) if is_plain and name else None
-    return inside if inside and os.path.isdir(os.path.join(root, inside)) else None  # noqa: PTH112, PTH118
+    if not (is_plain and name) or name.startswith("/"):  # which anchors a glob to the root
+        return None
+    inside = containment.locate(root, name)
+    return inside.real if inside.kind == "folder" else None
 
 
 def _globs(word: str) -> Iterator[str]:
@@ -161,34 +167,21 @@ def _globs(word: str) -> Iterator[str]:
 
 
 def below(root: str, path: str) -> str:
-    """A path as it counts from the root.
+    """A path as it counts from the root, links resolved.
 
     Raises:
-        InvalidQuery: it leads out of the root, or there is nothing.
+        InvalidQuery: there is nothing.
+        PathRefused: it leads out of the root, or is neither a regular file nor a folder.
+        RepoNotDetected: the root is gone.
     """
-    if "\0" in path:
-        raise InvalidQuery("a path holds a NUL character", next_step="Pass a path below the root.")
-    inside = _relative(root, path)
-    if inside is None and os.path.isabs(path):  # noqa: PTH117 - by another name of the root
-        inside = _relative(root, os.path.realpath(path))
-    if inside is None:
-        raise InvalidQuery(
-            f"{path!r} is outside of {root!r}",
-            next_step="Name a path inside it; one server answers for one root.",
-        )
+    inside = containment.locate(root, path)
     # Nothing can be found there, and "no matches" would not say why.
-    if not os.path.lexists(os.path.join(root, inside)):  # noqa: PTH118
+    if inside.kind == "missing":
         raise InvalidQuery(
             f"there is no file or folder {path!r} in {root!r}",
             next_step="Look for it with find_files; a pattern of paths is the glob's.",
         )
-    return inside
-
-
-def _relative(root: str, path: str) -> str | None:
-    inside = os.path.relpath(os.path.join(root, path), root)  # noqa: PTH118
-    leaves = inside == os.pardir or inside.startswith(os.pardir + os.sep)
-    return None if leaves else inside
+    return inside.real
 
 
 def _outcome(found: Ranked, scope: ScopeSpec) -> reuse.Outcome:

@@ -59,6 +59,8 @@ def export(
     folder: Path,
     target: str | os.PathLike[str],
     sign: Callable[[bytes], bytes] | None = None,
+    *,
+    mode: int = 0o666,
 ) -> int:
     """Write a snapshot's folder as a pack; the same folder gives the same bytes.
 
@@ -66,6 +68,7 @@ def export(
         folder: The snapshot's.
         target: The file to write; one that is there is replaced.
         sign: Makes the signature of a list of checksums; None leaves the pack unsigned.
+        mode: Of the file, less what the umask takes away.
 
     Returns:
         Bytes written.
@@ -95,7 +98,7 @@ def export(
             member.mtime = min(snapshot.manifest.created_at, _TIME_MAX)
             tar.addfile(member, io.BytesIO(files[name]))
     try:
-        atomic.write(target, packed.getvalue())
+        atomic.write(target, packed.getvalue(), mode=mode)
     except OSError as error:
         raise StateUnwritable(
             f"cannot write {os.fspath(target)}: {error.strerror}",

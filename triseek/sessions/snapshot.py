@@ -9,7 +9,6 @@ import itertools
 import json
 import os
 import shutil
-import stat
 import time
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeVar
 
 from triseek import __version__
 from triseek.errors import InvalidRequest, StateUnwritable
+from triseek.files import containment
 from triseek.model.session import checked_id
 from triseek.model.snapshot import GitState, Manifest, Pin, WorkingSet, inner_path
 from triseek.sessions import brief, pack, snapshot_files
@@ -52,12 +52,38 @@ _Part = TypeVar("_Part")
 
 
 class Wanted(NamedTuple):
-    """Lines to pin."""
+    """Lines to pin, as somebody asked for them; nothing of it has been checked."""
 
     path: str
-    """Below the root, or absolute and below it."""
+    """Relative to the root, or absolute by any name of the root."""
     line_start: int
     line_end: int
+
+
+def read_wanted(body: object) -> list[Wanted]:
+    """Read lines to pin from JSON: a list of `{path, line_start, line_end}`, or None for none.
+
+    Raises:
+        InvalidRequest: It is something else, or there are more than `PINS_MAX`.
+    """
+    if body is None:
+        return []
+    if not isinstance(body, list) or len(body) > PINS_MAX:
+        raise InvalidRequest(
+            f"pinned_snippet_paths has to be a list of at most {PINS_MAX}",
+            next_step="Pin fewer lines, or longer stretches of them.",
+        )
+    pins = []
+    for each in body:
+        match each:
+            case {"path": str(path), "line_start": int(first), "line_end": int(last)}:
+                pins.append(Wanted(path, first, last))
+            case _:
+                raise InvalidRequest(
+                    "a pinned snippet has to have path, line_start and line_end",
+                    next_step='For example {"path": "src/a.py", "line_start": 1, "line_end": 9}.',
+                )
+    return pins
 
 
 class Circumstances(NamedTuple):
@@ -104,11 +130,12 @@ class Snapshots:
             Its manifest and its folder.
 
         Raises:
-            InvalidRequest: Lines to pin cannot be quoted.
+            InvalidRequest: Lines to pin cannot be quoted; `PathRefused` if their file may not be
+                read.
             StateUnwritable: It cannot be kept.
         """
         snippets: dict[str, bytes] = {}
-        pins = [_pinned(session.repo_root, each, snippets) for each in wanted[:PINS_MAX]]
+        pins = [_pinned(session.repo_root, each, snippets) for each in wanted]
         now = int(self._clock())
         git = _bounded_git(about.git)
         manifest = Manifest(
@@ -357,9 +384,14 @@ def _pinned(root: str, wanted: Wanted, snippets: dict[str, bytes]) -> Pin:
             f"cannot pin lines {wanted.line_start} to {wanted.line_end} of {wanted.path!r:.200}",
             next_step="Lines count from 1, and the last is not before the first.",
         )
-    path = _below(root, wanted.path)
     last = min(wanted.line_end, wanted.line_start + PIN_LINES_MAX - 1)
-    text = quote(root, path, wanted.line_start, last)
+    text = quote(root, wanted.path, wanted.line_start, last)
+    try:
+        path = inner_path(containment.locate(root, wanted.path).named)
+    except ValueError as error:
+        raise InvalidRequest(
+            f"cannot pin {wanted.path!r:.200}: {error}", next_step="Pin a file with a shorter path."
+        ) from error
     snippets[snapshot_files.sha(text)] = text
     return Pin(
         path=path,
@@ -369,33 +401,17 @@ def _pinned(root: str, wanted: Wanted, snippets: dict[str, bytes]) -> Pin:
     )
 
 
-def _below(root: str, path: str) -> str:
-    """A path as it is kept: below the root, links and all."""
-    given = os.path.normpath(os.path.join(root, path))  # noqa: PTH118
-    try:
-        below = inner_path(os.path.relpath(given, root))
-        inside = os.path.realpath(given, strict=True).startswith(f"{os.path.realpath(root)}/")
-    except (OSError, ValueError):
-        below, inside = "", False
-    if not inside:
-        raise InvalidRequest(
-            f"cannot pin {path!r:.200}: it is no file below {root}",
-            next_step="Give a path relative to the repository.",
-        )
-    return below
-
-
 def quote(root: str, path: str, first: int, last: int) -> bytes:
     """Lines of a file, as they are pinned: without the end of the last.
 
     Raises:
-        InvalidRequest: There are none, or they cannot be read.
+        InvalidRequest: There are none, or they cannot be read; `PathOutside` if the path leads out
+            of the root.
+        RepoNotDetected: The root is gone.
     """
-    name = os.path.join(root, path)  # noqa: PTH118
     try:
-        with open(os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123
-            regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-            lines = _quoted(file, first, last) if regular else []
+        with open(containment.open_file(root, path), "rb") as file:  # noqa: PTH123
+            lines = _quoted(file, first, last)
     except OSError as error:
         raise InvalidRequest(
             f"cannot pin {path!r:.200}: {error.strerror}", next_step="Pin a file that can be read."

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def sync_folder(folder: str | os.PathLike[str]) -> None:
@@ -31,11 +31,15 @@ def sync_folder(folder: str | os.PathLike[str]) -> None:
 def write(path: str | os.PathLike[str], data: bytes, *, mode: int = 0o666) -> None:
     """Replace the file at `path` by one that holds `data`; readers see the old or the new.
 
+    A link at `path` is replaced, not followed.
+
     mode: Of the new file, less what the umask takes away.
     """
     target = Path(path)
     aside = target.with_name(f"{target.name}.{os.getpid()}.partial")
     try:
+        # Made anew: whatever lies there may be a link that somebody else has put there.
+        aside.unlink(missing_ok=True)
         with open(os.open(aside, _FLAGS, mode), "wb") as file:  # noqa: PTH123
             file.write(data)
             file.flush()

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import os
-import stat
 from typing import Any
 
 from triseek.errors import InvalidRequest
-from triseek.model.snapshot import inner_path
+from triseek.files import containment
 from triseek.service.envelopes import PREVIEW_MAX
 
 AROUND = 60
@@ -23,19 +21,20 @@ def around(root: str, path: str, line: int) -> dict[str, Any]:
     """The lines of a file around one of them, counted from 1.
 
     Raises:
-        InvalidRequest: It is no file below the root that can be read.
+        InvalidRequest: It is no file below the root that can be read, or holds no text.
+        RepoNotDetected: The root is gone.
     """
     first = max(1, line - AROUND)
     try:
-        with open(_below(root, path), "rb") as file:
+        with open(containment.open_file(root, path), "rb") as file:  # noqa: PTH123 - a descriptor
             shown = [
                 each.rstrip(b"\r\n").decode(errors="replace")[:LINE_MAX]
                 for each in itertools.islice(_bounded(file), first - 1, first + 2 * AROUND)
             ]
             more = bool(file.read(1))
-    except (OSError, ValueError):
+    except OSError as error:
         raise InvalidRequest(
-            f"{path[:200]!r} is no file below the root that can be read",
+            f"{path[:200]!r} cannot be read: {error.strerror}",
             next_step="Search again; it may have been removed.",
         ) from None
     if any("\0" in each for each in shown):
@@ -49,17 +48,3 @@ def _bounded(file: Any) -> Any:  # noqa: ANN401 - an iterator of lines
     while left > 0 and (line := file.readline(left)):
         left -= len(line)
         yield line
-
-
-def _below(root: str, path: str) -> int:
-    """A descriptor of a regular file that is below the root, links and all; raises `OSError`."""
-    name = os.path.realpath(os.path.join(root, inner_path(path)), strict=True)  # noqa: PTH118
-    if not name.startswith(os.path.join(os.path.realpath(root), "")):  # noqa: PTH118
-        raise ValueError("it leads out of the root")
-    # What the last step leads to was looked at: a link put there since is not followed, and a
-    # pipe would not be waited for.
-    found = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-    if not stat.S_ISREG(os.fstat(found).st_mode):
-        os.close(found)
-        raise ValueError("it is no regular file")
-    return found

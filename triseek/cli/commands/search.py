@@ -438,11 +438,16 @@ def _nothing_in(path: bytes) -> Found:
     return Found(path=path, rows=Rows.none(), text=b"", hits=0, pattern=None)
 
 
+def _without_waiting(path: str, flags: int) -> int:
+    """Open a file again that was searched; a FIFO that has taken its place is empty."""
+    return os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
+
+
 def _is_binary(path: bytes) -> bool:
     """Whether a file without a match was left out of the search; what is gone was, too."""
     try:
-        with open(path, "rb") as file:
-            return decode(file.read()) is None
+        with open(path, "rb", opener=_without_waiting) as file:
+            return decode(file.read() or b"") is None
     except OSError:
         return True
 
@@ -450,8 +455,8 @@ def _is_binary(path: bytes) -> bool:
 def _size(path: bytes) -> int:
     """Bytes of a file's text: without a mark, and UTF-16 as UTF-8."""
     try:
-        with open(path, "rb") as file:
-            head = file.read(3)
+        with open(path, "rb", opener=_without_waiting) as file:
+            head = file.read(3) or b""
             if has_mark(head):
                 text = decode(head + file.read(), binary=True)
                 return len(text.data) if text else 0
@@ -462,7 +467,7 @@ def _size(path: bytes) -> int:
 
 def _head(path: bytes, size: int) -> bytes:
     try:
-        with open(path, "rb") as file:
-            return file.read(size)
+        with open(path, "rb", opener=_without_waiting) as file:
+            return file.read(size) or b""
     except OSError:
         return b""  # it was there a moment ago; what was found in it stands

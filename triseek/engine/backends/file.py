@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,6 +11,7 @@ from triseek.engine.backends import lines
 from triseek.engine.backends.base import FileRows
 from triseek.errors import InvalidRequest
 from triseek.files import text
+from triseek.files.containment import PathRefused, as_regular, open_file
 from triseek.model.search import Skipped
 
 if TYPE_CHECKING:
@@ -25,6 +27,9 @@ WHOLE_BYTES = 32 << 20
 """Files up to this size are read in one piece."""
 PART_BYTES = 16 << 20
 """Larger ones in parts of about this size, where matches cannot span lines."""
+
+
+_LISTED = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 
 
 class Searched(NamedTuple):
@@ -84,6 +89,7 @@ class FileSearch:
         self.request = request
         self.pattern = pattern
         self.in_parts = not lines.spans_lines(pattern, request)
+        self._listed_flags = _LISTED | (0 if request.scope.follow else os.O_NOFOLLOW)
 
     def __call__(self, path: bytes, *, explicit: bool = False) -> Searched:
         """Search one file; never raises for what is wrong with the file itself.
@@ -94,20 +100,16 @@ class FileSearch:
         moment later would not have heard of it, and where files come and go all the time (a
         build, an agent's edits) every search would end with an error that nobody can mend.
         """
-        # Plain descriptors: half the time of a file object, for tens of thousands of files.
-        # Only a pipe that the user named is waited for; one in a listed file's place is none.
-        patience = 0 if explicit else os.O_NONBLOCK
         try:
-            file = os.open(self.root + b"/" + path, os.O_RDONLY | os.O_CLOEXEC | patience)
-        except (FileNotFoundError, NotADirectoryError) as error:
-            return _unreadable(path, error) if explicit else Searched(None, None, 0)
+            file = self._open_named(path) if explicit else self._open_listed(path)
+            if file is None:
+                return Searched(None, None, 0)
         except OSError as error:
             return _unreadable(path, error)
+        except PathRefused as error:
+            return Searched(None, Skipped(path, "unreadable", str(error)), 0)
         try:
-            status = os.fstat(file)
-            if not (explicit or stat.S_ISREG(status.st_mode)):
-                return Searched(None, None, 0)
-            size = status.st_size
+            size = os.fstat(file).st_size
             if size > WHOLE_BYTES and self.in_parts and not explicit:
                 return self._search_parts(path, file)
             data = _read_all(file, size)
@@ -116,6 +118,39 @@ class FileSearch:
         finally:
             os.close(file)
         return self.search_bytes(path, data, explicit=explicit)
+
+    def _open_listed(self, path: bytes) -> int | None:
+        """Open a file that a walk or an index has listed; None if it is there no more.
+
+        A link or a FIFO that has taken its place is not what was listed.
+        """
+        # Plain descriptors: half the time of a file object, for tens of thousands of files.
+        try:
+            file = os.open(self.root + b"/" + path, self._listed_flags)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            if error.errno == errno.ELOOP and self._listed_flags & os.O_NOFOLLOW:
+                return None
+            raise
+        if stat.S_ISREG(os.fstat(file).st_mode):
+            return file
+        os.close(file)
+        return None
+
+    def _open_named(self, path: bytes) -> int:
+        """Open a file that the user named, as far as the request allows.
+
+        Raises:
+            OSError: It cannot be opened.
+            PathRefused: It may not be.
+        """
+        if self.request.opening == "inside":
+            return open_file(os.fsdecode(self.root), os.fsdecode(path))
+        name, flags = self.root + b"/" + path, os.O_RDONLY | os.O_CLOEXEC
+        if self.request.opening == "any":
+            return os.open(name, flags)
+        return as_regular(os.open(name, flags | os.O_NONBLOCK | os.O_NOCTTY))
 
     def search_bytes(self, path: bytes, data: bytes, *, explicit: bool = False) -> Searched:
         """Search what a file holds."""
@@ -163,7 +198,7 @@ class FileSearch:
     def holds_nul(self, path: bytes) -> bool:
         """Return whether a file's text holds a NUL anywhere; False when it cannot be read."""
         try:
-            file = os.open(self.root + b"/" + path, os.O_RDONLY | os.O_CLOEXEC)
+            file = as_regular(os.open(self.root + b"/" + path, _LISTED))
         except OSError:
             return False
         try:
@@ -178,7 +213,7 @@ class FileSearch:
     def text_ends_at(self, path: bytes, end: int) -> bool:
         """Return whether a file's text, decoded and without its BOM, is `end` bytes long."""
         try:
-            file = os.open(self.root + b"/" + path, os.O_RDONLY | os.O_CLOEXEC)
+            file = as_regular(os.open(self.root + b"/" + path, _LISTED))
         except OSError:
             return False
         try:

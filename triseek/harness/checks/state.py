@@ -102,6 +102,7 @@ def _private_places() -> Iterator[tuple[str, int]]:
         paths.memo(),
         paths.sessions(),
         paths.snapshots(),
+        paths.exports(),
         paths.keys(),
         ledger.folder(),
     ):

@@ -1,0 +1,329 @@
+"""Whether a path is inside a root, and opening files so that nothing outside of it is read.
+
+Agents and the page name paths, and a path is hostile until it is checked: it may lead out of the
+root by `..`, by a symbolic link in any component, or name a device, a FIFO or a socket. Everything
+that takes such a path decides here, and opens the file here.
+
+A path is resolved one component at a time, each looked up beneath the descriptor of the folder
+before it. The kernel never follows a link for us: folders are opened with O_NOFOLLOW, and links are
+read and followed by hand. So what is checked and what is opened cannot be two different files, even
+if somebody swaps a component for a link in between. What lies outside of the root is refused with
+the same words whether or not it exists.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from triseek.errors import InvalidRequest, RepoNotDetected
+from triseek.files import mounts
+
+if TYPE_CHECKING:
+    from typing import Self
+
+LINKS_MAX = 40
+"""Symbolic links followed in one path, as in Linux."""
+STEPS_MAX = 1 << 16
+"""Components looked up for one path, those of its links included."""
+
+_FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_KINDS = {
+    stat.S_IFCHR: "a character device",
+    stat.S_IFBLK: "a block device",
+    stat.S_IFIFO: "a FIFO",
+    stat.S_IFSOCK: "a socket",
+}
+_SHOWN_MAX = 200
+"""Characters of a path that an error shows."""
+
+
+class PathRefused(InvalidRequest):
+    """A path that may not be read: outside of the root, or neither a regular file nor a folder."""
+
+    next_step = "Name a regular file or a folder inside the root."
+
+
+class PathOutside(PathRefused):
+    """A path that leads out of the root."""
+
+    next_step = "Name a path inside it; one server answers for one root."
+
+
+class Inside(NamedTuple):
+    """A path that is inside a root."""
+
+    named: str
+    """Relative to the root, links as they were named; "." for the root."""
+    real: str
+    """Relative to the root, links resolved; "." for the root."""
+    kind: Literal["file", "folder", "missing"]
+    """What is there now: a regular file, a folder, or nothing."""
+
+
+def locate(root: str, path: str) -> Inside:
+    """Decide whether a path is inside a root, and what is there. Nothing is opened for reading.
+
+    Args:
+        root: An existing folder, absolute, links resolved.
+        path: Relative to the root, or absolute by any name of the root.
+
+    Raises:
+        PathOutside: It leads out of the root.
+        PathRefused: It is a device, a FIFO or a socket, lies in a virtual file system such as
+            /proc, or cannot be looked up.
+        RepoNotDetected: There is no such root.
+    """
+    with _Lookup(root, path) as lookup:
+        lookup.run()
+        return Inside(lookup.named, lookup.real, lookup.kind)
+
+
+def open_file(root: str, path: str) -> int:
+    """Open a regular file inside a root for reading, as `locate` finds it; its descriptor.
+
+    The descriptor does not block: a FIFO that takes the file's place meanwhile is refused.
+
+    Raises:
+        PathOutside, PathRefused, RepoNotDetected: As `locate`.
+        PathRefused: There is no such file, it is a folder, or it cannot be opened.
+    """
+    with _Lookup(root, path) as lookup:
+        lookup.run()
+        return lookup.open()
+
+
+def as_regular(descriptor: int) -> int:
+    """Return a descriptor of a regular file; any other is closed.
+
+    Raises:
+        OSError: It is not a regular file.
+    """
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(mode):
+        return descriptor
+    os.close(descriptor)
+    raise OSError(f"is {kind_of(mode)}, not a regular file")
+
+
+def kind_of(mode: int) -> str:
+    """Return what a mode's file is, in words."""
+    if stat.S_ISDIR(mode):
+        return "a folder"
+    return _KINDS.get(stat.S_IFMT(mode), "no regular file")
+
+
+class _Lookup:
+    """One path on its way through the folders of a root; closes its descriptors on exit."""
+
+    def __init__(self, root: str, path: str) -> None:
+        self._root, self._path = root, path
+        self._top = self._here = -1
+        self._names: list[bytes] | None = []
+        """Components below the root that were walked through; None while outside of the root."""
+        self._last = b""
+        """Name of the file in the folder `_here`; empty where the path is a folder."""
+        self._todo: list[bytes] = []
+        """Components that are still to be looked up, the next one last."""
+        self.kind: Literal["file", "folder", "missing"] = "folder"
+        self.named = "."
+
+    def __enter__(self) -> Self:
+        try:
+            self._top = os.open(self._root, _FOLDER & ~os.O_NOFOLLOW)
+            self._here = os.dup(self._top)
+        except OSError as error:
+            self.__exit__()
+            raise RepoNotDetected(f"cannot search {self._root!r}: {error.strerror}") from error
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for descriptor in (self._top, self._here):
+            if descriptor >= 0:
+                os.close(descriptor)
+
+    @property
+    def real(self) -> str:
+        """The path relative to the root, links resolved."""
+        names = [*(self._names or ()), *filter(None, [self._last])]
+        return os.fsdecode(b"/".join(names)) if names else "."
+
+    def run(self) -> None:
+        """Walk to the end of the path."""
+        self._begin()
+        steps = links = 0
+        try:
+            while self._todo:
+                steps += 1
+                if steps > STEPS_MAX:
+                    raise self._refused("has too many components")
+                links += self._step(self._todo.pop())
+                if links > LINKS_MAX:
+                    raise self._refused("leads through too many links")
+            if self._names is None:
+                raise self._outside()
+        except OSError as error:
+            if self._names is None:
+                raise self._outside() from error
+            raise self._refused(f"cannot be read: {error.strerror or error}") from error
+        if self.kind == "missing":
+            return
+        if self.named == "":  # it came by another name of the root
+            self.named = self.real
+
+    def open(self) -> int:
+        """Open the file that `run` came to."""
+        if self.kind == "missing":
+            raise self._refused("does not exist")
+        if self.kind == "folder":
+            raise self._refused("is a folder, not a file")
+        try:
+            return as_regular(os.open(self._last, _FILE, dir_fd=self._here))
+        except OSError as error:
+            raise self._refused(f"cannot be read: {error.strerror or error}") from error
+
+    def _begin(self) -> None:
+        """Sort out the path by its text: where the walk begins, and through which components."""
+        try:
+            root, path = os.fsencode(self._root), os.fsencode(self._path)
+        except UnicodeEncodeError:
+            raise self._refused("is not a path") from None
+        if not path.strip() or b"\0" in path:
+            raise self._refused("holds a NUL character" if b"\0" in path else "is empty")
+        lexical = os.path.normpath(os.path.join(root, path))  # noqa: PTH118
+        inner = _below(root, lexical)
+        if inner is not None:
+            self.named = os.fsdecode(inner) or "."
+            self._todo = _parts(inner)
+        elif path.startswith(b"/"):
+            self.named = ""
+            self._todo = _parts(os.path.normpath(path))
+            self._go_to_slash()
+        else:
+            raise self._outside()
+
+    def _step(self, name: bytes) -> int:
+        """Look up one component; how many links were followed."""
+        if name == b"..":
+            self._go_up()
+            return 0
+        try:
+            status = os.stat(name, dir_fd=self._here, follow_symlinks=False)
+        except (FileNotFoundError, NotADirectoryError):
+            if self._names is None:
+                raise
+            self._end_missing(name)
+            return 0
+        if stat.S_ISLNK(status.st_mode):
+            self._follow(os.readlink(name, dir_fd=self._here))
+            return 1
+        if stat.S_ISDIR(status.st_mode):
+            self._enter(name)
+            return 0
+        if self._names is None:
+            raise self._outside()
+        self._end_at(name, status)
+        return 0
+
+    def _enter(self, name: bytes) -> None:
+        """Go on in a folder."""
+        self._move(os.open(name, _FOLDER, dir_fd=self._here))
+        if self._names is not None:
+            self._names.append(name)
+            if not self._todo:
+                self._check_file_system(os.fstat(self._here))
+        elif self._is_root():
+            self._names = []
+
+    def _end_at(self, name: bytes, status: os.stat_result) -> None:
+        """Take what is no folder as the end of the path."""
+        if self._todo:  # a file has nothing below it
+            self._end_missing(name)
+            return
+        if not stat.S_ISREG(status.st_mode):
+            raise self._refused(f"is {kind_of(status.st_mode)}, not a regular file or a folder")
+        self._check_file_system(status)
+        self._last, self.kind = name, "file"
+
+    def _end_missing(self, name: bytes) -> None:
+        """Nothing is there; what remains of the path counts by its text."""
+        rest = os.path.normpath(b"/".join([*(self._names or ()), name, *reversed(self._todo)]))
+        if rest == b".." or rest.startswith(b"../"):
+            raise self._outside()
+        self._names, self._todo, self.kind = rest.split(b"/"), [], "missing"
+        self.named = self.named or self.real
+
+    def _follow(self, target: bytes) -> None:
+        """Go on where a link leads."""
+        inner = _below(os.fsencode(self._root), target)
+        if inner is not None:  # an absolute name of what lies inside
+            self._restart(_parts(inner))
+        elif target.startswith(b"/"):
+            self._todo += _parts(target)
+            self._go_to_slash()
+        else:
+            self._todo += _parts(target)
+
+    def _go_up(self) -> None:
+        """Follow the `..` of a link's target."""
+        if self._names is None:
+            self._move(os.open("..", _FOLDER, dir_fd=self._here))
+            if self._is_root():
+                self._names = []
+        elif not self._names:
+            raise self._outside()
+        else:
+            # Not by the folder's own `..`: the folder may have been moved out of the root.
+            self._restart(self._names[-2::-1])
+
+    def _restart(self, parts: list[bytes]) -> None:
+        """Go on at the root, through these components (the last one first) to what remains."""
+        self._todo += parts
+        self._names = []
+        self._move(os.dup(self._top))
+
+    def _go_to_slash(self) -> None:
+        """Go on at `/`, which is outside unless it is the root."""
+        self._move(os.open("/", _FOLDER))
+        self._names = [] if self._is_root() else None
+
+    def _move(self, descriptor: int) -> None:
+        os.close(self._here)
+        self._here = descriptor
+
+    def _is_root(self) -> bool:
+        return os.path.samestat(os.fstat(self._here), os.fstat(self._top))
+
+    def _check_file_system(self, status: os.stat_result) -> None:
+        """Refuse what a virtual file system holds, below a root that is in another one."""
+        if status.st_dev == os.fstat(self._top).st_dev:
+            return
+        kind = mounts.virtual_kind(status.st_dev)
+        if kind:
+            raise self._refused(f"is in a {kind} file system, which holds no files to read")
+
+    def _refused(self, why: str) -> PathRefused:
+        return PathRefused(f"{self._shown} {why}")
+
+    def _outside(self) -> PathOutside:
+        return PathOutside(f"{self._shown} is outside of {self._root!r}")
+
+    @property
+    def _shown(self) -> str:
+        path = self._path
+        return repr(path if len(path) <= _SHOWN_MAX else path[: _SHOWN_MAX - 1] + "…")
+
+
+def _below(root: bytes, path: bytes) -> bytes | None:
+    """What of an absolute path follows the root's, by the text; None if it does not."""
+    if path == root:
+        return b""
+    lead = root.rstrip(b"/") + b"/"
+    return path[len(lead) :] if path.startswith(lead) else None
+
+
+def _parts(path: bytes) -> list[bytes]:
+    """The components of a path, the last one first."""
+    return [part for part in reversed(path.split(b"/")) if part not in (b"", b".")]

@@ -1,0 +1,67 @@
+"""Where packs go that agents ask for: files of one folder of the state folder, by their names."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from triseek import paths
+from triseek.errors import InvalidRequest, StateUnwritable
+from triseek.sessions import pack
+
+SUFFIX = ".tcp"
+NAME_BYTES_MAX = 128
+_SHOWN_MAX = 80
+
+
+def checked_name(name: str) -> str:
+    """Return the name of a pack, if it can be no other file's.
+
+    Raises:
+        InvalidRequest: It is a path, hidden, does not end as packs do, or is too long.
+    """
+    why = _objection(name)
+    if why:
+        raise InvalidRequest(
+            f"output {name[:_SHOWN_MAX]!r} {why}",
+            next_step=f"Name a file such as handoff{SUFFIX}; it is written to {paths.exports()}. "
+            "`triseek pack export --output PATH` writes anywhere.",
+        )
+    return name
+
+
+def write(snapshot_folder: Path, name: str) -> str:
+    """Export a snapshot as a pack into the exports folder; the file's absolute path.
+
+    A pack of that name is replaced; a link of that name is replaced, not followed.
+
+    Raises:
+        InvalidRequest: The name is no pack's, or the snapshot is damaged.
+        StateUnwritable: It cannot be written.
+    """
+    folder = Path(paths.exports())
+    target = folder / checked_name(name)
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise StateUnwritable(f"cannot make {folder}: {error.strerror}") from error
+    if folder.is_symlink():
+        raise StateUnwritable(
+            f"{folder} is a link, and is not written to", next_step="Remove the link."
+        )
+    pack.export(snapshot_folder, target, mode=0o600)
+    return os.fspath(target)
+
+
+def _objection(name: str) -> str:
+    """Why a name is refused; "" if it is not."""
+    if "/" in name or "\\" in name:
+        return "is a path, not a file name"
+    if not name.isprintable():
+        return "holds characters that cannot be shown"
+    if name.startswith((".", " ")):
+        return "begins with a dot or a space"
+    if not name.endswith(SUFFIX):
+        return f"does not end in {SUFFIX}"
+    too_long = len(name.encode()) > NAME_BYTES_MAX
+    return f"is longer than {NAME_BYTES_MAX} bytes" if too_long else ""
