@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from triseek.engine.ranked import REACH_MAX
 from triseek.mcp import arguments, instructions, schemas, stdio
 from triseek.model import tools
-from triseek.service import desk, envelopes, noting, pages, session_pages, session_tools
+from triseek.service import desk, envelopes, noting, pages, session_pages
 from triseek.service.verbs import TOOLSETS, VERBS
+from triseek.sessions import snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -198,7 +199,10 @@ SNAPSHOT_FIELDS: Mapping[str, tuple[str, bool]] = {
         False,
     ),
     "briefing": ("of `session_handoff`: the briefing that was written", True),
-    "pack": ("of `session_handoff` with `output`: the pack that was written", True),
+    "pack": (
+        "of `session_handoff` with `output`: the pack's path, in the state folder's `exports`",
+        True,
+    ),
     "session": ("of `session_handoff`: the record, resolved", True),
     "snapshots": ("of `session_snapshot_list`: manifests of all repositories, newest first", False),
     "snapshot": (
@@ -414,7 +418,7 @@ def _limits() -> str:
         "seconds of a search": f"{desk.DEADLINE_S:g}, then it says what it has found so far",
         "tokens of a list among others in an answer about sessions": f"{session_pages.SOME:,} to"
         f" {session_pages.MANY:,}; the rest is counted in `omitted`",
-        "snippets pinned at once": f"{session_tools.PINS_MAX}",
+        "snippets pinned at once": f"{snapshot.PINS_MAX}",
         "actions that wait for a daemon that is busy": f"{noting.QUEUE_MAX:,}",
         "characters of the instructions": f"{instructions.MOST:,}",
     }

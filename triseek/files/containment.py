@@ -43,13 +43,9 @@ _SHOWN_MAX = 200
 class PathRefused(InvalidRequest):
     """A path that may not be read: outside of the root, or neither a regular file nor a folder."""
 
-    next_step = "Name a regular file or a folder inside the root."
-
 
 class PathOutside(PathRefused):
     """A path that leads out of the root."""
-
-    next_step = "Name a path inside it; one server answers for one root."
 
 
 class Inside(NamedTuple):
@@ -305,14 +301,21 @@ class _Lookup:
             raise self._refused(f"is in a {kind} file system, which holds no files to read")
 
     def _refused(self, why: str) -> PathRefused:
-        return PathRefused(f"{self._shown} {why}")
+        return PathRefused(
+            f"{self._shown} {why}", next_step="Name a regular file or a folder inside the root."
+        )
 
     def _outside(self) -> PathOutside:
-        return PathOutside(f"{self._shown} is outside of {self._root!r}")
+        return PathOutside(
+            f"{self._shown} is outside of {self._root!r}",
+            next_step="Name a path inside it; one server answers for one root.",
+        )
 
     @property
     def _shown(self) -> str:
         path = self._path
+        if not path.strip():
+            return "the path"
         return repr(path if len(path) <= _SHOWN_MAX else path[: _SHOWN_MAX - 1] + "…")
 
 

@@ -252,7 +252,7 @@ class SessionHandoffRequest(SessionSnapshotRequest):
     __pydantic_config__: ClassVar = _STRICT
 
     output: str = ""
-    """Also export a pack: its file name, such as `handoff.tcp`; `pack` says where it is."""
+    """File name (.tcp) of a pack to export."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,8 +24,7 @@ def checked_name(name: str) -> str:
     if why:
         raise InvalidRequest(
             f"output {name[:_SHOWN_MAX]!r} {why}",
-            next_step=f"Name a file such as handoff{SUFFIX}; it is written to {paths.exports()}. "
-            "`triseek pack export --output PATH` writes anywhere.",
+            next_step=f"Name a file such as handoff{SUFFIX}; it is written to {paths.exports()}.",
         )
     return name
 
