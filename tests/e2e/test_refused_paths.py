@@ -245,6 +245,9 @@ def test_commands_that_wait_for_a_fifo_hold_nothing_of_the_daemon(tree: Tree) ->
         [pid] = daemons_of(str(tree.home))
         with started(tree, "needle", "src/a.py") as command:
             assert command.wait(60) == 0
+        until(lambda: client.ask("sync", {"target_root": str(tree.root)})["watched"])
+        with started(tree, "needle", "src") as command:
+            assert command.wait(60) == 0
         until(daemon_is_warm)
         costs = Costs(pid)
         waiting = [started(tree, "root", "src/fifo") for _ in range(4)]
