@@ -25,7 +25,7 @@ ODD = [
 RAW = [b".x.", b"\xff.c", b"n\xe9", b".\xfe"]
 IGNORE_NAMES = [".gitignore", ".ignore", ".rgignore"]
 EXPLICIT = ["more-rules", "../more", "nowhere"]
-INVALID = ["[", "{a", "a\\", "{a,{b}}", "[z-a]", "[]", "x[!"]
+INVALID = ["[", "{a", "a\\", "*}", "[z-a]", "[z-a", "[]", "x[!", "[[a[b", "{a,{b}"]
 
 
 @dataclass(frozen=True)
@@ -99,6 +99,8 @@ def _add_rules(random: Random, folder: bytes, chance: float) -> None:
                 file.write(_bytes(random))
     if random.random() < chance / 2:
         _add_git(random, folder + b"/.git")
+    if random.random() < chance / 4:
+        os.makedirs(folder + b"/.jj")
 
 
 def _add_git(random: Random, git: bytes) -> None:
@@ -181,7 +183,7 @@ def _component(random: Random) -> str:
             "*.[ch]",
             "*." + random.choice(["{c,o}", "*", "", "?"]),
             ".*",
-            "*}",
+            "{a*,{b,*.c}}",
             "{**,b}",
             "[é]*",
             "f**o",

@@ -68,10 +68,30 @@ def test_rules_above_the_root_count(tmp_path):
     assert listed(tmp_path / "root", no_ignore_parent=True) == ["x", "y"]
 
 
-def test_anchored_rules_above_the_root_see_every_entry_as_if_it_lay_in_the_root(tmp_path):
-    """As rg 14.1.0 does; rg 13 matches the whole path."""
-    grow(tmp_path, {".ignore": "/root/x\n/root/sub/y\n", "root/sub/x": "", "root/sub/y": ""})
-    assert listed(tmp_path / "root") == ["sub/y"]
+def test_rules_above_the_root_see_paths_from_their_own_folder(tmp_path):
+    grow(tmp_path, {".ignore": "/root/x\n/root/sub/y\n", "root/x": "", "root/sub/x": ""})
+    grow(tmp_path, {"root/sub/y": "", "root/sub/z/y": ""})
+    assert listed(tmp_path / "root") == ["sub/x", "sub/z/y"]
+
+
+def test_jujutsu_makes_a_repository(tmp_path):
+    grow(tmp_path, {".gitignore": "x\n", "x": "", "sub/x": "", "y": ""})
+    assert listed(tmp_path) == ["sub/x", "x", "y"]
+    (tmp_path / ".jj").mkdir()
+    assert listed(tmp_path) == ["y"]
+    (tmp_path / "sub" / ".jj").mkdir()
+    assert listed(tmp_path) == ["sub/x", "y"]
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_rule(tmp_path):
+    grow(tmp_path, {"x": "", "y": ""})
+    (tmp_path / ".ignore").write_bytes(b"\xef\xbb\xbfx\n")
+    assert listed(tmp_path) == ["y"]
+
+
+def test_an_unclosed_class_is_a_literal_in_an_ignore_file(tmp_path):
+    grow(tmp_path, {".ignore": "[abc\n", "[abc": "", "a": ""})
+    assert listed(tmp_path) == ["a"]
 
 
 def test_a_worktrees_excludes_are_those_of_its_common_folder(repo, tmp_path):

@@ -8,6 +8,8 @@ import pytest
 
 from tests import rg, sockets
 from tests.strategies_trees import make_flags, make_tree, rg_arguments
+from triseek.cli.operands import Naming, Place, as_typed
+from triseek.cli.world import World
 from triseek.errors import InvalidQuery, InvalidRequest, RepoNotDetected
 from triseek.files.walk import Entry, excluded, path_order, walk, walk_below
 from triseek.model.search import ScopeSpec
@@ -68,6 +70,57 @@ def test_many_more_generated_trees_are_listed_as_rg_lists_them(batch, tmp_path, 
             arguments = rg_arguments(scope)
             expected = rg.files(tree.root, *arguments, environment=tree.environment())
             assert walk(tree.root, scope).paths == expected, (seed, arguments)
+
+
+def typed_operand(random, tree, folders):
+    """A working folder, a folder to walk relative to the root, and one way to type it from there.
+
+    The root may be typed from a folder below it or above it, absolute or with `..`.
+    """
+    root = os.path.realpath(os.fsencode(tree.root))
+    inside = random.choice([b"", *folders])
+    below = [os.path.join(root, folder) for folder in folders]
+    here = random.choice([root, os.path.dirname(root), *below])
+    target = os.path.join(root, inside) if inside else root
+    relative = os.path.relpath(target, here)
+    # To ripgrep `././x` lies not in the folder of the rules of `././.ignore`.
+    dotted = relative if relative == b"." else b"./" + relative
+    typed = random.choice([relative, dotted, relative + b"/", target])
+    return os.fsdecode(here), inside, os.fsdecode(typed)
+
+
+def check_operands(seed, tmp_path, monkeypatch):
+    random = Random(seed)
+    tree = make_tree(random, tmp_path / str(seed))
+    monkeypatch.setenv("HOME", tree.home)
+    monkeypatch.setenv("XDG_CONFIG_HOME", tree.config)
+    folders = [folder for folder in walk(tree.root, DEFAULT).directories if folder]
+    for scope in (DEFAULT, make_flags(random), make_flags(random)):
+        here, inside, typed = typed_operand(random, tree, folders)
+        if typed.startswith("-"):
+            typed = "./" + typed
+        arguments = [*rg_arguments(scope), typed]
+        expected = rg.files(here, *arguments, environment=tree.environment())
+        world = World(terminal=False, width=80, plain=True, stdin_readable=False, cwd=here)
+        asked = as_typed(scope, Place(None, inside), typed, world)
+        paths = walk(tree.root, asked, within=(os.fsdecode(inside),)).paths
+        shown = Naming(inside, typed).all_shown(paths)
+        assert shown == expected, (seed, here, arguments)
+
+
+@pytest.mark.rg
+@pytest.mark.parametrize("batch", range(5))
+def test_operands_are_listed_as_rg_lists_them_from_any_folder(batch, tmp_path, monkeypatch):
+    for seed in range(20_000 + batch * 20, 20_000 + (batch + 1) * 20):
+        check_operands(seed, tmp_path, monkeypatch)
+
+
+@pytest.mark.rg
+@pytest.mark.slow
+@pytest.mark.parametrize("batch", range(10))
+def test_many_more_operands_are_listed_as_rg_lists_them(batch, tmp_path, monkeypatch):
+    for seed in range(30_000 + batch * 100, 30_000 + (batch + 1) * 100):
+        check_operands(seed, tmp_path, monkeypatch)
 
 
 @pytest.mark.rg

@@ -78,12 +78,18 @@ def whole_number(text: str) -> int:
     return int(digits)
 
 
+_DIGITS_MAX = 4000
+"""Python converts no more digits to a number."""
+
+
 def size(text: str) -> int:
     """A number of bytes with an optional suffix K, M or G."""
     factor = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}.get(text[-1:], 0)
     digits = text[:-1] if factor else text
     if not (digits.isascii() and digits.isdigit()):
         raise Malformed(f"invalid size {text!r}: give a number, or a number and K, M or G")
+    if len(digits) > _DIGITS_MAX or int(digits) * (factor or 1) >= 1 << 64:
+        raise Malformed(f"invalid size {text!r}: give at most {(1 << 64) - 1} bytes")
     return int(digits) * (factor or 1)
 
 

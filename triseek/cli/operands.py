@@ -66,17 +66,10 @@ class Places:
         self._world = world
         self._engines: dict[str, Engine] = {}
 
-    def tree(self, typed: str, scope: ScopeSpec) -> Place:
-        """The place of a folder.
-
-        ripgrep's globs count from the working folder. Where one of them is tied to a place and
-        the folder lies below, the engine of the working folder is the one that understands it.
-        """
+    def tree(self, typed: str) -> Place:
+        """The place of a folder."""
         path = self._world.folder(typed)
         engine = self._engine(path)
-        here = self._world.folder()
-        if _below(engine.root, here) and any(map(_anchored, (*scope.globs, *scope.iglobs))):
-            engine = self._engine(here)
         return Place(engine, _inside(engine, path))
 
     def file(self, typed: str) -> Place:
@@ -97,40 +90,18 @@ def _inside(engine: Engine, path: str) -> bytes:
     return b"" if relative == b"." else relative
 
 
-def anchored(scope: ScopeSpec, engine: Engine, world: World) -> ScopeSpec:
-    """The scope with what was said from the working folder said from the engine's root."""
-    here = _inside(engine, world.folder())
-    globs = scope.globs
-    iglobs = scope.iglobs
-    if here and not here.startswith(b"../") and here != b"..":
-        lead = _as_glob(os.fsdecode(here))
-        globs = tuple(_moved(glob, lead) for glob in globs)
-        iglobs = tuple(_moved(glob, lead) for glob in iglobs)
-    ignore_files = tuple(os.path.abspath(world.at(path)) for path in scope.ignore_files)
-    return replace(scope, globs=globs, iglobs=iglobs, ignore_files=ignore_files)
-
-
-def _moved(glob: str, lead: str) -> str:
-    """A glob that is anchored to the working folder, anchored to the root instead."""
-    mark, body = ("!", glob[1:]) if glob.startswith("!") else ("", glob)
-    if not _anchored(body):
-        return glob
-    return f"{mark}/{lead}/{body.lstrip('/')}"
-
-
-def _anchored(glob: str) -> bool:
-    """Whether a glob is tied to the folder it counts from, rather than to names anywhere."""
-    body = glob.removeprefix("!")
-    return "/" in body.rstrip("/") and not body.startswith("**/")
-
-
-def _below(path: str, folder: str) -> bool:
-    return path.startswith(folder.rstrip("/") + "/")
-
-
-def _as_glob(path: str) -> str:
-    return "".join(f"[{char}]" if char in "*?[{" else f"\\{char}" if char in "\\]}" else char
-                   for char in path)  # fmt: skip
+def as_typed(scope: ScopeSpec, place: Place, typed: str, world: World) -> ScopeSpec:
+    """The scope for one folder operand: ripgrep's globs see paths as the operand was typed."""
+    operand = os.fsdecode(place.inside)
+    # ripgrep takes `./` off a path, then off it again for each set of globs.
+    lead = typed.removesuffix("/") + "/" if typed else ""
+    lead = lead.removeprefix("./").removeprefix("./")
+    return replace(
+        scope,
+        operand=operand + "/" if operand else "",
+        typed=lead,
+        here=world.folder(),
+    )
 
 
 def runs(operands: tuple[Operand, ...]) -> Iterator[tuple[Operand, ...]]:

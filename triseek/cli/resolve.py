@@ -261,7 +261,7 @@ def _pattern_spec(low: LowArgs, patterns: tuple[str, ...]) -> PatternSpec:
 
 def _mode(low: LowArgs, shows: str) -> Mode:
     """What the engine must find; statistics need the rows of what is only counted."""
-    if low.quiet and not (low.stats or shows == "json"):
+    if low.quiet and not (low.stats or shows in ("json", "files_without_match")):
         return "files"
     if low.stats and shows in ("count", "count_matches", "files"):
         return "lines"

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from triseek.engine.watch import Watch
     from triseek.index.reader import Reader
     from triseek.model.index import BuildReport, Progress
-    from triseek.model.search import BackendName, ScopeSpec, SearchRequest
+    from triseek.model.search import BackendName, ScopeSpec, SearchRequest, Skipped
     from triseek.query.pattern import Pattern
     from triseek.query.plan import Plan
 
@@ -89,23 +89,35 @@ class Engine:
         return Search(self, request, remember=remember)
 
     def list_files(
-        self, scope: ScopeSpec, paths: tuple[str, ...] = (), *, sweep: bool = True
+        self,
+        scope: ScopeSpec,
+        paths: tuple[str, ...] = (),
+        *,
+        sweep: bool = True,
+        skipped: list[Skipped] | None = None,
     ) -> Iterator[bytes]:
         """Yield the files a search with this scope would look at, in path order.
 
         Without `sweep` an index is believed as it is, whatever has changed since it was written.
+        What a walk could not list is added to `skipped`.
         """
-        return iter(self._listed(scope, paths, sweep=sweep))
+        listed, faults = self._listed(scope, paths, sweep=sweep)
+        if skipped is not None:
+            skipped += faults
+        return iter(listed)
 
-    def _listed(self, scope: ScopeSpec, paths: tuple[str, ...], *, sweep: bool) -> list[bytes]:
+    def _listed(
+        self, scope: ScopeSpec, paths: tuple[str, ...], *, sweep: bool
+    ) -> tuple[list[bytes], list[Skipped]]:
         """List from the index where it can say, else by a walk."""
         self.used = time.monotonic()
         if self.index_dir is not None and cache.is_ready() and not self._is_cold():
             try:
-                return self.indexed().list_files(scope, paths, sweep=sweep)
+                return self.indexed().list_files(scope, paths, sweep=sweep), []
             except (BackendFailure, IndexCorrupt, FormatTooNew, IndexUnavailable):
                 pass
-        return walk(self.root, scope, within=paths).paths
+        walked = walk(self.root, scope, within=paths)
+        return walked.paths, walked.skipped
 
     def build(self, *, progress: Progress = no_progress) -> BuildReport:
         """Index everything anew. See `reindex` for what is raised."""

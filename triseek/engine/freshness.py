@@ -28,6 +28,7 @@ from triseek.engine.compare import compare, linked, look, ordered_below
 from triseek.engine.dirt import Dirt
 from triseek.engine.settle import Change, differ
 from triseek.files import walk
+from triseek.files.ignore import REPOSITORY
 from triseek.index import retimed
 from triseek.index.build import DEFAULT_SCOPE
 from triseek.index.tree import IGNORE_NAMES, changed_rules, rule_times
@@ -47,7 +48,7 @@ Array: TypeAlias = np.ndarray[Any, Any]
 
 BUDGET_S = 5.0
 """A sweep that takes longer than this is given up, and the answer says so."""
-SPECIAL = (*IGNORE_NAMES, b".git")
+SPECIAL = (*IGNORE_NAMES, *REPOSITORY)
 """Names whose presence in a folder may change what is listed below it."""
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
+from triseek.files.ignore import REPOSITORY
 from triseek.index.tree import IGNORE_NAMES
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ Verdict: TypeAlias = Literal[
 ]  # fmt: skip
 """Why, where the journal itself has no doubts; else the reason is the journal's."""
 
-_RULES = (*IGNORE_NAMES, b".git", b"exclude")  # exclude: of .git/info
+_RULES = (*IGNORE_NAMES, *REPOSITORY, b"exclude")  # exclude: of .git/info
 
 
 class Reuse(NamedTuple):

@@ -1,30 +1,30 @@
 """What ripgrep leaves out of a folder: ignore files of every kind, hidden names, the allow-list.
 
-The rules are those of ripgrep 14.1.0, whose order is, strongest first: `-g` globs; `.rgignore`;
+The rules are those of ripgrep 15.1.0, whose order is, strongest first: `-g` globs; `.rgignore`;
 `.ignore`; `.gitignore`; `.git/info/exclude`; git's global excludes; `--ignore-file`; then types;
 then hiddenness. Within a kind the nearest folder wins. Git's files count only inside a
-repository, and not beyond the folder that holds `.git`.
+repository, which is a folder that holds `.git` or `.jj`, and not beyond that folder.
+
+Rules of an ignore file see paths relative to its own folder. `--ignore-file` and git's global
+excludes see them as the operand was typed, relative to the working folder (`query.seen`).
 
 Each folder of a walk has `Rules`: every rule set that speaks about its entries, already in that
 order, so that the first that matches decides. Folders without ignore files share their
 parent's `Rules`, and one search over all names of a folder tells that nothing in it matches,
 which is so nearly everywhere: that is what makes a walk in Python fast.
-
-One oddity of 14.1.0 is kept, because parity is the goal: rules of folders *above* the walked one
-see an entry as if it lay directly in the walked folder. So `/sub/x` in a parent's ignore file
-does not reach `sub/x` from a walk that started beside it, and `/start/x` reaches every `x`.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from triseek.errors import InvalidQuery
 from triseek.files.containment import as_regular
 from triseek.query.globs import RuleSet, parse_line, wrap
+from triseek.query.seen import AS_IT_IS, Seen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -58,6 +58,9 @@ ALLOWED_FILES = frozenset(
     ]
 )
 """Hidden files at the top of a root that the allow-list shows."""
+
+REPOSITORY = (b".git", b".jj")
+"""What makes a folder the top of a repository."""
 
 _EXCLUDES_FILE = re.compile(rb'(?im)^\s*excludesfile\s*=\s*"?\s*(\S+?)\s*"?\s*$')
 
@@ -101,9 +104,7 @@ class Options:
         if self.dot:
             found |= {b".ignore", b".rgignore"}
         if self.vcs:
-            found.add(b".gitignore")
-        if self.vcs or self.exclude:
-            found.add(b".git")
+            found |= {b".gitignore", *REPOSITORY}
         return frozenset(found)
 
 
@@ -111,10 +112,7 @@ class _Layer(NamedTuple):
     """One rule set and how it sees the entries of a folder."""
 
     rules: RuleSet
-    cut: int
-    """How many bytes of the folder's path (from the root) belong to the rules' own folder."""
-    fixed: bytes | None = None
-    """For rules above the walk: the only folder they ever see."""
+    seen: Seen
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,13 +133,12 @@ class Rules:
         dir_verdicts: dict[bytes, bool] = {}
         names = [*files, *dirs]
         blob = wrap(names)
-        for rules, cut, fixed in self.layers:
-            seen = folder[cut:] if fixed is None else fixed
-            if not names or not rules.touches(seen, names, blob):
+        for rules, seen in self.layers:
+            if not names or not seen.touches(rules, folder, names, blob):
                 continue
-            for name, negated in rules.decide(seen, files, dirs=False).items():
+            for name, negated in seen.decide(rules, folder, files, dirs=False).items():
                 file_verdicts.setdefault(name, negated)
-            for name, negated in rules.decide(seen, dirs, dirs=True).items():
+            for name, negated in seen.decide(rules, folder, dirs, dirs=True).items():
                 dir_verdicts.setdefault(name, negated)
         return file_verdicts, dir_verdicts
 
@@ -151,9 +148,8 @@ class _Frame:
     """What one folder adds, linked to the folder above."""
 
     parent: _Frame | None
-    cut: int
-    fixed: bytes | None
-    """See `_Layer`."""
+    seen: Seen
+    """How its rules see paths."""
     custom: RuleSet
     dot: RuleSet
     git: RuleSet
@@ -173,11 +169,15 @@ class IgnoreFiles:
     """Reads ignore files as a walk comes by them."""
 
     root: bytes
-    """The folder that relative paths, `-g` and `--ignore-file` count from; absolute."""
+    """The folder that paths are relative to; absolute."""
     options: Options
+    seen: Seen = AS_IT_IS
+    """How git's global excludes and `--ignore-file` see the paths of the root."""
     names: frozenset[bytes] = field(init=False)
     problems: list[tuple[bytes, str]] = field(init=False, default_factory=list)
     """Lines of ignore files that are no valid globs, and files that cannot be read."""
+    invalid: list[tuple[bytes, str]] = field(init=False, default_factory=list)
+    """Those of them that are invalid globs."""
     _global: RuleSet = field(init=False)
     _explicit: list[RuleSet] = field(init=False)
 
@@ -185,19 +185,23 @@ class IgnoreFiles:
         self.names = self.options.names
         self._global = _NO_RULES
         if self.options.global_ and (path := global_excludes_path()):
-            self._global = self._read(path)
+            self._global = self.read(os.path.join(self._here, path))  # noqa: PTH118
         self._explicit = [
-            self._read(os.path.join(self.root, os.fsencode(path)), must=True)  # noqa: PTH118
+            self.read(os.path.join(self._here, os.fsencode(path)), must=True)  # noqa: PTH118
             for path in reversed(self.options.explicit)
         ]
+
+    @property
+    def _here(self) -> bytes:
+        """The working folder; where none is known, searches are as if started in the root."""
+        return self.seen.here or self.root
 
     def start(self, folder: bytes) -> Rules:
         """The rules of everything above a walk that starts in `folder`, relative to the root."""
         options = self.options
         frame = _Frame(
             None,
-            0,
-            b"",
+            AS_IT_IS,
             _NO_RULES,
             _NO_RULES,
             _NO_RULES,
@@ -209,46 +213,48 @@ class IgnoreFiles:
         if not (options.parents or options.vcs or options.exclude or options.global_):
             return self._rules(frame)
         base = os.path.realpath(os.path.join(self.root, folder))  # noqa: PTH118
+        start = folder + b"/" if folder else b""
         for parent in _parents(base):
             inside = base[len(parent) :].lstrip(b"/") + b"/"
-            frame = self._frame(frame, parent, self.names, cut=0, fixed=inside)
+            frame = self._frame(frame, parent, self.names, Seen(start, inside), above=True)
         return self._rules(frame)
 
     def enter(self, rules: Rules, folder: bytes, special: Iterable[bytes]) -> Rules:
         """The rules inside a folder with these ignore files (or `.git`) in it."""
         path = os.path.join(self.root, folder)  # noqa: PTH118
-        return self._rules(self._frame(rules.frame, path, special, cut=len(folder), fixed=None))
+        return self._rules(self._frame(rules.frame, path, special, Seen(folder, b""), above=False))
 
     def _frame(
-        self,
-        parent: _Frame,
-        path: bytes,
-        special: Iterable[bytes],
-        *,
-        cut: int,
-        fixed: bytes | None,
+        self, parent: _Frame, path: bytes, special: Iterable[bytes], seen: Seen, *, above: bool
     ) -> _Frame:
         present = set(special)
-        above = fixed is not None
-        # Git's marker above the walk is not looked for when only info/exclude counts.
-        has_git = self.options.require_git and b".git" in present
-        has_git = has_git and (not above or self.options.vcs) and _exists(path, b".git")
+        has_git = self._is_repository(path, present, above=above)
         # Above a repository that begins further down git's files do not count either.
         in_git = parent.in_git or has_git
         if not in_git:
             present -= {b".gitignore", b".git"}
 
         def read(name: bytes) -> RuleSet:
-            return self._read(path.rstrip(b"/") + b"/" + name) if name in present else _NO_RULES
+            return self.read(path.rstrip(b"/") + b"/" + name) if name in present else _NO_RULES
 
         exclude = _NO_RULES
         if self.options.exclude and b".git" in present:
             folder = self._git_folder(path) if self.options.require_git else path + b"/.git"
-            exclude = self._read(folder + b"/info/exclude") if folder else _NO_RULES
+            exclude = self.read(folder + b"/info/exclude") if folder else _NO_RULES
         return _Frame(
-            parent, cut, fixed, read(b".rgignore"), read(b".ignore"), read(b".gitignore"),
+            parent, seen, read(b".rgignore"), read(b".ignore"), read(b".gitignore"),
             exclude, has_git, in_git, above,
         )  # fmt: skip
+
+    def _is_repository(self, path: bytes, present: set[bytes], *, above: bool) -> bool:
+        """Whether git's files of the folders above count no further; links are followed.
+
+        With `--no-require-git` ripgrep still stops at `.jj`, in the folders it walks.
+        """
+        if above and not self.options.require_git:
+            return False
+        markers = REPOSITORY if self.options.require_git else (b".jj",)
+        return any(name in present and _exists(path, name) for name in markers)
 
     def _rules(self, frame: _Frame) -> Rules:
         """Put every rule set that counts in the order in which they decide."""
@@ -265,12 +271,10 @@ class IgnoreFiles:
             [(link, link.git) for link in inside],
             [(link, link.exclude) for link in inside],
         ]
-        layers = [
-            _Layer(rules, link.cut, link.fixed) for kind in kinds for link, rules in kind if rules
-        ]
+        layers = [_Layer(rules, link.seen) for kind in kinds for link, rules in kind if rules]
         if frame.in_git and self._global:
-            layers.append(_Layer(self._global, 0))
-        layers.extend(_Layer(rules, 0) for rules in self._explicit if rules)
+            layers.append(_Layer(self._global, self.seen))
+        layers.extend(_Layer(rules, self.seen) for rules in self._explicit if rules)
         return Rules(tuple(layers), frame)
 
     def _git_folder(self, folder: bytes) -> bytes | None:
@@ -281,15 +285,15 @@ class IgnoreFiles:
         line = _first_line(git)
         if line is None or not line.startswith(b"gitdir: "):
             return None
-        # ripgrep reads a relative path from where it was started, which is our root.
-        real = os.path.join(self.root, line[len(b"gitdir: ") :])  # noqa: PTH118
+        # ripgrep reads a relative path from where it was started.
+        real = os.path.join(self._here, line[len(b"gitdir: ") :])  # noqa: PTH118
         common = _first_line(os.path.join(real, b"commondir"))  # noqa: PTH118
         if common is None:
             return None
-        start = real if common.startswith(b".") else self.root
+        start = real if common.startswith(b".") else self._here
         return os.path.join(start, common)  # noqa: PTH118
 
-    def _read(self, path: bytes, *, must: bool = False) -> RuleSet:
+    def read(self, path: bytes, *, must: bool = False) -> RuleSet:
         """The rules of one ignore file; none if it cannot be read."""
         if not must and not os.path.isfile(path):  # noqa: PTH113
             return _NO_RULES
@@ -307,17 +311,42 @@ class IgnoreFiles:
         rules: list[Rule] = []
         for number, raw in enumerate(data.split(b"\n"), 1):
             try:
-                rule = parse_line(raw.removesuffix(b"\r").decode())
+                line = raw.removesuffix(b"\r").decode()
+                line = line.lstrip("\ufeff") if number == 1 else line
+                rule = parse_line(line, unclosed_class=True)
             except UnicodeDecodeError:
                 # ripgrep reads no further than the first line that is not UTF-8.
                 self.problems.append((path, f"line {number}: not UTF-8"))
                 break
             except InvalidQuery as error:
                 self.problems.append((path, f"line {number}: {error}"))
+                self.invalid.append(self.problems[-1])
                 continue
             if rule is not None:
                 rules.append(rule)
         return rules
+
+
+def excludes_see_folders(root: str, scope: ScopeSpec) -> bool:
+    """Whether a glob of git's global excludes, where they count, sees more than a name."""
+    options = Options.of(scope)
+    if not options.global_:
+        return False
+    path = global_excludes_path()
+    rules = IgnoreFiles(os.fsencode(root), options).read(path) if path else _NO_RULES
+    return not all(rule.name_only for rule in rules.rules)
+
+
+def faults_above(folder: bytes, scope: ScopeSpec) -> list[tuple[bytes, str]]:
+    """Invalid globs in ignore files of the folders above: path and what is wrong.
+
+    ripgrep reports those, and exits with 2; those in the folders it walks it only mentions.
+    """
+    # ripgrep reads git's files above also where there is no repository.
+    options = replace(Options.of(scope), global_=False, explicit=(), require_git=False)
+    ignore = IgnoreFiles(folder, options)
+    ignore.start(b"")
+    return ignore.invalid
 
 
 def global_excludes_path() -> bytes | None:

@@ -72,7 +72,7 @@ def walk(
 
     Args:
         root: An existing folder. Globs and `--ignore-file` count from here, as if ripgrep had
-            been started here.
+            been started here, unless the scope says from where (`ScopeSpec.here`).
         scope: Which files.
         within: Files and folders relative to the root to look at instead of all of it. As in
             ripgrep what is named is looked at even where it is hidden or ignored. Unlike in
@@ -156,7 +156,7 @@ class _Walker:
         self.scope = scope
         self.overrides = Overrides.compile(scope)
         self.types = Types.compile(scope)
-        self.ignore = IgnoreFiles(self.root, Options.of(scope))
+        self.ignore = IgnoreFiles(self.root, Options.of(scope), self.overrides.seen)
         self.special = self.ignore.names
         self.walk = Walk(self.root)
         self.device = -1

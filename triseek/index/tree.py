@@ -11,7 +11,7 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from triseek.files import git
-from triseek.files.ignore import global_excludes_path
+from triseek.files.ignore import REPOSITORY, global_excludes_path
 from triseek.store import layout
 
 if TYPE_CHECKING:
@@ -91,10 +91,10 @@ def watched(root: bytes, special: Iterable[bytes]) -> list[bytes]:
     special: what `walk.Walk.special` lists. An absent ignore file inside the tree needs no row:
     making one changes its directory's times.
     """
-    found = [os.path.join(root, path) for path in (*special, b".git")]
+    found = [os.path.join(root, path) for path in (*special, *REPOSITORY)]
     above = os.path.dirname(root)
     while True:
-        found += [os.path.join(above, name) for name in (*IGNORE_NAMES, b".git")]
+        found += [os.path.join(above, name) for name in (*IGNORE_NAMES, *REPOSITORY)]
         if above == os.path.dirname(above):
             break
         above = os.path.dirname(above)
@@ -117,10 +117,15 @@ def _global_ignores() -> list[bytes]:
 
 
 def changed_rules(table: Table) -> tuple[bool, int]:
-    """Whether any ignore file differs from a `watched` table, and when the newest last changed."""
-    changed, newest = False, 0
+    """Whether any ignore file differs from a `watched` table, and when the newest last changed.
+
+    Before the rules were those of ripgrep 15 no `.jj` was watched: what such an index leaves out
+    may be wrong.
+    """
+    paths = table.names("path").all()
+    changed, newest = not any(path.endswith(b"/.jj") for path in paths), 0
     columns = [table.numbers(name).tolist() for name in ("size", "mtime_ns", "ctime_ns", "inode")]
-    for path, *told in zip(table.names("path").all(), *columns, strict=True):
+    for path, *told in zip(paths, *columns, strict=True):
         now = rule_times(path)
         if now == _FOLDER:
             changed = changed or told[0] < 0
@@ -136,11 +141,11 @@ _FOLDER = (0, -1, -1, -1)
 def rule_times(path: bytes) -> tuple[int, int, int, int]:
     """`times` of what gives rules.
 
-    Git touches its folder with every command; only its being there matters. A `.git` that is a
-    file, as in a worktree, says where the rules are.
+    Git touches its folder with every command, as Jujutsu does; only its being there matters. A
+    `.git` that is a file, as in a worktree, says where the rules are.
     """
     now = times(path)
-    is_folder = path.endswith(b"/.git") and now[0] >= 0 and not os.path.isfile(path)
+    is_folder = path.endswith((b"/.git", b"/.jj")) and now[0] >= 0 and not os.path.isfile(path)
     return _FOLDER if is_folder else now
 
 

@@ -82,6 +82,13 @@ class ScopeSpec:
     """Bytes; larger files are not searched."""
     text: bool = False
     """Search binary files as if they were text (-a)."""
+    operand: str = ""
+    """The folder that was named, relative to the root; empty or ends in `/`."""
+    typed: str = ""
+    """How it was named from the working folder, without `./` in front; empty or ends in `/`. Globs,
+    `--ignore-file` and git's global excludes see it in the place of `operand`."""
+    here: str = ""
+    """The working folder, absolute; empty for a search as if started in the root."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,6 +158,8 @@ class Totals:
     bytes_searched: int = 0
     """Bytes read from files."""
     truncated: bool = False
+    misses: bool = False
+    """`files_without_match` by ripgrep: whether some file has no match, listed or binary."""
     skipped: list[Skipped] = field(default_factory=list)
     incomplete: str = ""
     """Why the answer may lack something; empty when it lacks nothing."""

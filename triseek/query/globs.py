@@ -1,16 +1,14 @@
 r"""Globs as ripgrep reads them: the lines of ignore files, `-g`, and the globs of file types.
 
 A glob is parsed into tokens and the tokens become one regular expression over bytes. The
-meaning is that of gitignore as ripgrep 14.1.0 reads it: `*` and `?` stay inside one path
-component, `**/`, `/**/` and `/**` cross components, `{a,b}` does not nest, the last line that
-matches wins. Its oddities are kept, because what is listed must be what ripgrep lists:
+meaning is that of gitignore as ripgrep 15.1.0 reads it: `*` and `?` stay inside one path
+component, `**/`, `/**/` and `/**` cross components, `{a,{b,c}}` nests, the last line that matches
+wins. Its oddities are kept, because what is listed must be what ripgrep lists:
 
 - a negated class (`[!a]`) matches `/` too;
 - a class speaks of bytes, so `[é]` matches either byte of é;
-- an alternative that is empty is dropped (`{,a}` is `{a}`), and a `}` that closes nothing is
-  nothing;
-- a glob that ends in a literal `.` matches only if all of it is literal and it says more than
-  a file name.
+- an alternative that is empty is dropped (`{,a}` is `{a}`);
+- a `[` that is never closed is a literal in ignore files and an error in `-g`.
 
 Paths are compared many at a time: a *wrapped* blob holds every path between a NUL byte, which no
 path contains, and a `/` with a NUL byte, so that one search finds all that match. The `/` keeps
@@ -19,7 +17,7 @@ a glob that matches nothing at all (`{**,b}`) from matching between two paths.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -80,10 +78,29 @@ class Rule:
     tokens: Tokens
     fold_case: bool = False
 
+    def below(self, folder: bytes) -> Rule:
+        """The same rule for paths that have `folder` (which ends in `/`) in front."""
+        if self.name_only or not self.tokens:
+            return self
+        lead = tuple(Token("literal", text=bytes([byte])) for byte in folder[:-1])
+        if self.tokens[0].kind != "prefix":
+            tokens = (*lead, Token("literal", text=b"/"), *self.tokens)
+        elif len(self.tokens) == 1:
+            tokens = (*lead, Token("suffix"))
+        else:
+            tokens = (*lead, Token("between"), *self.tokens[1:])
+        body = _regex(tokens, fold_case=self.fold_case)
+        return replace(self, body=body, tokens=tokens)
+
 
 @lru_cache(maxsize=8192)  # trees repeat their ignore files
-def parse_line(line: str, *, fold_case: bool = False) -> Rule | None:
+def parse_line(line: str, *, fold_case: bool = False, unclosed_class: bool = False) -> Rule | None:
     """Read one line as gitignore does; `None` for blank lines and comments.
+
+    Args:
+        line: Without its end.
+        fold_case: Whether ASCII letters match in any case.
+        unclosed_class: Whether a `[` without its `]` is a literal, as in ignore files.
 
     Raises:
         InvalidQuery: The line is no valid glob.
@@ -102,7 +119,8 @@ def parse_line(line: str, *, fold_case: bool = False) -> Rule | None:
     if glob.endswith("/**"):
         # `foo/**` is what lies in foo, not foo itself.
         glob += "/*"
-    return _rule(original, glob, negated=negated, only_dir=only_dir, fold_case=fold_case)
+    parser = _Parser(glob, original, fold_case=fold_case, unclosed_class=unclosed_class)
+    return _rule(original, parser.parse(), negated=negated, only_dir=only_dir, fold_case=fold_case)
 
 
 def parse_name_glob(glob: str) -> Rule:
@@ -112,7 +130,7 @@ def parse_name_glob(glob: str) -> Rule:
         InvalidQuery: It is no valid glob.
     """
     tokens = _Parser(glob, glob, fold_case=False).parse()
-    body = "" if _is_dead(tokens) else _regex(tokens)
+    body = _regex(tokens)
     return Rule(glob, negated=False, only_dir=False, name_only=True, body=body, tokens=tokens)
 
 
@@ -125,12 +143,10 @@ def _strip_marks(line: str) -> tuple[str, bool, bool]:
     return line.removeprefix("/"), negated, line.startswith("/")
 
 
-def _rule(text: str, glob: str, *, negated: bool, only_dir: bool, fold_case: bool) -> Rule:
-    tokens = _Parser(glob, text, fold_case=fold_case).parse()
+def _rule(text: str, tokens: Tokens, *, negated: bool, only_dir: bool, fold_case: bool) -> Rule:
     name_only = len(tokens) > 1 and tokens[0].kind == "prefix" and not _crosses(tokens[1:])
     speaks = tokens[1:] if name_only else tokens
-    dead = not fold_case and _is_dead(tokens)
-    body = "" if dead else _regex(speaks, fold_case=fold_case)
+    body = _regex(speaks, fold_case=fold_case)
     return Rule(text, negated, only_dir, name_only, body, tokens, fold_case)
 
 
@@ -145,30 +161,22 @@ def _crosses(tokens: Tokens) -> bool:
     )
 
 
-def _is_dead(tokens: Tokens) -> bool:
-    """Whether ripgrep's fast paths, which see no extension in `foo.`, never let this match.
-
-    Only globs without case folding take those paths.
-    """
-    if not tokens:
-        return True
-    if tokens[-1].text != b".":
-        return False
-    rest = tokens[1:] if tokens[0].kind == "prefix" else tokens
-    if any(token.kind != "literal" for token in rest):
-        return True
-    return len(rest) < len(tokens) and all(token.text != b"/" for token in rest)
-
-
 class _Parser:
     """Tokens of a glob, with ripgrep's reading of everything odd."""
 
-    def __init__(self, glob: str, text: str, *, fold_case: bool) -> None:
+    def __init__(
+        self, glob: str, text: str, *, fold_case: bool, unclosed_class: bool = False
+    ) -> None:
         self.glob = glob
         self.text = text
         self.fold_case = fold_case
+        self.unclosed_class = unclosed_class
         self.at = 0
         self.stack: list[list[Token]] = [[]]
+        """What is parsed outside of braces, then every alternative of the open ones."""
+        self.opened: list[int] = []
+        """For each open brace, where its alternatives begin in `stack`."""
+        self.bracket_is_literal = False
 
     def parse(self) -> Tokens:
         while self.at < len(self.glob):
@@ -185,14 +193,13 @@ class _Parser:
         elif char == "*":
             self._star()
         elif char == "[":
-            self._push(Token("class", members=self._class()))
+            self._bracket()
         elif char == "{":
-            self._open()
+            self.opened.append(len(self.stack))
+            self.stack.append([])
         elif char == "}":
-            branches = tuple(tuple(part) for part in self.stack[1:])
-            del self.stack[1:]
-            self._push(Token("either", branches=branches))
-        elif char == "," and len(self.stack) > 1:
+            self._close()
+        elif char == "," and self.opened:
             self.stack.append([])
         elif char == "\\":
             self._escape()
@@ -205,10 +212,24 @@ class _Parser:
     def _literal(self, char: str) -> None:
         self._push(Token("literal", text=char.encode("utf-8", "surrogateescape")))
 
-    def _open(self) -> None:
-        if len(self.stack) > 1:
-            raise self._error("`{` inside `{…}` is not supported")
-        self.stack.append([])
+    def _close(self) -> None:
+        if not self.opened:
+            raise self._error("a `}` closes nothing; write `[}]` for a brace")
+        begin = self.opened.pop()
+        branches = tuple(tuple(part) for part in self.stack[begin:])
+        del self.stack[begin:]
+        self._push(Token("either", branches=branches))
+
+    def _bracket(self) -> None:
+        """A class; or a literal, once a bracket is not closed: then no later one is either."""
+        begin = self.at
+        ranges = None if self.bracket_is_literal else self._class()
+        if ranges is None:
+            self.bracket_is_literal = True
+            self.at = begin
+            self._literal("[")
+        else:
+            self._push(Token("class", members=ranges))
 
     def _escape(self) -> None:
         if self.at == len(self.glob):
@@ -243,20 +264,25 @@ class _Parser:
         kept = last.kind in ("prefix", "suffix")
         self._push(last if kept else Token("suffix" if ends else "between"))
 
-    def _class(self) -> frozenset[int]:
+    def _class(self) -> frozenset[int] | None:
+        """The bytes of the class that begins here; None if it does not end and need not."""
         negated = self._peek() in ("!", "^")
         self.at += negated
         ranges = self._ranges()
+        if ranges is None:
+            return None
         members = {byte for low, high in ranges for byte in _range_bytes(low, high)}
         if self.fold_case:
             members = {other for byte in members for other in _both_cases(byte)}
         return frozenset(range(256)) - members if negated else frozenset(members)
 
-    def _ranges(self) -> list[tuple[str, str]]:
+    def _ranges(self) -> list[tuple[str, str]] | None:
         ranges: list[tuple[str, str]] = []
         open_range = False
         while True:
             char = self._peek()
+            if not char and self.unclosed_class:
+                return None
             if not char:
                 raise self._error("a `[` is never closed; write `[[]` for a bracket")
             self.at += 1

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from triseek.query.filetypes import Types
 from triseek.query.globs import RuleSet, parse_line
 from triseek.query.pathtable import PathTable
+from triseek.query.seen import AS_IT_IS, Seen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -50,8 +51,9 @@ class Entries:
 class Overrides:
     """All `-g` and `--iglob` together. They beat ignore rules, types and hiddenness."""
 
-    def __init__(self, rules: Iterable[Rule]) -> None:
+    def __init__(self, rules: Iterable[Rule], seen: Seen = AS_IT_IS) -> None:
         self.rules = list(rules)
+        self.seen = seen
         self.takes = any(not rule.negated for rule in self.rules)
         """Whether a file that no glob matches is left out."""
         self.set = RuleSet(self.rules)
@@ -66,15 +68,25 @@ class Overrides:
         fold = spec.glob_case_insensitive
         parsed = [parse_line(glob, fold_case=fold) for glob in spec.globs]
         parsed += [parse_line(glob, fold_case=True) for glob in spec.iglobs]
-        return cls(rule for rule in parsed if rule is not None)
+        return cls((rule for rule in parsed if rule is not None), Seen.of(spec))
 
     def decide(self, folder: bytes, names: Sequence[bytes], *, dirs: bool) -> dict[bytes, bool]:
         """For names in `folder` (empty or ending in `/`) a glob speaks about: is it taken."""
-        matched = self.set.decide(folder, names, dirs=dirs)
+        matched = self.seen.decide(self.set, folder, names, dirs=dirs)
         verdicts = {name: not negated for name, negated in matched.items()}
         if self.takes and not dirs:
             verdicts.update({name: False for name in names if name not in matched})
         return verdicts
+
+    def verdicts(self, table: PathTable, *, dirs: bool) -> Verdicts:
+        """What the last matching glob says of every path of the root."""
+        rules = self.rules if dirs else [rule for rule in self.rules if not rule.only_dir]
+        seen = self.seen
+        if seen.changes and not (seen.lead or seen.cuts):
+            rules = [rule.below(seen.folder) for rule in rules]
+        elif seen.cuts or (seen.changes and not all(rule.name_only for rule in rules)):
+            table = PathTable.of([seen.path(path) for path in table.paths])
+        return _verdicts(table, rules)
 
 
 class Scope:
@@ -168,14 +180,13 @@ class Scope:
         return [left.entries[at] for at in np.flatnonzero(back).tolist()]
 
     def _override_verdicts(self, table: PathTable) -> Verdicts:
-        rules = [rule for rule in self.overrides.rules if not rule.only_dir]
-        verdicts = _verdicts(table, rules)
+        verdicts = self.overrides.verdicts(table, dirs=False)
         if self.overrides.takes:
             verdicts -= verdicts == 0
         return verdicts
 
     def _dir_verdicts(self, table: PathTable) -> Verdicts:
-        return _verdicts(table, self.overrides.rules)
+        return self.overrides.verdicts(table, dirs=True)
 
     def _type_verdicts(self, table: PathTable) -> Verdicts:
         verdicts = _verdicts(table, self.types.rules)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from triseek.cli import status
-from triseek.cli.operands import Naming, Places, anchored, session
+from triseek.cli.operands import Naming, Places, as_typed, session
 from triseek.cli.render.output import Output
 from triseek.engine.find_files import GLOB_SIGNS, folded
 from triseek.errors import InvalidQuery, InvalidRequest, RepoNotDetected
@@ -52,7 +52,7 @@ def find_files(
     out = Output(world.out)
     with session(service) as open_service:
         places = Places(open_service, world)
-        root = os.fsencode(places.tree(path, ScopeSpec()).engine.root)
+        root = os.fsencode(places.tree(path).engine.root)
         wanted = scope or ScopeSpec(allowlist=True)
         found = list(_found(places, query, path, wanted, by_path=by_path, world=world))
     kept = found if limit is None else found[:limit]
@@ -106,9 +106,9 @@ def _found(
     accepts = _accepts(query)
     if accepts is None:
         scope = replace(scope, globs=(*scope.globs, query))
-    place = places.tree(path, scope)
+    place = places.tree(path)
     naming = Naming(place.inside, path)
-    scope = anchored(scope, place.engine, world)
+    scope = as_typed(scope, place, path, world)
     inside = (os.fsdecode(place.inside),) if place.inside else ()
     paths = list(place.engine.list_files(scope, inside))
     if accepts is not None:

@@ -11,13 +11,14 @@ import numpy as np
 
 from triseek.cli import status
 from triseek.cli.binary import MAPPED_MAX, noticed_buffered, noticed_mapped, without_rest
-from triseek.cli.operands import Naming, Places, anchored, runs, session
+from triseek.cli.operands import Naming, Places, as_typed, runs, session
 from triseek.cli.render.found import BulkRenderer, Found, Rows
 from triseek.cli.render.output import Output
 from triseek.cli.report import Report
 from triseek.cli.resolve import as_explicit
 from triseek.engine.backends.lines import spans_lines
 from triseek.errors import InvalidQuery
+from triseek.files.ignore import faults_above
 from triseek.files.text import decode, has_mark
 from triseek.query.pattern import compile as compile_pattern
 from triseek.query.scope import Scope
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from triseek.engine.backends.base import Batch
     from triseek.engine.engine import Engine
     from triseek.engine.search import Search
-    from triseek.model.search import SearchRequest, Skipped
+    from triseek.model.search import ScopeSpec, SearchRequest, Skipped
     from triseek.service.service import Service
 
 FAULTS = ("unreadable", "loop", "not_found", "other")
@@ -114,9 +115,8 @@ class _Job:
             )
 
     def _search_tree(self, operand: Operand) -> None:
-        place = self.places.tree(operand.typed, self.plan.request.scope)
+        place, scope = self._placed(operand)
         naming = Naming(place.inside, operand.typed)
-        scope = anchored(self.plan.request.scope, place.engine, self.world)
         request = replace(self.plan.request, scope=scope, paths=_paths(place))
         if self.plan.include_zero and self.plan.shows in ("count", "count_matches"):
             self._count_all(place, request, naming)
@@ -133,6 +133,15 @@ class _Job:
         nothing = not (self.report.matched or self.report.totals.files_searched)
         if nothing and not operand.typed:
             self._check_scope(place, request)
+
+    def _placed(self, operand: Operand) -> tuple[Place, ScopeSpec]:
+        """Where a folder operand is, and the scope as it counts there."""
+        place = self.places.tree(operand.typed)
+        scope = as_typed(self.plan.request.scope, place, operand.typed, self.world)
+        folder = os.path.join(os.fsencode(place.engine.root), place.inside)
+        for path, fault in faults_above(folder, scope):
+            self._complain(os.fsdecode(path), fault)
+        return place, scope
 
     @staticmethod
     def _needs_files(batch: Batch, search: Search) -> bool:
@@ -220,10 +229,17 @@ class _Job:
                     self.out.flush()
         finally:
             search.close()
+            self._count_misses(search)
             self.report.add(search, os.fsencode(engine.root))
             if search.request.count_all or not search.totals.truncated:
                 # Of what lies behind the limit nobody knows what could be read.
                 self._complain_about(search.totals.skipped, shown)
+
+    def _count_misses(self, search: Search) -> None:
+        """A binary file without a match is not listed, but counts for the exit status."""
+        if search.request.mode == "files_without_match":
+            binary = any(each.reason == "binary" for each in search.totals.skipped)
+            self.report.matched = self.report.matched or search.totals.misses or binary
 
     def _files_of(
         self, batch: Batch, search: Search, engine: Engine, shown: Callable[[bytes], bytes]
@@ -277,6 +293,7 @@ class _Job:
         """--files."""
         from triseek.cli.render.summary import PathLines
 
+        Scope.compile(self.plan.request.scope)  # also where only files were named
         printer = PathLines(self.plan.look, self.out)
         for paths in self._listed():
             self.report.matched = self.report.matched or bool(paths)
@@ -292,10 +309,12 @@ class _Job:
             elif operand.kind == "file":
                 yield [os.fsencode(operand.typed)]
             else:
-                place = self.places.tree(operand.typed, self.plan.request.scope)
+                place, scope = self._placed(operand)
                 naming = Naming(place.inside, operand.typed)
-                scope = anchored(self.plan.request.scope, place.engine, self.world)
-                yield naming.all_shown(place.engine.list_files(scope, _paths(place)))
+                skipped: list[Skipped] = []
+                paths = place.engine.list_files(scope, _paths(place), skipped=skipped)
+                yield naming.all_shown(paths)
+                self._complain_about(skipped, naming.shown)
 
     # Closing words
 

@@ -27,6 +27,7 @@ from triseek.engine.backends.file import FileSearch, named_files
 from triseek.engine.backends.generation import State
 from triseek.engine.freshness import BUDGET_S
 from triseek.files import walk
+from triseek.files.ignore import excludes_see_folders
 from triseek.files.root import open_folder
 from triseek.files.watcher import WatchLimit
 from triseek.index import merge
@@ -34,6 +35,7 @@ from triseek.index.reader import Reader
 from triseek.index.update import commit_changed
 from triseek.model.index import no_progress
 from triseek.query.scope import Scope
+from triseek.query.seen import Seen
 from triseek.store import layout, manifest
 
 if TYPE_CHECKING:
@@ -82,12 +84,15 @@ class Indexed:
     def covers(self, scope: ScopeSpec, paths: Sequence[str] = ()) -> bool:
         """Whether the index can answer for these files, if need be with a partial walk.
 
-        It cannot for files the default walk leaves out, nor below a folder it did not enter.
+        It cannot for files the default walk leaves out, nor below a folder it did not enter, nor
+        where git's global excludes see other paths than they did when it was built.
         """
         if Scope.compile(scope).widens_walk or scope.text or scope.one_file_system:
             return False
         if scope.ignore_files or scope.no_ignore_files or (paths and scope.max_depth is not None):
             return False
+        if Seen.of(scope).changes and excludes_see_folders(self.root, scope):
+            return False  # it was built with what they see from the root
         named = named_files(os.fsencode(self.root), paths)
         if named.files or named.missing:
             return False

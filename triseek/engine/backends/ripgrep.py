@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -176,19 +177,42 @@ class _Question:
         """Run rg once and yield what it finds as it says it."""
         if not folders:
             return
-        asked = arguments(self.request, map(os.fsdecode, folders), ordered=ordered)
+        scope = self.request.scope
+        if scope.here:
+            given, cwd = [self._lead], scope.here
+        else:
+            given, cwd = [b"./" + folder for folder in folders], os.fsdecode(self.search.root)
+        asked = arguments(self.request, map(os.fsdecode, given), ordered=ordered)
         skipped: list[Skipped] = []
-        with _Process([self.program, *asked], os.fsdecode(self.search.root)) as process:
+        with _Process([self.program, *asked], cwd) as process:
             for said in self._read(process.stdout):
                 if isinstance(said, Stats):
                     self.totals.files_searched += said.files
                     self.totals.bytes_searched += said.size
-                elif self._is_binary(said):
-                    skipped.append(Skipped(said.path, "binary"))
+                    continue
+                answer = said._replace(path=self._in_root(said.path))
+                if self._is_binary(answer):
+                    skipped.append(Skipped(answer.path, "binary"))
                 else:
-                    yield self._file_rows(said)
-            skipped += (each for each in process.finish() if not self._has_gone(each, folders))
+                    yield self._file_rows(answer)
+            faults = [replace(each, path=self._in_root(each.path)) for each in process.finish()]
+            skipped += (each for each in faults if not self._has_gone(each, folders))
+            if self.request.mode == "files_without_match" and process.status == 0:
+                self.totals.misses = True
         self.totals.skipped += skipped
+
+    @property
+    def _lead(self) -> bytes:
+        """The folder that rg is given where the scope says how it was typed."""
+        typed = os.fsencode(self.request.scope.typed)
+        return typed if typed.startswith(b"/") else b"./" + typed
+
+    def _in_root(self, printed: bytes) -> bytes:
+        """A path as rg printed it, relative to the root."""
+        scope = self.request.scope
+        if not scope.here:
+            return printed.removeprefix(b"./")
+        return os.fsencode(scope.operand) + printed.removeprefix(self._lead)
 
     def _has_gone(self, skipped: Skipped, named: list[bytes]) -> bool:
         """Whether a file has gone since rg listed it (see `FileSearch`); a dead link has not."""
@@ -249,6 +273,7 @@ class _Process:
         environment = {**os.environ}
         environment.pop("RIPGREP_CONFIG_PATH", None)
         self.errors = _scratch()
+        self.status = -1
         try:
             self.process = children.start(
                 command,
@@ -287,15 +312,17 @@ class _Process:
         Raises:
             BackendFailure: rg says that something other than single files went wrong.
         """
-        status = self.process.wait()
+        self.status = status = self.process.wait()
         self.errors.seek(0)
-        said = self.errors.read().decode("utf-8", "surrogateescape").splitlines()
+        everything = self.errors.read().decode("utf-8", "surrogateescape").splitlines()
+        # The command line complains of invalid globs above the folder itself, on every road.
+        said = [line for line in everything if not ripgrep_output.is_about_rules(line)]
         problems = [ripgrep_output.problem(line) for line in said]
         if status in (0, 1):
             return []
         if status < 0:
             raise BackendFailure(f"rg was ended by signal {-status}")
-        if None in problems or not said:
+        if None in problems or not everything:
             unknown = (line for line, known in zip(said, problems, strict=True) if not known)
             silence = f"rg ended with status {status} and said nothing"
             raise BackendFailure(next(unknown, silence))

@@ -1,7 +1,7 @@
 """A request in ripgrep's own words.
 
 Everything a user can choose goes behind `--flag=value`, patterns behind `--regexp=`, paths
-behind `--` and `./`: no value is ever read as an option, whatever it begins with.
+behind `--`: no value is ever read as an option, whatever it begins with.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ _MODES = {
 def arguments(request: SearchRequest, paths: Iterable[str], *, ordered: bool) -> list[str]:
     """Return what to pass to rg, without its own name.
 
-    `paths` are relative to rg's working folder. `ordered` lets rg sort, which costs it its
-    threads.
+    `paths` are folders as rg is to print them: absolute, or with `./` in front. `ordered` lets rg
+    sort, which costs it its threads.
     """
     spec = request.pattern
     patterns = spec.patterns if spec.fixed else map(escape_braces, spec.patterns)
@@ -60,7 +60,7 @@ def arguments(request: SearchRequest, paths: Iterable[str], *, ordered: bool) ->
         *_scope_flags(request.scope),
         *(f"--regexp={pattern}" for pattern in patterns),
         "--",
-        *(f"./{path}" for path in paths),
+        *paths,
     ]
 
 

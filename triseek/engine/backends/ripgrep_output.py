@@ -36,18 +36,19 @@ _STATS = re.compile(
     rb"(\d+) files? searched\n\d+ bytes? printed\n(\d+) bytes? searched\n.*",
     re.DOTALL,
 )
-_COUNT = re.compile(rb"\./([^\0]*)\0(\d+)\r?\n")
+_COUNT = re.compile(rb"([^\0]+)\0(\d+)\r?\n")
 _PROBLEM = re.compile(
-    r"rg: (?:File system loop found: \./(?P<loop>.*) points to an ancestor .*"
-    r"|\./(?P<path>.*?): .*\(os error (?P<errno>\d+)\))"
+    r"rg: (?:File system loop found: (?P<loop>.*) points to an ancestor .*"
+    r"|(?P<path>\.?/.*?): .*\(os error (?P<errno>\d+)\))"
 )
+_INVALID_RULE = re.compile(r"(?:rg: )?/.*: line \d+: error parsing glob .*")
 
 
 class Answer(NamedTuple):
     """What rg printed for one file."""
 
     path: bytes
-    """Without the leading `./`."""
+    """As rg prints it: with the folder that it was given in front."""
     rows: np.ndarray
     """`ROW`, one per line; empty in the modes without."""
     text: bytes
@@ -71,6 +72,7 @@ class Problem(NamedTuple):
     """A file or folder rg complained about."""
 
     path: bytes
+    """As rg prints it."""
     loop: bool
     errno: int
 
@@ -126,7 +128,7 @@ def _answers(printed: bytes, bounds: np.ndarray, *, numbered: bool) -> Iterator[
     edge = edges.tolist()
     for number, (begin, head, _) in enumerate(bounds.tolist()):
         mine = rows[edge[number] : edge[number + 1]]
-        path = printed[begin + 2 : head]
+        path = printed[begin:head]
         yield Answer(path, mine, printed, counts[number], stopped[number])
 
 
@@ -169,7 +171,7 @@ def names(stream: IO[bytes]) -> Iterator[Answer | Stats]:
     held = b""
     while chunk := stream.read(READ_BYTES):
         *whole, held = (held + chunk).split(b"\0")
-        yield from (Answer(path[2:], NO_ROWS, b"", 1) for path in whole)
+        yield from (Answer(path, NO_ROWS, b"", 1) for path in whole)
 
 
 def _stats(printed: bytes) -> Iterator[Stats]:
@@ -198,6 +200,11 @@ def runs_of(lines: FileRows) -> FileRows:
     joined["begin"] = (stops - sizes)[first]
     joined["end"] = stops[np.append(np.flatnonzero(first)[1:] - 1, len(rows) - 1)]
     return FileRows(lines.path, joined, text, int(np.count_nonzero(~joined["context"])))
+
+
+def is_about_rules(line: str) -> bool:
+    """Return whether a line of rg's stderr complains of a glob in an ignore file."""
+    return _INVALID_RULE.fullmatch(line) is not None
 
 
 def problem(line: str) -> Problem | None:
