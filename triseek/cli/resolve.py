@@ -109,14 +109,14 @@ def _operands(
     if typed:
         if used_stdin and STDIN in typed:
             raise InvalidRequest("standard input cannot be both patterns (-f -) and text (-)")
-        return tuple(_operand(each, world, searches=searches) for each in typed)
+        return tuple(_operand(each, world) for each in typed)
     if searches and world.stdin_readable and not used_stdin:
         return (Operand("", "stdin"),)
     return (Operand("", "tree"),)
 
 
-def _operand(typed: str, world: World, *, searches: bool) -> Operand:
-    if typed == STDIN and searches:
+def _operand(typed: str, world: World) -> Operand:
+    if typed == STDIN:
         return Operand(typed, "stdin")
     try:
         mode = world.stat(typed).st_mode

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from triseek.cli.operands import Place
     from triseek.cli.render.found import Renderer
+    from triseek.cli.render.replace import Replacer
     from triseek.cli.resolve import Operand, Plan
     from triseek.cli.world import World
     from triseek.engine.backends.base import Batch
@@ -308,6 +309,8 @@ class _Job:
                 self._complain(operand.typed, operand.fault)
             elif operand.kind == "file":
                 yield [os.fsencode(operand.typed)]
+            elif operand.kind == "stdin":
+                yield [b"<stdin>"]
             else:
                 place, scope = self._placed(operand)
                 naming = Naming(place.inside, operand.typed)
@@ -404,7 +407,7 @@ def _renderer(plan: Plan, out: Output) -> Renderer:
     if plan.shows == "json":
         from triseek.cli.render.json_lines import JsonLines
 
-        return JsonLines(plan.look, out)
+        return JsonLines(plan.look, out, _replacer(plan))
     if plan.shows == "standard":
         return _standard(plan, out)
     from triseek.cli.render.summary import CountLines, PathLines
@@ -426,11 +429,16 @@ def _tallied(renderer: Renderer, plan: Plan) -> Renderer:
 def _standard(plan: Plan, out: Output) -> Renderer:
     from triseek.cli.render.standard import Standard
 
+    return Standard(plan.look, out, _replacer(plan))
+
+
+def _replacer(plan: Plan) -> Replacer | None:
+    """What puts the replacement of -r in the place of matches, if it was asked for."""
     if plan.look.replacement is None:
-        return Standard(plan.look, out)
+        return None
     from triseek.cli.render.replace import Replacer
 
-    return Standard(plan.look, out, Replacer(plan.look.replacement, plan.request.pattern))
+    return Replacer(plan.look.replacement, plan.request.pattern)
 
 
 def in_bulk(renderer: Renderer) -> BulkRenderer | None:

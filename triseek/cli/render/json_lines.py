@@ -16,13 +16,15 @@ if TYPE_CHECKING:
     from triseek.cli.render.found import Found
     from triseek.cli.render.look import Look
     from triseek.cli.render.output import Output
+    from triseek.cli.render.replace import Replacer
 
 
 class JsonLines:
     """Writes messages."""
 
-    def __init__(self, look: Look, out: Output) -> None:
+    def __init__(self, look: Look, out: Output, replacer: Replacer | None = None) -> None:
         self.counts = Counts()
+        self._replacer = replacer
         self._look = look
         self._out = out
 
@@ -59,10 +61,20 @@ class JsonLines:
             pieces.append(
                 f'{{"type":"{kind}","data":{{"path":{path},"lines":{data(line)},'
                 f'"line_number":{figure},"absolute_offset":{offset},'
-                f'"submatches":[{_submatches(line, spans)}]}}}}\n'
+                f'"submatches":[{self._submatches(line, spans)}]}}}}\n'
             )
         self._out.write("".join(pieces).encode())
         return matches, lines
+
+    def _submatches(self, line: bytes, spans: list[tuple[int, int]]) -> str:
+        replacements = [""] * len(spans)
+        if self._replacer and spans:
+            made, places = self._replacer.replaced(line, spans)
+            replacements = [f'"replacement":{data(made[begin:end])},' for begin, end in places]
+        return ",".join(
+            f'{{"match":{data(line[begin:end])},{replacement}"start":{begin},"end":{end}}}'
+            for (begin, end), replacement in zip(spans, replacements, strict=True)
+        )
 
     def _end(self, found: Found, path: str, printed: int, matches: int, lines: int) -> str:
         binary = "null" if found.binary_at is None else str(found.binary_at)
@@ -91,12 +103,6 @@ def data(raw: bytes) -> str:
         return f'{{"text":{encode_basestring(raw.decode())}}}'
     except UnicodeDecodeError:
         return f'{{"bytes":"{b64encode(raw).decode()}"}}'
-
-
-def _submatches(line: bytes, spans: list[tuple[int, int]]) -> str:
-    return ",".join(
-        f'{{"match":{data(line[begin:end])},"start":{begin},"end":{end}}}' for begin, end in spans
-    )
 
 
 def _elapsed(nanos: int, *, by_name: bool = False) -> str:

@@ -73,8 +73,9 @@ class RowWriter:
             self.matches += len(self._spans)
             self.matched_lines += line_count(line)
         if self._replacer and self._spans:
-            trimmed = line if self._multiline else line[: self._trimmed(line, 0, len(line))]
-            line, self._spans = self._replacer.replaced(trimmed, self._spans)
+            end = len(line) if self._multiline else self._trimmed(line, 0, len(line))
+            replaced, self._spans = self._replacer.replaced(line[:end], self._spans)
+            line = replaced + line[end:]  # a line keeps its own end
         if look.clip and not self._multiline:
             line, self._spans = clipped(line, self._spans, look.clip)
         several = self._multiline and not context

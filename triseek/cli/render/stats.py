@@ -18,5 +18,5 @@ def statistics(counts: Counts, *, searches: int, bytes_searched: int, seconds: f
         f"{counts.bytes_printed} bytes printed\n"
         f"{bytes_searched} bytes searched\n"
         f"{seconds:.6f} seconds spent searching\n"
-        f"{seconds:.6f} seconds\n"
+        f"{seconds:.6f} seconds total\n"
     ).encode()
