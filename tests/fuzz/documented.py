@@ -30,4 +30,20 @@ def _brace(difference: Difference) -> bool:
     return refused and any("{" in pattern for pattern in difference.case.patterns)
 
 
-RULES = (Documented("A brace that repeats nothing", _brace),)
+INDEX_REFUSALS = (
+    b"there is no index for",
+    b"the index does not hold the files this search asks for",
+    b"the index cannot tell what does not match",
+)
+
+
+def _index_refused(difference: Difference) -> bool:
+    """`--engine index` was asked for what an index cannot answer, and says which."""
+    refused = any(message in difference.ours.err for message in INDEX_REFUSALS)
+    return difference.road == "index" and difference.ours.status == 2 and refused
+
+
+RULES = (
+    Documented("A brace that repeats nothing", _brace),
+    Documented("`--engine index`", _index_refused),
+)
