@@ -100,11 +100,12 @@ def run(idle_exit: IdleExit = None) -> int:
     from triseek import config
     from triseek.cli.compose import compose
     from triseek.daemon import process
+    from triseek.ipc import ending
 
     if idle_exit is not None and not 0 <= idle_exit < float("inf"):
         raise typer.BadParameter("give a number of seconds, 0 or more", param_hint="--idle-exit")
-    process.run(compose, config.read({"idle_exit_s": idle_exit}))
-    return status.FOUND
+    process.run(compose, config.read({"idle_exit_s": idle_exit}), ending=ending.within)
+    ending.now(status.FOUND)
 
 
 @app.command("logs")

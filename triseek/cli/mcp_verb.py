@@ -52,6 +52,7 @@ def serve(words: Words) -> int:
         Busy: the port is in use.
         StateUnwritable: the token cannot be kept.
     """
+    from triseek.ipc import ending
     from triseek.mcp import serve as serving
     from triseek.service.verbs import TOOLSETS
 
@@ -63,4 +64,4 @@ def serve(words: Words) -> int:
             next_step=f"Choose among {', '.join(TOOLSETS)}.",
         )
     serving.serve(words.repo, toolsets, words.http)
-    return status.FOUND
+    ending.now(status.FOUND)  # a thread that still reads a file would be waited for

@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 NICE = 10
 """Builds wait for whoever is waiting."""
-_STOP_S = 5.0
+_STOP_S = 1.0
 
 
 class Chores:

@@ -11,7 +11,7 @@ from triseek.sessions.memo.memo import Memo
 SAVE_S = 5.0
 """How much may be forgotten if the daemon is killed. No hook waits for a disk: what is lost is a
 reading that has to be done again."""
-FINISH_S = 2.0
+FINISH_S = 0.8
 """How long the end waits for one that is being written."""
 
 

@@ -63,6 +63,7 @@ def run(
     compose: Callable[[Settings], tuple[Handlers, Sequence[Work]]],
     settings: Settings,
     limits: Limits | None = None,
+    ending: Callable[[], None] = lambda: None,
 ) -> str:
     """Be the daemon until told to stop, or idle for too long.
 
@@ -71,6 +72,7 @@ def run(
             before the first connection, so it should import and open little.
         settings: `idle_exit_s` and `log_level` are read here.
         limits: what one client may ask.
+        ending: called once, when the daemon begins to end.
 
     Returns:
         Why it ended: "shutdown", "idle", "SIGTERM", "SIGINT", "homeless".
@@ -84,7 +86,7 @@ def run(
         logs.configure("daemon", settings.log_level)
         leaving.callback(logs.close)
         try:
-            return _serve(compose, settings, limits or Limits(), Home(held), leaving)
+            return _serve(compose, settings, limits or Limits(), Home(held), leaving, ending)
         except BaseException:
             logger.exception("daemon failed")
             raise
@@ -203,6 +205,7 @@ def _serve(
     limits: Limits,
     home: Home,
     leaving: ExitStack,
+    ending: Callable[[], None],
 ) -> str:
     faulthandler.enable()
     sys.setswitchinterval(SWITCH_S)
@@ -210,7 +213,12 @@ def _serve(
     handlers, work = compose(settings)
     listener, place, token = _listen(home, leaving)
     server = Server(
-        listener, handlers, token=token, limits=limits, closing=lambda: home.leave(_forget_record)
+        listener,
+        handlers,
+        token=token,
+        limits=limits,
+        closing=lambda: home.leave(_forget_record),
+        ending=ending,
     )
     leaving.callback(home.leave, _forget_record)
     _on_signals(server, leaving)

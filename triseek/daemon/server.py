@@ -103,6 +103,7 @@ class Server:
         limits: see there.
         closing: called once, before the answer to shutdown is sent, so that whoever reads that
             answer finds no trace of this daemon but its lock (dmypy removes its status file then).
+        ending: called once, when no more connections are taken.
     """
 
     def __init__(
@@ -113,12 +114,14 @@ class Server:
         token: str = "",
         limits: Limits | None = None,
         closing: Callable[[], None] = lambda: None,
+        ending: Callable[[], None] = lambda: None,
     ) -> None:
         self._listener = listener
         self._handlers = handlers
         self._token = token
         self._limits = limits or Limits()
         self._closing = closing
+        self._ending = ending
         self._wake, self._waker = socket.socketpair()
         self._waker.setblocking(False)
         self._crew = Crew(self._converse, WAITING)
@@ -150,6 +153,7 @@ class Server:
                     self._stopping = "idle"
                 elif any(key.fileobj is self._listener for key, _ in selector.select(left)):
                     self._accept()
+        self._ending()
         self._drain()
         return self._stopping
 

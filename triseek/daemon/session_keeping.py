@@ -28,7 +28,7 @@ SYNC_S = 5.0
 PRUNE_S = 30 * 86_400.0
 """Sessions that began by themselves are deleted when nobody has used them for so long. Snapshots
 stay, and so do sessions that somebody asked for."""
-FINISH_S = 2.0
+FINISH_S = 0.8
 """How long the end waits for a snapshot that is being made."""
 
 

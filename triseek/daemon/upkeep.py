@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 ROUND_S = 5.0
+JOIN_S = 2.0
+"""How long the end waits for keepers, all together."""
 IDLE_S = 3_600.0
 """A root nobody asked about for so long is let go of."""
 
@@ -131,8 +133,9 @@ class Upkeep:
             keepers = list(self._keepers.values())
         for keeper in keepers:
             keeper.stop()
+        until = time.monotonic() + JOIN_S
         for keeper in keepers:
-            keeper.join(2.0)
+            keeper.join(max(0.0, until - time.monotonic()))
         self.service.close()
 
 

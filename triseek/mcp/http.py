@@ -31,7 +31,7 @@ from triseek.loopback.heads import Names, knows
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import AsyncIterable, Iterator
+    from collections.abc import AsyncIterable, Callable, Iterator
 
     from mcp.server.lowlevel import Server
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -47,8 +47,8 @@ TOKEN_MIN = 16
 """Characters of a token that somebody chose."""
 
 
-def serve(server: Server[Any], address: Address) -> None:
-    """Serve clients until the process is told to end.
+def serve(server: Server[Any], address: Address, ending: Callable[[], None] = lambda: None) -> None:
+    """Serve clients until the process is told to end; `ending` is called when it is.
 
     Raises:
         Busy: the port is in use.
@@ -56,7 +56,7 @@ def serve(server: Server[Any], address: Address) -> None:
         StateUnwritable: the token cannot be kept where clients find it.
     """
     with contextlib.closing(listening(address)) as bound:
-        anyio.run(_serve, server, bound, Address(address.host, bound.getsockname()[1]))
+        anyio.run(_serve, server, bound, Address(address.host, bound.getsockname()[1]), ending)
 
 
 def application(server: Server[Any]) -> ASGIApp:
@@ -185,24 +185,30 @@ def _announce(address: Address, shown: str) -> None:
     )
 
 
-async def _serve(server: Server[Any], bound: socket.socket, address: Address) -> None:
+async def _serve(
+    server: Server[Any], bound: socket.socket, address: Address, ending: Callable[[], None]
+) -> None:
     """Serve until a signal; whatever is to be undone then begins when signals are heard."""
     with (
         anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals,
         _token(address) as (token, shown),
     ):
         guard = Guard(application(server), address, token)
-        asgi = serving.server(guard, grace_s=2 * GRACE_S)
+        asgi = serving.server(guard, grace_s=GRACE_S + 1)
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_end_when_told, signals, asgi, guard)
+            tasks.start_soon(_end_when_told, signals, asgi, guard, ending)
             _announce(address, shown)
             await asgi.serve(sockets=[bound])
             tasks.cancel_scope.cancel()
 
 
 async def _end_when_told(
-    signals: AsyncIterable[signal.Signals], asgi: serving.Uvicorn, guard: Guard
+    signals: AsyncIterable[signal.Signals],
+    asgi: serving.Uvicorn,
+    guard: Guard,
+    ending: Callable[[], None],
 ) -> None:
     async for _ in signals:
+        ending()
         asgi.should_exit = True
         await guard.end()

@@ -25,6 +25,7 @@ def serve(repo: str | None, toolsets: Sequence[str], http: str | None = None) ->
     import anyio
 
     from triseek.daemon.chores import Chores
+    from triseek.ipc import ending
     from triseek.mcp import server
     from triseek.mcp.startup import Startup, sync_is_wanted
     from triseek.service.desk import Desk
@@ -44,12 +45,12 @@ def serve(repo: str | None, toolsets: Sequence[str], http: str | None = None) ->
             if http is None:
                 from triseek.mcp import stdio
 
-                anyio.run(stdio.serve, made)
+                anyio.run(stdio.serve, made, ending.within)
             else:
                 from triseek.loopback.address import Address
                 from triseek.mcp import http as over_http
 
-                over_http.serve(made, Address.parse(http))
+                over_http.serve(made, Address.parse(http), ending.within)
         finally:
             startup.end()
             noting.close()

@@ -27,7 +27,7 @@ PAUSE_S = 0.05
 WATCHED_WITHIN_S = 5.0
 """How long a daemon may take to begin to watch before the index is brought up to date here."""
 
-END_S = 5.0
+END_S = 1.0
 """How long the end may wait for an index that is being brought up to date."""
 
 

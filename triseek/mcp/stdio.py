@@ -35,29 +35,33 @@ if TYPE_CHECKING:
 
 LINE_MAX = 8 << 20
 """Bytes of a message; the tools' arguments are no longer than some hundred kilobytes."""
-LINGER_S = 10.0
+LINGER_S = 3.5
 """How long answers are waited for after the client has closed its end."""
 _CHUNK = 1 << 16
 _BOM = b"\xef\xbb\xbf"
 
 
-async def serve(server: Server[Any]) -> None:
-    """Serve one client until it closes its end, or the process is told to end."""
+async def serve(server: Server[Any], ending: Callable[[], None] = lambda: None) -> None:
+    """Serve one client until it closes its end, or the process is told to end.
+
+    ending: called when one of both has happened, before what is under way is waited for.
+    """
     to_server, from_client = anyio.create_memory_object_stream[SessionMessage | Exception]()
     to_client, from_server = anyio.create_memory_object_stream[SessionMessage]()
     with _claimed() as (source, target):
-        client = Client(source, target)
+        client = Client(source, target, ending)
         async with anyio.create_task_group() as tasks, anyio.create_task_group() as watch:
-            watch.start_soon(_end_when_told, tasks.cancel_scope)
+            watch.start_soon(_end_when_told, tasks.cancel_scope, ending)
             tasks.start_soon(client.listen, to_server, to_client.clone())
             tasks.start_soon(_told, client, from_server, tasks.cancel_scope)
             await server.run(from_client, to_client, server.create_initialization_options())
             watch.cancel_scope.cancel()
 
 
-async def _end_when_told(scope: anyio.CancelScope) -> None:
+async def _end_when_told(scope: anyio.CancelScope, ending: Callable[[], None]) -> None:
     with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
         async for _ in signals:
+            ending()
             scope.cancel()
             return
 
@@ -113,8 +117,9 @@ def _number(body: object) -> types.RequestId | None:
 class Client:
     """Who is at the other end of two descriptors."""
 
-    def __init__(self, source: int, target: int) -> None:
-        """Read from one, write to the other."""
+    def __init__(self, source: int, target: int, ending: Callable[[], None] = lambda: None) -> None:
+        """Read from one, write to the other; `ending` is called when there is no more to read."""
+        self._ending = ending
         self._target = target
         self._lines = Lines(source)
         self._open: Counter[types.RequestId] = Counter()
@@ -137,6 +142,7 @@ class Client:
                 await messages.send(SessionMessage(message))
                 if isinstance(message, types.JSONRPCRequest) and message.method == "shutdown":
                     break
+            self._ending()
             with anyio.move_on_after(LINGER_S):
                 await self._answered()
 

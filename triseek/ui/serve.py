@@ -14,7 +14,7 @@ import anyio
 from triseek.daemon.chores import Chores
 from triseek.errors import TriseekError
 from triseek.ipc import address as daemon_address
-from triseek.ipc import spawn
+from triseek.ipc import ending, spawn
 from triseek.loopback import serving
 from triseek.loopback.address import Address, listening
 from triseek.service.desk import Desk
@@ -88,6 +88,7 @@ async def _serve(app: ASGIApp, bound: socket.socket, announce: Callable[[], None
 
 async def _end_when_told(signals: AsyncIterable[signal.Signals], asgi: serving.Uvicorn) -> None:
     async for _ in signals:
+        ending.within()
         asgi.should_exit = True
 
 

@@ -33,6 +33,7 @@ def ui(
     Examples: triseek ui · triseek ui ~/src/linux --port 8700 --no-open
     """
     from triseek import logs
+    from triseek.ipc import ending
     from triseek.ui.serve import serve
 
     def announce(links: Links) -> None:
@@ -42,7 +43,7 @@ def ui(
 
     logs.configure("cli")
     serve(existing_folder(path), port, announce)
-    return status.FOUND
+    ending.now(status.FOUND)
 
 
 def _tell(links: Links, *, as_json: bool) -> None:
