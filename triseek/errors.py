@@ -14,6 +14,7 @@ TriseekError
 ├── StateUnwritable      STATE_UNWRITABLE     the state folder cannot be written
 ├── Busy                 BUSY                 another process holds what this one needs
 ├── Cancelled            CANCELLED            nobody waits for the answer any more
+├── OutOfTime            OUT_OF_TIME          the request took longer than it may
 ├── PackRejected         PACK_REJECTED        a pack is not what it should be
 ├── DaemonUnreachable    DAEMON_UNREACHABLE   no daemon answers, or none may be asked from here
 ├── VersionMismatch      VERSION_MISMATCH     the daemon is another triseek's
@@ -135,6 +136,13 @@ class Cancelled(TriseekError):
     code = "CANCELLED"
     retryable = True
     next_step = "Ask again."
+
+
+class OutOfTime(TriseekError):
+    """The request took longer than it may."""
+
+    code = "OUT_OF_TIME"
+    next_step = "Search with a shorter pattern, or in fewer files (a path, a glob or a type)."
 
 
 class PackRejected(TriseekError):

@@ -385,6 +385,7 @@ def _rg(root: str, flags: tuple[str, ...], paths: tuple[str, ...]) -> bytes:
 
 
 def _children() -> list[int]:
-    """Processes this one has started and that still run."""
+    """Processes this one has started and that still run, the guard of `ipc.children` left out."""
     listed = Path(f"/proc/self/task/{threading.get_native_id()}/children")
-    return [int(pid) for pid in listed.read_text().split()] if listed.exists() else []
+    pids = [int(pid) for pid in listed.read_text().split()] if listed.exists() else []
+    return [pid for pid in pids if os.getpgid(pid) != pid]

@@ -17,7 +17,9 @@ from triseek.cli.quick import HOOKS, is_quick, perform
 from triseek.cli.resume import as_bytes
 from triseek.cli.world import NeedsClient, World
 from triseek.daemon.server import Declined
+from triseek.errors import Cancelled
 from triseek.files.ignore import global_excludes_path
+from triseek.model import budget
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,11 +85,22 @@ def answer(
     try:
         if client.words[0] in HOOKS:
             return _observe(client, world, observer)
-        return settled(lambda: _perform(client, world, service), world.err, client.words)
+        with budget.limited(ask=lambda: _stop_if_gone(streams)):
+            return settled(lambda: _perform(client, world, service), world.err, client.words)
     except NeedsClient as error:
         return Declined(str(error))
     except BrokenPipeError:
         return status.FOUND
+
+
+def _stop_if_gone(streams: Streams) -> None:
+    """Raise where nobody waits for the answer.
+
+    Raises:
+        Cancelled: the client has left.
+    """
+    if streams.gone():
+        raise Cancelled("the client is gone")
 
 
 def _observe(client: Client, world: World, observer: Observer | None) -> int:

@@ -38,6 +38,8 @@ PART_BYTES_MIN = 3
 """A match of fewer bytes says nothing of a longer name."""
 LINE_BYTES_MAX = 2_048
 """What stands behind them on a line is not looked at."""
+WORDS_BYTES_MAX = 4_096
+"""Names that are longer, all together, are not looked for: the program for them grows too large."""
 CHECKS_MAX = 1 << 14
 """Lines looked at in one search, in path order; behind them only whole names are looked for, and
 nothing for a regular expression."""
@@ -146,6 +148,8 @@ def _wanted(pattern: Pattern) -> _Wanted:
     if not texts:
         return _Wanted(names=fold(pattern.tree, _shortest) >= PART_BYTES_MIN)
     words = tuple(dict.fromkeys(word for text in texts for word in _WORDS.findall(text)))
+    if sum(map(len, words)) > WORDS_BYTES_MAX:
+        return _Wanted(names=False)
     return _Wanted(names=bool(words), is_text=True, words=words, any_case=bool(folded))
 
 

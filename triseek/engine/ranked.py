@@ -32,8 +32,9 @@ import numpy as np
 
 from triseek.engine.definitions import Defines, Definitions
 from triseek.engine.pathclass import PathClass, path_class
-from triseek.errors import InvalidRequest
+from triseek.errors import InvalidRequest, OutOfTime
 from triseek.files.walk import path_order
+from triseek.model import budget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -105,6 +106,7 @@ def ranked(
     offset: int = 0,
     scores: Mapping[bytes, float],
     stop: Callable[[], bool],
+    seconds: float = float("inf"),
 ) -> Ranked:
     """Search, and return the page behind the first `offset` results, of at most `limit`.
 
@@ -119,9 +121,12 @@ def ranked(
         scores: `Engine.scores`, the same for all pages of one answer.
         stop: Asked behind every batch. If it says yes, the search ends and what was found so far is
             the answer; `totals.incomplete` says so. What it raises ends the search, and is raised.
+        seconds: What understanding the pattern and searching may take: as if `stop` said yes, but
+            at any place.
 
     Raises:
         InvalidRequest: `limit` or `offset` is negative, or both together pass `REACH_MAX`.
+        OutOfTime: The time was over before anything could be searched.
         TriseekError: As `Search` does.
     """
     if limit < 0 or offset < 0 or limit + offset > REACH_MAX:
@@ -129,18 +134,11 @@ def ranked(
             f"limit {limit} and offset {offset} reach beyond 0 to {REACH_MAX} results",
             next_step="Narrow the search with a path, a glob or a longer pattern.",
         )
-    search = engine.search(_asked(request))
     by_line = request.mode == "lines"
-    best = _Best(search, offset + limit, scores, by_line=by_line)
-    stopped = False
-    try:
-        for batch in search:
-            best.take(batch)
-            stopped = stop()
-            if stopped:
-                break
-    finally:
-        search.close()
+    with budget.limited(seconds):
+        search = engine.search(_asked(request))
+        best = _Best(search, offset + limit, scores, by_line=by_line)
+        stopped = _searched(search, best, stop)
     if stopped:
         search.totals.incomplete = search.totals.incomplete or STOPPED
 
@@ -157,6 +155,20 @@ def ranked(
         matched=best.matched,
         shorter=shorter,
     )
+
+
+def _searched(search: Search, best: _Best, stop: Callable[[], bool]) -> bool:
+    """Take in what is found; whether the search was stopped before its end."""
+    try:
+        for batch in search:
+            best.take(batch)
+            if stop():
+                return True
+    except OutOfTime:
+        return True
+    finally:
+        search.close()
+    return False
 
 
 def _asked(request: SearchRequest) -> SearchRequest:
@@ -344,10 +356,16 @@ class _Best:
         return [shown[number] for number in sorted(shown)]
 
     def _column(self, text: bytes) -> int:
-        """Return where the first match begins; the first column if no match is what was asked."""
+        """Return where the first match begins.
+
+        The first column if no match is what was asked, or if there is no time to look for it.
+        """
         if self._pattern.spec.multiline:
             text += b"\n"  # which may be part of the match
-        found = None if self._request.invert else next(self._pattern.finditer(text), None)
+        try:
+            found = None if self._request.invert else next(self._pattern.finditer(text), None)
+        except OutOfTime:
+            return 1
         return 1 if found is None else found[0] - text.rfind(b"\n", 0, found[0])
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from triseek.errors import InvalidRequest, RepoNotDetected
 from triseek.files.ignore import ALLOWED_DIRS, ALLOWED_FILES, IgnoreFiles, Options
+from triseek.model import budget
 from triseek.model.search import Skipped
 from triseek.query.filetypes import Types
 from triseek.query.scope import Excluded, Overrides
@@ -191,6 +192,7 @@ class _Walker:
         wanted = self.wanted is None or folder in self.wanted
         stack = [_Folder(folder, self.ignore.start(name), 0, False, wanted, above)]
         while stack:
+            budget.check()
             stack.extend(self._visit(stack.pop()))
 
     def finish(self) -> Walk:

@@ -21,11 +21,11 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from triseek import __version__
-from triseek.errors import BackendFailure, Cancelled, TriseekError
+from triseek.errors import BackendFailure, Cancelled, OutOfTime, TriseekError
 from triseek.mcp import arguments, conversations, render, schemas
 from triseek.mcp.instructions import INSTRUCTIONS
 from triseek.service import envelopes, hydrated, telling
-from triseek.service.desk import Call
+from triseek.service.desk import DEADLINE_S, GRACE_S, Call
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 NAME = "triseek"
+TIMED = frozenset(("search_content", "search_path_and_content", "find_files", "context_pack"))
+LIMIT_S = DEADLINE_S + GRACE_S + 2.0
+"""Seconds after which these tools are answered in any case."""
 THREADS = 8
 """Calls that run at once; the next wait."""
 
@@ -113,11 +116,17 @@ class Tools:
         if self._limiter is None:
             self._limiter = anyio.CapacityLimiter(THREADS)
         try:
-            meant, envelope = await anyio.to_thread.run_sync(
-                functools.partial(self._answer, verb, params.arguments, call),
-                abandon_on_cancel=True,
-                limiter=self._limiter,
-            )
+            # A search looks at the time itself. What cannot (a file server that does not answer, a
+            # long step of a library) is left to its thread, which nobody waits for.
+            with anyio.move_on_after(LIMIT_S if verb.name in TIMED else None) as time:
+                meant, envelope = await anyio.to_thread.run_sync(
+                    functools.partial(self._answer, verb, params.arguments, call),
+                    abandon_on_cancel=True,
+                    limiter=self._limiter,
+                )
+            if time.cancelled_caught:
+                error = OutOfTime(f"no answer within {LIMIT_S:g} s")
+                meant, envelope = params.arguments or {}, envelopes.failure(error)
         finally:
             cancelled.set()  # whoever still works on it, works for nobody
         return _result(verb.name, meant, envelope)

@@ -15,12 +15,13 @@ them in the pattern is always, or never, a word character: `\<foo` is `\bfoo`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import re2
 
-from triseek.query.charset import ASCII, BYTES, difference, intersection, union, utf8_sequences
+from triseek.model import budget
+from triseek.query.charset import ASCII, BYTES, intersection, utf8_sequences
 from triseek.query.fold import fold
 from triseek.query.program import can_be_empty
 from triseek.query.syntax import Alternate, Bytes, Chars, Concat, Empty, Look, Node, Repeat
@@ -113,9 +114,11 @@ class _Emitter:
     def __init__(self, target: Target) -> None:
         self.ascii_only = target == "ascii"
         self.drop_looks = target == "superset"
+        self._edges: dict[tuple[int, bool], _Edge] = {}
 
     def text(self, node: Node, count: int) -> bytes | None:
         """Return the spelling of a node; `count`: the counted repetitions around it, multiplied."""
+        budget.check()
         match node:
             case Empty():
                 return b"(?:)"
@@ -139,9 +142,10 @@ class _Emitter:
 
     def row(self, parts: tuple[Node, ...], count: int) -> bytes | None:
         out = bytearray()
+        beside = self.neighbours(parts) if any(isinstance(part, Look) for part in parts) else []
         for at, part in enumerate(parts):
             if isinstance(part, Look):
-                written = self.look(part, self.neighbours(parts, at))
+                written = self.look(part, beside[at])
             else:
                 written = self.text(part, count)
             if written is None:
@@ -173,49 +177,75 @@ class _Emitter:
         written = _WORD_LOOKS.get(look.kind) or _beside(look, beside)
         return None if written == _CONTRADICTION else written
 
-    def neighbours(self, parts: tuple[Node, ...], at: int) -> _Neighbours:
-        before = self.edge(reversed(parts[:at]), last=True)
-        return _Neighbours(_sort(before), _sort(self.edge(parts[at + 1 :], last=False)))
+    def neighbours(self, parts: tuple[Node, ...]) -> list[_Neighbours]:
+        """Return what can stand next to each part, from one walk in each direction."""
+        before, after = self.beside(parts, last=True), self.beside(parts[::-1], last=False)
+        return [_Neighbours(*pair) for pair in zip(before, after[::-1], strict=True)]
 
-    def edge(self, parts: Iterable[Node], *, last: bool) -> Ranges | None:
-        """Return the bytes one of which must come first (or last); `None`: there may be none."""
-        found: Ranges = ()
+    def beside(self, parts: Iterable[Node], *, last: bool) -> list[str]:
+        """Return for each part what all before it end with, when they come in this order."""
+        found, sides = _Edge(), []
         for part in parts:
-            here, may_be_empty = self.outermost(part, last=last)
-            found = union(found, here)
-            if not may_be_empty:
-                return found
-        return None
+            sides.append(found.sort())
+            here = self.outermost(part, last=last)
+            found = here.behind(found) if here.may_be_empty else here
+        return sides
 
-    def outermost(self, node: Node, *, last: bool) -> tuple[Ranges, bool]:
-        """Return the first (or last) bytes of a node's matches, and whether it can be empty.
+    def outermost(self, node: Node, *, last: bool) -> _Edge:
+        """Return what a node's matches begin (or end) with; worked out once for each node."""
+        known = self._edges.get((id(node), last))
+        if known is None:
+            known = self._edges[id(node), last] = fold(node, partial(self.edge_of, last))
+        return known
+
+    def edge_of(self, last: bool, node: Node, below: list[_Edge]) -> _Edge:
+        """Return the same, given that of the nodes below.
 
         Beyond ASCII one byte stands for all: none of them is an ASCII word character.
         """
         match node:
             case Chars(ranges) | Bytes(ranges):
                 inside = intersection(ranges, ASCII)
-                beyond = difference(ranges, ASCII) and not self.ascii_only
-                return (union(inside, ((0x80, 0x80),)) if beyond else inside), False
-            case Concat(parts):
-                edge = self.edge(reversed(parts) if last else parts, last=last)
-                if edge is not None:
-                    return edge, False
-                return self.any_of(parts, last=last), True
-            case Alternate(parts):
-                empty = any(self.outermost(part, last=last)[1] for part in parts)
-                return self.any_of(parts, last=last), empty
-            case Repeat(body, low):
-                found, empty = self.outermost(body, last=last)
-                return found, empty or low == 0
+                words = intersection(inside, ASCII_WORD)
+                others = words != inside or (ranges != inside and not self.ascii_only)
+                return _Edge(bool(words), others, may_be_empty=False)
+            case Concat():
+                found = _Edge()
+                for edge in below if last else reversed(below):
+                    found = edge.behind(found) if edge.may_be_empty else edge
+                return found
+            case Alternate():
+                return _Edge(
+                    any(edge.word for edge in below),
+                    any(edge.other for edge in below),
+                    may_be_empty=any(edge.may_be_empty for edge in below),
+                )
+            case Repeat(_, low):
+                edge = below[0]
+                return edge._replace(may_be_empty=edge.may_be_empty or low == 0)
             case _:
-                return (), True
+                return _Edge()
 
-    def any_of(self, parts: tuple[Node, ...], *, last: bool) -> Ranges:
-        found: Ranges = ()
-        for part in parts:
-            found = union(found, self.outermost(part, last=last)[0])
-        return found
+
+class _Edge(NamedTuple):
+    """What the matches of a node begin (or end) with."""
+
+    word: bool = False
+    """Some with a word character of ASCII."""
+    other: bool = False
+    """Some with another byte."""
+    may_be_empty: bool = True
+    """Some with nothing."""
+
+    def behind(self, before: _Edge) -> _Edge:
+        """Return the edge of this node, which may be empty, and of what then shows instead."""
+        return _Edge(self.word or before.word, self.other or before.other, before.may_be_empty)
+
+    def sort(self) -> str:
+        """Return whether these are all word characters, or none of them."""
+        if self.may_be_empty or self.word == self.other:
+            return "either"
+        return "word" if self.word else "other"
 
 
 _CONTRADICTION = b"!"
@@ -242,16 +272,6 @@ def _beside(look: Look, beside: _Neighbours) -> bytes:
         if sort != "either":
             return word if sort == "word" else other
     raise UnsayableError
-
-
-def _sort(edge: Ranges | None) -> str:
-    """Return whether these bytes are all word characters, or none of them."""
-    if not edge:
-        return "either"
-    words = intersection(edge, ASCII_WORD)
-    if not words:
-        return "other"
-    return "word" if words == edge else "either"
 
 
 def _loops(tree: Node) -> bool:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
+from triseek.model import budget
 from triseek.query.looks import satisfied
 from triseek.query.program import (
     Assert,
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 _END_OF_TEXT = 256
 _SYMBOL_BITS = 9
 _STATES_MAX = 4000
+_THREADS_MAX = 200_000
+"""Threads in all states that are kept, some 100 bytes each."""
 
 
 class _Rest:
@@ -81,6 +84,7 @@ class ExactMatcher:
             at: Byte offset, at most `len(text)`.
             masks: `satisfied(self.looks, text)`, for callers that search one text repeatedly.
         """
+        budget.check()
         if self.looks and not masks:
             masks = satisfied(self.looks, text)
         end = self._forwards.last_match(text, masks, at)
@@ -115,6 +119,8 @@ class _Automaton:
         self._code = program.code
         self._stop_at_match = stop_at_match
         self._states: dict[tuple[Thread, ...], _State] = {}
+        self._held = 0
+        """Threads in all states: a state of a long pattern may be thousands of them."""
         self._start = _State(((0, None),))
         self._spellings: dict[tuple[ByteSequence, ...], _Rest] = {}
         self._rests = [self._rest(one) for one in program.code]
@@ -160,6 +166,7 @@ class _Automaton:
 
     def _step(self, state: _State, symbol: int) -> tuple[_State | None, bool]:
         """Find out, and remember, what a symbol does in a state."""
+        budget.check()
         ready, matched = self._closure(state.threads, symbol >> _SYMBOL_BITS)
         byte = symbol & ((1 << _SYMBOL_BITS) - 1)
         threads: dict[Thread, None] = {}
@@ -175,8 +182,10 @@ class _Automaton:
     def _state(self, threads: tuple[Thread, ...]) -> _State:
         state = self._states.get(threads)
         if state is None:
-            if len(self._states) >= _STATES_MAX:
+            self._held += len(threads) + 1
+            if len(self._states) >= _STATES_MAX or self._held > _THREADS_MAX:
                 self._states = {}
+                self._held = len(threads) + 1
                 self._start = _State(self._start.threads)
             state = self._states[threads] = _State(threads)
         return state

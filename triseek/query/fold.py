@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+from triseek.model import budget
 from triseek.query.syntax import Alternate, Concat, Repeat
 
 if TYPE_CHECKING:
@@ -25,7 +26,11 @@ def fold(tree: Node, combine: Callable[[Node, list[T]], T]) -> T:
     """
     waiting: list[tuple[Node, bool]] = [(tree, False)]
     values: list[T] = []
+    visits = 0
     while waiting:
+        visits += 1
+        if not visits & 0xFF:
+            budget.check()
         node, children_done = waiting.pop()
         below = children(node)
         if below and not children_done:

@@ -234,6 +234,8 @@ EDGE_MAX = 32
 """Strings in a set of prefixes or suffixes."""
 CLASS_MAX = 16
 """Code points of a class that are spelled out; of larger ones nothing is known."""
+CONCAT_MAX = 4 * GRAMS_MAX
+"""Conditions gathered from a row of parts: many more than a formula may have grams."""
 UNROLL_MAX = 8
 """Copies of a repeated part that are looked at; the rest are like them."""
 
@@ -291,6 +293,9 @@ def _concat(parts: Iterable[_Facts]) -> _Facts:
     for right in parts:
         if right == NOTHING:
             return NOTHING
+        if len(found) > CONCAT_MAX:  # what comes behind may ask for more, and is dropped anyway
+            left = UNKNOWN
+            break
         left = _beside(left, right, found)
     if left.exact is not None:
         return left

@@ -38,6 +38,10 @@ LINE_NS = 300.0
 """Asking an automaton whether the line around a needle matches."""
 
 
+CANDIDATES_MAX = 2_048
+"""Strings of a row that are compared; of a row with more, the best of the first will do."""
+
+
 def required(tree: Node) -> tuple[bytes, ...]:
     """Return strings such that every match of `tree` has at least one of them wholly in a line.
 
@@ -163,7 +167,8 @@ def _concat(parts: list[_Facts]) -> _Facts:
         return NOTHING
     stretches = _stretches(parts)
     windows = chain.from_iterable(map(_windows, stretches))
-    best = _cheapest(chain(map(_needles, windows), (part.best for part in parts)))
+    candidates = chain(map(_needles, windows), (part.best for part in parts))
+    best = _cheapest(islice(candidates, CANDIDATES_MAX))
     if len(stretches) == 1 and (exact := _all_of(stretches[0])) is not None:
         return _Facts(exact, best=best)
     return _Facts(None, _product(stretches[0]), _product(stretches[-1], from_end=True), best)

@@ -20,7 +20,7 @@ from triseek.query.parse_class import Spelled
 from triseek.query.parse_cursor import Cursor
 from triseek.query.parse_flags import Flags
 from triseek.query.parse_regex import parse_regex
-from triseek.query.size import SIZE_LIMIT, expanded_size
+from triseek.query.size import RANGES_LIMIT, SIZE_LIMIT, expanded_ranges, expanded_size
 from triseek.query.syntax import Look
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 _LF, _CR, _NUL = 0x0A, 0x0D, 0x00
 _JOINT = "|"
 _OPEN, _CLOSE = "(?:", ")"
+FEW_PARTS = 1000
+"""So few classes cannot have too many ranges: none has more than about 800."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,8 @@ class ParseResult:
     needs_nul: bool = False
     """Whether a NUL stands in the pattern as a literal (`\\x00`): no file that is searched as
     text has one, so ripgrep refuses the pattern unless `--text` is on."""
+    size: int = 0
+    """About how many parts it has, written out: what keeping it takes."""
 
 
 def parse(spec: PatternSpec) -> ParseResult:
@@ -58,11 +62,24 @@ def parse(spec: PatternSpec) -> ParseResult:
     if not spec.multiline:
         meaning = _without_line_ends(meaning, spec)
     tree = hir.lower(_bounded(meaning, spec))
+    return ParseResult(tree, tuple(cursor.notes), needs_nul, _limited_size(tree))
+
+
+def _limited_size(tree: Node) -> int:
+    """Return how many parts the pattern has, written out.
+
+    Raises:
+        InvalidQuery: they are too many.
+    """
     size = expanded_size(tree)
     if size > SIZE_LIMIT:
         message = f"this pattern is too large: written out, its repetitions take {size} parts"
         raise InvalidQuery(message, next_step="Make the counted repetitions smaller.")
-    return ParseResult(tree, tuple(cursor.notes), needs_nul)
+    ranges = expanded_ranges(tree) if size > FEW_PARTS else 0
+    if ranges > RANGES_LIMIT:
+        message = f"this pattern is too large: written out, its classes have {ranges} ranges"
+        raise InvalidQuery(message, next_step="Repeat Unicode classes less often, or pass (?-u:…).")
+    return size + ranges
 
 
 def _refuse_unsearchable(spec: PatternSpec) -> None:

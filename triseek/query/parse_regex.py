@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
+from triseek.model import budget
 from triseek.query import unicode
 from triseek.query.charset import BYTES, UNICODE, complement
 from triseek.query.hir import NOTHING, Class, Group, Hir, Literal, choice, class_of, loop, sequence
@@ -91,6 +92,7 @@ class _Reader:
             here = self.cursor.here
             if here == END:
                 break
+            budget.check()
             steps.get(here, self.read_primitive)()
         if len(self.open) > 1:
             raise self.cursor.error("this group does not end; `)` is missing", self.open[-1].start)

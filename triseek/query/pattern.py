@@ -9,13 +9,15 @@ twice in two threads gives two equal ones.
 
 from __future__ import annotations
 
-from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
+from triseek.model import budget
 from triseek.query import automaton, grams
 from triseek.query.emit import re2_find
 from triseek.query.exact_road import ExactRoad
 from triseek.query.fold import fold
+from triseek.query.keeping import Kept
 from triseek.query.parse import parse
 from triseek.query.plain_text import (
     Bounded,
@@ -40,14 +42,18 @@ _LONG_BYTES = 4096
 """From this length on RE2 beats looking at each occurrence of a word in Python."""
 
 
-@lru_cache(maxsize=256)
+_CHECK_EVERY = 64
+"""Matches between two looks at what time is left."""
+_kept = Kept()
+
+
 def compile(spec: PatternSpec) -> Pattern:  # noqa: A001 (the verb everybody knows, as in `re`)
     """Return the pattern for `spec`; the same object for equal ones.
 
     Raises:
         InvalidQuery: see `parse`.
     """
-    return Pattern(spec)
+    return _kept.get(spec) or _kept.put(Pattern(spec))
 
 
 class Pattern:
@@ -57,6 +63,10 @@ class Pattern:
         parsed = parse(spec)
         self.spec = spec
         """What was asked for."""
+        self.size = parsed.size
+        """About how many parts it has, with its repetitions written out."""
+        self.derived: dict[Any, Any] = {}
+        """What others work out from it (`keeping.with_pattern`)."""
         self.tree: Node = parsed.tree
         """What it means."""
         self.notes: tuple[str, ...] = parsed.notes
@@ -113,7 +123,11 @@ class Pattern:
         """
         find = self._finder(text)
         last_end = -1
+        count = 0
         while at <= len(text):
+            count += 1
+            if not count % _CHECK_EVERY:
+                budget.check()
             found = find(text, at)
             if found is None:
                 return

@@ -21,11 +21,11 @@ what nobody emulates are ripgrep's buffers (64 KiB) and files it maps (some that
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from triseek.query import literals
 from triseek.query.fold import fold
+from triseek.query.keeping import with_pattern
 from triseek.query.syntax import Look
 
 if TYPE_CHECKING:
@@ -49,13 +49,13 @@ def sees_back(line: bytes, offset: int) -> bool:
     return line.endswith(b"\n") and (offset > _FIRST_READ or within_first)
 
 
-@lru_cache(maxsize=256)
+@with_pattern
 def looks_back(pattern: Pattern) -> bool:
     """Return whether the end of the line before a stray byte means anything to a pattern."""
     return fold(pattern.tree, _looks_back)
 
 
-@lru_cache(maxsize=256)
+@with_pattern
 def sees_line_before(pattern: Pattern) -> bool:
     """Return whether ripgrep sees it, too, when it asks whether a line matches."""
     alone = literals.required(pattern.tree) and not pattern.spec.multiline

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections import OrderedDict
 from dataclasses import dataclass, field
@@ -9,6 +10,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from triseek.errors import Cancelled
+from triseek.model import budget
 from triseek.model.index import no_progress
 from triseek.service import telling
 from triseek.service.hydrated import Hydrated
@@ -17,7 +19,7 @@ from triseek.sessions.actions import Action, Recent
 from triseek.sessions.reuse import Answers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping
+    from collections.abc import Callable, Hashable, Iterator, Mapping
 
     from triseek.engine.engine import Engine
     from triseek.model.index import Progress
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
 DEADLINE_S = 20.0
 """After so long a search says what it has found; clients give up on tools after that."""
+GRACE_S = 4.0
+"""What putting it into an answer may take."""
 SNAPSHOTS_MAX = 64
 TOLD_MAX = 1_024
 """Answers whose paths are known, for when they are not repeated."""
@@ -171,6 +175,23 @@ def _found(verb: Verb, given: Mapping[str, Any], paths: list[str]) -> dict[str, 
     query = next((given[name] for name in ("query", "content_query") if name in given), "")
     kind = "path" if verb.name == "find_files" else str(given.get("mode", "literal"))
     return {"pattern": str(query)[: telling.ARGUMENT_MAX], "kind": kind, "paths": paths}
+
+
+@contextlib.contextmanager
+def working(call: Call) -> Iterator[None]:
+    """Limit what a call may take, with its grace: in its thread and those it hands work to.
+
+    Raises, from wherever `model.budget.check` is asked:
+        OutOfTime: time is up.
+        Cancelled: nobody waits any more.
+    """
+
+    def ask() -> None:
+        if call.cancelled():
+            raise Cancelled("cancelled")
+
+    with budget.limited(DEADLINE_S + GRACE_S, ask):
+        yield
 
 
 def patience(call: Call) -> Callable[[], bool]:

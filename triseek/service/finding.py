@@ -8,6 +8,7 @@ from triseek.engine.find_files import Query, find_files
 from triseek.model.tools import LIMIT_MAX
 from triseek.query.scope import Scope
 from triseek.service import envelopes, reuse
+from triseek.service.desk import working
 from triseek.service.pages import fit
 
 if TYPE_CHECKING:
@@ -30,6 +31,11 @@ def find(desk: Desk, request: FindFilesRequest, call: Call) -> dict[str, Any]:
         InvalidQuery: the query is empty, or a glob that cannot be understood.
         RepoNotDetected: the root is gone.
     """
+    with working(call):
+        return _answer(desk, request, call)
+
+
+def _answer(desk: Desk, request: FindFilesRequest, call: Call) -> dict[str, Any]:
     query, engine = Query(request.query), desk.engine
     limit = min(max(request.limit, 1), LIMIT_MAX)
     offset = max(request.offset, 0)

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from triseek.errors import TriseekError
+from triseek.model import budget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -47,7 +48,8 @@ def for_nothing(
 
     narrowing: which of the arguments glob, type and path were given.
     """
-    would = list(_would_match(engine, _readings(tool, request, narrowing), call))
+    with budget.limited(PATIENCE_S):  # compiling a pattern may take longer, too
+        would = list(_would_match(engine, _readings(tool, request, narrowing), call))
     return {
         "searched": {
             "files": found.totals.files_searched,

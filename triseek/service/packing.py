@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from triseek.engine.context_pack import context_pack
 from triseek.service import envelopes
-from triseek.service.desk import patience
+from triseek.service.desk import patience, working
 
 if TYPE_CHECKING:
     from triseek.model.context_pack import ContextPackRequest
@@ -22,5 +22,6 @@ def pack(desk: Desk, request: ContextPackRequest, call: Call) -> dict[str, Any]:
         RepoNotDetected: the root is gone.
     """
     engine = desk.engine
-    answer = context_pack(engine, request, patience(call)).envelope()
+    with working(call):
+        answer = context_pack(engine, request, patience(call)).envelope()
     return answer | {"repo_root": envelopes.printable(engine.root)}

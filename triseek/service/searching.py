@@ -13,8 +13,9 @@ from triseek.files import containment
 from triseek.model.search import PatternSpec, ScopeSpec, SearchRequest
 from triseek.model.tools import CONTEXT_MAX, LIMIT_MAX, SearchContentRequest
 from triseek.query.scope import Scope
+from triseek.service import desk as desks
 from triseek.service import envelopes, hints, reuse
-from triseek.service.desk import patience
+from triseek.service.desk import patience, working
 from triseek.service.pages import fit, listed
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from triseek.model.tools import OutputMode, SearchPathAndContentRequest
     from triseek.service.desk import Call, Desk
 
+QUERY_MAX = 16_384
+"""Characters of all patterns of a query: a page of text. Longer ones only take time."""
 _MODES: dict[OutputMode, Mode] = {"content": "lines", "files": "files", "count": "count"}
 
 
@@ -52,7 +55,13 @@ def search_content(
         InvalidQuery: the query, a glob, a type or a path cannot be understood.
         RepoNotDetected: the root is gone.
         FallbackFailure: no road could answer.
+        OutOfTime: the pattern was not understood in time.
     """
+    with working(call):
+        return _answer(desk, request, call, tool)
+
+
+def _answer(desk: Desk, request: SearchContentRequest, call: Call, tool: str) -> dict[str, Any]:
     limit = min(max(request.limit, 1), LIMIT_MAX)
     offset = max(request.offset, 0)
     engine = desk.engine
@@ -63,7 +72,15 @@ def search_content(
     if known is not None:
         return known
     scores = desk.scores((tool, asked), offset)
-    found = ranked(engine, asked, limit=limit, offset=offset, scores=scores, stop=patience(call))
+    found = ranked(
+        engine,
+        asked,
+        limit=limit,
+        offset=offset,
+        scores=scores,
+        stop=patience(call),
+        seconds=desks.DEADLINE_S,
+    )
     results = list(_results(found.files, request.output_mode))
     answer = {
         **envelopes.head(engine.root),
@@ -99,6 +116,12 @@ def engine_request(root: str, request: SearchContentRequest) -> SearchRequest:
     patterns = tuple(dict.fromkeys((request.query, *request.patterns)))
     if not all(patterns):
         raise InvalidQuery("the query is empty", next_step="Give a text to find.")
+    size = sum(map(len, patterns))
+    if size > QUERY_MAX:
+        raise InvalidQuery(
+            f"the query has {size:,} characters, and {QUERY_MAX:,} are allowed",
+            next_step="Search for one distinctive line of it.",
+        )
     context = min(max(request.context, 0), CONTEXT_MAX) if request.output_mode == "content" else 0
     globs, paths = narrowed(root, request.glob, request.path)
     return SearchRequest(

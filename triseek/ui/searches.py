@@ -8,7 +8,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any, cast
 
-from triseek.errors import InvalidQuery
+from triseek.errors import InvalidQuery, OutOfTime
+from triseek.model import budget
 from triseek.model.tools import CONTEXT_MAX, LIMIT_MAX, FindFilesRequest, SearchContentRequest
 from triseek.query import pattern
 from triseek.service import finding, searching
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 LIMIT = 50
 TEXT_MAX = 4_000
 """Characters of a query, or of globs."""
+MARKING_S = 2.0
+"""What finding the matches in the lines that are shown may take."""
 SPANS_MAX = 20
 """Matches of one line that are told."""
 _KNOWN = frozenset(("q", "kind", "mode", "case", "word", "glob", "limit", "offset", "context"))
@@ -68,11 +71,19 @@ def _contents(desk: Desk, given: Mapping[str, str], call: Call) -> dict[str, Any
     )
     envelope = searching.search_content(desk, request, call)
     spec = searching.engine_request(desk.root, request).pattern
-    results = [
-        {**each, "matches": [_with_spans(match, spec) for match in each["matches"]]}
-        for each in envelope["results"]
-    ]
-    return {**envelope, "results": results}
+    return {**envelope, "results": _marked(envelope["results"], spec)}
+
+
+def _marked(results: list[dict[str, Any]], spec: PatternSpec) -> list[dict[str, Any]]:
+    """The results with `spans`; as they are where marking them takes too long."""
+    try:
+        with budget.limited(MARKING_S):
+            return [
+                {**each, "matches": [_with_spans(match, spec) for match in each["matches"]]}
+                for each in results
+            ]
+    except OutOfTime:
+        return results
 
 
 def _with_spans(match: dict[str, Any], spec: PatternSpec) -> dict[str, Any]:

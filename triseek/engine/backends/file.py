@@ -12,6 +12,7 @@ from triseek.engine.backends.base import FileRows
 from triseek.errors import InvalidRequest
 from triseek.files import text
 from triseek.files.containment import PathRefused, as_regular, open_file
+from triseek.model import budget
 from triseek.model.search import Skipped
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 WHOLE_BYTES = 32 << 20
 """Files up to this size are read in one piece."""
+WHOLE_MAX_BYTES = 1 << 30
+"""Of a file that has to be in memory as a whole, and of one line, no more is read."""
 PART_BYTES = 16 << 20
 """Larger ones in parts of about this size, where matches cannot span lines."""
 
@@ -100,6 +103,7 @@ class FileSearch:
         moment later would not have heard of it, and where files come and go all the time (a
         build, an agent's edits) every search would end with an error that nobody can mend.
         """
+        budget.check()
         try:
             file = self._open_named(path) if explicit else self._open_listed(path)
             if file is None:
@@ -234,14 +238,27 @@ def _unreadable(path: bytes, error: OSError) -> Searched:
 
 
 def _read_all(file: int, size: int) -> bytes:
-    """Read a file to its end, which may have moved since its size was asked."""
-    data = os.read(file, size + 1)
+    """Read a file to its end, which may have moved since its size was asked.
+
+    Raises:
+        OSError: it cannot be read, or it is larger than `WHOLE_MAX_BYTES`.
+    """
+    if size > WHOLE_MAX_BYTES:
+        raise _too_large()
+    data = os.read(file, min(size, PART_BYTES) + 1)
     if len(data) == size:
         return data
-    pieces = [data]
-    while piece := os.read(file, PART_BYTES):
+    pieces, held = [data], len(data)
+    for piece in _pieces(file):
         pieces.append(piece)
+        held += len(piece)
+        if held > WHOLE_MAX_BYTES:
+            raise _too_large()
     return b"".join(pieces)
+
+
+def _too_large() -> OSError:
+    return OSError(errno.EFBIG, os.strerror(errno.EFBIG))
 
 
 def _mark(head: bytes) -> int | None:
@@ -295,11 +312,16 @@ class _Parts:
 def _whole_lines(file: int) -> Iterator[bytes]:
     """Yield a file's bytes in parts that end at line ends."""
     held: list[bytes] = []
+    size = 0
     for piece in _pieces(file):
+        size += len(piece)
         cut = piece.rfind(b"\n") + 1
         if cut:
             yield b"".join([*held, piece[:cut]])
             held = [piece[cut:]]
+            size = len(piece) - cut
+        elif size > WHOLE_MAX_BYTES:
+            raise _too_large()
         else:
             held.append(piece)
     if rest := b"".join(held):
@@ -309,3 +331,4 @@ def _whole_lines(file: int) -> Iterator[bytes]:
 def _pieces(file: int) -> Iterator[bytes]:
     while piece := os.read(file, PART_BYTES):
         yield piece
+        budget.check()

@@ -33,6 +33,7 @@ from triseek.files.watcher import WatchLimit
 from triseek.index import merge
 from triseek.index.reader import Reader
 from triseek.index.update import commit_changed
+from triseek.model import budget
 from triseek.model.index import no_progress
 from triseek.query.scope import Scope
 from triseek.query.seen import Seen
@@ -447,6 +448,7 @@ class _Answer:
         yield blocks[np.searchsorted(blocks, first) :]
 
     def _verify(self, directory: int, view: View, candidates: verify.Candidates) -> _Done:
+        budget.check()
         odd = (view.flags[candidates.files] & layout.FLAG_TRANSCODED) != 0
         if self._verifier is None or self._spanning:
             return self._scan(view.names.take(candidates.files))
@@ -518,7 +520,10 @@ def _in_order(work: Iterator[Callable[[], _Done]], alone: int) -> Iterator[_Done
         yield first()
         return
     under_way: deque[Future[_Done]] = deque()
-    submit = _pool().submit
+
+    def submit(task: Callable[[], _Done]) -> Future[_Done]:
+        return _pool().submit(budget.carried(task))
+
     try:
         under_way.extend((submit(first), submit(second)))
         for task in work:

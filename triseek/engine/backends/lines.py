@@ -13,16 +13,17 @@ checked against its output (14.1.0):
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from triseek.engine.backends.base import Batch, FileRows
+from triseek.errors import OutOfTime
 from triseek.kernels.rows import ROW
 from triseek.query import literals, stray
 from triseek.query.fold import fold
+from triseek.query.keeping import with_pattern
 from triseek.query.syntax import Bytes, Chars, Look
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ class _Traits(NamedTuple):
     """Whether it knows line ends of CR and LF, even where lines end at LF: `(?R:$)`."""
 
 
-@lru_cache(maxsize=256)
+@with_pattern
 def _traits(pattern: Pattern) -> _Traits:
     return fold(pattern.tree, _traits_of)
 
@@ -184,7 +185,7 @@ def _matching_lines(
     return _lines_with_any(data, pattern.literals, start)
 
 
-@lru_cache(maxsize=256)
+@with_pattern
 def _required(pattern: Pattern) -> tuple[bytes, ...]:
     """Return a few strings one of which is in every matching line; none when there are no few."""
     needles = literals.required(pattern.tree)
@@ -513,17 +514,27 @@ def tail(data: bytes, rows: Rows, request: SearchRequest) -> int:
 
 
 def batches(found: Iterable[FileRows], totals: Totals) -> Iterator[Batch]:
-    """Join files into batches as they come, and count them in `totals`."""
+    """Join files into batches as they come, and count them in `totals`.
+
+    Raises:
+        OutOfTime: `found` did; what it gave before is in a batch first.
+    """
     waiting: list[FileRows] = []
     size = 0
-    for file in found:
-        waiting.append(file)
-        size += len(file.rows)
-        if len(waiting) == BATCH_FILES or size > BATCH_ROWS:
-            yield counted(gather(waiting), totals)
-            waiting, size = [], 0
+    over: OutOfTime | None = None
+    try:
+        for file in found:
+            waiting.append(file)
+            size += len(file.rows)
+            if len(waiting) == BATCH_FILES or size > BATCH_ROWS:
+                yield counted(gather(waiting), totals)
+                waiting, size = [], 0
+    except OutOfTime as error:
+        over = error
     if waiting:
         yield counted(gather(waiting), totals)
+    if over is not None:
+        raise over
 
 
 def counted(batch: Batch, totals: Totals) -> Batch:

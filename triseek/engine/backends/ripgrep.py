@@ -12,6 +12,7 @@ import errno
 import heapq
 import os
 import re
+import select
 import shutil
 import subprocess
 import tempfile
@@ -26,9 +27,10 @@ from triseek.engine.backends.base import FileRows
 from triseek.engine.backends.file import FileSearch, named_files
 from triseek.engine.backends.ripgrep_flags import arguments
 from triseek.engine.backends.ripgrep_output import Stats
-from triseek.errors import BackendFailure
+from triseek.errors import BackendFailure, OutOfTime
 from triseek.files.walk import path_order, walk
 from triseek.ipc import children
+from triseek.model import budget
 from triseek.model.search import Skipped
 
 if TYPE_CHECKING:
@@ -43,6 +45,8 @@ if TYPE_CHECKING:
 
 OLDEST_MAJOR = 12
 """rg 12 (2020) is the first whose flags and ignore rules are the ones used here."""
+WAIT_MS = 100
+"""How often time is looked at while rg prints nothing."""
 HELD_BYTES = 256 << 20
 """How much of an answer is held to be sorted."""
 FILE_BYTES = 500
@@ -119,9 +123,14 @@ class _Question:
         folders, files = self._sort_out()
         with ThreadPoolExecutor(1) as pool:
             # Walking takes time rg can use: it runs at once, in its own process.
-            shown = pool.submit(self._allowlisted) if self.request.scope.allowlist else None
+            wanted = self.request.scope.allowlist
+            shown = pool.submit(budget.carried(self._allowlisted)) if wanted else None
+            held: dict[bytes, FileRows] = {}
             try:
-                held = self._held(folders, held_bytes)
+                self._hold(held, folders, held_bytes)
+            except OutOfTime:
+                yield from (held[path] for path in sorted(held, key=path_order))
+                raise
             except _TooMuchToSort:
                 extra = self._search_each(files, shown.result() if shown else ())
                 yield from heapq.merge(
@@ -156,22 +165,21 @@ class _Question:
                 found[path] = searched.found
         return found
 
-    def _held(self, folders: list[bytes], limit: int) -> dict[bytes, FileRows]:
-        """Return all of rg's answer, each file once.
+    def _hold(self, held: dict[bytes, FileRows], folders: list[bytes], limit: int) -> None:
+        """Take in all of rg's answer, each file once.
 
         Raises:
             _TooMuchToSort: It is larger than `limit` bytes and could be asked for in order.
+            OutOfTime: `held` is what rg had said by then.
         """
         if _overlap(folders):
             limit = 1 << 62  # in order of the folders would not be in order of the paths
-        held: dict[bytes, FileRows] = {}
         size = 0
         for found in self._run(folders, ordered=False):
             held[found.path] = found
             size += found.rows.nbytes + _text_bytes(found) + FILE_BYTES
             if size > limit:
                 raise _TooMuchToSort
-        return held
 
     def _run(self, folders: list[bytes], *, ordered: bool) -> Iterator[FileRows]:
         """Run rg once and yield what it finds as it says it."""
@@ -185,7 +193,7 @@ class _Question:
         asked = arguments(self.request, map(os.fsdecode, given), ordered=ordered)
         skipped: list[Skipped] = []
         with _Process([self.program, *asked], cwd) as process:
-            for said in self._read(process.stdout):
+            for said in self._read(process):
                 if isinstance(said, Stats):
                     self.totals.files_searched += said.files
                     self.totals.bytes_searched += said.size
@@ -220,7 +228,7 @@ class _Question:
             return False
         return not os.path.islink(self.search.root + b"/" + skipped.path)  # noqa: PTH114
 
-    def _read(self, stream: IO[bytes]) -> Iterator[Answer | Stats]:
+    def _read(self, stream: _Process) -> Iterator[Answer | Stats]:
         if self.request.mode == "lines":
             return ripgrep_output.groups(stream, numbered=self.request.line_numbers)
         if self.request.mode in ("count", "count_matches"):
@@ -286,11 +294,43 @@ class _Process:
         except OSError as error:
             self.errors.close()
             raise BackendFailure(f"rg could not be started: {error.strerror}") from error
+        self._readable = select.poll()
+        self._readable.register(self.stdout, select.POLLIN)
 
     @property
     def stdout(self) -> IO[bytes]:
         assert self.process.stdout is not None  # noqa: S101 - it was asked for above
         return self.process.stdout
+
+    def read(self, size: int) -> bytes:
+        """Read what rg prints: `size` bytes, fewer at the end only, or when time is over.
+
+        rg may print nothing for as long as it finds nothing: time is looked at meanwhile.
+
+        Raises:
+            OutOfTime: and nothing was read.
+        """
+        pieces: list[bytes] = []
+        held = 0
+        while held < size:
+            try:
+                self._wait()
+            except OutOfTime:
+                if pieces:
+                    break
+                raise
+            piece = os.read(self.stdout.fileno(), size - held)
+            if not piece:
+                break
+            pieces.append(piece)
+            held += len(piece)
+        return b"".join(pieces)
+
+    def _wait(self) -> None:
+        """Wait until there is something to be read."""
+        budget.check()
+        while not self._readable.poll(WAIT_MS):
+            budget.check()
 
     def __enter__(self) -> Self:
         return self

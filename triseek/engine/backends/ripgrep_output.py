@@ -14,7 +14,7 @@ by side after the NUL end the group, whatever paths and lines hold. `--stats` co
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -24,7 +24,6 @@ from triseek.kernels.rows import ROW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import IO
 
 READ_BYTES = 1 << 20
 HYPHEN = 45
@@ -42,6 +41,14 @@ _PROBLEM = re.compile(
     r"|(?P<path>\.?/.*?): .*\(os error (?P<errno>\d+)\))"
 )
 _INVALID_RULE = re.compile(r"(?:rg: )?/.*: line \d+: error parsing glob .*")
+
+
+class Stream(Protocol):
+    """Where rg's output is read from."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return so many bytes; fewer at the end, and then none."""
+        ...
 
 
 class Answer(NamedTuple):
@@ -77,7 +84,7 @@ class Problem(NamedTuple):
     errno: int
 
 
-def groups(stream: IO[bytes], *, numbered: bool) -> Iterator[Answer | Stats]:
+def groups(stream: Stream, *, numbered: bool) -> Iterator[Answer | Stats]:
     """Yield the groups of `--heading --stats` output as they arrive.
 
     Takes memory for what was read at once, or for one group if that is larger.
@@ -153,7 +160,7 @@ def _number(data: np.ndarray, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return value, np.minimum(at + 1, last)
 
 
-def counts(stream: IO[bytes]) -> Iterator[Answer | Stats]:
+def counts(stream: Stream) -> Iterator[Answer | Stats]:
     """Yield path and count of `--count --null --stats` output."""
     held = b""
     while chunk := stream.read(READ_BYTES):
@@ -166,7 +173,7 @@ def counts(stream: IO[bytes]) -> Iterator[Answer | Stats]:
     yield from _stats(held)
 
 
-def names(stream: IO[bytes]) -> Iterator[Answer | Stats]:
+def names(stream: Stream) -> Iterator[Answer | Stats]:
     """Yield the paths of `--files-with-matches --null` output."""
     held = b""
     while chunk := stream.read(READ_BYTES):

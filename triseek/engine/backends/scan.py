@@ -10,12 +10,15 @@ from __future__ import annotations
 import os
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING
 
 from triseek.engine.backends import lines
 from triseek.engine.backends.file import FileSearch, Searched, named_files
+from triseek.errors import OutOfTime
 from triseek.files.walk import walk
+from triseek.model import budget
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,6 +45,7 @@ class Scan:
         """Yield what matches, in path order.
 
         Raises:
+            OutOfTime: as `model.budget.check`; what was found before was yielded.
             RepoNotDetected: The root is not there.
             InvalidQuery: A glob or a type of the scope is invalid.
             InvalidRequest: A path leads out of the root.
@@ -63,19 +67,32 @@ class Scan:
     ) -> Iterator[list[Searched]]:
         """Yield what became of the files, chunk by chunk in order, a few chunks read ahead."""
         stop = Event()
+        over: list[OutOfTime] = []
 
         def search_some(some: list[bytes]) -> list[Searched]:
-            return [search(path, explicit=path in explicit) for path in some if not stop.is_set()]
+            done: list[Searched] = []
+            try:
+                for path in some:
+                    if stop.is_set():
+                        break
+                    done.append(search(path, explicit=path in explicit))
+            except OutOfTime as error:
+                over.append(error)
+                stop.set()
+            return done
 
         under_way: deque[Future[list[Searched]]] = deque()
         pool = ThreadPoolExecutor(self.threads, "triseek-scan")
         try:
             for begin in range(0, len(paths), CHUNK_FILES):
-                under_way.append(pool.submit(search_some, paths[begin : begin + CHUNK_FILES]))
+                some = paths[begin : begin + CHUNK_FILES]
+                under_way.append(pool.submit(budget.carried(partial(search_some, some))))
                 if len(under_way) > 2 * self.threads:
                     yield under_way.popleft().result()
             while under_way:
                 yield under_way.popleft().result()
+            if over:
+                raise over[0]
         finally:
             stop.set()
             pool.shutdown(cancel_futures=True)

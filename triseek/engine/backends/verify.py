@@ -6,7 +6,6 @@ patterns no automaton can hold) is decided here, by the pattern itself, line by 
 
 from __future__ import annotations
 
-import functools
 import threading
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -18,6 +17,7 @@ from triseek.engine.backends.base import Batch
 from triseek.kernels import fetch, verify
 from triseek.kernels.rows import ROW
 from triseek.query import automaton, literals, stray
+from triseek.query.keeping import with_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,7 +72,7 @@ class _Plan(NamedTuple):
     dfa: automaton.Dfa
 
 
-@functools.lru_cache(maxsize=64)
+@with_pattern
 def _plan(pattern: Pattern) -> _Plan | None:
     """How to find a pattern's lines; the router asks before the search does."""
     needles, confirm = _needles(pattern)

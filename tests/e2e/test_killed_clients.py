@@ -1,0 +1,134 @@
+"""Clients that are killed at random moments hold no thread, connection or descriptor of the daemon.
+
+`TRISEEK_CLIENTS` says how many the slow test takes.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.living import ROOT, Living
+from triseek.ipc import client
+
+CLIENTS = 60
+CLIENTS_SLOW = int(os.environ.get("TRISEEK_CLIENTS", "1000"))
+AT_ONCE = 12
+LIFE_S = 0.4
+"""The longest a client is let live: it has asked after some hundredths, its search takes longer."""
+SETTLED_S = 90.0
+"""Generous: work nobody waits for ends with the next look at the client, in hundredths."""
+ASK = (
+    f"import sys; sys.path.insert(0, {str(ROOT)!r}); from triseek.cli import fast; "
+    "fast.ask(sys.argv[1:])"
+)
+LINE = "the quick brown fox jumps over the lazy dog and naïve cats jump over 文字 again\n"
+QUESTIONS = (
+    ("fox",),
+    ("-c", "fox"),
+    ("-i", "--engine=scan", r"(\w+\s+){6}zebra"),
+    ("-U", "--engine=scan", r"(\w+\s+)+\n\n"),
+    ("-v", "--engine=scan", r"\b\w*\b" * 60),
+    ("--engine=scan", "-o", r"\p{L}+"),
+    ("-l", "nothing of the kind"),
+    ("--files",),
+)
+
+
+@pytest.fixture
+def living(tmp_path):
+    with Living(tmp_path / "state") as living:
+        yield living.start()
+
+
+@pytest.fixture
+def tree(tmp_path):
+    root = tmp_path / "tree"
+    for number in range(40):
+        path = root / f"d{number % 5}" / f"{number}.txt"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(LINE * 2_000)
+    return root
+
+
+def held(pid: int) -> dict[str, int]:
+    """What the daemon's process holds."""
+    folder = Path(f"/proc/{pid}")
+    return {
+        "threads": len(list((folder / "task").iterdir())),
+        "descriptors": len(list((folder / "fd").iterdir())),
+    }
+
+
+def started(living: Living, tree: Path, words: tuple[str, ...]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-S", "-E", "-c", ASK, *words],
+        cwd=tree,
+        env=living.env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def kill_clients(living: Living, tree: Path, count: int) -> None:
+    """Have so many clients ask, and kill each at some moment."""
+    chance = random.Random(16)
+    for _ in range(0, count, AT_ONCE):
+        some = [started(living, tree, chance.choice(QUESTIONS)) for _ in range(AT_ONCE)]
+        for one in some:
+            time.sleep(chance.uniform(0, LIFE_S / AT_ONCE))  # this is the moment
+            one.kill()
+        for one in some:
+            one.wait()
+
+
+def quiet(living: Living) -> None:
+    """Wait until the daemon works for nobody; the question itself is one connection."""
+    until = time.monotonic() + SETTLED_S
+    while (told := client.ask("status", timeout_s=60))["connections"] > 1:
+        assert time.monotonic() < until, told
+        time.sleep(0.05)
+
+
+def settled(living: Living, wanted: dict[str, int]) -> dict[str, int]:
+    """What the daemon holds once that is no more than wanted, or after a long while."""
+    until = time.monotonic() + SETTLED_S
+    while True:
+        now = held(living.pid())
+        if all(now[name] <= wanted[name] for name in wanted) or time.monotonic() > until:
+            return now
+        time.sleep(0.05)
+
+
+def no_thread_is_held(living: Living, tree: Path, monkeypatch, count: int) -> None:
+    monkeypatch.setenv("TRISEEK_HOME", living.home)
+    assert living.run("build", ".", cwd=tree).status == 0
+    assert living.run("fox", "-l", cwd=tree).status == 0
+    kill_clients(living, tree, 4 * AT_ONCE)  # pools have as many threads as they will ever have
+    quiet(living)
+    before = held(living.pid())
+    kill_clients(living, tree, count)
+    quiet(living)
+    after = settled(living, before)
+    told = client.ask("status", timeout_s=60)
+    print(f"{count} clients killed: {before} before, {after} after, {told['connections']} open")
+    assert all(after[name] <= before[name] for name in before), (before, after)
+    assert told["connections"] == 1
+    assert told["under_way"] <= 1
+    assert living.files("fox", tree) == living.files("lazy", tree)
+
+
+def test_killed_clients_hold_no_thread(living, tree, monkeypatch):
+    no_thread_is_held(living, tree, monkeypatch, CLIENTS)
+
+
+@pytest.mark.slow
+def test_a_thousand_killed_clients_hold_no_thread(living, tree, monkeypatch):
+    no_thread_is_held(living, tree, monkeypatch, CLIENTS_SLOW)
