@@ -6,6 +6,7 @@ import os
 import socket
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
@@ -294,3 +295,58 @@ def test_a_folder_moved_out_of_the_root_takes_nobody_along(tree: Tree) -> None:
     (tree.path / "src" / "back").symlink_to("deep/../secret")
     with swapped_behind("stat", 4, move):
         assert tree.read("src/back") == "inside\n"
+
+
+# Random trees of links, against `os.path.realpath`.
+
+NAMES = ("a", "b", "c", "..", ".")
+
+
+def grown(root: Path, random: Random) -> None:
+    """Folders, files and links of a few names; links lead anywhere, also out and nowhere."""
+    for _ in range(12):
+        folder = root.joinpath(*random.choices("abc", k=random.randrange(3)))
+        new = folder / random.choice("abc")
+        if not folder.is_dir() or not _is_below(folder, root) or os.path.lexists(new):
+            continue
+        kind = random.randrange(4)
+        if kind == 0:
+            new.mkdir()
+        elif kind == 1:
+            new.write_text("x")
+        else:
+            lead = random.choice(("", "", "", f"{root}/", f"{root.parent}/", "/"))
+            new.symlink_to(lead + "/".join(random.choices(NAMES, k=random.randrange(1, 5))))
+
+
+def _is_below(path: str | Path, root: Path) -> bool:
+    real = os.path.realpath(path)
+    return real == str(root) or real.startswith(f"{root}/")
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_what_is_found_inside_is_what_the_kernel_finds_there(tmp_path: Path, seed: int) -> None:
+    random = Random(seed)
+    root = Path(os.path.realpath(tmp_path)) / "root"
+    root.mkdir()
+    (root.parent / "b").mkdir()
+    (root.parent / "b" / "a").write_text("outside")
+    grown(root, random)
+    leaves = any(not _is_below(path, root) for path in root.rglob("*"))
+
+    for _ in range(60):
+        path = "/".join(random.choices(NAMES, k=random.randrange(1, 5)))
+        named = os.path.normpath(root / path)
+        try:
+            found = locate(str(root), path)
+        except PathRefused as refused:
+            loops = "too many links" in str(refused)
+            # Inside after all, though a link on the way may have left the root and come back.
+            assert leaves or loops or not _is_below(named, root), path
+            continue
+        if found.kind == "missing":
+            assert not os.path.exists(named), path
+            continue
+        assert _is_below(named, root), path
+        assert os.path.normpath(root / found.real) == os.path.realpath(named), path
+        assert found.kind == ("folder" if os.path.isdir(named) else "file"), path
