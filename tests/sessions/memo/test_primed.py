@@ -358,10 +358,10 @@ def test_it_keeps_within_bounds(agent):
     many = tuple(
         one.__class__(f"/r/{n}", one.sha, 1, one.lines, one.in_payload) for n in range(999)
     )
-    for number in range(50):
+    for number in range(2 * primed.ALL_FILES_MAX // primed.FILES_MAX):
         agent.memo.prime(f"/r{number}", Primed(SNAPSHOT, Asked(), many))
     kept = list(agent.memo._primings)
     assert sum(len(priming.files) for _, priming in kept) <= primed.ALL_FILES_MAX
-    assert kept[-1][0] == "/r49"
+    assert kept[-1][0] == f"/r{number}"
     assert len(kept[-1][1].files) == primed.FILES_MAX
     assert all(len(file.in_payload) <= 64 for file in kept[-1][1].files.values())
