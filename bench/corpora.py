@@ -161,8 +161,11 @@ _FETCHERS: dict[str, Callable[[Source, Path], None]] = {
 
 
 def _unpack(archive: Path, place: Path) -> None:
+    more: dict[str, Any] = {}
+    if hasattr(tarfile, "tar_filter"):  # since Python 3.11.4
+        more["filter"] = "tar"
     with tarfile.open(archive) as tar:
-        tar.extractall(place, filter="tar")
+        tar.extractall(place, **more)
 
 
 def _call(argv: Sequence[str], cwd: str | None = None) -> str:

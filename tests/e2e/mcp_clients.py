@@ -15,6 +15,8 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.ui.chromium import AS_DATA
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -76,7 +78,7 @@ def _unpack(folder: Path) -> None:
     done = _npm("pack", "--silent", "--pack-destination", str(folder), BUNDLED)
     assert done.returncode == 0, done.stderr
     with tarfile.open(folder / done.stdout.split()[-1]) as packed:
-        packed.extractall(folder / "pi", filter="data")
+        packed.extractall(folder / "pi", **AS_DATA)
     program = folder / "node_modules" / ".bin" / "pi"
     program.unlink(missing_ok=True)
     program.write_text(

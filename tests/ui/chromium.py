@@ -15,12 +15,15 @@ import sys
 import tarfile
 import tempfile
 from pathlib import Path
+from typing import Any
 
 DEBIANS = "chromium-headless-shell"
 NAMES = (DEBIANS, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PACKAGE = "@sparticuz/chromium@147.0.0"
 OWN = Path(sys.prefix) / "chromium" / "chromium"
 LIBRARIES = ("al2023", "swiftshader")
+AS_DATA: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+"""The filter came with Python 3.11.4."""
 
 _DECOMPRESS = """
 const [from, to] = process.argv.slice(1);
@@ -76,7 +79,7 @@ def _fetched(aside: Path) -> Path:
     subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
     (pack,) = aside.glob("*.tgz")
     with tarfile.open(pack) as tar:
-        tar.extractall(aside, filter="data")
+        tar.extractall(aside, **AS_DATA)
     return aside / "package" / "bin"
 
 
@@ -86,7 +89,7 @@ def _lay_out(packed: Path, folder: Path) -> None:
     for part in LIBRARIES:
         _decompress(packed / f"{part}.tar.br", packed / f"{part}.tar")
         with tarfile.open(packed / f"{part}.tar") as tar:
-            tar.extractall(folder / part, filter="data")
+            tar.extractall(folder / part, **AS_DATA)
     _decompress(packed / "chromium.br", folder / "browser")
     (folder / "browser").chmod(0o755)
     OWN.write_text(_RUN, encoding="ascii")
