@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shlex
+import shutil
 import tempfile
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from tests.contracts.backend import TREE, BackendContract, run, texts
 from triseek.engine.backends.ripgrep import Ripgrep, find_rg
 from triseek.engine.backends.scan import Scan
+from triseek.engine.engine import Engine
 from triseek.errors import BackendFailure
 from triseek.model.search import PatternSpec, ScopeSpec, SearchRequest, Totals
 
@@ -132,3 +135,25 @@ def test_without_a_temporary_folder_the_road_fails_so_that_another_is_taken(repo
     monkeypatch.setattr(tempfile, "tempdir", f"{root}/not there")
     with pytest.raises(BackendFailure, match="no temporary file"):
         run(Ripgrep(root), SearchRequest(pattern=PatternSpec(patterns=("return",))), Totals())
+
+
+@pytest.mark.parametrize(
+    ("version", "engine", "backend"),
+    [("14.1.1", "auto", "direct_scan"), ("15.0.0", "auto", "ripgrep"), ("14.1.1", "rg", "ripgrep")],
+)
+def test_an_older_rg_answers_only_where_it_is_asked_for(
+    version, engine, backend, repo, tmp_path, monkeypatch
+):
+    """Its ignore rules of parents leave out files that are listed now."""
+    real = shutil.which("rg")
+    script = tmp_path / "bin" / "rg"
+    script.parent.mkdir()
+    said = f'[ "$1" = --version ] && echo "ripgrep {version}" && exit'
+    script.write_text(f'#!/bin/sh\n{said}\nexec {shlex.quote(real)} "$@"\n')
+    script.chmod(0o755)
+    root = repo({"a": "needle\n"})
+    monkeypatch.setenv("PATH", f"{script.parent}{os.pathsep}{os.environ['PATH']}")
+    request = SearchRequest(pattern=PatternSpec(patterns=("needle",)), engine=engine)
+    search = Engine(root).search(request)
+    assert [path for batch in search for path in batch.paths] == [b"a"]
+    assert search.route.backend == backend

