@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import re
 import signal
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 
+from triseek import private
 from triseek.kernels import cache
 from triseek.model.index import no_progress
 
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
 # A state folder per test would mean a compiler run per test: kernels are kept between runs.
 _KERNELS = Path(__file__).parent.parent / ".pytest_cache" / "kernels" / cache.digest()
+if private.distrust(_KERNELS) is not None:  # root in somebody's checkout, as containers do it
+    _KERNELS = Path(tempfile.gettempdir(), f"triseek-kernels-{os.geteuid()}", cache.digest())
 if not os.environ.get("NUMBA_CACHE_DIR"):
     os.environ["NUMBA_CACHE_DIR"] = str(_KERNELS)
 

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from triseek import paths
+from triseek import paths, private
 from triseek.errors import InvalidRequest
 
 if TYPE_CHECKING:
@@ -262,6 +262,9 @@ def read(flags: Mapping[str, Value | None] | None = None) -> Settings:
 
 
 def _from_file(path: str) -> dict[str, Any]:
+    private.tighten()
+    if private.distrust(os.path.dirname(path)) is not None:
+        return {}  # another user's settings; the doctor says so
     known = {key.name: key for key in KEYS}
     values = {}
     for name, value in _flat(_parsed(path)):

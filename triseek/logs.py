@@ -16,7 +16,7 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TextIO
 
-from triseek import paths
+from triseek import paths, private
 from triseek.errors import InvalidRequest, StateUnwritable
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def _to_file() -> logging.Handler:
         """Rotates files that only their owner may read: they say what was searched where."""
 
         def _open(self) -> TextIOWrapper:
-            return open(path(), "a", encoding="utf-8", opener=_private)
+            return open(path(), "a", encoding="utf-8", opener=private.opener)
 
     try:
         handler = Private(path(), maxBytes=SIZE, backupCount=KEPT, encoding="utf-8")
@@ -150,7 +150,3 @@ def _to_file() -> logging.Handler:
         raise StateUnwritable(f"cannot write the log {path()}: {error.strerror}") from error
     handler.setFormatter(JsonLines())
     return handler
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)

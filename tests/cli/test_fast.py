@@ -24,7 +24,7 @@ from tests.cli.running import Outcome, triseek
 from tests.cli.serving import asked, environment, pretending, quick, reply, serving
 from triseek import __version__
 from triseek.cli import fast
-from triseek.ipc import client, lock, spawn, wire
+from triseek.ipc import address, client, lock, spawn, wire
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -232,7 +232,7 @@ def test_a_full_disk_is_told_as_it_is_without_a_daemon(tree: Path) -> None:
 def test_an_agent_does_not_wait_for_a_daemon_that_is_stuck(
     tmp_path: Path, capfdbinary: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fast, "SILENCE_S", 0.05)
+    monkeypatch.setattr(address, "SILENCE_S", 0.05)
     release = threading.Event()
 
     def converse(sock: socket.socket) -> None:
@@ -368,8 +368,8 @@ def test_a_daemon_of_another_version_declines_for_real(
 def test_a_daemon_that_is_stuck_is_given_up(
     tree: Path, capfdbinary: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fast, "SILENCE_S", 0.2)
-    monkeypatch.setattr(fast, "ALIVE_S", 0.2)
+    monkeypatch.setattr(address, "SILENCE_S", 0.2)
+    monkeypatch.setattr(address, "ALIVE_S", 0.2)
 
     done = threading.Event()
     with pretending(lambda sock: done.wait(60)) as connections:
@@ -382,8 +382,8 @@ def test_a_daemon_that_is_stuck_is_given_up(
 def test_a_daemon_stuck_in_the_middle_of_its_answer_is_given_up(
     tree: Path, capfdbinary: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fast, "SILENCE_S", 0.2)
-    monkeypatch.setattr(fast, "ALIVE_S", 0.2)
+    monkeypatch.setattr(address, "SILENCE_S", 0.2)
+    monkeypatch.setattr(address, "ALIVE_S", 0.2)
     monkeypatch.setattr(fast, "PIECE_S", 0.2)
     expected = triseek(["needle", "a"], tree)
 
@@ -401,7 +401,7 @@ def test_a_daemon_stuck_in_the_middle_of_its_answer_is_given_up(
 def test_a_long_search_is_waited_for_while_the_daemon_lives(
     tree: Path, capfdbinary: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fast, "SILENCE_S", 0.1)
+    monkeypatch.setattr(address, "SILENCE_S", 0.1)
     pings: list[bytes] = []
     enough = threading.Event()
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+import socket
 import threading
+import time
 
 import pytest
 
 from tests import sockets
 from triseek import errors, paths
-from triseek.ipc import client, folder, wire
+from triseek.ipc import address, client, folder, wire
 
 
 @pytest.fixture
@@ -117,3 +121,82 @@ def test_silence_is_an_unreachable_daemon(home):
 def test_no_daemon_is_an_unreachable_daemon():
     with pytest.raises(errors.DaemonUnreachable, match="no daemon is running"):
         client.ask("x")
+
+
+class Listener:
+    """Accepts connections, answers pings if it lives, and anything else after a while or never."""
+
+    def __init__(self, *, lives, answers_after_s=None):
+        folder.ensure()
+        self._socket = sockets.bound(f"{paths.daemon()}/daemon.sock")
+        self._socket.listen(16)
+        self._lives, self._after = lives, answers_after_s
+        self.asked = []
+        self._held = []
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self):
+        while True:
+            try:
+                sock, _ = self._socket.accept()
+            except OSError:
+                return
+            self._held.append(sock)
+            threading.Thread(target=self._serve, args=(sock,), daemon=True).start()
+
+    def _serve(self, sock):
+        verb = json.loads(wire.receive(sock, wire.REQUEST_LIMIT))["verb"]
+        self.asked.append(verb)
+        if verb == "ping" and self._lives:
+            sock.sendall(wire.pack(b'{"ok": true, "result": {}}'))
+        elif verb != "ping" and self._after is not None:
+            time.sleep(self._after)
+            sock.sendall(wire.pack(b'{"ok": true, "result": {"late": 1}}'))
+
+    def close(self):
+        for sock in (self._socket, *self._held):
+            sock.close()
+
+
+@pytest.fixture
+def short(monkeypatch):
+    monkeypatch.setattr(address, "SILENCE_S", 0.1)
+    monkeypatch.setattr(address, "ALIVE_S", 0.1)
+
+
+def test_a_daemon_that_answers_nobody_is_given_up_and_not_asked_again(home, short):
+    listener = Listener(lives=False)
+    with contextlib.closing(listener):
+        for _ in range(3):
+            with pytest.raises(errors.DaemonUnreachable, match="does not answer") as raised:
+                client.ask("session_list", timeout_s=600)
+            assert raised.value.next_step == "Run `triseek daemon restart --force`."
+
+    assert listener.asked == ["session_list", "ping"]
+
+
+def test_a_daemon_that_works_on_it_is_waited_for_while_it_lives(home, short):
+    listener = Listener(lives=True, answers_after_s=0.5)
+    with contextlib.closing(listener):
+        assert client.ask("session_list", timeout_s=600) == {"late": 1}
+
+    assert listener.asked.count("ping") >= 2
+
+
+def test_a_queue_that_is_full_is_no_reason_to_wait(home, short, monkeypatch):
+    monkeypatch.setattr(address, "CONNECT_S", 0.1)
+    folder.ensure()
+    where = f"{paths.daemon()}/daemon.sock"
+    with sockets.bound(where) as listener, contextlib.ExitStack() as waiting:
+        listener.listen(0)
+        for _ in range(2):  # nobody accepts: the queue takes one or two
+            sock = waiting.enter_context(socket.socket(socket.AF_UNIX))
+            sock.setblocking(False)
+            with contextlib.suppress(BlockingIOError), sockets.short(where) as name:
+                sock.connect(name)
+        with pytest.raises(errors.DaemonUnreachable, match="does not answer"):
+            client.ask("status", timeout_s=600)
+
+
+def test_the_longest_wait_is_below_five_seconds():
+    assert 2 * address.CONNECT_S + address.SILENCE_S + address.ALIVE_S < 5

@@ -1,5 +1,6 @@
 import ctypes
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from triseek.kernels import cache
 def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kernels"))
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "0")
+    monkeypatch.setattr(cache, "_trusted", set())
     cache.directory.cache_clear()
     yield tmp_path / "kernels"
     cache.directory.cache_clear()
@@ -149,10 +151,70 @@ def test_a_kernel_that_is_missing_there_is_compiled_for_the_process(kept):
 def test_kernels_another_user_put_there_are_not_loaded(folder, monkeypatch):
     cache.mark_ready()
     assert cache.is_kept()
-    monkeypatch.setattr(cache, "is_writable", lambda: False)
-    assert cache.is_kept()
+    cache._trusted.clear()
     monkeypatch.setattr(os, "geteuid", lambda: os.stat(folder).st_uid + 1)
     assert cache.is_kept() == (os.stat(folder).st_uid == 0)
+
+
+class Hostile:
+    """Numba reads an index file by unpickling it; this one leaves a mark."""
+
+    def __init__(self, mark):
+        self.mark = mark
+
+    def __reduce__(self):
+        return os.mkdir, (self.mark,)
+
+
+OTHER = 65533
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+HANDS = {
+    "a folder that others may write": lambda folder: folder.chmod(0o777),
+    "one above it": lambda folder: folder.parent.chmod(0o757),
+    "a link in it": lambda folder: folder.joinpath("more").symlink_to(folder.parent),
+    "another's folder": lambda folder: os.chown(folder, OTHER, OTHER),
+    "another's above it": lambda folder: os.chown(folder.parent, OTHER, OTHER),
+    "another's file": lambda folder: os.chown(next(folder.rglob("*.nbi")), OTHER, OTHER),
+    "another's folder in it": lambda folder: os.chown(next(folder.glob("*/")), OTHER, OTHER),
+}
+
+
+@pytest.mark.parametrize(
+    "how",
+    [pytest.param(how, marks=as_root if how.startswith("another") else ()) for how in HANDS],
+)
+def test_what_others_may_have_written_is_never_unpickled(folder, tmp_path, how):
+    """The cache says it is ready, and each of its index files is hostile."""
+    subprocess.run([sys.executable, "-c", LOAD], check=True, capture_output=True)
+    cache.mark_ready()
+    mark = tmp_path / "ran"
+    for index in list(folder.rglob("*.nbi")):
+        index.write_bytes(pickle.dumps(Hostile(str(mark))))
+    HANDS[how](folder)
+    cache._trusted.clear()
+    before = sorted(path.name for path in folder.rglob("*"))
+
+    done = subprocess.run([sys.executable, "-c", LOAD], check=True, capture_output=True)
+
+    assert done.stdout == b"False False\n"
+    assert not mark.exists()
+    assert sorted(path.name for path in folder.rglob("*")) == before
+    assert not cache.is_ready()
+    assert not cache.can_be_kept()
+
+
+def test_a_cache_that_is_not_trusted_is_trusted_once_it_is_removed(folder):
+    folder.mkdir()
+    folder.chmod(0o777)
+    cache.mark_ready()
+    assert not cache.is_kept()
+    assert list(folder.iterdir()) == []
+    folder.rmdir()
+
+    cache.mark_ready()
+
+    assert cache.is_kept()
+    assert folder.stat().st_mode & 0o777 == 0o700
 
 
 def test_a_process_that_has_loaded_them_need_not_wait_where_none_can_be_kept(folder, monkeypatch):

@@ -33,7 +33,7 @@ from tests.mcp.speaking import (
 )
 from triseek.errors import InvalidRequest
 from triseek.loopback.address import Address
-from triseek.mcp.http import BODY_MAX
+from triseek.mcp.http import BODY_MAX, SESSIONS_MAX
 from triseek.service.verbs import VERBS
 
 if TYPE_CHECKING:
@@ -388,3 +388,14 @@ def run(*words: str, tree: str, **variables: str) -> subprocess.CompletedProcess
         timeout=PATIENCE_S,
         check=False,
     )
+
+
+@pytest.mark.slow  # 260 sessions by the real server
+def test_more_sessions_than_there_may_be_keep_no_client_out(served: Served) -> None:
+    """Clients that never send DELETE: the first of them is the one that has to begin anew."""
+    first = served.session()
+    for _ in range(SESSIONS_MAX + 4):
+        assert served.request(hello()).status == 200
+
+    assert served.request(request(1, "ping"), first).status == 404
+    assert served.request(request(1, "ping"), served.session()).status == 200

@@ -38,7 +38,9 @@ def hostile(good: dict[str, bytes], number: int, chance: random.Random) -> Hosti
 
 def sums(files: dict[str, bytes]) -> bytes:
     """A list of checksums that is right."""
-    lines = [f"{hashlib.sha256(held).hexdigest()}  {name}\n" for name, held in files.items()]
+    lines = [
+        f"{hashlib.sha256(held).hexdigest()}  {name}\n" for name, held in sorted(files.items())
+    ]
     return "".join(lines).encode("utf-8", "surrogateescape")
 
 

@@ -13,7 +13,7 @@ from triseek.sessions.snapshot import Circumstances, Snapshots, Wanted
 
 ABOUT = Circumstances(
     GitState(
-        commit="abc123", branch="work", dirty_files=["src/a.py"], hunk_summary={"src/a.py": 3}
+        commit="ab" * 20, branch="work", dirty_files=["src/a.py"], hunk_summary={"src/a.py": 3}
     ),
     "first", 42, 0, "claude_code", "claude-sonnet-4.5",
 )  # fmt: skip

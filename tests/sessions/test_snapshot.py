@@ -41,7 +41,7 @@ def test_its_files_are_those_of_the_reference(kept):
     }  # fmt: skip
     told = json.loads((folder / "manifest.json").read_text())
     assert {name: told[name] for name in ("session_id", "repo_commit", "generation", "goal")} == {
-        "session_id": "mine", "repo_commit": "abc123", "generation": 42,
+        "session_id": "mine", "repo_commit": "ab" * 20, "generation": 42,
         "goal": "Debug retry backoff config",
     }  # fmt: skip
     log = (folder / "action_log.jsonl").read_text().splitlines()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from triseek.cli.report_text import readable
+from triseek.model.plain_text import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -20,7 +20,7 @@ TOLD_MAX = 20
 def arrow(text: str) -> None:
     """Tell of one thing."""
     sys.stdout.flush()  # where both go to one terminal, in the order in which they are said
-    print(readable(f"→ {text}").replace("\n", "?"), file=sys.stderr, flush=True)
+    print(visible_line(f"→ {text}"), file=sys.stderr, flush=True)
 
 
 def primed(report: Mapping[str, Any]) -> None:

@@ -87,7 +87,7 @@ def show_status(json: Json = False) -> int:
     elif not found:
         print("triseek: no daemon running")
     else:
-        print("\n".join(_status_lines(found)))
+        print(report_text.readable("\n".join(_status_lines(found))))
     return status.FOUND
 
 
@@ -126,7 +126,7 @@ def show_logs(
         try:
             print(tail.last(lines), end="", flush=True)
         except FileNotFoundError:
-            print(f"triseek: no log at {path()}", file=sys.stderr)
+            print(report_text.readable(f"triseek: no log at {path()}"), file=sys.stderr)
         for piece in tail.following() if follow else ():
             print(piece, end="", flush=True)
     return status.FOUND

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from triseek.cli import status
 from triseek.cli.world import NeedsClient
 from triseek.errors import TriseekError
+from triseek.model.plain_text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,7 +42,7 @@ def _one_line(error: TriseekError) -> str:
 
 
 def _readable(message: str) -> str:
-    return message.encode(errors="replace").decode()
+    return visible(message)
 
 
 def _bug(say: Callable[[str], None], words: Sequence[str]) -> int:
@@ -49,13 +50,15 @@ def _bug(say: Callable[[str], None], words: Sequence[str]) -> int:
     import time
     import traceback
 
-    from triseek import paths
+    from triseek import paths, private
 
     report = traceback.format_exc()
     name = os.path.join(paths.logs(), f"crash-{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}.log")
     try:
-        os.makedirs(paths.logs(), exist_ok=True)
-        with open(name, "w", encoding="utf-8", errors="backslashreplace") as file:
+        private.make(paths.logs())
+        with open(
+            name, "w", encoding="utf-8", errors="backslashreplace", opener=private.opener
+        ) as file:
             file.write(f"triseek {' '.join(words)}\n\n{report}")
     except OSError:
         say(_readable(report))

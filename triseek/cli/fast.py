@@ -32,18 +32,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-CONNECT_S = 0.5
-"""Longest wait for the connection; only a full queue makes one wait at all."""
-SILENCE_S = 2.0
-"""After so long without a byte the daemon is asked whether it lives.
-
-A search may be silent for minutes, so there is no limit on silence itself: as long as the daemon
-answers somebody, it is searching. Process and machine ending closes the connection at once; this is
-for a daemon that is stopped or stuck.
-"""
-ALIVE_S = 2.0
-"""How long it may take to answer that: it may be compiling kernels."""
-PIECE_S = 10.0
+PIECE_S = 4.0
 """Longest gap in the middle of a piece, which is sent in one go."""
 NOT_ASKED = frozenset(("--no-daemon", "-h", "--help", "-V", "--version", "--type-list"))
 """Words that say, or make it likely, that a daemon is not wanted or of no use."""
@@ -102,7 +91,7 @@ def ask(words: Sequence[str]) -> int | Left:
     if len(payload) > wire.REQUEST_LIMIT:
         return Left()
     try:
-        sock = address.connect(CONNECT_S)
+        sock = address.connect(address.CONNECT_S)
     except address.Absent:
         return Left("start")
     except address.Unreached:
@@ -200,7 +189,7 @@ def _passed_on(sock: wire.Socket, payload: bytes, left: Left, *, patient: bool) 
 
 def _send(sock: wire.Socket, payload: bytes) -> None:
     try:
-        sock.settimeout(SILENCE_S)
+        sock.settimeout(address.SILENCE_S)
         wire.send(sock, payload)
     except (BrokenPipeError, ConnectionResetError):
         return  # it may have said why before it closed
@@ -211,7 +200,7 @@ def _send(sock: wire.Socket, payload: bytes) -> None:
 def _next(sock: wire.Socket, *, patient: bool) -> bytes:
     """The next piece.
 
-    patient: whether to wait for longer than `SILENCE_S`; an agent does not wait for its hook.
+    patient: whether to wait beyond `address.SILENCE_S`; an agent does not wait for its hook.
 
     Raises:
         _Lost: there will be none.
@@ -230,31 +219,15 @@ def _wait(sock: wire.Socket, *, patient: bool) -> None:
     """Wait until there is something to receive, be it the end, as long as the daemon lives."""
     from _socket import MSG_PEEK
 
-    sock.settimeout(SILENCE_S)
+    sock.settimeout(address.SILENCE_S)
     while True:
         try:
             sock.recv(1, MSG_PEEK)
         except TimeoutError:
-            if not patient or not _is_alive():
+            if not patient or not address.is_alive():
                 raise _Lost from None
         else:
             return
-
-
-def _is_alive() -> bool:
-    """Whether the daemon answers somebody, and be it that it is busy."""
-    try:
-        sock = address.connect(ALIVE_S)
-    except address.Unreached:
-        return False
-    try:
-        wire.send(sock, _document("ping", ""))
-        said = wire.receive(sock, wire.PIECE_LIMIT)
-    except (OSError, wire.BadFrame):
-        return False
-    finally:
-        sock.close()
-    return said[:1] in (b"{", b"-")
 
 
 def _status(digits: bytes) -> int:

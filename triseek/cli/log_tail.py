@@ -6,6 +6,8 @@ import os
 import time
 from typing import TYPE_CHECKING, BinaryIO
 
+from triseek.model.plain_text import json_text
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Self
@@ -70,4 +72,4 @@ class LogTail:
 
 
 def _text(data: bytes) -> str:
-    return data.decode("utf-8", "replace")
+    return json_text(data.decode("utf-8", "replace"))

@@ -8,14 +8,19 @@ from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from triseek.model.plain_text import json_text, visible
+
 if TYPE_CHECKING:
     from triseek.model.index import BuildReport, IndexStatus
     from triseek.model.search import Skipped
 
 
 def as_json(document: object) -> str:
-    """A document, indented by two; paths that are not UTF-8 keep their readable part."""
-    return json.dumps(document, indent=2, ensure_ascii=False, default=_plain)
+    """A document, indented by two; what a terminal must not get is escaped (`json_text`).
+
+    Paths that are not UTF-8 keep their readable part.
+    """
+    return json_text(json.dumps(document, indent=2, ensure_ascii=False, default=_plain))
 
 
 def build_document(report: BuildReport) -> dict[str, Any]:
@@ -83,9 +88,8 @@ def local_time(at_s: float) -> str:
 
 
 def readable(text: str) -> str:
-    """A text that a terminal takes: no control characters but ends of lines and tabs, and UTF-8."""
-    kept = "".join(char if char.isprintable() or char in "\n\t" else "?" for char in text)
-    return kept.encode(errors="replace").decode()
+    """A text that a terminal takes: see `plain_text.visible`."""
+    return visible(text)
 
 
 def _plain(value: object) -> object:

@@ -39,6 +39,8 @@ SWITCH_S = 0.0005
 two busy cores, median of an echo over a new connection beside one thread of pure Python: 6 ms with
 Python's own 5 ms, 1.5 ms with 1 ms, 0.8 to 2.1 ms with this; 0.3 ms alone, whatever the
 interval. Two threads of pure Python lost no work by it that could be measured."""
+FORCED_S = 1.5
+"""How long a daemon that is to be ended by force has to answer first."""
 KILL_AFTER_S = 3.0
 """What SIGTERM may take before `stop --force` sends SIGKILL."""
 HOME_CHECK_S = 5.0
@@ -105,7 +107,7 @@ def stop(*, force: bool = False, timeout_s: float = 10.0) -> bool:
         Busy: `force` was given, and the holder of the lock cannot be identified.
     """
     try:
-        client.ask("shutdown", timeout_s=timeout_s)
+        client.ask("shutdown", timeout_s=min(timeout_s, FORCED_S) if force else timeout_s)
     except DaemonUnreachable as error:
         if lock.is_free():
             return False

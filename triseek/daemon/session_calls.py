@@ -127,7 +127,10 @@ class SessionCalls:
         if session_id:
             checked_id(session_id)
         found = self._snapshots.all(root, session_id)
-        return {"snapshots": [manifest.document() for manifest in found]}
+        told: dict[str, Any] = {"snapshots": [manifest.document() for manifest in found]}
+        if damaged := self._snapshots.damaged():
+            told["damaged"] = [one._asdict() for one in damaged]
+        return told
 
     def session_snapshot_get(self, params: dict[str, Any]) -> dict[str, Any]:
         """`{snapshot_id}`: everything a snapshot holds."""

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from triseek import paths
+from triseek import paths, private
 from triseek.errors import Busy, StateUnwritable
 from triseek.harness.base import Refused, Traces
 from triseek.harness.writing import Change, make, read
@@ -168,6 +168,7 @@ def _put(path: Path, content: bytes) -> None:
 
 
 def _make_folder(path: Path) -> None:
-    path.mkdir(parents=True, exist_ok=True)
     if path.is_relative_to(folder()):
-        path.chmod(0o700)
+        private.make(path)
+    else:
+        path.mkdir(parents=True, exist_ok=True)

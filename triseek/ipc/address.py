@@ -16,7 +16,7 @@ import _socket
 import os
 import sys
 
-from triseek import paths
+from triseek import __version__, paths
 from triseek.ipc import wire
 
 TYPE_CHECKING = False
@@ -30,6 +30,18 @@ RECORD = "daemon.json"
 LONGEST = 100
 """Bytes of a socket's path that every system takes (Linux 107, macOS 103)."""
 TRANSPORT = "TRISEEK_DAEMON_TRANSPORT"
+CONNECT_S = 0.5
+"""Longest wait for a connection; only a full queue makes one wait at all."""
+SILENCE_S = 2.0
+"""After so long without a byte a client asks whether the daemon lives.
+
+A request may take minutes, so silence alone has no limit: as long as the daemon answers somebody,
+it works. Process and machine ending closes the connection at once; this is for a daemon that is
+stopped or stuck. With `ALIVE_S`, and `CONNECT_S` twice, it makes the most that any client waits for
+one that does not answer: 4.5 s.
+"""
+ALIVE_S = 1.5
+"""How long it may take to answer that: it may be compiling kernels."""
 BACKLOG = 128
 """Connections that may wait to be accepted; above it a client is told so and works alone."""
 _CREDENTIALS = 12
@@ -42,6 +54,10 @@ class Unreached(Exception):
 
 class Absent(Unreached):
     """Nobody listens: no daemon runs, and one may be started."""
+
+
+class Stuck(Unreached):
+    """One listens and accepts nothing: it is stopped, or has no time for anybody."""
 
 
 class Forbidden(Unreached):
@@ -62,14 +78,35 @@ def connect(timeout_s: float | None = None) -> _socket.socket:
 
     Raises:
         Absent: none listens.
+        Stuck: one listens, and does not accept within the time-out.
         Forbidden: anything else; EPERM is a sandbox and does not say that the daemon is dead.
     """
     try:
         return _connect_tcp(timeout_s) if transport() == "tcp" else _connect_unix(timeout_s)
     except (FileNotFoundError, ConnectionRefusedError) as error:
         raise Absent("no daemon is running") from error
+    except (TimeoutError, BlockingIOError) as error:
+        raise Stuck("the daemon does not answer") from error
     except OSError as error:
         raise Forbidden(f"the daemon cannot be reached from here: {error.strerror}") from error
+
+
+def is_alive() -> bool:
+    """Whether the daemon answers somebody within `ALIVE_S`, be it that it is busy."""
+    try:
+        sock = connect(CONNECT_S)
+    except Unreached:
+        return False
+    try:
+        sock.settimeout(ALIVE_S)
+        head = f'"protocol":{wire.PROTOCOL},"version":"{__version__}"'
+        wire.send(sock, f'{{{head},"verb":"ping","params":{{}}}}'.encode("ascii"))
+        reply = wire.receive(sock, wire.PIECE_LIMIT)
+    except (OSError, wire.BadFrame):
+        return False
+    finally:
+        sock.close()
+    return reply[:1] in (b"{", b"-")
 
 
 def listen() -> tuple[socket.socket, str, str]:
@@ -113,7 +150,7 @@ def is_own(sock: wire.Socket) -> bool:
     """Whether the other end is a process of this user, where the system can tell (Linux)."""
     option = getattr(_socket, "SO_PEERCRED", None)
     if option is None or sock.family != _socket.AF_UNIX:
-        return True  # the folder's mode, or the token, has to do
+        return True  # `_refuse_planted`, or the token, has to do
     found = sock.getsockopt(_socket.SOL_SOCKET, option, _CREDENTIALS)
     return int.from_bytes(found[4:8], sys.byteorder) == os.geteuid()
 
@@ -131,6 +168,8 @@ def record() -> dict[str, Any]:
 
 
 def _connect_unix(timeout_s: float | None) -> _socket.socket:
+    if not hasattr(_socket, "SO_PEERCRED"):
+        _refuse_planted()
     sock = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
         sock.settimeout(timeout_s)
@@ -143,6 +182,19 @@ def _connect_unix(timeout_s: float | None) -> _socket.socket:
         sock.close()
         raise Forbidden("the daemon belongs to another user")
     return sock
+
+
+def _refuse_planted() -> None:
+    """Refuse an address that another user may have put there.
+
+    Raises:
+        Forbidden: the daemon's folder is not this user's alone.
+    """
+    from triseek import private
+
+    trouble = private.distrust(paths.daemon())
+    if trouble is not None:
+        raise Forbidden(f"the daemon is not to be trusted: {trouble.strerror}")
 
 
 def _at(folder: str, act: Callable[[str], object]) -> None:
@@ -168,6 +220,7 @@ def _connect_tcp(timeout_s: float | None) -> _socket.socket:
 
     # A port that a dead daemon had may be anybody's by now, and the record is still there.
     found = {} if lock.is_free() else record()
+    _refuse_planted()
     kind, _, rest = str(found.get("address", "")).partition(":")
     host, _, port = rest.partition(":")
     if kind != "tcp" or not port.isdecimal():

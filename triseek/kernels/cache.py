@@ -19,12 +19,14 @@ import platform
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from triseek import paths
+from triseek import paths, private
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _MARKER = "READY"
+_trusted: set[str] = set()
+"""Folders that have been looked at: nobody else can have changed them since."""
 _loaded: set[str] = set()
 """Folders whose kernels this process has loaded or compiled, whether they can be kept or not."""
 
@@ -56,31 +58,65 @@ def is_ready() -> bool:
 def is_kept() -> bool:
     """Whether every kernel has been compiled here before, so that loading takes no compiler.
 
-    Somebody else may have compiled them, if it is root: loading them runs what they hold.
+    Root may have compiled them; what anybody else could have written is not loaded.
     """
     # Not Path.exists, which raises where the state folder may not be looked into.
     marker = os.path.join(directory(), _marker())  # noqa: PTH118
-    return os.path.exists(marker) and (is_writable() or is_trusted())  # noqa: PTH110
+    return os.path.exists(marker) and distrust() is None  # noqa: PTH110
 
 
 def is_writable() -> bool:
-    """Whether numba may write here."""
-    return _may_write(directory())
+    """Whether numba may write here, and load what lies here."""
+    return _may_write(directory()) and distrust() is None
 
 
-def is_trusted() -> bool:
-    """Whether what the folder holds was put there by this user or by root."""
+def distrust() -> private.Untrusted | None:
+    """Why kernels are not loaded from here: loading one runs what its file holds."""
+    folder = directory()
+    if folder in _trusted:
+        return None
+    private.tighten(os.path.dirname(folder))  # noqa: PTH120 - as above
+    trouble = private.distrust(folder) or _foreign(folder)
+    if trouble is None and os.path.isdir(folder):  # noqa: PTH112 - as above
+        _trusted.add(folder)
+    return trouble
+
+
+def _foreign(folder: str) -> private.Untrusted | None:
+    """The first file or folder below this one that another user owns.
+
+    It may have been put there while the folder was open to others.
+    """
     try:
-        return os.stat(directory()).st_uid in {0, os.geteuid()}  # noqa: PTH116 - as above
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                trouble = private.distrust_owner(entry.path, entry.stat(follow_symlinks=False))
+                if trouble is None and entry.is_symlink():
+                    trouble = private.Untrusted(entry.path, "is a link", f"rm {entry.path}")
+                if trouble is None and entry.is_dir(follow_symlinks=False):
+                    trouble = _foreign(entry.path)
+                if trouble is not None:
+                    return trouble
     except OSError:
-        return False
+        return None  # what cannot be looked at cannot be loaded
+    return None
+
+
+def make() -> None:
+    """Make the folder if it is not there; one that is there keeps its mode, and its mistrust.
+
+    Raises:
+        OSError: it cannot be made, or not safely.
+    """
+    if not os.path.isdir(directory()):  # noqa: PTH112 - as above
+        private.make(directory())
 
 
 def can_be_kept() -> bool:
     """Whether compiled kernels can be written here, or in a folder that is yet to be made."""
     folder = Path(directory())
     existing = next((path for path in (folder, *folder.parents) if os.path.exists(path)), folder)  # noqa: PTH110
-    return _may_write(os.fspath(existing))
+    return _may_write(os.fspath(existing)) and distrust() is None
 
 
 def _may_write(folder: str) -> bool:
@@ -96,8 +132,9 @@ def mark_loaded() -> None:
 def mark_ready() -> None:
     """Say that every kernel has been compiled; silent where nothing can be written."""
     try:
-        Path(directory()).mkdir(parents=True, exist_ok=True)
-        (Path(directory()) / _marker()).touch()
+        make()
+        if distrust() is None:
+            (Path(directory()) / _marker()).touch(0o600)
     except OSError:
         return
 
@@ -146,8 +183,10 @@ def exclusive() -> Iterator[None]:
     try:
         import fcntl
 
-        Path(directory()).mkdir(parents=True, exist_ok=True)
-        lock = (Path(directory()) / "lock").open("w")
+        make()
+        if distrust() is not None:
+            raise PermissionError
+        lock = os.fdopen(os.open(Path(directory()) / "lock", os.O_RDWR | os.O_CREAT, 0o600), "w")
     except (ImportError, OSError):  # no locks here, or nothing can be written: compile alone
         yield
         return

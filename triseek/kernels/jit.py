@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from pathlib import Path
 from typing import Literal, TypeAlias, TypeVar, cast
 
 import numba
@@ -51,13 +50,13 @@ REGISTRY: list[Callable[..., object]] = []
 
 
 def _use_cache() -> Use:
-    """Point numba at our cache folder; without a usable one it compiles for this process."""
+    """Point numba at our cache folder; without a trusted one it compiles for this process only."""
     with contextlib.suppress(OSError):
-        Path(cache.directory()).mkdir(parents=True, exist_ok=True)
+        cache.make()
     use: Use = "no"
     if cache.is_writable():
         use = "write"
-    elif cache.is_ready():
+    elif cache.is_kept():
         use = "read"
     if use != "no":
         numba.config.CACHE_DIR = cache.directory()

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import uvicorn
 
+from triseek.loopback.protocol import Protocol
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from starlette.types import ASGIApp
-
-CONNECTIONS_MAX = 512
 
 
 def server(app: ASGIApp, *, grace_s: int) -> Uvicorn:
@@ -27,7 +27,7 @@ def server(app: ASGIApp, *, grace_s: int) -> Uvicorn:
             access_log=False,
             server_header=False,
             ws="none",
-            limit_concurrency=CONNECTIONS_MAX,
+            http=Protocol,
             proxy_headers=False,
             timeout_graceful_shutdown=grace_s,
         )

@@ -23,11 +23,13 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 
+from triseek import private
 from triseek.errors import InvalidRequest, StateUnwritable
 from triseek.ipc import folder
 from triseek.loopback import serving
 from triseek.loopback.address import Address, listening
 from triseek.loopback.heads import Names, knows
+from triseek.mcp.http_sessions import Sessions
 
 if TYPE_CHECKING:
     import socket
@@ -61,12 +63,13 @@ def serve(server: Server[Any], address: Address, ending: Callable[[], None] = la
 
 def application(server: Server[Any]) -> ASGIApp:
     """The SDK's application; who may ask it is the guard's to say."""
-    return server.streamable_http_app(
+    app = server.streamable_http_app(
         streamable_http_path=PATH,
         max_request_body_size=BODY_MAX,
         max_sessions=SESSIONS_MAX,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
+    return Sessions(app, SESSIONS_MAX)
 
 
 class Guard:
@@ -159,7 +162,7 @@ def kept(address: Address, token: str) -> Iterator[Path]:
     file = Path(folder.ensure(), f"mcp-{address.port}.token")
     aside = file.with_suffix(f".{os.getpid()}.partial")
     try:
-        with open(aside, "x", encoding="ascii", opener=_private) as text:
+        with open(aside, "x", encoding="ascii", opener=private.opener) as text:
             text.write(token)
         aside.replace(file)
     except OSError as error:
@@ -169,10 +172,6 @@ def kept(address: Address, token: str) -> Iterator[Path]:
         yield file
     finally:  # the port was ours until now, so the file was too
         file.unlink(missing_ok=True)
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
 
 
 def _announce(address: Address, shown: str) -> None:

@@ -24,6 +24,7 @@ from triseek import __version__
 from triseek.errors import BackendFailure, Cancelled, OutOfTime, TriseekError
 from triseek.mcp import arguments, conversations, render, schemas
 from triseek.mcp.instructions import INSTRUCTIONS
+from triseek.model.plain_text import encodable
 from triseek.service import envelopes, hydrated, telling
 from triseek.service.desk import DEADLINE_S, GRACE_S, Call
 
@@ -170,7 +171,8 @@ def _tool(verb: Verb) -> types.Tool:
 
 
 def _result(tool: str, given: dict[str, Any], envelope: dict[str, Any]) -> types.CallToolResult:
-    text = render.digest(tool, given, envelope)
+    envelope = encodable(envelope)
+    text = encodable(render.digest(tool, given, envelope))
     return types.CallToolResult(
         content=[types.TextContent(type="text", text=text)],
         structured_content=envelope,

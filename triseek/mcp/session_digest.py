@@ -27,6 +27,8 @@ def lines(tool: str, told: Mapping[str, Any]) -> Iterator[str]:
     elif tool == "session_snapshot_list":
         yield f"{tool}: {_count(told['snapshots'], 'snapshot')}"
         yield from (f"  {_manifest(one)}" for one in told["snapshots"])
+        for one in told.get("damaged", ()):
+            yield f"  {one['snapshot_id']} is damaged: {one['reason']}"
     elif tool == "session_snapshot_get":
         yield from _snapshot(tool, told["snapshot"])
     elif tool == "session_snapshot_diff":

@@ -10,6 +10,7 @@ import re
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Self, TypeAlias, cast, get_args
 
+from triseek.model.plain_text import is_encodable
 from triseek.model.session import SCHEMA_VERSION, is_count, is_id, is_ours, is_tellable
 
 Trigger: TypeAlias = Literal["asked", "handoff", "compaction"]
@@ -56,29 +57,32 @@ class Manifest:
     def read(cls, body: object) -> Self:
         """The manifest a document holds."""
         told = versioned(body)
-        if not is_id(told.get("snapshot_id")) or not is_id(told.get("session_id")):
-            raise ValueError("an id of the manifest is none")
+        for name in ("snapshot_id", "session_id"):
+            if not is_id(told.get(name)):
+                raise ValueError(f"{name} is not an id")
         found = cls(
-            snapshot_id=_text(told["snapshot_id"]),
-            session_id=_text(told["session_id"]),
-            created_at=_number(told["created_at"]),
-            repo_root=_text(told["repo_root"]),
-            repo_commit=_text_or_none(told["repo_commit"]),
-            repo_dirty_files=[_text(path) for path in _list(told["repo_dirty_files"])],
-            source_harness=_text_or_none(told["source_harness"]),
-            source_model=_text_or_none(told["source_model"]),
-            generation=_number(told["generation"]),
-            context_epoch=_number(told["context_epoch"]),
-            goal=_text(told.get("goal", "")),
-            session_status=_text(told.get("session_status", "open")),
-            repo_branch=_text_or_none(told.get("repo_branch")),
-            repo_identity=_text(told.get("repo_identity", "")),
-            triseek_version=_text(told.get("triseek_version", "")),
-            action_log_omitted=_number(told.get("action_log_omitted", 0)),
+            snapshot_id=told.text("snapshot_id"),
+            session_id=told.text("session_id"),
+            created_at=told.number("created_at"),
+            repo_root=told.text("repo_root"),
+            repo_commit=told.text_or_none("repo_commit"),
+            repo_dirty_files=[
+                _text(path, "repo_dirty_files") for path in told.items_of("repo_dirty_files")
+            ],
+            source_harness=told.text_or_none("source_harness"),
+            source_model=told.text_or_none("source_model"),
+            generation=told.number("generation"),
+            context_epoch=told.number("context_epoch"),
+            goal=told.text("goal", ""),
+            session_status=told.text("session_status", "open"),
+            repo_branch=told.text_or_none("repo_branch", None),
+            repo_identity=told.text("repo_identity", ""),
+            triseek_version=told.text("triseek_version", ""),
+            action_log_omitted=told.number("action_log_omitted", 0),
             trigger=_trigger(told.get("trigger", "asked")),
         )
         if not found.repo_root.startswith("/") or "\0" in found.repo_root:
-            raise ValueError("repo_root is not absolute")
+            raise ValueError("repo_root is not an absolute path")
         return found
 
 
@@ -101,17 +105,17 @@ class FileSeen:
     def read(cls, body: object) -> Self:
         """The file a document tells of."""
         told = _object(body)
-        sha = _text(told["sha"])
+        sha = told.text("sha")
         if sha and not _SHA.fullmatch(sha):
-            raise ValueError("a sha of the working set is none")
+            raise ValueError("files_read: sha is not a SHA-256")
         return cls(
             path=inner_path(told["path"]),
             sha=sha,
-            line_start=_number_or_none(told["line_start"]),
-            line_end=_number_or_none(told["line_end"]),
-            last_read_at=_number(told["last_read_at"]),
-            reads=_number(told.get("reads", 1)),
-            edits=_number(told.get("edits", 0)),
+            line_start=told.number_or_none("line_start"),
+            line_end=told.number_or_none("line_end"),
+            last_read_at=told.number("last_read_at"),
+            reads=told.number("reads", 1),
+            edits=told.number("edits", 0),
         )
 
 
@@ -138,14 +142,14 @@ class SearchRun:
         told = _object(body)
         arguments = told.get("arguments", {})
         if not isinstance(arguments, dict) or not is_tellable(arguments):
-            raise ValueError("arguments of a search are none")
+            raise ValueError("searches_run: arguments are not a JSON object within bounds")
         return cls(
-            search_id=_text(told["search_id"]),
-            query=_text(told["query"]),
-            kind=_text(told["kind"]),
-            result_paths=[_text(path) for path in _list(told["result_paths"])],
+            search_id=told.text("search_id"),
+            query=told.text("query"),
+            kind=told.text("kind"),
+            result_paths=[_text(path, "result_paths") for path in told.items_of("result_paths")],
             arguments=arguments,
-            matches=_number_or_none(told.get("matches")),
+            matches=told.number_or_none("matches", None),
         )
 
 
@@ -168,9 +172,9 @@ class WorkingSet:
         """The working set a document holds."""
         told = versioned(body)
         return cls(
-            files_read=[FileSeen.read(each) for each in _list(told["files_read"])],
-            searches_run=[SearchRun.read(each) for each in _list(told["searches_run"])],
-            frecency_top_n=[_score(each) for each in _list(told["frecency_top_n"])],
+            files_read=[FileSeen.read(each) for each in told.items_of("files_read")],
+            searches_run=[SearchRun.read(each) for each in told.items_of("searches_run")],
+            frecency_top_n=[_score(each) for each in told.items_of("frecency_top_n")],
         )
 
 
@@ -192,10 +196,12 @@ class Pin:
     def read(cls, body: object) -> Self:
         """The pin a document tells of."""
         told = _object(body)
-        first, last = _number(told["line_start"]), _number(told["line_end"])
-        sha = _text(told["sha"])
-        if not 1 <= first <= last or not _SHA.fullmatch(sha):
-            raise ValueError("a pinned snippet makes no sense")
+        first, last = told.number("line_start"), told.number("line_end")
+        sha = told.text("sha")
+        if not 1 <= first <= last:
+            raise ValueError("entries: line_start and line_end are not a range of lines")
+        if not _SHA.fullmatch(sha):
+            raise ValueError("entries: sha is not a SHA-256")
         return cls(path=inner_path(told["path"]), line_start=first, line_end=last, sha=sha)
 
 
@@ -218,29 +224,35 @@ class GitState:
     def read(cls, body: object) -> Self:
         """The state a document holds."""
         told = versioned(body)
-        lines = _object(told["hunk_summary"])
+        lines = _object(told["hunk_summary"], "hunk_summary")
         return cls(
-            commit=_text_or_none(told["commit"]),
-            branch=_text_or_none(told["branch"]),
-            dirty_files=[_text(path) for path in _list(told["dirty_files"])],
-            hunk_summary={_text(path): _number(count) for path, count in lines.items()},
+            commit=told.text_or_none("commit"),
+            branch=told.text_or_none("branch"),
+            dirty_files=[_text(path, "dirty_files") for path in told.items_of("dirty_files")],
+            hunk_summary={
+                _text(path, "hunk_summary"): _number(count, "hunk_summary")
+                for path, count in lines.items()
+            },
         )
 
 
-def inner_path(value: object) -> str:
+def inner_path(value: object, name: str = "path") -> str:
     """A path below a root, spelled so that it stays there.
+
+    name: of the field, for the error.
 
     Raises:
         ValueError: it is none.
     """
-    path = _text(value)
+    path = _text(value, name)
     parts = path.split("/")
-    if not path or len(path) > PATH_MAX or "\0" in path or not {"", ".", ".."}.isdisjoint(parts):
-        raise ValueError("a path does not stay below the root")
+    is_bad = not path or len(path) > PATH_MAX or "\0" in path or not is_encodable(path)
+    if is_bad or not {"", ".", ".."}.isdisjoint(parts):
+        raise ValueError(f"{name}: {path!r:.80} does not stay below the repository's root")
     return path
 
 
-def versioned(body: object) -> dict[str, Any]:
+def versioned(body: object) -> _Fields:
     """A document of our schema; a field that is missing is an error of the same kind.
 
     Raises:
@@ -253,51 +265,62 @@ def versioned(body: object) -> dict[str, Any]:
     return told
 
 
-def _object(body: object) -> dict[str, Any]:
-    if not isinstance(body, dict):
-        raise ValueError("not a JSON object")  # noqa: TRY004 - one kind of error for all
-    return _Fields(body)
-
-
 class _Fields(dict[str, Any]):
+    """A JSON object whose fields are read by name and type; an error names the field."""
+
     def __missing__(self, name: str) -> Any:  # noqa: ANN401 - never returns
         raise ValueError(f"{name} is missing")
 
+    def text(self, name: str, *default: str) -> str:
+        return _text(self.get(name, *default) if default else self[name], name)
 
-def _list(value: object) -> list[Any]:
+    def text_or_none(self, name: str, *default: None) -> str | None:
+        value = self.get(name) if default else self[name]
+        return None if value is None else _text(value, name)
+
+    def number(self, name: str, *default: int) -> int:
+        return _number(self.get(name, *default) if default else self[name], name)
+
+    def number_or_none(self, name: str, *default: None) -> int | None:
+        value = self.get(name) if default else self[name]
+        return None if value is None else _number(value, name)
+
+    def items_of(self, name: str) -> list[Any]:
+        return _list(self[name], name)
+
+
+def _object(body: object, name: str = "") -> _Fields:
+    if not isinstance(body, dict):
+        raise ValueError(f"{name}: not a JSON object".removeprefix(": "))  # noqa: TRY004 - as all
+    return _Fields(body)
+
+
+def _list(value: object, name: str) -> list[Any]:
     if not isinstance(value, list):
-        raise ValueError("a list is none")  # noqa: TRY004
+        raise ValueError(f"{name}: not a list")  # noqa: TRY004
     return value
 
 
-def _text(value: object) -> str:
+def _text(value: object, name: str) -> str:
     if not isinstance(value, str) or len(value) > TEXT_MAX:
-        raise ValueError("a text is none")
+        raise ValueError(f"{name}: not a text of at most {TEXT_MAX:,} characters")
     return value
-
-
-def _text_or_none(value: object) -> str | None:
-    return None if value is None else _text(value)
 
 
 def _trigger(value: object) -> Trigger:
     if value not in get_args(Trigger):
-        raise ValueError("why the snapshot was made makes no sense")
+        raise ValueError(f"trigger: not one of {', '.join(get_args(Trigger))}")
     return cast("Trigger", value)
 
 
-def _number(value: object) -> int:
+def _number(value: object, name: str) -> int:
     if not is_count(value):
-        raise ValueError("a number is none")
+        raise ValueError(f"{name}: not a whole number from 0 to 2^63-1")
     return value
 
 
-def _number_or_none(value: object) -> int | None:
-    return None if value is None else _number(value)
-
-
 def _score(value: object) -> tuple[str, float]:
-    path, score = (*_list(value), None, None)[:2]
+    path, score = (*_list(value, "frecency_top_n"), None, None)[:2]
     if type(score) not in (int, float) or not 0 <= score <= SCORE_MAX:
-        raise ValueError("a score is none")
-    return inner_path(path), float(score)
+        raise ValueError("frecency_top_n: a score is not a number from 0 to 10^15")
+    return inner_path(path, "frecency_top_n"), float(score)

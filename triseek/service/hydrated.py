@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from triseek.service.desk import Desk
 
 STATUS = "hydrated"
-PATIENCE_S = 5.0
+PATIENCE_S = 2.0
 PATHS_CHARS_MAX = 2_000
 """Of the paths that are told again."""
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from triseek import paths
+from triseek import paths, private
 from triseek.errors import InvalidRequest, StateUnwritable, TriseekError
 from triseek.files import containment, content, git, git_state
 from triseek.service.roots import is_indexed, project
@@ -263,8 +263,8 @@ class Hydrated:
                 del self._known[next(iter(self._known))]
             body = {"schema_version": 1, "roots": self._known}
             try:
-                self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-                atomic.write(self._path, json.dumps(body).encode("ascii"), mode=0o600)
+                private.make(self._path.parent)
+                atomic.write(self._path, json.dumps(body).encode("ascii"))
             except OSError as error:
                 raise StateUnwritable(f"cannot write {self._path}: {error.strerror}") from error
 

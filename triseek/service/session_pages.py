@@ -30,7 +30,14 @@ def captured(told: Mapping[str, Any]) -> dict[str, Any]:
 
 def manifests(told: Mapping[str, Any]) -> dict[str, Any]:
     """A list of manifests."""
-    return listed({"snapshots": [_manifest(one) for one in told["snapshots"]]}, "snapshots")
+    shown = listed({"snapshots": [_manifest(one) for one in told["snapshots"]]}, "snapshots")
+    damaged = told.get("damaged", [])
+    kept = _first(damaged, FEW)
+    if damaged:
+        shown["damaged"] = kept
+    if len(kept) < len(damaged):
+        shown["omitted"] = {**shown.get("omitted", {}), "damaged": len(damaged) - len(kept)}
+    return shown
 
 
 def snapshot(told: Mapping[str, Any]) -> dict[str, Any]:

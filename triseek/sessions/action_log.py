@@ -15,7 +15,9 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
+from triseek import private
 from triseek.errors import StateUnwritable
+from triseek.model.plain_text import encodable
 from triseek.model.session import Entry, is_tellable
 
 if TYPE_CHECKING:
@@ -157,7 +159,7 @@ class ActionLog:
         if self._count is not None and self.path.exists():
             return self._count
         for folder in (self.path.parent.parent, self.path.parent):
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            private.make(folder)
         tail = _tail(self.path)
         torn = len(tail) - (tail.rfind(b"\n") + 1)
         if torn:
@@ -182,7 +184,7 @@ class ActionLog:
 def _line(entry: Entry) -> bytes:
     if not is_tellable(entry.payload):  # a reader would refuse the line
         return _packed(replace(entry, payload={"omitted": "no plain JSON"}).document())
-    document = entry.document()
+    document = encodable(entry.document())
     line = _packed(document)
     if len(line) <= LINE_MAX:
         return line

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from triseek import paths
+from triseek import paths, private
 from triseek.errors import InvalidRequest, StateUnwritable
 from triseek.sessions import pack
 
@@ -41,7 +41,7 @@ def write(snapshot_folder: Path, name: str) -> str:
     folder = Path(paths.exports())
     target = folder / checked_name(name)
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private.make(folder)
     except OSError as error:
         raise StateUnwritable(f"cannot make {folder}: {error.strerror}") from error
     if folder.is_symlink():

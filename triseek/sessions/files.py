@@ -14,11 +14,11 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
-import os
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from triseek import private
 from triseek.errors import StateUnwritable
 from triseek.model.session import SCHEMA_VERSION, Session, checked_id, is_count, is_id, is_ours
 from triseek.sessions.action_log import NAME as LOG
@@ -26,6 +26,7 @@ from triseek.sessions.action_log import ActionLog, Counted
 from triseek.store import atomic
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterable, Iterator, Mapping
 
 logger = logging.getLogger(__name__)
@@ -91,10 +92,8 @@ def save(
         "logs": {name: list(counted[name]) for name in sorted(counted)},
     }
     try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)  # noqa: PTH103 - the folders above too
-        atomic.write(
-            Path(folder) / INDEX, json.dumps(document, indent=1).encode("ascii"), mode=0o600
-        )
+        private.make(folder)
+        atomic.write(Path(folder) / INDEX, json.dumps(document, indent=1).encode("ascii"))
     except OSError as error:
         raise StateUnwritable(f"cannot write {folder}: {error.strerror}") from error
 

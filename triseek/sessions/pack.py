@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from triseek.errors import InvalidRequest, PackRejected, StateUnwritable
 from triseek.model.session import is_id
-from triseek.sessions import archive, snapshot_files
+from triseek.sessions import archive, pack_fields, snapshot_files
 from triseek.store import atomic
 
 if TYPE_CHECKING:
@@ -144,12 +144,15 @@ def _checked(files: dict[str, bytes]) -> Unpacked:
         raise ValueError(f"{CHECKSUMS} is missing")
     _compare(files, listed)
     snapshot = snapshot_files.read(files.get)
+    pack_fields.check(files)
     quoted = {f"{snapshot_files.SNIPPETS}/{pin.sha}.txt" for pin in snapshot.pins}
     spare = [name for name in files if "/" in name and name not in quoted]
     if spare:
         raise ValueError(f"{spare[0]} belongs to no pinned snippet")
     if any(entry.session_id != snapshot.manifest.session_id for entry in snapshot.entries):
         raise ValueError("the action log is of another session")
+    if listed != checksums(files):
+        raise ValueError(f"{CHECKSUMS}: not one line `<sha-256>  <name>` a file, ordered by name")
     return Unpacked(snapshot, files, listed, signature)
 
 
@@ -202,7 +205,7 @@ def _placed(told: str) -> tuple[str, str]:
 def _compare(files: Mapping[str, bytes], listed: bytes) -> None:
     """Hold the files against the list."""
     sums: dict[str, str] = {}
-    for line in listed.decode("utf-8").splitlines():
+    for line in listed.decode("utf-8").split("\n")[:-1]:
         digest, _, name = line.partition("  ")
         if name in sums or not snapshot_files.is_name(name):
             raise ValueError(f"{CHECKSUMS} lists {name!r:.80}")

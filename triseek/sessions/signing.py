@@ -27,6 +27,7 @@ from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
+from triseek import private
 from triseek.errors import InvalidRequest, PackRejected, StateUnwritable
 from triseek.model.session import is_ours
 from triseek.store import atomic
@@ -132,7 +133,7 @@ def trust(folder: str | os.PathLike[str], key: str) -> None:
     try:
         _made(here)
         held = "".join(f"{line}\n" for line in (*lines, name))  # with what somebody wrote beside
-        atomic.write(here / TRUSTED, held.encode(), mode=0o600)
+        atomic.write(here / TRUSTED, held.encode())
     except OSError as error:
         raise StateUnwritable(f"cannot write {folder}: {error.strerror}") from error
 
@@ -241,7 +242,7 @@ def _make(folder: Path) -> None:
 
 
 def _made(folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    private.make(folder)
 
 
 def _hex(key: Ed25519PublicKey) -> str:

@@ -15,10 +15,11 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeVar
 
-from triseek import __version__
+from triseek import __version__, private
 from triseek.errors import InvalidRequest, StateUnwritable
 from triseek.files import containment
-from triseek.model.session import checked_id
+from triseek.model.plain_text import encodable
+from triseek.model.session import checked_id, is_id
 from triseek.model.snapshot import GitState, Manifest, Pin, WorkingSet, inner_path
 from triseek.sessions import brief, pack, snapshot_files
 from triseek.store import atomic
@@ -98,6 +99,14 @@ class Circumstances(NamedTuple):
     trigger: Trigger = "asked"
 
 
+class Damaged(NamedTuple):
+    """A snapshot that is kept here and cannot be read."""
+
+    snapshot_id: str
+    reason: str
+    """One phrase."""
+
+
 class Snapshots:
     """The snapshots of one machine; safe to share by threads and processes."""
 
@@ -149,7 +158,7 @@ class Snapshots:
             source_model=about.model,
             generation=about.generation,
             context_epoch=about.epoch,
-            goal=session.goal,
+            goal=encodable(session.goal),
             session_status=session.status,
             repo_branch=git.branch,
             repo_identity=about.identity,
@@ -183,23 +192,45 @@ class Snapshots:
         return self._publish(own, build)
 
     def all(self, root: str = "", session_id: str = "") -> list[Manifest]:
-        """The manifests of a repository's snapshots, newest first; damaged ones are left out."""
-        found = []
-        with contextlib.suppress(OSError):
-            for folder in self._folder.iterdir():
-                with contextlib.suppress(OSError, ValueError):
-                    manifest = snapshot_files.read_manifest(folder)
-                    if manifest.snapshot_id == folder.name:  # no other can be asked for
-                        found.append(manifest)
+        """The manifests of a repository's snapshots, newest first; `damaged` names the others."""
         return sorted(
             (
                 one
-                for one in found
-                if root in ("", one.repo_root) and session_id in ("", one.session_id)
+                for one in self._listed()
+                if isinstance(one, Manifest)
+                and root in ("", one.repo_root)
+                and session_id in ("", one.session_id)
             ),
             key=lambda one: (one.created_at, one.snapshot_id),
             reverse=True,
         )
+
+    def damaged(self) -> list[Damaged]:
+        """Those whose manifest cannot be read, of all repositories: which, it would have said."""
+        return sorted(one for one in self._listed() if isinstance(one, Damaged))
+
+    def _listed(self) -> Iterator[Manifest | Damaged]:
+        """What each folder of a snapshot says of it."""
+        try:
+            folders = sorted(self._folder.iterdir())
+        except OSError:
+            return
+        for folder in folders:
+            if not is_id(folder.name) or not folder.is_dir():
+                continue
+            try:
+                manifest = snapshot_files.read_manifest(folder)
+            except FileNotFoundError:
+                yield Damaged(folder.name, f"{snapshot_files.MANIFEST} is missing")
+            except OSError as error:
+                yield Damaged(folder.name, f"{snapshot_files.MANIFEST}: {error.strerror}")
+            except ValueError as error:
+                yield Damaged(folder.name, str(error))
+            else:
+                if manifest.snapshot_id == folder.name:  # no other can be asked for
+                    yield manifest
+                else:
+                    yield Damaged(folder.name, f"{snapshot_files.MANIFEST}: another snapshot_id")
 
     def get(self, snapshot_id: str) -> Snapshot:
         """Everything a snapshot holds.
@@ -235,7 +266,7 @@ class Snapshots:
         brief.validate(text, (entry.entry_id for entry in snapshot.entries))
         path = self.folder(snapshot_id) / snapshot_files.BRIEFING
         with self._writing():
-            atomic.write(path, text.encode(), mode=0o600)
+            atomic.write(path, text.encode())
         return path
 
     def remove(self, snapshot_id: str) -> None:
@@ -268,7 +299,7 @@ class Snapshots:
     def _writing(self) -> Iterator[None]:
         try:
             with self._lock:
-                self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+                private.make(self._folder)
                 yield
         except OSError as error:
             raise StateUnwritable(f"cannot write {self._folder}: {error.strerror}") from error

@@ -153,7 +153,10 @@ def read_files(folder: Path) -> tuple[Snapshot, dict[str, bytes]]:
 
 def read_manifest(folder: Path) -> Manifest:
     """Only the manifest; raises as `read_folder`."""
-    return Manifest.read(_json(MANIFEST, _content(folder, MANIFEST)))
+    manifest: Manifest = _within(
+        MANIFEST, Manifest.read, _json(MANIFEST, _content(folder, MANIFEST))
+    )
+    return manifest
 
 
 def read(content: Callable[[str], bytes | None]) -> Snapshot:
@@ -198,13 +201,13 @@ def _content(folder: Path, name: str) -> bytes:
         os.close(descriptor)
 
 
-def _json(name: str, held: bytes, values_max: int = VALUES_MAX) -> Any:  # noqa: ANN401 - JSON
-    if sum(map(held.count, (b",", b"[", b"{"))) > values_max:
+def _json(name: str, held: bytes) -> Any:  # noqa: ANN401 - JSON
+    if sum(map(held.count, (b",", b"[", b"{"))) > VALUES_MAX:
         raise ValueError(f"{name} holds too many values")
     try:
         return json.loads(held.decode("utf-8"))
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{name} is no JSON") from error
+        raise ValueError(f"{name}: not JSON") from error
 
 
 def _within(name: str, read_body: Callable[[object], Any], body: object) -> Any:  # noqa: ANN401
@@ -218,7 +221,7 @@ def _pins(body: object) -> tuple[Pin, ...]:
     told = _within(PINS, versioned, body)
     entries = told.get("entries")
     if not isinstance(entries, list):
-        raise ValueError(f"{PINS}: entries are none")  # noqa: TRY004 - one kind of error
+        raise ValueError(f"{PINS}: entries: not a list")  # noqa: TRY004 - one kind of error
     return tuple(_within(PINS, Pin.read, each) for each in entries)
 
 
@@ -239,9 +242,17 @@ def _entries(held: bytes) -> list[Entry]:
         if not line.strip():
             continue
         try:
-            found.append(Entry.read(_json(LOG, line)))
+            found.append(_entry(line))
         except ValueError as error:
             if number == len(lines):
                 break
-            raise ValueError(f"{LOG}: line {number} is no entry") from error
+            raise ValueError(f"{LOG}: line {number}: {error}") from error
     return found
+
+
+def _entry(line: bytes) -> Entry:
+    try:
+        body = json.loads(line.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ValueError("not a JSON object in UTF-8") from error
+    return Entry.read(body)

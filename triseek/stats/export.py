@@ -56,7 +56,7 @@ def _export(reader: Reader, folder: Path, fmt: str) -> list[Path]:
     written = []
     for name, make in makers.items():
         path = folder / f"{name}.{fmt}"
-        atomic.write(path, _encoded(make(reader), fmt))
+        atomic.write(path, _encoded(make(reader), fmt), mode=0o666)
         written.append(path)
     return written
 

@@ -28,12 +28,12 @@ def sync_folder(folder: str | os.PathLike[str]) -> None:
         os.close(descriptor)
 
 
-def write(path: str | os.PathLike[str], data: bytes, *, mode: int = 0o666) -> None:
+def write(path: str | os.PathLike[str], data: bytes, *, mode: int = 0o600) -> None:
     """Replace the file at `path` by one that holds `data`; readers see the old or the new.
 
     A link at `path` is replaced, not followed.
 
-    mode: Of the new file, less what the umask takes away.
+    mode: of the new file, less what the umask takes away; its owner's alone unless said otherwise.
     """
     target = Path(path)
     aside = target.with_name(f"{target.name}.{os.getpid()}.partial")

@@ -13,13 +13,12 @@ from __future__ import annotations
 import mmap
 import os
 import struct
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xxhash
 
-from triseek import errors
+from triseek import errors, private
 from triseek.store.mapping import mapped
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ class ColumnWriter:
         self, path: str | os.PathLike[str], dtype: DTypeLike, *, pages: list[int] | None = None
     ) -> None:
         self._dtype = np.dtype(dtype)
-        self._file = Path(path).open("wb")  # noqa: SIM115 - closed by `close` or `abort`
+        self._file = open(path, "wb", opener=private.opener)  # noqa: SIM115 - see `close`
         self._length = 0
         self._all_pages = pages
         self._digest = xxhash.xxh3_64()

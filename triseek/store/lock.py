@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from triseek import errors
+from triseek import errors, private
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +42,7 @@ def writer(folder: str | os.PathLike[str], name: str = "lock") -> Iterator[None]
 
 def _open(folder: Path, name: str) -> int:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        private.make(folder)
         return os.open(folder / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise errors.StateUnwritable(

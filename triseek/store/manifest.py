@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,13 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xxhash
 
-from triseek import errors
+from triseek import errors, private
 from triseek.store import atomic, column, layout
 
 if TYPE_CHECKING:
-    import os
-
     from triseek.store.segment import SegmentBuilder
+
+
+_trusted: set[str] = set()
+"""Folders that have been looked at: nobody else can have changed them since."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +68,18 @@ def read(index_dir: str | os.PathLike[str]) -> Manifest | None:
     Raises:
         IndexCorrupt: `CURRENT` is not what was written.
         FormatTooNew: a later triseek wrote it.
-        IndexUnavailable: it is there but may not be read.
+        IndexUnavailable: it is there but may not be read, or another user may have written it.
     """
     path = Path(index_dir) / layout.CURRENT
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            _check_trust(os.fspath(index_dir), os.fstat(file.fileno()))
+            data = file.read()
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise errors.IndexUnavailable(
-            f"cannot read {path}: {error.strerror}", next_step="Check who owns the state folder."
+            f"cannot use {path}: {error.strerror}", next_step="Run `triseek doctor`."
         ) from error
     return _parse(path, data)
 
@@ -108,6 +113,21 @@ def sweep(index_dir: str | os.PathLike[str], manifest: Manifest) -> None:
     # A reader that is just writing its `checked.json` aside does without, should it be swept.
     for aside in Path(index_dir).glob("*.partial"):
         aside.unlink(missing_ok=True)
+
+
+def _check_trust(folder: str, status: os.stat_result) -> None:
+    """Refuse an index that another user may have written; `status` is its manifest's.
+
+    Raises:
+        Untrusted: it is not this user's, nor root's.
+    """
+    trouble = private.distrust_owner(os.path.join(folder, layout.CURRENT), status)  # noqa: PTH118
+    if trouble is None and folder not in _trusted:
+        private.tighten(folder)  # earlier versions let others read it
+        trouble = private.distrust(folder)
+    if trouble is not None:
+        raise trouble
+    _trusted.add(folder)
 
 
 def _parse(path: Path, data: bytes) -> Manifest:

@@ -13,7 +13,7 @@ from typing import Any
 
 import xxhash
 
-from triseek import errors
+from triseek import errors, private
 from triseek.store import atomic
 
 _HEAD = b'{"xxh3":"%s","body":'
@@ -30,7 +30,7 @@ def write(path: str | os.PathLike[str], body: Any) -> None:  # noqa: ANN401 - wh
     text = json.dumps(body, separators=(",", ":"), allow_nan=False).encode()
     data = _HEAD % xxhash.xxh3_64_hexdigest(text).encode() + text + _TAIL
     try:
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        private.make(Path(path).parent)
         _write(path, data)
     except OSError as error:
         raise errors.StateUnwritable(f"cannot write {path}: {error.strerror}") from error

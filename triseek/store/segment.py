@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import xxhash
 
-from triseek import errors
+from triseek import errors, private
 from triseek.store import atomic, column, layout
 from triseek.store.table import Table
 from triseek.store.table import write as write_table
@@ -40,9 +40,9 @@ class SegmentBuilder:
         self.id = f"{time.time_ns():016x}-{secrets.token_hex(4)}"
         segments = Path(index_dir) / layout.SEGMENTS
         try:
-            segments.mkdir(parents=True, exist_ok=True)
+            private.make(segments)
             self.folder = segments / (self.id + PARTIAL)
-            self.folder.mkdir()
+            self.folder.mkdir(mode=0o700)
         except OSError as error:
             raise errors.StateUnwritable(f"cannot write {segments}: {error.strerror}") from error
         self._final = segments / self.id
@@ -251,7 +251,11 @@ class Segment:
 
 def _describe(folder: Path, digest: str) -> dict[str, Any]:
     try:
-        data = (folder / layout.SEGMENT_JSON).read_bytes()
+        with (folder / layout.SEGMENT_JSON).open("rb") as file:
+            trouble = private.distrust_owner(str(folder), os.fstat(file.fileno()))
+            if trouble is not None:
+                raise trouble
+            data = file.read()
     except OSError as error:
         raise errors.IndexCorrupt(f"cannot read {folder}: {error.strerror}") from error
     if xxhash.xxh3_64_hexdigest(data) != digest:

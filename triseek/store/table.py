@@ -10,14 +10,13 @@ from __future__ import annotations
 import itertools
 import os
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import xxhash
 
-from triseek import errors
+from triseek import errors, private
 from triseek.store import layout
 from triseek.store.mapping import mapped
 
@@ -44,7 +43,7 @@ def write(
     with pa.ipc.new_file(sink, fields) as writer:
         writer.write_batch(pa.record_batch(arrays, schema=fields))
     data = sink.getvalue()
-    with Path(path).open("wb") as file:
+    with open(path, "wb", opener=private.opener) as file:
         file.write(memoryview(data))
         file.flush()
         os.fsync(file.fileno())

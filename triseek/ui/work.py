@@ -117,7 +117,10 @@ def _wanted(group: str) -> Callable[[str], bool]:
 def snapshots(root: str, *, everywhere: bool) -> dict[str, Any]:
     """Manifests, newest first: those of a repository, or all there are."""
     found = _snapshots().all("" if everywhere else root)
-    return {"snapshots": [manifest.document() for manifest in found]}
+    return {
+        "snapshots": [manifest.document() for manifest in found],
+        "damaged": [one._asdict() for one in _snapshots().damaged()],
+    }
 
 
 def snapshot(snapshot_id: str) -> dict[str, Any]:

@@ -110,7 +110,40 @@ def test_kernels_that_are_not_compiled_are_a_warning(host, monkeypatch, tmp_path
     assert (said.level, said.mend) == ("warn", "triseek warmup")
 
 
+@pytest.mark.parametrize("which", ["kernels", "above"])
+def test_kernels_that_others_may_write_fail_and_the_cure_is_named(
+    host, monkeypatch, tmp_path, which
+):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "above" / "kernels"))
+    cache.directory.cache_clear()
+    try:
+        cache.mark_ready()
+        fault = tmp_path / "above" if which == "above" else tmp_path / "above/kernels"
+        fault.chmod(0o777)
+        cache._trusted.clear()
+        said = only(program.kernels(host()))
+        subprocess.run(said.mend, shell=True, check=True)
+        after = only(program.kernels(host()))
+    finally:
+        monkeypatch.undo()
+        cache.directory.cache_clear()
+
+    assert said.level == "fail"
+    assert f"{fault} can be written by others (mode 0777)" in said.detail
+    assert after.level == {"above": "ok", "kernels": "warn"}[which]
+
+
 # the state folder
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_another_users_state_folder_fails(host, home):
+    os.chown(home, 65533, 65533)
+
+    said = only(state.folder(host()))
+
+    assert said.level == "fail"
+    assert f"{home} belongs to another user (uid 65533)" in said.detail
 
 
 def test_a_state_folder_is_fine_whether_it_is_there_or_not(host, monkeypatch, tmp_path):
@@ -155,7 +188,8 @@ def test_a_daemons_folder_that_is_a_link_fails(host, tmp_path):
     assert only(state.privacy(host())).level == "fail"
 
 
-def test_nothing_kept_is_nothing_to_tell(host):
+def test_nothing_kept_is_nothing_to_tell(host, monkeypatch, tmp_path):
+    monkeypatch.setenv("TRISEEK_HOME", str(tmp_path / "not" / "yet"))
     assert list(state.privacy(host())) == []
 
 

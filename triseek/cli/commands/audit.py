@@ -15,6 +15,7 @@ import typer
 from triseek.cli import status
 from triseek.cli.daemon_asking import folder
 from triseek.errors import InvalidRequest, StateUnwritable
+from triseek.model.plain_text import json_text, visible
 
 if TYPE_CHECKING:
     from triseek.service.auditing import Audit
@@ -71,7 +72,7 @@ def audit(
 
         _put(html, audit_html.page(found).encode("utf-8", "replace"))
     elif json:
-        _out(jsons.dumps(found, indent=2) + "\n")
+        _out(json_text(jsons.dumps(found, indent=2)) + "\n")
     else:
         from triseek.cli.render import audit_text
 
@@ -115,7 +116,7 @@ def _put(name: str, page: bytes) -> None:
         sys.stdout.buffer.write(page)
         return
     try:
-        atomic.write(os.path.abspath(name), page)
+        atomic.write(os.path.abspath(name), page, mode=0o666)
     except OSError as error:
         raise StateUnwritable(
             f"cannot write {name}: {error.strerror}", next_step="Name a file that may be written."
@@ -124,4 +125,4 @@ def _put(name: str, page: bytes) -> None:
 
 
 def _out(text: str) -> None:
-    sys.stdout.buffer.write(text.encode("utf-8", "replace"))
+    sys.stdout.buffer.write(visible(text).encode())

@@ -84,7 +84,7 @@ def brief(
         print(report_text.as_json(told))
         return status.FOUND
     arrows.arrow("briefing.md written")
-    sys.stdout.buffer.write((written if print_it else f"{path}\n").encode(errors="replace"))
+    sys.stdout.buffer.write(report_text.readable(written if print_it else f"{path}\n").encode())
     return status.FOUND
 
 

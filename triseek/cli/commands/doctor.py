@@ -14,6 +14,7 @@ import typer
 from triseek.cli import report_text, status
 from triseek.cli.commands.index import Json  # noqa: TC001 - Typer reads it
 from triseek.errors import InvalidRequest, RepoNotDetected
+from triseek.model.plain_text import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -177,8 +178,7 @@ def _line(finding: Finding) -> str:
 
 def _plain(text: str) -> str:
     """One line: paths, and what programs say, may hold anything."""
-    shown = "".join(char if char.isprintable() else "?" for char in text)
-    return shown.encode(errors="replace").decode()
+    return visible_line(text)
 
 
 def _document(found: Sequence[Finding], counts: dict[str, int]) -> dict[str, object]:

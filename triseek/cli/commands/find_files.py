@@ -12,6 +12,7 @@ from triseek.cli.operands import Naming, Places, as_typed, session
 from triseek.cli.render.output import Output
 from triseek.engine.find_files import GLOB_SIGNS, folded
 from triseek.errors import InvalidQuery, InvalidRequest, RepoNotDetected
+from triseek.model.plain_text import json_text
 from triseek.model.search import ScopeSpec
 from triseek.service.envelopes import shown
 
@@ -143,4 +144,4 @@ def _document(root: bytes, paths: list[bytes], *, total: int) -> bytes:
         "truncated": total > len(paths),
         "totals": {"files": total},
     }
-    return (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()
+    return (json_text(json.dumps(document, indent=2, ensure_ascii=False)) + "\n").encode()

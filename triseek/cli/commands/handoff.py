@@ -86,7 +86,7 @@ def handoff(
         )
     else:
         arrows.arrow(f"in {receiver.title}, paste:")
-        print(f"  {paste}")
+        print(report_text.readable(f"  {paste}"))
     if trouble is not None:
         raise trouble
     return status.FOUND

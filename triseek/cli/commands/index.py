@@ -156,11 +156,13 @@ def _tell_unkept() -> None:
     from triseek.kernels import cache
 
     if not (cache.can_be_kept() or cache.is_kept()):
-        print(
-            f"triseek: compiled kernels cannot be kept in {cache.directory()}, so searches will go "
-            "other roads; set TRISEEK_HOME to a folder of your own",
-            file=sys.stderr,
+        why = cache.distrust()
+        reason = f" ({why.strerror})" if why is not None else ""
+        said = (
+            f"triseek: compiled kernels cannot be kept in {cache.directory()}{reason}, so searches "
+            "will go other roads; set TRISEEK_HOME to a folder of your own"
         )
+        print(report_text.readable(said), file=sys.stderr)
 
 
 def _tell_build(report: BuildReport, root: str, *, as_json: bool) -> int:
@@ -168,7 +170,7 @@ def _tell_build(report: BuildReport, root: str, *, as_json: bool) -> int:
     if as_json:
         print(report_text.as_json(report_text.build_document(report)))
     else:
-        print(report_text.build_text(report, root))
+        print(report_text.readable(report_text.build_text(report, root)))
     return status.FOUND
 
 

@@ -152,21 +152,21 @@ def _tell(
         print(report_text.as_json(document))
         return
     if dry_run:
-        print(_readable("\n".join(_diff(change) for change in changes)), end="")
+        print(report_text.readable("\n".join(_diff(change) for change in changes)), end="")
         return
     done = "is installed" if verb == "install" else "is uninstalled"
     if not changes:
         done = "was installed already" if verb == "install" else "was not installed"
     print(f"{client.title}: triseek {done} (scope {scope}){':' if changes else ''}")
     for change in changes:
-        print(_readable(f"  {_kind(change)} {change.path}"))
+        print(report_text.readable(f"  {_kind(change)} {change.path}"))
     for sentence in advice:
-        print(f"- {sentence}")
+        print(report_text.readable(f"- {sentence}"))
 
 
 def _as_document(change: Change, *, dry_run: bool) -> dict[str, str]:
-    told = {"path": _readable(change.path), "change": _kind(change)}
-    return {**told, "diff": _readable(_diff(change))} if dry_run else told
+    told = {"path": report_text.readable(change.path), "change": _kind(change)}
+    return {**told, "diff": report_text.readable(_diff(change))} if dry_run else told
 
 
 def _kind(change: Change) -> str:
@@ -189,7 +189,3 @@ def _diff(change: Change) -> str:
 
 def _lines(data: bytes | None) -> list[str]:
     return (data or b"").decode("utf-8", "replace").splitlines(keepends=True)
-
-
-def _readable(text: str) -> str:
-    return text.encode(errors="replace").decode()

@@ -42,9 +42,9 @@ def show_status(
     if json:
         print(report_text.as_json(told))
         return status.FOUND
-    print(f"session {told['session_id']}")
+    _say(f"session {told['session_id']}")
     for result in told["results"]:
-        print(f"{result['status']:8} {os.path.relpath(result['path'])}: {result['message']}")
+        _say(f"{result['status']:8} {os.path.relpath(result['path'])}: {result['message']}")
     return status.FOUND
 
 
@@ -58,12 +58,12 @@ def show_session(repo: Repo = ".", session: Session = "", json: Json = False) ->
     if json:
         print(report_text.as_json(told))
         return status.FOUND
-    print(f"session {told['session_id']}")
+    _say(f"session {told['session_id']}")
     for name in ("tracked_files", "total_reads", "redundant_reads_prevented", "tokens_saved",
                  "compaction_count"):  # fmt: skip
         print(f"{name.replace('_', ' '):26} {told[name]:,}")
     for file in told["files"]:
-        print(f"{file['status']:8} {file['reads']:3}x {file['tokens']:8,} tokens  {file['path']}")
+        _say(f"{file['status']:8} {file['reads']:3}x {file['tokens']:8,} tokens  {file['path']}")
     return status.FOUND
 
 
@@ -86,9 +86,9 @@ def check(
     else:
         print(f"{told['status']}: {told['recommendation']}")
         if told.get("primed"):
-            print(told["message"])
+            _say(told["message"])
         if told.get("diff"):
-            print(told["diff"], end="")
+            print(report_text.readable(told["diff"]), end="")
     return status.FOUND if told["recommendation"] == "skip_reread" else status.NOTHING
 
 
@@ -108,6 +108,10 @@ def forget(
     contexts = "context" if forgotten == 1 else "contexts"
     print(report_text.as_json(told) if json else f"{forgotten} {contexts} forgotten")
     return status.FOUND
+
+
+def _say(line: str) -> None:
+    print(report_text.readable(line))
 
 
 def _forgotten(root: str | None) -> int:

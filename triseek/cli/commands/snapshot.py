@@ -15,6 +15,7 @@ from triseek.cli.commands import options  # noqa: TC001 - Typer reads annotation
 from triseek.cli.commands.session import current
 from triseek.cli.daemon_asking import ask, folder
 from triseek.errors import InvalidRequest
+from triseek.model.plain_text import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -105,18 +106,23 @@ def show_list(
 
     Examples: triseek snapshot list · triseek snapshot list --all --json
     """
-    found = snapshots().all(session_id=session)
+    store = snapshots()
+    found, damaged = store.all(session_id=session), store.damaged()
     if not everywhere:
         found = list(_of_here(found, folder(path)))
     if json:
-        print(report_text.as_json({"snapshots": [one.document() for one in found]}))
+        told: dict[str, Any] = {"snapshots": [one.document() for one in found]}
+        if damaged:
+            told["damaged"] = [one._asdict() for one in damaged]
+        print(report_text.as_json(told))
         return status.FOUND
     lines = [
         f"{one.snapshot_id}  {report_text.local_time(one.created_at)}  "
         f"{one.source_harness or '-':11}  {one.goal}"
         for one in found
     ]
-    print(report_text.readable("\n".join(lines) or "no snapshots here"))
+    lines += [f"{one.snapshot_id}  damaged: {one.reason}" for one in damaged]
+    print("\n".join(map(visible_line, lines)) or "no snapshots here")
     return status.FOUND
 
 
@@ -130,8 +136,10 @@ def show(
     Example: triseek snapshot show snap_1746300000_session_123
     """
     found = snapshots().get(snapshot)
-    text = report_text.as_json({"snapshot": found.document()}) if json else "\n".join(_told(found))
-    print(text if json else report_text.readable(text))
+    if json:
+        print(report_text.as_json({"snapshot": found.document()}))
+    else:
+        print("\n".join(map(visible_line, _told(found))))
     return status.FOUND
 
 
@@ -153,7 +161,7 @@ def diff(
         print(report_text.as_json({"diff": told}))
     else:
         lines = [f"{_ONE_OF[name]:15}  {one}" for name, found in told.items() for one in found]
-        print(report_text.readable("\n".join(lines) or "no difference"))
+        print("\n".join(map(visible_line, lines)) or "no difference")
     return status.FOUND
 
 

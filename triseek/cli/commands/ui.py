@@ -51,7 +51,7 @@ def _tell(links: Links, *, as_json: bool) -> None:
         document = {"url": links.lasting, "root": links.root, "port": links.port}
         print(report_text.as_json(document), flush=True)
         return
-    print(f"triseek: {links.root}\n  {links.lasting}", flush=True)
+    print(report_text.readable(f"triseek: {links.root}\n  {links.lasting}"), flush=True)
     print("Ctrl-C ends it; until then whoever has this link sees the page.", file=sys.stderr)
 
 

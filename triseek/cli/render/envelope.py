@@ -11,6 +11,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from triseek.cli.render.found import Counts, located
+from triseek.model.plain_text import json_text
 from triseek.service.envelopes import STRATEGIES, preview, shown
 
 if TYPE_CHECKING:
@@ -90,4 +91,4 @@ class Envelope:
             document["incomplete"] = totals.incomplete
         if notes:
             document["notes"] = list(notes)
-        return (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()
+        return (json_text(json.dumps(document, indent=2, ensure_ascii=False)) + "\n").encode()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from typing import TYPE_CHECKING
 
@@ -98,7 +99,15 @@ def ripgrep(host: Host) -> Iterator[Finding]:
 
 def kernels(_host: Host) -> Iterator[Finding]:
     """The compiled loops: without them searches take other roads."""
-    if cache.is_kept():
+    trouble = cache.distrust()
+    if trouble is not None:
+        folder = cache.directory()
+        is_inside = os.path.join(trouble.place, "").startswith(os.path.join(folder, ""))  # noqa: PTH118
+        yield fail(
+            "kernels", f"not loaded from {folder}: {trouble.strerror}",
+            f"rm -r {shlex.quote(folder)}" if is_inside else trouble.cure,
+        )  # fmt: skip
+    elif cache.is_kept():
         yield ok("kernels", f"compiled, in {cache.directory()}")
     elif cache.can_be_kept():
         yield warn("kernels", "not compiled yet; other roads answer meanwhile", "triseek warmup")

@@ -9,7 +9,7 @@ import stat
 import tempfile
 from typing import TYPE_CHECKING
 
-from triseek import config, paths
+from triseek import config, paths, private
 from triseek.errors import InvalidRequest
 from triseek.harness import ledger
 from triseek.harness.checks.finding import fail, ok, warn
@@ -27,6 +27,10 @@ SCARCE_BYTES = 256 << 20
 def folder(_host: Host) -> Iterator[Finding]:
     """The state folder."""
     home = paths.home()
+    untrusted = private.distrust(home)
+    if untrusted is not None:
+        yield fail("state folder", f"{home} is not used: {untrusted.strerror}", untrusted.cure)
+        return
     trouble = _unwritable(home)
     if trouble:
         yield fail(
@@ -68,7 +72,7 @@ def _existing(path: str) -> str:
 
 
 def privacy(_host: Host) -> Iterator[Finding]:
-    """What others may see: the daemon's folder, the memo's, the copies of agents' settings."""
+    """What others may see of the state folder."""
     looked = 0
     for place, wanted in _private_places():
         try:
@@ -92,12 +96,14 @@ def privacy(_host: Host) -> Iterator[Finding]:
             continue
         return
     if looked:
-        yield ok("modes", "what is kept of agents is for its owner alone")
+        yield ok("modes", "what is kept is for its owner alone")
 
 
 def _private_places() -> Iterator[tuple[str, int]]:
     """What holds what agents have read, and copies of their settings; with the modes to have."""
+    yield paths.home(), 0o700
     yield paths.daemon(), 0o700
+    yield paths.indexes(), 0o700
     for folder in (
         paths.memo(),
         paths.sessions(),

@@ -15,7 +15,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from triseek.sessions.memo.saved import private
+from triseek import private
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -112,8 +112,7 @@ class Kept:
 
     def _write(self, digest: str, packed: bytes) -> None:
         path = self._path(digest)
-        private(self._folder.parent)
-        private(self._folder)
+        private.make(self._folder)
         aside = path.with_suffix(".partial")
         descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
         with os.fdopen(descriptor, "wb") as file:

@@ -6,7 +6,7 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from triseek import errors
+from triseek import errors, private
 from triseek.sessions.memo import primed, state
 from triseek.sessions.memo.primed import Primings
 from triseek.store import sealed
@@ -40,7 +40,7 @@ class Saved:
             return
         path = self._folder / _NAME
         try:
-            private(self._folder)
+            private.make(self._folder)
             sealed.write(path, body)
             path.chmod(0o600)
         except (OSError, errors.StateUnwritable) as error:
@@ -58,9 +58,3 @@ class Saved:
             _LOG.warning("what the memo saved is not removed: %s", error)
         else:
             self._is_there = False
-
-
-def private(folder: Path) -> None:
-    """Make a folder that only the user may enter."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    folder.chmod(0o700)

@@ -1,0 +1,169 @@
+"""What a pack's documents must say, field by field, before the pack is taken in or written.
+
+The readers of `model.snapshot` check types and sizes, and are what a snapshot that is kept here is
+read by. A pack comes from elsewhere, so it is held to all of docs/reference/pack-format.md: text
+that every reader can encode, paths that stay below the repository, commits that are hashes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from typing import TYPE_CHECKING, Any
+
+from triseek.model.plain_text import is_encodable
+from triseek.model.session import DEPTH_MAX, NUMBER_MAX, Entry
+from triseek.model.snapshot import TEXT_MAX, inner_path
+from triseek.sessions import snapshot_files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+LINE_MAX = 256 << 10
+"""Bytes of a line of the log; triseek writes at most 64 KiB."""
+_DEPTH_MAX = DEPTH_MAX + 8
+"""Of lists and objects in each other, around what a tool was called with included."""
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+
+
+def check(files: Mapping[str, bytes]) -> None:
+    """Hold the documents of a pack, which `snapshot_files.read` has taken, against the format.
+
+    Args:
+        files: of the snapshot, by name.
+
+    Raises:
+        ValueError: a field is not what the format says; the message names document and field.
+    """
+    for name, fields in _FIELDS.items():
+        _named(name, _check_document, json.loads(files[name]), fields)
+    _check_log(files[snapshot_files.LOG])
+    try:
+        files.get(snapshot_files.BRIEFING, b"").decode("utf-8")
+    except ValueError as error:
+        raise ValueError(f"{snapshot_files.BRIEFING}: not UTF-8") from error
+
+
+def _named(name: str, act: Callable[..., None], *arguments: object) -> None:
+    try:
+        act(*arguments)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from error
+
+
+def _check_document(body: dict[str, Any], fields: Mapping[str, Callable[[str, Any], None]]) -> None:
+    for name, value in body.items():
+        _check_value(name, value, _DEPTH_MAX)
+    for path, check_field in fields.items():
+        outer, _, inner = path.partition(".")
+        if outer not in body:
+            continue
+        for value in body[outer] if inner else (body,):
+            if (inner or outer) in value:
+                check_field(path, value[inner or outer])
+
+
+def _check_value(name: str, value: object, depth: int) -> None:
+    """Hold any JSON value against the bounds that all values have."""
+    if isinstance(value, str):
+        _check_text(name, value)
+    elif isinstance(value, dict):
+        for key in value:
+            _check_text(name, key)
+    elif isinstance(value, (int, float)) and not abs(value) <= NUMBER_MAX:  # NaN is not, either
+        raise ValueError(f"{name}: a number out of bounds")
+    if not isinstance(value, (dict, list)):
+        return
+    if depth == 0:
+        raise ValueError(f"{name}: more than {_DEPTH_MAX} lists and objects in each other")
+    for each in value.values() if isinstance(value, dict) else value:
+        _check_value(name, each, depth - 1)
+
+
+def _check_text(name: str, text: str) -> None:
+    if len(text) > TEXT_MAX:
+        raise ValueError(f"{name}: a text of more than {TEXT_MAX:,} characters")
+    if not is_encodable(text):
+        raise ValueError(f"{name}: not UTF-8 (a lone surrogate)")
+
+
+def _word(name: str, value: object) -> None:
+    if isinstance(value, str) and "\0" in value:
+        raise ValueError(f"{name}: holds a NUL character")
+
+
+def _root(name: str, value: str) -> None:
+    _word(name, value)
+    if value.startswith("//") or os.path.normpath(value) != value or not os.path.isabs(value):  # noqa: PTH117
+        raise ValueError(f"{name}: {value!r:.80} is not an absolute path without `.` and `..`")
+
+
+def _commit(name: str, value: str | None) -> None:
+    if value is not None and not _COMMIT.fullmatch(value):
+        raise ValueError(f"{name}: {value!r:.80} is not the hash of a commit")
+
+
+def _paths(name: str, value: list[str] | dict[str, int]) -> None:
+    for path in value:
+        inner_path(path.removesuffix("/"), name)  # git names a repository within with a `/`
+
+
+def _line(name: str, value: int | None) -> None:
+    if value == 0:
+        raise ValueError(f"{name}: lines count from 1")
+
+
+_FIELDS: dict[str, dict[str, Callable[[str, Any], None]]] = {
+    snapshot_files.MANIFEST: {
+        "repo_root": _root,
+        "repo_commit": _commit,
+        "repo_dirty_files": _paths,
+        **dict.fromkeys(
+            (
+                "source_harness",
+                "source_model",
+                "session_status",
+                "repo_branch",
+                "repo_identity",
+                "triseek_version",
+            ),
+            _word,
+        ),
+    },
+    snapshot_files.WORKING_SET: {
+        "files_read.line_start": _line,
+        "files_read.line_end": _line,
+        "searches_run.search_id": _word,
+        "searches_run.kind": _word,
+        "searches_run.result_paths": _paths,
+    },
+    snapshot_files.PINS: {},
+    snapshot_files.GIT: {
+        "commit": _commit,
+        "branch": _word,
+        "dirty_files": _paths,
+        "hunk_summary": _paths,
+    },
+}
+"""What fields are held against; `a.b` is the field `b` of each object in the list `a`."""
+
+
+def _check_log(held: bytes) -> None:
+    lines = held.split(b"\n")
+    if not lines[-1]:
+        lines.pop()
+    for number, line in enumerate(lines, 1):
+        _named(f"{snapshot_files.LOG}: line {number}", _check_line, line)
+
+
+def _check_line(line: bytes) -> None:
+    if len(line) > LINE_MAX:
+        raise ValueError(f"more than {LINE_MAX >> 10} KiB")
+    try:
+        body = json.loads(line.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ValueError("not a JSON object in UTF-8") from error
+    entry = Entry.read(body)
+    _word("kind", entry.kind)
+    _check_document(body, {})
