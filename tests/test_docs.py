@@ -93,7 +93,7 @@ def routing_page() -> str:
 def format_page() -> str:
     title, rest = (inspect.getdoc(layout) or "").split("\n", 1)
     source = inspect.getsource(layout)
-    tables = source[source.index("FORMAT = 1") :].rstrip()
+    tables = source[source.index("\nFORMAT = ") + 1 :].rstrip()
     return (
         f"# On-disk format\n\n{title}\n\n```text{rest.rstrip()}\n```\n\n"
         "The tables' columns, the flags and the reasons, as the code has them:\n\n"

@@ -93,7 +93,7 @@ def _taken(batch: Batch) -> int:
 
 
 def _printed(batch: Batch, *, counts: bool) -> Iterable[bytes]:
-    for path, rows, text, count in batch.files():
+    for path, rows, text, count, *_ in batch.files():
         if counts:
             yield b"%s:%d\n" % (path, count)
             continue

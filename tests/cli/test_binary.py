@@ -1,8 +1,10 @@
-"""Binary files that were named, or asked for with --binary, are noted as ripgrep notes them."""
+"""Of a binary file ripgrep's lines are shown, and its warning, in folders and where it is named."""
 
 from __future__ import annotations
 
 import random
+import re
+import shlex
 from typing import TYPE_CHECKING
 
 import pytest
@@ -75,3 +77,92 @@ def test_a_nul_anywhere_is_noticed_where_ripgrep_notices_it(tmp_path: Path) -> N
             mine, its = triseek(given, tmp_path), rg(given, tmp_path)
 
             assert mine.out == its.out, at
+
+
+FIRST_READ_ENDS_A_LINE = b"a\nneedle\n\0needle\n"
+"""ripgrep reads three bytes first, and these are searched before the NUL is met."""
+
+
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory: pytest.TempPathFactory, state: Path) -> Path:
+    root = tmp_path_factory.mktemp("searched")
+    for at in (100, 65_536, 70_000, 200_000):
+        (root / f"nul{at}").write_bytes(with_nul(at))
+    (root / "first_read").write_bytes(FIRST_READ_ENDS_A_LINE)
+    (root / "utf16").write_bytes(b"\xff\xfe" + "needle\nother\n".encode("utf-16-le"))
+    (root / "text").write_bytes(b"needle\n")
+    (root / "new\nline").write_bytes(with_nul(80_000))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TRISEEK_HOME", str(state))
+        assert triseek(["build", "."], root).status == 0
+    return root
+
+
+@pytest.mark.parametrize("road", ["scan", "rg", "index", "auto"])
+@pytest.mark.parametrize(
+    "words",
+    ["-n '99 needle'", "needle", "-l needle", "-c needle", "-m3 needle", "-C1 -n '99 needle'",
+     "-n a", r"-U 'needle\n'", "--stats -c needle", "-q needle", "-o -n '9 needle'", "zebra"],
+)  # fmt: skip
+def test_a_file_is_shown_up_to_its_first_nul_on_every_road(
+    words: str, road: str, searched: Path
+) -> None:
+    given = shlex.split(words)
+
+    mine, its = triseek([f"--engine={road}", *given], searched), rg(given, searched)
+
+    assert (mine.status, _timeless(mine.out)) == (its.status, _timeless(its.out))
+
+
+@pytest.mark.parametrize("road", ["scan", "rg"])
+@pytest.mark.parametrize(
+    "words", ["--mmap -n '99 needle'", "--binary -c a", "-uuu -n '9 needle'", "--binary '^$'"]
+)
+def test_how_binary_files_are_read_can_be_chosen(words: str, road: str, searched: Path) -> None:
+    given = shlex.split(words)
+
+    mine, its = triseek([f"--engine={road}", *given], searched), rg(given, searched)
+
+    assert (mine.status, mine.out) == (its.status, its.out)
+
+
+@pytest.mark.parametrize(
+    "words", ["-n needle", "-o needle", "-v -n needle", "--json needle", "-c ."]
+)
+def test_a_named_file_in_utf_16_is_text(words: str, searched: Path) -> None:
+    given = [*shlex.split(words), "utf16"]
+
+    mine, its = triseek(given, searched), rg(given, searched)
+
+    assert (mine.status, _timeless(mine.out)) == (its.status, _timeless(its.out))
+
+
+@pytest.mark.parametrize("mapping", [[], ["--mmap"], ["--no-mmap"]])
+@pytest.mark.parametrize("pattern", ["^$", "needle"])
+def test_nuls_are_line_ends_where_ripgrep_reads_a_named_file(
+    pattern: str, mapping: list[str], searched: Path
+) -> None:
+    for given in ([*mapping, "-c", pattern, "nul100"], [*mapping, "-n", pattern, *["nul100"] * 11]):
+        mine, its = triseek(given, searched), rg(given, searched)
+
+        assert (mine.status, mine.out) == (its.status, its.out)
+
+
+def test_a_file_below_an_indexed_root_is_judged_by_itself(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "f").write_bytes(b"needle text\n")
+    (tmp_path / "f").write_bytes(b"bin\0needle\n")
+    (tmp_path / "sub" / "g").write_bytes(b"bin\0needle\n")
+    (tmp_path / "g").write_bytes(b"needle text\n")
+    assert triseek(["build", "."], tmp_path).status == 0
+    below = tmp_path / "sub"
+
+    mine, its = triseek(["-uuu", "-n", "needle"], below), rg(["-uuu", "-n", "needle"], below)
+
+    assert mine.out == its.out
+
+
+def _timeless(out: bytes) -> bytes:
+    """Output without times, and without how much a road had to read."""
+    out = re.sub(rb'"(elapsed\w*)":\{[^}]*\}|"(searches|bytes_searched)":\d+', b"", out)
+    return re.sub(rb"(?m)^\d+ (files searched|bytes searched)$|^[\d.]+ seconds.*$", b"", out)

@@ -216,9 +216,10 @@ class BackendContract(ABC):
         found = run(self.make(repo(files)), request)
         assert as_lines(found) == oracle.search(files, regex.encode(), invert=invert)
 
-    def test_a_file_with_a_nul_anywhere_is_skipped_in_every_mode(self, repo):
-        late = b"needle\n" + b"x" * 70_000 + b"\n" + b"y" * 200_000 + b"\nnul \0 here\n"
-        backend = self.make(repo({"late.bin": late, "text": "needle\n"}))
+    def test_a_file_with_a_late_nul_is_found_up_to_it_but_not_counted(self, repo):
+        late = b"needle\n" + b"x" * 70_000 + b"\n" + b"y" * 200_000 + b"\nnul \0 needle\n"
+        early = b"needle\n\0"
+        backend = self.make(repo({"late": late, "early": early, "text": "needle\n"}))
         spec = PatternSpec(patterns=("needle",))
         for fields in (
             {}, {"max_count": 1}, {"mode": "files"}, {"mode": "count"}, {"after": 1},
@@ -226,7 +227,12 @@ class BackendContract(ABC):
             {"pattern": PatternSpec(patterns=("needle\\n",), multiline=True)},
         ):  # fmt: skip
             request = SearchRequest(**{"pattern": spec, **fields})
-            assert [file.path for file in run(backend, request)] == [b"text"], fields
+            found = run(backend, request)
+            counted = fields == {"mode": "count"}
+            assert [file.path for file in found] == ([] if counted else [b"late"]) + [b"text"]
+            bounded = "max_count" in fields or fields.get("mode") == "files"
+            said = [file.nul is not None for file in found]
+            assert said == ([False] if counted else [not bounded, False]), fields
 
     def test_a_limit_of_zero_lines_per_file_finds_nothing(self, backend):
         spec = PatternSpec(patterns=("return",))

@@ -311,7 +311,7 @@ def test_a_racy_file_that_did_change_is_found_by_its_content(tmp_path, monkeypat
     asked = []
     digest_of = changed_if(b"b", settle.digest_of)
     monkeypatch.setattr(
-        settle, "digest_of", lambda folder, path: asked.append(path) or digest_of(folder, path)
+        settle, "digest_of", lambda folder, path, **_: asked.append(path) or digest_of(folder, path)
     )
     first = sweeper((root, index_dir))
     assert first.sweep().scan == [b"b"]
@@ -330,7 +330,7 @@ def test_too_many_racy_files_that_did_change_are_found_anew_by_each_process(tmp_
     roads.write(root, {"a": "needle\n", "b": "needle\n"})
     build(root, index_dir)
     come_to_rest(monkeypatch, root, index_dir, "a", "b")
-    monkeypatch.setattr(settle, "digest_of", lambda *_: 1)
+    monkeypatch.setattr(settle, "digest_of", lambda *_, **__: 1)
     for _ in range(2):
         again = sweeper((root, index_dir))
         assert again.sweep().scan == again.sweep().scan == [b"a", b"b"]
@@ -345,7 +345,7 @@ def test_a_racy_file_does_not_keep_others_from_coming_to_rest(tmp_path, monkeypa
     asked = []
     digest_of = settle.digest_of
     monkeypatch.setattr(
-        settle, "digest_of", lambda folder, path: asked.append(path) or digest_of(folder, path)
+        settle, "digest_of", lambda folder, path, **_: asked.append(path) or digest_of(folder, path)
     )
     for _ in range(2):
         os.chmod(f"{root}/b", 0o600)
@@ -426,13 +426,15 @@ def test_racy_rules_that_are_not_those_of_the_walk_are_walked_for_by_every_sweep
 LARGE = b"needle\n" * 300_000
 
 
-def test_a_large_racy_binary_is_as_indexed_while_it_is_binary(tmp_path, monkeypatch):
-    """It was not read to its end, so there is no digest to compare."""
+@pytest.mark.parametrize("before", [b"", LARGE])
+def test_a_large_racy_binary_is_as_indexed_while_it_is_binary(tmp_path, monkeypatch, before):
+    """It was not read to its end, so there is no digest of all of it to compare."""
     root, index_dir = str(tmp_path / "root"), str(tmp_path / "index")
-    roads.write(root, {"a": LARGE + b"\0", "b": LARGE + b"\0"})
+    content = before + b"\0" + LARGE
+    roads.write(root, {"a": content, "b": content})
     build(root, index_dir)
     come_to_rest(monkeypatch, root, index_dir, "a", "b")
-    rewrite(f"{root}/b", LARGE + b"\n")
+    rewrite(f"{root}/b", content.replace(b"\0", b"\n"))
     time.sleep((freshness.RACY_NS + 1) / 1e9)
     for _ in range(2):
         assert sweeper((root, index_dir)).sweep().scan == [b"b"]
@@ -441,19 +443,20 @@ def test_a_large_racy_binary_is_as_indexed_while_it_is_binary(tmp_path, monkeypa
 
 
 @pytest.mark.parametrize(
-    ("content", "binary"),
-    [(LARGE + b"\0", True), (LARGE, False), (b"\xff\xfe\0", False), (b"", False)],
-)
-def test_binary_is_what_the_build_takes_for_it(tmp_path, content, binary):
+    ("content", "nothing"),
+    [(b"\0" + LARGE, True), (LARGE + b"\0", False), (LARGE, False), (b"\xff\xfe\0", False),
+     (b"", False)],
+)  # fmt: skip
+def test_binary_is_what_the_build_takes_for_it(tmp_path, content, nothing):
     (tmp_path / "file").write_bytes(content)
     folder = os.open(tmp_path, os.O_RDONLY)
-    assert settle.is_binary(folder, b"file") == binary
-    assert not settle.is_binary(folder, b"gone")
+    assert settle.shows_nothing(folder, b"file") == nothing
+    assert not settle.shows_nothing(folder, b"gone")
     os.close(folder)
 
 
 def changed_if(name, digest_of):
-    return lambda folder, path: 1 if path == name else digest_of(folder, path)
+    return lambda folder, path, **_: 1 if path == name else digest_of(folder, path)
 
 
 def test_a_racy_ignore_file_is_walked_for_until_it_has_rested(tree, monkeypatch):
@@ -547,7 +550,7 @@ def test_change_times_that_moved_without_a_change_are_compared_once(tree, monkey
     asked = []
     digest_of = settle.digest_of
     monkeypatch.setattr(
-        settle, "digest_of", lambda folder, path: asked.append(path) or digest_of(folder, path)
+        settle, "digest_of", lambda folder, path, **_: asked.append(path) or digest_of(folder, path)
     )
     assert (sweeper(tree).sweep().count, asked) == (0, [])
     for damage in (b"", b"junk"):

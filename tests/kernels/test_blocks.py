@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from tests.oracle import blocks as oracle
 from tests.oracle import trigrams
+from triseek.files import text as decoding
 from triseek.kernels import blocks
 from triseek.kernels.jit import is_compiled
 
@@ -162,10 +163,19 @@ def test_files_share_buffers_without_sharing_trigrams():
     assert not found.seen.any()
 
 
-@given(st.lists(TEXTS, max_size=6), st.integers(0, 3))
+MARKED = [
+    b"\xef\xbb\xbfabc",
+    b"\xff\xfea\0",
+    b"\xfe\xff\0a",
+    b"a\nb\0",
+    b"x" * decoding.BUFFER_BYTES + b"\0",
+]
+EARLY_NUL = [b"bin\0ary\n", b"a\n\0", b"x" * (decoding.BUFFER_BYTES - 1) + b"\0"]
+
+
+@given(st.lists(TEXTS, max_size=6), st.sampled_from([*MARKED, *EARLY_NUL]))
 @settings(deadline=None, max_examples=25 if is_compiled() else 5)
-def test_whole_files_in_an_arena_are_taken_until_one_is_left_to_the_caller(texts, odd):
-    marked = [b"\xef\xbb\xbfabc", b"\xff\xfea\0", b"\xfe\xff\0a", b"bin\0ary\n"][odd]
+def test_whole_files_in_an_arena_are_taken_until_one_is_left_to_the_caller(texts, marked):
     texts = [text for text in texts if not text.startswith((b"\xef\xbb", b"\xfe\xff", b"\xff\xfe"))]
     everything = [*texts, marked, *texts]
     arena = np.frombuffer(b"".join(everything), np.uint8)
@@ -181,7 +191,7 @@ def test_whole_files_in_an_arena_are_taken_until_one_is_left_to_the_caller(texts
         if at < len(lengths):
             assert outcome[at] == blocks.LEFT
             at += 1
-    middle = blocks.BINARY if odd == 3 else blocks.LEFT
+    middle = blocks.BINARY if marked in EARLY_NUL else blocks.LEFT
     assert outcome.tolist() == [*[blocks.TAKEN] * len(texts), middle, *[blocks.TAKEN] * len(texts)]
     numbers = [10 + k for k in range(len(everything)) if k != len(texts)]
     taken = [text for k, text in enumerate(everything) if k != len(texts)]
@@ -200,3 +210,7 @@ def test_a_file_that_could_not_be_read_is_left_to_the_caller():
         lines, outcome,
     )  # fmt: skip
     assert (at, outcome[0]) == (0, blocks.LEFT)
+
+
+def test_a_nul_is_early_here_where_it_is_to_whoever_reads_a_text():
+    assert (blocks.BUFFER_BYTES, blocks.FIRST_READ) == (decoding.BUFFER_BYTES, decoding.FIRST_READ)

@@ -1,5 +1,6 @@
 """Every format that was released still opens, and finds what is in it."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -8,16 +9,27 @@ import pytest
 from tests.engine import roads
 from tests.golden.format import make
 from triseek.index.reader import Reader
+from triseek.index.update import update
 from triseek.query import grams
 from triseek.query.pattern import compile as compile_pattern
-from triseek.store import layout
+from triseek.store import layout, manifest
 from triseek.store.check import check
 
-FORMATS = sorted(path for path in Path(make.__file__).parent.glob("v*") if path.is_dir())
+GOLDEN = sorted(path for path in Path(make.__file__).parent.glob("v*") if path.is_dir())
+FORMATS = [path for path in GOLDEN if int(path.name[1:]) >= layout.FORMAT_OLDEST]
 
 
 def test_every_format_up_to_ours_has_a_golden_index():
-    assert [path.name for path in FORMATS] == [f"v{n}" for n in range(1, layout.FORMAT + 1)]
+    assert [path.name for path in GOLDEN] == [f"v{n}" for n in range(1, layout.FORMAT + 1)]
+
+
+def test_an_index_that_left_out_what_is_searched_now_counts_as_none(tmp_path):
+    (old,) = [path for path in GOLDEN if path not in FORMATS]
+    shutil.copytree(old, tmp_path / "index")
+    roads.write(tmp_path / "root", make.FILES)
+    assert manifest.read(tmp_path / "index") is None
+    update(str(tmp_path / "root"), tmp_path / "index")
+    assert Reader.open(tmp_path / "index") is not None
 
 
 @pytest.mark.parametrize("golden", FORMATS, ids=lambda path: path.name)

@@ -26,15 +26,17 @@ def test_a_commit_is_read_and_replaces_the_one_before(tmp_path):
 
 
 def test_a_later_format_is_said_to_be_one_however_it_is_checked(tmp_path):
-    (tmp_path / layout.CURRENT).write_bytes(b'{"format": 2, "seal": "new"}\nand more\n')
-    with pytest.raises(errors.FormatTooNew, match="format 2"):
+    later = layout.FORMAT + 1
+    (tmp_path / layout.CURRENT).write_bytes(b'{"format": %d, "seal": "new"}\nand more\n' % later)
+    with pytest.raises(errors.FormatTooNew, match=f"format {later}"):
         manifest.read(tmp_path)
 
 
 @pytest.mark.parametrize(
     "data",
     [b"", b"\n", b"{", b"[]", b"7", b"null", b"\xff", sealed({}), sealed({"format": "x"}),
-     sealed({"format": 1}), sealed({"format": 1, "segments": [{}]}), sealed({"format": None})],
+     sealed({"format": layout.FORMAT}),
+     sealed({"format": layout.FORMAT, "segments": [{}]}), sealed({"format": None})],
     ids=repr,
 )  # fmt: skip
 def test_what_no_commit_wrote_is_corrupt(tmp_path, data):

@@ -46,6 +46,8 @@ class LowArgs:
         self.kind = "auto"
         self.binary = "auto"
         """auto, text (-a) or suppress (--binary)."""
+        self.mmap = "auto"
+        """auto, always (--mmap) or never (--no-mmap)."""
         # Filter
         self.globs: list[str] = []
         self.iglobs: list[str] = []

@@ -47,8 +47,8 @@ class Plan:
     quiet: bool = False
     stats: bool = False
     include_zero: bool = False
-    binary: str = "auto"
-    """auto, text or suppress, as in `LowArgs`."""
+    named_mapped: bool = False
+    """Whether ripgrep would map the files that are named."""
     messages: bool = True
     eager: bool = False
     footer: bool = False
@@ -83,21 +83,31 @@ def resolve(low: LowArgs, world: World) -> Plan:
         quiet=low.quiet,
         stats=low.stats or shows == "json",
         include_zero=low.include_zero,
-        binary=low.binary,
+        named_mapped=_named_mapped(low, operands),
         messages=not low.no_messages,
         eager=low.line_buffered or world.terminal,
         footer=footer,
     )
 
 
-def as_explicit(request: SearchRequest) -> SearchRequest:
-    """The request for a file that was named: no rule hides it, and binary is no obstacle.
+def as_explicit(request: SearchRequest, *, mapped: bool) -> SearchRequest:
+    """The request for a file that was named: no rule hides it.
 
     No index is asked for it: it may hold another text than the file, and saves nothing.
     """
-    scope = ScopeSpec(hidden=True, no_ignore=True, text=True)
+    scope = ScopeSpec(hidden=True, no_ignore=True, text=request.scope.text)
     engine = "scan" if request.engine == "index" else request.engine
-    return replace(request, scope=scope, engine=engine)
+    return replace(request, scope=scope, engine=engine, mapped=mapped)
+
+
+MAPPED_MAX = 10
+"""ripgrep maps files when at most so many are named, and nothing else."""
+
+
+def _named_mapped(low: LowArgs, operands: tuple[Operand, ...]) -> bool:
+    if low.mmap != "auto":
+        return low.mmap == "always"
+    return len(operands) <= MAPPED_MAX and all(operand.kind == "file" for operand in operands)
 
 
 # Operands
@@ -235,13 +245,16 @@ def _request(
         mode=_mode(low, shows),
         invert=low.invert,
         before=before if rows else 0,
-        after=after if rows else 0,
+        # Lines that match behind the last of -m are counted among those owed to it.
+        after=after if rows or low.max_count is not None else 0,
         passthru=low.passthru and rows,
         max_count=low.max_count,
         limit=low.limit,
         count_all=totals or low.stats or shows in ("json", "envelope"),
         line_numbers=look.line_number or shows == "envelope",
         engine=_engine(low),
+        mapped=low.mmap == "always",
+        past_nul=low.stats or shows == "json",
     )
 
 
@@ -304,7 +317,8 @@ def _scope(low: LowArgs) -> ScopeSpec:
         one_file_system=low.one_file_system,
         max_depth=low.max_depth,
         max_filesize=low.max_filesize,
-        text=low.binary != "auto",
+        text=low.binary == "text",
+        binary=low.binary == "suppress",
     )
 
 

@@ -196,7 +196,9 @@ def keep_files(batch: Batch, wanted: np.ndarray) -> Batch:
     rows = batch.rows[wanted[batch.rows["file"]]].copy()
     rows["file"] = (np.cumsum(wanted) - 1)[rows["file"]]
     paths = [path for path, keep in zip(batch.paths, wanted.tolist(), strict=True) if keep]
-    return Batch(paths, batch.counts[wanted], rows, batch.text)
+    places = np.cumsum(wanted) - 1
+    nuls = {int(places[number]): nul for number, nul in batch.nuls.items() if wanted[number]}
+    return Batch(paths, batch.counts[wanted], rows, batch.text, nuls)
 
 
 def cut_batch(batch: Batch, left: int, request: SearchRequest) -> tuple[Batch, int, bool]:
@@ -221,7 +223,8 @@ def cut_batch(batch: Batch, left: int, request: SearchRequest) -> tuple[Batch, i
     rows = batch.rows[:stop]
     counts = batch.counts.copy()
     counts[file] = int(np.count_nonzero(~rows["context"][rows["file"] == file]))
-    kept = Batch(batch.paths, counts, rows, batch.text)
+    nuls = {number: nul for number, nul in batch.nuls.items() if number < file}
+    kept = Batch(batch.paths, counts, rows, batch.text, nuls)
     return keep_files(kept, np.arange(len(batch.paths)) <= file), left, True
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import xxhash
 
 from triseek.engine.compare import threads
+from triseek.files import text
 from triseek.index.batch import MARKS
 from triseek.index.names import open_below
 from triseek.kernels import fetch
@@ -87,7 +88,7 @@ class Change:
     def _are_as_indexed(self, directory: int, numbers: Array) -> Sequence[bool]:
         digests = self.view.segment.files.numbers("xxh3")[numbers].tolist()
         skips, names = self.view.skip[numbers].tolist(), self.view.names.take(numbers)
-        told = zip(names, digests, skips, strict=True)
+        told = zip(names, digests, skips, self.view.flags[numbers].tolist(), strict=True)
         return list(threads().map(lambda one: is_as_indexed(directory, *one), told))
 
     def _accept_times(self, at: Array) -> int:
@@ -102,38 +103,45 @@ def differ(view: View, numbers: Array) -> None:
     view.stats[numbers, fetch.STAT_SIZE] = _NO_SIZE
 
 
-def is_as_indexed(directory: int, path: bytes, digest: int, skip: int) -> bool:
+def is_as_indexed(directory: int, path: bytes, digest: int, skip: int, flags: int) -> bool:
     """Whether what the index says of a file is still so: its digest, or why it has none."""
     if skip == layout.SKIP_UNREADABLE:
         return digest_of(directory, path) is None
     if skip == layout.SKIP_BINARY and digest == 0:
-        # Too large to be read before it was known to be binary, and that is all the index knows.
-        return is_binary(directory, path)
-    return digest_of(directory, path) == digest
+        # Too large to be read to its end once a NUL was met: this is all there is to know.
+        return shows_nothing(directory, path)
+    return digest_of(directory, path, until_nul=flags & _CUT == layout.FLAG_BINARY) == digest
 
 
-def digest_of(directory: int, path: bytes) -> int | None:
-    """xxh3_64 of a file's content; None when it cannot be read."""
+_CUT = layout.FLAG_BINARY | layout.FLAG_TRANSCODED
+
+
+def digest_of(directory: int, path: bytes, *, until_nul: bool = False) -> int | None:
+    """xxh3_64 of a file's content, or of what comes before its first NUL byte.
+
+    None when the file cannot be read, or holds no NUL where one is looked for.
+    """
     state = xxhash.xxh3_64()
     try:
         for chunk in _chunks(directory, path):
-            state.update(chunk)
+            before, nul, _ = chunk.partition(b"\0") if until_nul else (chunk, b"", b"")
+            state.update(before)
+            if nul:
+                return state.intdigest()
     except OSError:
         return None
-    return state.intdigest()
+    return None if until_nul else state.intdigest()
 
 
-def is_binary(directory: int, path: bytes) -> bool:
-    """Whether a file can be read and holds a NUL byte, without the mark of another encoding."""
+def shows_nothing(directory: int, path: bytes) -> bool:
+    """Return whether a file can be read and has its first NUL where no line of it is shown."""
     try:
-        for number, chunk in enumerate(_chunks(directory, path)):
-            if number == 0 and chunk.startswith(MARKS):
-                return False
-            if b"\0" in chunk:
-                return True
+        first = next(_chunks(directory, path), b"")
     except OSError:
         return False
-    return False
+    if first.startswith(MARKS) or not text.is_binary(first):
+        return False
+    return text.shown_of_binary(text.Text(first, 0, "utf-8")) is None
 
 
 def _chunks(directory: int, path: bytes) -> Iterator[bytes]:

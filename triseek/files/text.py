@@ -15,6 +15,13 @@ Encoding: TypeAlias = Literal["utf-8", "utf-8-bom", "utf-16-le", "utf-16-be"]
 
 _UTF8_BOM = b"\xef\xbb\xbf"
 
+BUFFER_BYTES = 1 << 16
+"""What ripgrep reads of a file at a time, if no line is longer."""
+FIRST_READ = 3
+"""Bytes it reads first, where they are no byte order mark."""
+TRANSCODED_READ = 1 << 13
+"""Bytes of UTF-16 it reads at a time."""
+
 
 class Text(NamedTuple):
     """A file's text as it is searched."""
@@ -28,13 +35,28 @@ class Text(NamedTuple):
 
 def decode(data: bytes, *, binary: bool = False) -> Text | None:
     """Read a whole file's bytes; `None` if it is binary and `binary` was not asked for."""
-    text = _decode(data)
+    text = decode_all(data)
     return text if binary or not is_binary(text.data) else None
 
 
 def is_binary(text: bytes) -> bool:
     """Whether text, any UTF-16 transcoded before, holds a NUL byte."""
     return b"\0" in text
+
+
+def shown_of_binary(text: Text) -> bytes | None:
+    """What ripgrep may show of a file in a folder whose text holds a NUL; None if it is nothing.
+
+    It never shows a line of what it read together with the first NUL (see
+    `engine.backends.binary`); so a NUL in the first buffer leaves nothing, unless the first read,
+    of three bytes or of a piece of UTF-16, ended a line.
+    """
+    data, nul = text.data, text.data.find(b"\0")
+    first = TRANSCODED_READ // 2 if text.encoding.startswith("utf-16") else BUFFER_BYTES
+    first_read_ends_a_line = text.encoding == "utf-8" and b"\n" in data[:FIRST_READ]
+    if nul >= first or (first_read_ends_a_line and nul >= FIRST_READ):
+        return data[:nul]
+    return None
 
 
 def has_mark(data: bytes) -> bool:
@@ -47,7 +69,8 @@ def language(path: bytes) -> str:
     return language_of(path.rpartition(b"/")[2])
 
 
-def _decode(data: bytes) -> Text:
+def decode_all(data: bytes) -> Text:
+    """Read a whole file's bytes, binary or not."""
     mark = data[:2]
     if mark == b"\xff\xfe":
         return Text(_transcode(data, "utf-16-le"), 0, "utf-16-le")

@@ -185,9 +185,16 @@ class Worker:
         digest, offset = xxhash.xxh3_64(), 0
         self._before = int(self._state[blocks.BLOCKS]), int(self._state[blocks.PAIRS])
         while chunk:
-            digest.update(chunk)
+            before = chunk.partition(b"\0")[0]
+            digest.update(before)
             self._make_room(share, CHUNK_BYTES, 1)
             if self._extract(np.frombuffer(chunk, np.uint8), share.first + row, offset):
+                shown = text.shown_of_binary(text.Text(chunk, 0, "utf-8"))
+                if offset > 0 or shown is not None:
+                    self._extract(np.frombuffer(before, np.uint8), share.first + row, offset)
+                    share.flags[row] |= layout.FLAG_BINARY
+                    offset += len(before)
+                    break
                 self._abandon()
                 share.skip[row] = layout.SKIP_BINARY
                 return
@@ -209,14 +216,25 @@ class Worker:
         blocks.abandon(*self._before, self._state, self._seen, self._pairs)
 
     def _take_decoded(self, share: Share, row: int, data: bytes) -> None:
-        """Take in a file with a byte order mark; its blocks count bytes of the decoded text."""
+        """Take in a file with a byte order mark, or with a late NUL byte.
+
+        Its blocks count bytes of the decoded text, and end at the NUL.
+        """
         share.digests[row] = xxhash.xxh3_64_intdigest(data)
-        decoded = text.decode(data)
-        if decoded is None:
-            share.skip[row] = layout.SKIP_BINARY
-            return
-        share.flags[row] |= layout.FLAG_TRANSCODED
-        whole = np.frombuffer(decoded.data, np.uint8)
+        decoded = text.decode_all(data)
+        content = decoded.data
+        if decoded.encoding != "utf-8":
+            share.flags[row] |= layout.FLAG_TRANSCODED
+        if text.is_binary(content):
+            shown = text.shown_of_binary(decoded)
+            if shown is None:
+                share.skip[row] = layout.SKIP_BINARY
+                return
+            share.flags[row] |= layout.FLAG_BINARY
+            content = shown
+            if decoded.encoding == "utf-8":
+                share.digests[row] = xxhash.xxh3_64_intdigest(shown)
+        whole = np.frombuffer(content, np.uint8)
         for at in range(0, len(whole), CHUNK_BYTES):
             self._make_room(share, CHUNK_BYTES, 1)
             self._extract(whole[at : at + CHUNK_BYTES], share.first + row, at)

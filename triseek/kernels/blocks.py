@@ -33,6 +33,11 @@ if TYPE_CHECKING:
 BLOCK_BYTES = 16 * 1024
 """Where the first newline ends a block: engine.md §2 measured 16 KiB against 32, 64 and files."""
 
+BUFFER_BYTES = 1 << 16
+FIRST_READ = 3
+"""What ripgrep reads of a file at a time, and first: a NUL in there leaves nothing to be shown
+(`files.text`, which this must not import; a test compares them)."""
+
 SEEN_WORDS = 1 << 18
 """Length of the bitmap of all trigrams, in uint64 words."""
 
@@ -242,8 +247,8 @@ def abandon(
 
 # What became of a file, in `outcome`.
 TAKEN = 0
-BINARY = 1  # holds a NUL byte
-LEFT = 2  # has no bytes in the arena, or begins like a byte order mark: the caller's business
+BINARY = 1  # holds a NUL byte, and no line before it is ever shown (`text.shown_of_binary`)
+LEFT = 2  # no bytes in the arena, a byte order mark, or a late NUL: the caller's business
 
 
 @kernel(
@@ -297,6 +302,13 @@ def extract_files(
         )  # fmt: skip
         if binary != 0:
             abandon(blocks_before, pairs_before, state, seen, pairs)
+            nul = memchr_index(arena, numba.uint8(0), begin, begin + length) - begin
+            if nul >= BUFFER_BYTES or (
+                nul >= FIRST_READ
+                and (arena[begin] == 10 or arena[begin + 1] == 10 or arena[begin + 2] == 10)
+            ):
+                outcome[k] = LEFT
+                return k
             outcome[k] = BINARY
             continue
         lines[k] = finish(

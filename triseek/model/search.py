@@ -82,6 +82,9 @@ class ScopeSpec:
     """Bytes; larger files are not searched."""
     text: bool = False
     """Search binary files as if they were text (-a)."""
+    binary: bool = False
+    """Search binary files to their end, but show no line behind a NUL byte (--binary). Files that
+    are named are always searched so."""
     operand: str = ""
     """The folder that was named, relative to the root; empty or ends in `/`."""
     typed: str = ""
@@ -122,6 +125,10 @@ class SearchRequest:
     """Which of the named files may be opened. any: as ripgrep does, devices and FIFOs too; for a
     person's own process alone, since it may wait for ever. regular: regular files only. inside:
     only regular files that are inside the root when they are opened; for agents."""
+    mapped: bool = False
+    """Notice NUL bytes where ripgrep does when it maps a file (--mmap), not where it reads it."""
+    past_nul: bool = False
+    """Give the rows behind a NUL byte, too, where a binary file is searched to its end (--json)."""
     sweep: bool = True
     """Compare the tree with the index before answering from it; without, an answer may miss what
     changed since the index was written, and says so (`unverified`)."""

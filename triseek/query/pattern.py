@@ -103,14 +103,14 @@ class Pattern:
 
         Args:
             line: Without its terminator (`\n`; under `spec.crlf` also `\r\n`).
-            behind_line: Another line stands before it. That means something to a line that
-                begins with stray continuation bytes only, which are decoded together with what
-                stands before them (see `looks`).
+            behind_line: Another line stands before it. That means something to `\A`, and to a
+                line that begins with stray continuation bytes, which are decoded together with
+                what stands before them (see `looks`).
 
         Note:
             On a last line that no `\n` ends, ripgrep leaves out an empty match at the very end.
         """
-        if behind_line and 0x80 <= (line or b"\n")[0] < 0xC0:
+        if behind_line and (self.asks_text_start or 0x80 <= (line or b"\n")[0] < 0xC0):
             return [(begin - 1, end - 1) for begin, end in self.finditer(b"\n" + line, 1)]
         return list(self.finditer(line))
 
@@ -121,7 +121,7 @@ class Pattern:
         between any two bytes, as in ripgrep (which asks for matches in bytes, not in characters).
         Those before `at` are left out, but what stands there is seen.
         """
-        find = self._finder(text)
+        find = self.finder(text)
         last_end = -1
         count = 0
         while at <= len(text):
@@ -142,8 +142,13 @@ class Pattern:
         """Return whether there is a match in a line (without its terminator); see `spans`."""
         if behind_line and 0x80 <= (line or b"\n")[0] < 0xC0:
             line = b"\n" + line
-            return self._finder(line)(line, 1) is not None
-        return self._finder(line)(line, 0) is not None
+            return self.finder(line)(line, 1) is not None
+        return self.finder(line)(line, 0) is not None
+
+    @cached_property
+    def asks_text_start(self) -> bool:
+        r"""Whether the pattern holds `\A`."""
+        return _has_look(self.tree, {"text_start": "text_start"})
 
     @cached_property
     def matches_every_line(self) -> bool:
@@ -153,15 +158,15 @@ class Pattern:
     @cached_property
     def matches_in_crlf(self) -> bool:
         r"""Whether there is a match between a CR and its LF, where nothing stands to be read."""
-        found = self._finder(b"\r\n")(b"\r\n", 1)
+        found = self.finder(b"\r\n")(b"\r\n", 1)
         return found is not None and found[0] == 1
 
     def is_match_anywhere(self, text: bytes) -> bool:
         """Return whether there is a match anywhere in a text, as `finditer` reads it."""
-        return self._finder(text)(text, 0) is not None
+        return self.finder(text)(text, 0) is not None
 
-    def _finder(self, text: bytes) -> Find:
-        """Choose the road for a text."""
+    def finder(self, text: bytes) -> Find:
+        """Return what finds the leftmost match in this text from a place on, seeing all of it."""
         if len(self.literals) == 1:
             return self._find_literal
         ascii_only = text.isascii()

@@ -22,7 +22,7 @@ All numbers are little-endian. `.npy` columns have the 128-byte version 1.0 head
 writes; `.arrow` tables are Arrow IPC files with one record batch.
 
 `CURRENT` is one line of JSON, then a line with the xxh3_64 of the first, in hexadecimal:
-`{"format": 1, "generation": 7, "root": "…", "segments": [{"id", "xxh3", "dead",
+`{"format": 2, "generation": 7, "root": "…", "segments": [{"id", "xxh3", "dead",
 "dead_entry"}…], "tree": "id", "text_bytes": 1298415320}`.
 `xxh3` is the checksum of that segment's `segment.json`, `dead` names the file (`<id>/dead.….npy`)
 with its dead files, `tree` the segment whose directories, watched and excluded tables are the
@@ -46,9 +46,11 @@ Opening a segment maps its files, compares their sizes and headers with the entr
 verified when they are first read.
 
 Two numbers tell versions apart. FORMAT: can this program read it; a higher one is
-`FormatTooNew`. FEATURE: would a rebuild make it better; it is only advice.
+`FormatTooNew`, a lower one than FORMAT_OLDEST counts as no index, so that the next build or update
+replaces it. FEATURE: would a rebuild make it better; it is only advice.
 
-    FORMAT 1    2026-11  the first
+    FORMAT 1    2026-11  the first; it leaves out every file that holds a NUL byte
+    FORMAT 2    2026-11  files whose first NUL comes late are held as far as that (FLAG_BINARY)
     FEATURE 1   2026-11  16 KiB blocks; trigrams with a newline left out, worth 8 % of postings
 """
 
@@ -57,7 +59,9 @@ from __future__ import annotations
 Schema = tuple[tuple[str, str], ...]
 """Names of a table's columns and the kind of each."""
 
-FORMAT = 1
+FORMAT = 2
+FORMAT_OLDEST = 2
+"""The first that answers as this program must."""
 FEATURE = 1
 
 CURRENT = "CURRENT"
@@ -76,7 +80,7 @@ FILES = (
     ("mtime_ns", "int64"),
     ("ctime_ns", "int64"),
     ("inode", "int64"),
-    ("xxh3", "uint64"),  # xxh3_64 of the content; 0 when it was not read
+    ("xxh3", "uint64"),  # xxh3_64 of the content (FLAG_BINARY: see there); 0 when it was not read
     ("lines", "int64"),
     ("flags", "uint8"),  # FLAG_*
     ("skip", "uint8"),  # SKIP_*: why the content is not searched
@@ -111,6 +115,7 @@ EXCLUDED = (
 FLAG_TRANSCODED = 1  # the text is not the bytes on disk: it had a byte order mark
 FLAG_ALLOWLISTED = 2  # a hidden place that ripgrep would leave out
 FLAG_UNBLOCKED = 4  # text without blocks: always a candidate, read whole
+FLAG_BINARY = 8  # blocks, and the digest of bytes on disk, end at the first NUL byte
 
 SKIP_NONE = 0
 SKIP_BINARY = 1

@@ -63,7 +63,7 @@ class Manifest:
 
 
 def read(index_dir: str | os.PathLike[str]) -> Manifest | None:
-    """The current generation, or None when there is no index.
+    """The current generation, or None when there is no index, or one in a format of the past.
 
     Raises:
         IndexCorrupt: `CURRENT` is not what was written.
@@ -130,7 +130,7 @@ def _check_trust(folder: str, status: os.stat_result) -> None:
     _trusted.add(folder)
 
 
-def _parse(path: Path, data: bytes) -> Manifest:
+def _parse(path: Path, data: bytes) -> Manifest | None:
     body, _, digest = data.rstrip(b"\n").partition(b"\n")
     try:
         fields = json.loads(body)
@@ -142,6 +142,8 @@ def _parse(path: Path, data: bytes) -> Manifest:
             )
         if xxhash.xxh3_64_hexdigest(body).encode() != digest:
             raise errors.IndexCorrupt(f"checksum mismatch in {path}")
+        if written < layout.FORMAT_OLDEST:
+            return None
         segments = tuple(Live(**live) for live in fields.pop("segments"))
         return Manifest(segments=segments, **fields)
     except (AttributeError, KeyError, TypeError, ValueError) as error:

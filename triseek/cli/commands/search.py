@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from triseek.cli import status
-from triseek.cli.binary import MAPPED_MAX, noticed_buffered, noticed_mapped, without_rest
 from triseek.cli.operands import Naming, Places, as_typed, runs, session
 from triseek.cli.render.found import BulkRenderer, Found, Rows
 from triseek.cli.render.output import Output
@@ -19,7 +18,7 @@ from triseek.cli.resolve import as_explicit
 from triseek.engine.backends.lines import spans_lines
 from triseek.errors import InvalidQuery
 from triseek.files.ignore import faults_above
-from triseek.files.text import decode, has_mark
+from triseek.files.text import BUFFER_BYTES, decode_all, has_mark, is_binary
 from triseek.query.pattern import compile as compile_pattern
 from triseek.query.scope import Scope
 
@@ -78,10 +77,6 @@ class _Job:
         self.report = Report()
         self.renderer = _renderer(plan, self.out)
         self._stops_early = plan.quiet and not plan.stats
-        # ripgrep maps files when it is given only a few, and nothing but files.
-        self._mapped = len(plan.operands) <= MAPPED_MAX and all(
-            operand.kind == "file" for operand in plan.operands
-        )
 
     # Searching
 
@@ -109,7 +104,7 @@ class _Job:
         """
         request = self.plan.request
         Scope.compile(request.scope)
-        if self.plan.binary != "text" and compile_pattern(request.pattern).needs_nul:
+        if not request.scope.text and compile_pattern(request.pattern).needs_nul:
             raise InvalidQuery(
                 "the pattern asks for a NUL byte, and a file that holds one is not searched",
                 next_step="Add -a (--text) to search binary files as well.",
@@ -122,15 +117,14 @@ class _Job:
         if self.plan.include_zero and self.plan.shows in ("count", "count_matches"):
             self._count_all(place, request, naming)
             return
-        checked = self.plan.binary == "suppress"
-        whole = None if checked else in_bulk(self.renderer)
+        whole = in_bulk(self.renderer)
         for batch, search in self._batches(place.engine, request, naming.shown):
             if whole is not None and not self._needs_files(batch, search):
                 self.report.matched = self.report.matched or self._any_counts(batch)
                 whole.batch(batch, naming.shown)
                 continue
             for found in self._files_of(batch, search, place.engine, naming.shown):
-                self._show(self._cut(found, place.engine, mapped=False) if checked else found)
+                self._show(found)
         nothing = not (self.report.matched or self.report.totals.files_searched)
         if nothing and not operand.typed:
             self._check_scope(place, request)
@@ -146,8 +140,12 @@ class _Job:
 
     @staticmethod
     def _needs_files(batch: Batch, search: Search) -> bool:
-        """Whether rows are of several lines, or not all of them matches."""
-        return spans_lines(search.pattern, search.request) or bool(batch.rows["context"].any())
+        """Whether rows are of several lines or of binary files, or not all of them matches."""
+        return (
+            bool(batch.nuls)
+            or spans_lines(search.pattern, search.request)
+            or bool(batch.rows["context"].any())
+        )
 
     def _any_counts(self, batch: Batch) -> bool:
         without = self.plan.shows == "files_without_match"
@@ -166,12 +164,12 @@ class _Job:
         """--include-zero: the counts of all files that were searched, zeros too."""
         found = {file.path: file for file in self._found(place.engine, request, naming.shown)}
         root = os.fsencode(place.engine.root)
-        text = request.scope.text
+        text = request.scope.text or request.scope.binary
         for path in place.engine.list_files(request.scope, request.paths):
             shown = naming.shown(path)
             if shown in found:
                 self._show(found[shown])
-            elif text or not _is_binary(os.path.join(root, path)):
+            elif text or not _is_binary(os.path.join(root, path), whole=not request.mapped):
                 self.renderer.file(_nothing_in(shown))
 
     def _search_files(self, operands: tuple[Operand, ...]) -> None:
@@ -181,10 +179,11 @@ class _Job:
         for engine in {id(place.engine): place.engine for _, place in placed}.values():
             paths = {place.inside: None for _, place in placed if place.engine is engine}
             request = replace(
-                as_explicit(self.plan.request), paths=tuple(os.fsdecode(path) for path in paths)
+                as_explicit(self.plan.request, mapped=self.plan.named_mapped),
+                paths=tuple(os.fsdecode(path) for path in paths),
             )
             for found in self._found(engine, request, bytes):
-                answers[id(engine), found.path] = self._cut(found, engine, mapped=self._mapped)
+                answers[id(engine), found.path] = found
         for operand, place in placed:
             answer = answers.get((id(place.engine), place.inside))
             shown = os.fsencode(operand.typed)
@@ -202,11 +201,13 @@ class _Job:
             with open(path, "wb") as file:
                 file.write(self.world.read_stdin())
             place = self.places.file(path)
-            request = replace(as_explicit(self.plan.request), paths=(os.fsdecode(place.inside),))
+            request = replace(
+                as_explicit(self.plan.request, mapped=False), paths=(os.fsdecode(place.inside),)
+            )
             answered = False
             for found in self._found(place.engine, request, lambda _: b"<stdin>"):
                 answered = True
-                self._show(self._cut(found, place.engine, mapped=False, inside=place.inside))
+                self._show(found)
             if not answered and self.plan.include_zero:
                 self.renderer.file(_nothing_in(b"<stdin>"))
 
@@ -246,7 +247,8 @@ class _Job:
         self, batch: Batch, search: Search, engine: Engine, shown: Callable[[bytes], bytes]
     ) -> Iterator[Found]:
         root, spanning = os.fsencode(engine.root), spans_lines(search.pattern, search.request)
-        for path, rows, count in _files(batch):
+        for number, (path, rows, count) in enumerate(_files(batch)):
+            nul = batch.nuls.get(number)
             size = _size(os.path.join(root, path)) if self.plan.shows == "json" else 0
             yield Found(
                 path=shown(path),
@@ -254,8 +256,10 @@ class _Job:
                 text=batch.text,
                 hits=count,
                 pattern=search.pattern,
-                size=size,
+                nul=nul,
+                size=size if nul is None else nul.searched,
                 multiline=spanning,
+                text_end=batch.ends.get(number, 0),
             )
 
     def _within_limit(self, request: SearchRequest) -> SearchRequest:
@@ -266,26 +270,18 @@ class _Job:
         used = totals.lines if request.mode == "lines" else totals.files_matched
         return replace(request, limit=max(0, request.limit - used))
 
-    def _cut(
-        self, found: Found, engine: Engine, *, mapped: bool, inside: bytes | None = None
-    ) -> Found:
-        """Leave out the rows ripgrep would not show of a binary file."""
-        if self.plan.binary == "text" or not len(found.rows):
-            return found
-        path = os.path.join(os.fsencode(engine.root), inside or found.path)
-        if mapped or found.multiline:
-            shown, at = noticed_mapped(found.rows, found.text, lambda size: _head(path, size))
-        else:
-            shown, at = noticed_buffered(found.rows, _head(path, -1))
-        if self.plan.shows in ("json", "envelope"):
-            return found._replace(binary_at=at, size=found.size if at is None else at)
-        return without_rest(found, shown)._replace(binary_at=at)
-
     def _show(self, found: Found) -> None:
         self.report.matched = self.report.matched or self._counts(found)
         self.renderer.file(found)
 
+    @property
+    def _summed(self) -> bool:
+        """Whether a file's matches are only counted, or not shown at all."""
+        return self.plan.quiet or self.plan.shows in ("count", "count_matches", "files")
+
     def _counts(self, found: Found) -> bool:
+        if self._summed and found.nul is not None and found.nul.stopped:
+            return False  # statistics count what matched; nothing else is said of the file
         return found.hits > 0 or self.plan.shows == "files_without_match"
 
     # Listing
@@ -470,13 +466,17 @@ def _without_waiting(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
 
 
-def _is_binary(path: bytes) -> bool:
-    """Whether a file without a match was left out of the search; what is gone was, too."""
+def _is_binary(path: bytes, *, whole: bool) -> bool:
+    """Whether a NUL was met in a file that is not counted; what is gone is not counted either.
+
+    whole: Whether it was looked for in all of the file, not in its beginning alone.
+    """
     try:
         with open(path, "rb", opener=_without_waiting) as file:
-            return decode(file.read() or b"") is None
+            content = decode_all(file.read() or b"").data
     except OSError:
         return True
+    return is_binary(content if whole else content[:BUFFER_BYTES])
 
 
 def _size(path: bytes) -> int:
@@ -485,16 +485,7 @@ def _size(path: bytes) -> int:
         with open(path, "rb", opener=_without_waiting) as file:
             head = file.read(3) or b""
             if has_mark(head):
-                text = decode(head + file.read(), binary=True)
-                return len(text.data) if text else 0
+                return len(decode_all(head + (file.read() or b"")).data)
             return os.fstat(file.fileno()).st_size
     except OSError:
         return 0  # gone since: a statistic is not worth an error
-
-
-def _head(path: bytes, size: int) -> bytes:
-    try:
-        with open(path, "rb", opener=_without_waiting) as file:
-            return file.read(size) or b""
-    except OSError:
-        return b""  # it was there a moment ago; what was found in it stands

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
+from triseek.engine.backends import spanning
 from triseek.query.stray import sees_back
 
 if TYPE_CHECKING:
@@ -11,7 +13,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from triseek.engine.backends.base import Batch
+    from triseek.engine.backends.base import Batch, Nul
     from triseek.query.pattern import Pattern
 
 
@@ -83,35 +85,50 @@ class Found(NamedTuple):
     """Matching lines, or matches where those were asked for."""
     pattern: Pattern | None
     """What was searched for; `None` where there is nothing to locate."""
-    binary_at: int | None = None
-    """Offset of the NUL because of which the rows may be cut short; `None`: text."""
-    cut_at_gap: bool = False
-    """The first row that is not shown for that reason does not touch the last that is."""
+    nul: Nul | None = None
+    """The NUL byte behind which no row is shown; `None`: text."""
     size: int = 0
     """Bytes searched in this file; 0 when nobody asked."""
     multiline: bool = False
     """A match may span lines, so a row may be several lines."""
+    text_end: int = 0
+    """And then: where what a match may see of the file ends in `text`."""
 
 
-def located(found: Found, line: bytes, offset: int, *, line_end: bytes) -> list[Span]:
+def located(
+    found: Found, line: bytes, offset: int, *, line_end: bytes, context: bool = False
+) -> list[Span]:
     r"""Where in a row the matches are, as ripgrep's printer finds them again.
 
     A line is searched without its end, so that `$` and `\s*` stop before it; what matches
-    nothing at the very end of an unfinished line cannot be shown. `offset`: of the row in its
-    file's text.
+    nothing at the very end of an unfinished line cannot be shown. Where matches span lines, a row
+    is searched as it stands in its file, but a line of context (`-v`) by itself.
+
+    offset: of the row in its file's text.
     """
     if found.pattern is None:
         return []
     if found.multiline:
-        return [span for span in found.pattern.finditer(line) if span[0] < len(line)]
+        return _located_in_text(found, line, offset, found.pattern, alone=context)
     end = len(line)
     if line.endswith(b"\n"):
         end -= 2 if line_end == b"\r\n" and line.endswith(b"\r\n") else 1
     literals = found.pattern.literals
     if len(literals) == 1 and literals[0]:
         return _occurrences(line, literals[0], end)
-    spans = found.pattern.spans(line[:end], behind_line=sees_back(line, offset))
+    behind_line = not context and sees_back(line, offset)
+    spans = found.pattern.spans(line[:end], behind_line=behind_line)
     return [span for span in spans if span[0] < len(line)]
+
+
+def _located_in_text(
+    found: Found, line: bytes, offset: int, pattern: Pattern, *, alone: bool
+) -> list[Span]:
+    begin = found.rows.begins[bisect_left(found.rows.offsets, offset)]
+    end = begin + len(line)
+    ahead = line if alone else found.text[begin : max(end, found.text_end)]
+    spans = spanning.located(ahead, len(line), pattern, at_start=alone or offset == 0)
+    return [(first, min(last, len(line))) for first, last in spans]
 
 
 def _occurrences(line: bytes, literal: bytes, end: int) -> list[Span]:

@@ -52,7 +52,8 @@ class JsonLines:
             line = text[begin:end]
             spans = []
             if context is self._look.invert:
-                spans = located(found, line, offset, line_end=self._look.line_end)
+                line_end = self._look.line_end
+                spans = located(found, line, offset, line_end=line_end, context=context)
             if not context:
                 matches += len(spans)
                 lines += line.count(b"\n") + (not line.endswith(b"\n"))
@@ -77,7 +78,7 @@ class JsonLines:
         )
 
     def _end(self, found: Found, path: str, printed: int, matches: int, lines: int) -> str:
-        binary = "null" if found.binary_at is None else str(found.binary_at)
+        binary = "null" if found.nul is None else str(found.nul.offset)
         return (
             f'{{"type":"end","data":{{"path":{path},"binary_offset":{binary},"stats":{{'
             f'"elapsed":{_elapsed(0)},"searches":1,"searches_with_match":{int(found.hits > 0)},'

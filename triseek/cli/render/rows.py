@@ -91,7 +91,8 @@ class RowWriter:
         look = self._look
         if not self._locates or self._context is not look.invert:
             return []
-        return located(self._found, line, offset, line_end=look.line_end)
+        context = self._context
+        return located(self._found, line, offset, line_end=look.line_end, context=context)
 
     def _plain_rows(self, line: bytes, number: int, offset: int, *, several: bool) -> None:
         if not several:

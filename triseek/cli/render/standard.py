@@ -16,6 +16,7 @@ import numpy as np
 from triseek.cli.render.found import Counts, Rows, line_spans
 from triseek.cli.render.prelude import Prelude
 from triseek.cli.render.rows import Painter, RowWriter
+from triseek.engine.backends.file import detail
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from triseek.cli.render.output import Output
     from triseek.cli.render.prelude import PreludeStyle
     from triseek.cli.render.replace import Replacer
-    from triseek.engine.backends.base import Batch
+    from triseek.engine.backends.base import Batch, Nul
 
 
 class Standard:
@@ -60,19 +61,29 @@ class Standard:
 
     def file(self, found: Found) -> None:
         """Write the rows of one file, after whatever separates it from the one before."""
-        before = self._out.written
-        if len(found.rows):
+        before, nul = self._out.written, found.nul
+        shown = found if nul is None else found._replace(rows=found.rows.part(0, nul.shown))
+        if len(shown.rows):
             self._out.write(self._opening(found.path))
             if self._bulk:
-                self._out.write(self._formatted(found))
+                self._out.write(self._formatted(shown))
             else:
-                self._out.write(self._taken_apart(found))
-        if found.cut_at_gap and (separator := self._gap()) is not None:
-            self._out.write(separator)
-        if found.binary_at is not None and found.hits:
-            self._out.write(self._binary_note(found.path, found.binary_at))
+                self._out.write(self._taken_apart(shown))
+        if nul is not None:
+            self._end_binary(found, nul)
         self.counts.files_matched += found.hits > 0
         self.counts.bytes_printed += self._out.written - before
+
+    def _end_binary(self, found: Found, nul: Nul) -> None:
+        """Write what stands for the rows behind a NUL; the first of them that matches counts."""
+        if nul.gap and (separator := self._gap()) is not None:
+            self._out.write(separator)
+        if found.hits:
+            named = self._look.colored_path(found.path) + b": " if self._look.path else b""
+            self._out.write(named + detail(nul).encode() + b"\n")
+        hidden = found._replace(rows=found.rows.part(nul.shown, nul.shown + 1))
+        if len(hidden.rows) and self._painter.locates:
+            self._taken_apart(hidden)
 
     def _opening(self, path: bytes) -> bytes:
         look, opening = self._look, b""
@@ -88,10 +99,6 @@ class Standard:
         if not look.context or look.context_separator is None:
             return None
         return look.context_separator + look.line_end
-
-    def _binary_note(self, path: bytes, at: int) -> bytes:
-        named = self._look.colored_path(path) + b": " if self._look.path else b""
-        return named + b'binary file matches (found "\\0" byte around offset %d)\n' % at
 
     # In bulk
 

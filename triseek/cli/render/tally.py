@@ -23,15 +23,20 @@ class Tallied:
 
     def file(self, found: Found) -> None:
         """Count, and pass on."""
-        matches = lines = 0
+        matches = lines = rows = 0
         for _, offset, begin, end, context in found.rows:
             if context:
                 continue
             line = found.text[begin:end]
             lines += line.count(b"\n") + (not line.endswith(b"\n"))
-            if not self._look.invert:
-                matches += len(located(found, line, offset, line_end=self._look.line_end))
+            spans = located(found, line, offset, line_end=self._look.line_end)
+            # What ripgrep does not find again where it counts is one match all the same.
+            matches += max(1, len(spans))
+            rows += 1
         self.counts.matches += matches
         self.counts.matched_lines += lines
-        shown = matches if self._matches or found.multiline else found.hits
+        if found.nul is not None and found.nul.stopped:
+            self.counts.files_matched += 1
+            return
+        shown = matches if self._matches or found.multiline else rows
         self._renderer.file(found._replace(hits=shown))

@@ -21,6 +21,22 @@ if TYPE_CHECKING:
     from triseek.query.pattern import Pattern
 
 
+class Nul(NamedTuple):
+    """What ripgrep says of a file because of a NUL byte it has met (`engine.backends.binary`)."""
+
+    offset: int
+    """Where the first NUL stands that was met."""
+    stopped: bool
+    """Whether the search ended there; else NULs count as line ends and the file is searched on."""
+    shown: int
+    """Rows that come before the NUL was met. There are more only if the request asked for them
+    (`past_nul`)."""
+    searched: int
+    """Bytes that ripgrep says it searched, in its statistics."""
+    gap: bool = False
+    """Whether the first row behind those, in a search with context, does not touch the last."""
+
+
 class FileRows(NamedTuple):
     """The rows of one file."""
 
@@ -32,6 +48,11 @@ class FileRows(NamedTuple):
     """What `begin` and `end` index."""
     count: int  # type: ignore[assignment] # hides tuple.count, which nobody calls
     """Matching lines (`count_matches`: matches) in this file, `max_count` applied."""
+    nul: Nul | None = None
+    """None for text, and where the mode has no rows."""
+    ahead: int = 0
+    """Bytes of `text` behind the last row that matches in it may see; rows then lie in `text` as
+    they do in the file."""
 
 
 @dataclass(slots=True)
@@ -44,13 +65,20 @@ class Batch:
     """int64, one per path."""
     rows: np.ndarray = field(default_factory=lambda: np.empty(0, ROW))
     text: bytes = b""
+    nuls: dict[int, Nul] = field(default_factory=dict)
+    """By number of the path: what is to be said of those that are binary."""
+    ends: dict[int, int] = field(default_factory=dict)
+    """By number of the path, where matches may span lines: where the file's part of `text` ends."""
 
     def files(self) -> Iterator[FileRows]:
         """Take the batch apart, file by file."""
         bounds = np.searchsorted(self.rows["file"], np.arange(len(self.paths) + 1))
         edges = bounds.tolist()
         for number, (path, count) in enumerate(zip(self.paths, self.counts.tolist(), strict=True)):
-            yield FileRows(path, self.rows[edges[number] : edges[number + 1]], self.text, count)
+            rows = self.rows[edges[number] : edges[number + 1]]
+            end = self.ends.get(number)
+            ahead = 0 if end is None or not len(rows) else end - int(rows["end"][-1])
+            yield FileRows(path, rows, self.text, count, self.nuls.get(number), ahead)
 
 
 class Backend(Protocol):

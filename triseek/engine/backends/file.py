@@ -7,8 +7,9 @@ import os
 import stat
 from typing import TYPE_CHECKING, NamedTuple
 
-from triseek.engine.backends import lines
+from triseek.engine.backends import binary, lines
 from triseek.engine.backends.base import FileRows
+from triseek.engine.backends.spanning import LOOK_AHEAD
 from triseek.errors import InvalidRequest
 from triseek.files import text
 from triseek.files.containment import PathRefused, as_regular, open_file
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from triseek.engine.backends.base import Batch
+    from triseek.engine.backends.base import Batch, Nul
     from triseek.model.search import SearchRequest, Totals
     from triseek.query.pattern import Pattern
 
@@ -97,8 +98,9 @@ class FileSearch:
     def __call__(self, path: bytes, *, explicit: bool = False) -> Searched:
         """Search one file; never raises for what is wrong with the file itself.
 
-        `explicit` files were named by the user. Binary ones among them are searched too, and
-        one that matches is found (its lines are not) and skipped, with ripgrep's words for it.
+        `explicit` files were named by the user. Binary ones among them are searched to their
+        end; of one that matches the lines before the first NUL are found (see `binary`), and it
+        is skipped, with ripgrep's words for it.
         Of the others one that has gone since it was listed is passed over: a search that began a
         moment later would not have heard of it, and where files come and go all the time (a
         build, an agent's edits) every search would end with an error that nobody can mend.
@@ -158,30 +160,51 @@ class FileSearch:
 
     def search_bytes(self, path: bytes, data: bytes, *, explicit: bool = False) -> Searched:
         """Search what a file holds."""
-        decoded = text.decode(data, binary=self.request.scope.text or explicit)
-        if decoded is None:
-            return Searched(None, Skipped(path, "binary"), len(data))
+        decoded = text.decode_all(data)
         content = decoded.data
-        if explicit and not self.request.scope.text:
-            nul = content.find(b"\0")
-            if nul >= 0 and self.request.mode == "lines":
-                return self._search_named_binary(path, content, nul)
+        if not self.request.scope.text and text.is_binary(content):
+            return self._search_binary(path, decoded, data, stops=self._stops(explicit))
         rows, count = lines.rows_of(content, self.pattern, self.request)
         return Searched(self._shown(path, rows, content, count), None, len(data))
+
+    def _stops(self, explicit: bool) -> bool:
+        """Whether the search of a file ends at its first NUL."""
+        return not (explicit or self.request.scope.binary)
+
+    def _search_binary(
+        self, path: bytes, decoded: text.Text, raw: bytes, *, stops: bool
+    ) -> Searched:
+        """Search a text with a NUL in it."""
+        if stops and text.shown_of_binary(decoded) is None:
+            return Searched(None, Skipped(path, "binary"), len(raw))
+        # ripgrep reads what it has to transcode, and what begins with a mark, even if it is mapped.
+        mapped = self.request.mapped and decoded.encoding == "utf-8"
+        if mapped or not self.in_parts:
+            outcome = binary.search_whole(decoded.data, self.pattern, self.request, stops=stops)
+        else:
+            read = binary.read_text(decoded.data, decoded.encoding, raw)
+            outcome = binary.search_buffered(read, self.pattern, self.request, stops=stops)
+        return self._binary(path, outcome, len(raw))
+
+    def _binary(self, path: bytes, outcome: binary.Outcome, size: int) -> Searched:
+        """Return what is listed of a binary file, and what is said of it."""
+        rows, content, count, nul = outcome
+        if nul is None:
+            return Searched(self._shown(path, rows, content, count), None, size)
+        skipped = Skipped(path, "binary", detail(nul) if count else "")
+        if self.request.mode == "lines":
+            ahead = 0 if self.in_parts else LOOK_AHEAD
+            found = FileRows(path, rows, content, count, nul, ahead) if count or len(rows) else None
+            return Searched(found, skipped if nul.stopped or count else None, size)
+        if nul.stopped:
+            return Searched(None, skipped, size)
+        return Searched(self._shown(path, rows, content, count), None, size)
 
     def _shown(self, path: bytes, rows: np.ndarray, data: bytes, count: int) -> FileRows | None:
         """Return the rows if the mode lists this file."""
         listed = count == 0 if self.request.mode == "files_without_match" else count > 0
-        return FileRows(path, rows, data, count) if listed or len(rows) else None
-
-    def _search_named_binary(self, path: bytes, data: bytes, nul: int) -> Searched:
-        """Search a binary file that was named: say that it matches, and show none of it."""
-        _, count = lines.rows_of(data, self.pattern, self.request)
-        if not count:
-            return Searched(None, None, len(data))
-        detail = f'binary file matches (found "\\0" byte around offset {nul})'
-        found = FileRows(path, lines.NO_ROWS, b"", count)
-        return Searched(found, Skipped(path, "binary", detail), len(data))
+        ahead = 0 if self.in_parts else LOOK_AHEAD
+        return FileRows(path, rows, data, count, None, ahead) if listed or len(rows) else None
 
     def _search_parts(self, path: bytes, file: int) -> Searched:
         """Search a large file part by part, in memory for one part and what matched."""
@@ -194,23 +217,31 @@ class FileSearch:
         for part in _whole_lines(file):
             size += len(part)
             if b"\0" in part and not self.request.scope.text:
-                return Searched(None, Skipped(path, "binary"), size)
+                return self._search_binary_parts(path, file, mark)
             parts.add(part)
         found = parts.finish()
         return Searched(self._shown(path, found.rows, found.text, parts.count), None, size)
 
-    def holds_nul(self, path: bytes) -> bool:
-        """Return whether a file's text holds a NUL anywhere; False when it cannot be read."""
+    def _search_binary_parts(self, path: bytes, file: int, mark: int) -> Searched:
+        """Search a large file again, from its beginning, that turned out to hold a NUL."""
+        stops, size = self._stops(explicit=False), os.fstat(file).st_size
+        if self.request.mapped and not mark:
+            os.lseek(file, 0, os.SEEK_SET)
+            return self.search_bytes(path, _read_all(file, size))
+        read = binary.read_file(file, mark)
+        outcome = binary.search_buffered(read, self.pattern, self.request, stops=stops)
+        return self._binary(path, outcome, outcome.nul.offset if outcome.nul and stops else size)
+
+    def content_of(self, path: bytes) -> bytes:
+        """Return a file's text, decoded and without its BOM; nothing when it cannot be read."""
         try:
             file = as_regular(os.open(self.root + b"/" + path, _LISTED))
         except OSError:
-            return False
+            return b""
         try:
-            if _mark(os.pread(file, 4, 0)) is None:
-                return text.decode(_read_all(file, os.fstat(file).st_size)) is None
-            return any(b"\0" in piece for piece in _pieces(file))
+            return text.decode_all(_read_all(file, os.fstat(file).st_size)).data
         except OSError:
-            return False
+            return b""
         finally:
             os.close(file)
 
@@ -231,6 +262,15 @@ class FileSearch:
         finally:
             os.close(file)
         return size - mark == end
+
+
+def detail(nul: Nul) -> str:
+    """Say what ripgrep says of a binary file of which something matches."""
+    if nul.stopped:
+        said = "WARNING: stopped searching binary file after match"
+    else:
+        said = "binary file matches"
+    return f'{said} (found "\\0" byte around offset {nul.offset})'
 
 
 def _unreadable(path: bytes, error: OSError) -> Searched:

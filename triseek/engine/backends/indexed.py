@@ -65,6 +65,8 @@ EARLY_SHARE = 32
 """And then the first of so many shares of the blocks is looked at before all of them are."""
 FEW_BLOCKS = 1 << 12
 """Blocks of an index that is too small for that to be worth anything."""
+ODD_FLAGS = layout.FLAG_TRANSCODED | layout.FLAG_BINARY
+"""Files of which the kernels cannot search what is on disk."""
 
 
 class Indexed:
@@ -88,7 +90,9 @@ class Indexed:
         It cannot for files the default walk leaves out, nor below a folder it did not enter, nor
         where git's global excludes see other paths than they did when it was built.
         """
-        if Scope.compile(scope).widens_walk or scope.text or scope.one_file_system:
+        if Scope.compile(scope).widens_walk or scope.one_file_system:
+            return False
+        if scope.text or scope.binary:
             return False
         if scope.ignore_files or scope.no_ignore_files or (paths and scope.max_depth is not None):
             return False
@@ -106,7 +110,7 @@ class Indexed:
         self, request: SearchRequest, pattern: Pattern, formula: grams.Formula
     ) -> dict[str, Any]:
         """What the router asks of an index before it chooses: fields of its `RepoState`."""
-        if not self.covers(request.scope, request.paths):
+        if request.mapped or not self.covers(request.scope, request.paths):
             return {"index_covers": False}
         spanning = lines.spans_lines(pattern, request)
         decided = not spanning and verify.Program.of(pattern, request) is not None
@@ -124,7 +128,7 @@ class Indexed:
             BackendFailure: the request is not one the index can answer.
         """
         state = self._current()
-        if not self.covers(request.scope, request.paths):
+        if request.mapped or not self.covers(request.scope, request.paths):
             raise errors.BackendFailure("the index does not hold the files this search asks for")
         if request.invert or request.passthru or request.mode == "files_without_match":
             raise errors.BackendFailure("the index cannot tell what does not match")
@@ -426,7 +430,9 @@ class _Answer:
         formula = self._pattern.formula
         if not self._spanning:
             return verify.group(view, view.candidates(formula), searchable)
-        files = np.flatnonzero(searchable & view.candidate_files(formula))
+        # Behind a NUL, where the index holds nothing, a pattern that spans lines may match too.
+        binary = (view.flags & layout.FLAG_BINARY) != 0
+        files = np.flatnonzero(searchable & (view.candidate_files(formula) | binary))
         return verify.whole_files(view, files)
 
     def _stretches(self, view: View) -> Iterator[verify.Candidates]:
@@ -449,7 +455,7 @@ class _Answer:
 
     def _verify(self, directory: int, view: View, candidates: verify.Candidates) -> _Done:
         budget.check()
-        odd = (view.flags[candidates.files] & layout.FLAG_TRANSCODED) != 0
+        odd = (view.flags[candidates.files] & ODD_FLAGS) != 0
         if self._verifier is None or self._spanning:
             return self._scan(view.names.take(candidates.files))
         if self._request.before or self._request.after:
@@ -458,7 +464,7 @@ class _Answer:
             done = self._verifier.verify(directory, view, candidates)
             whole = done.changed
         else:
-            # Their bytes on disk are not their text: those files are read whole.
+            # Their bytes on disk are not what is searched: those files are read whole.
             plain = candidates.take(np.flatnonzero(~odd))
             done = self._verifier.verify(directory, view, plain)
             whole = view.names.take(candidates.files[odd]) + done.changed

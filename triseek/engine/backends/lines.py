@@ -12,12 +12,13 @@ checked against its output (14.1.0):
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from triseek.engine.backends import spanning
 from triseek.engine.backends.base import Batch, FileRows
 from triseek.errors import OutOfTime
 from triseek.kernels.rows import ROW
@@ -113,18 +114,23 @@ def extract(
     if request.mode != "lines":
         _tally(data, start, pattern, request, progress)
         return rows
+    if spans_lines(pattern, request):
+        for begin, end, context in spanning.sunk(data, pattern, request):
+            rows.add(begin, end, context=context)
+            progress.count += not context
+        return rows
     found = hits(data, pattern, request, start)
     if request.before or request.after or request.passthru:
-        _show(found, data, rows, request, progress)
+        by_line = request.passthru or _traits(pattern).sees_text_ends
+        _show(found, data, rows, request, progress, by_line=by_line)
     else:
         _show_matches(found, rows, request, progress)
     return rows
 
 
 def hits(data: bytes, pattern: Pattern, request: SearchRequest, start: int = 0) -> Iterator[Span]:
-    """Yield what a row is made of, in order: matching lines, or runs; inverted where asked for."""
-    spanning = spans_lines(pattern, request)
-    found = runs(data, pattern) if spanning else _matching_lines(data, pattern, request, start)
+    """Yield matching lines, in order; inverted where asked for."""
+    found = _matching_lines(data, pattern, request, start)
     return _other_lines(data, found, start) if request.invert else found
 
 
@@ -284,35 +290,6 @@ def body(line: bytes, *, crlf: bool) -> bytes:
     return line[:-2] if crlf and line.endswith(b"\r\n") else line[:-1]
 
 
-def runs(data: bytes, pattern: Pattern) -> Iterator[Span]:
-    """Yield the runs of a pattern that may span lines: touching matches, with all their lines."""
-    return (span for span, _ in _counted_runs(data, pattern))
-
-
-def _counted_runs(data: bytes, pattern: Pattern) -> Iterator[tuple[Span, int]]:
-    """Yield every run with the number of matches in it.
-
-    One at the very end of an unfinished line makes a run, but counts for nothing (ripgrep).
-    """
-    size = len(data)
-    begin = end = -1
-    count = 0
-    for first, last in pattern.finditer(data):
-        if first >= size and data[-1:] in (b"", b"\n"):
-            break
-        from_line = data.rfind(b"\n", 0, first) + 1
-        ends_line = last > from_line and data[last - 1] == NEWLINE
-        to_line = last if ends_line else data.find(b"\n", last) + 1 or size
-        if from_line > end:
-            if begin >= 0:
-                yield Span(begin, end), count
-            begin, count = from_line, 0
-        end = max(end, to_line)
-        count += first < size
-    if begin >= 0:
-        yield Span(begin, end), count
-
-
 def _other_lines(data: bytes, found: Iterator[Span], start: int) -> Iterator[Span]:
     """Yield the lines of `data[start:]` that are in none of the spans."""
     at = start
@@ -340,20 +317,49 @@ def _tally(
     if _takes_all_lines(pattern, request):
         _tally_lines(data, start, limit, progress)
         return
-    # Where matches may span lines ripgrep holds the matches it counts against the limit.
-    by_matches = spans_lines(pattern, request) and not only_whether
+    if limit is not None and request.after and not only_whether:
+        _tally_with_owed(data, start, pattern, request, progress)
+        return
+    # Where matches may span lines, `max_count` bounds the matches that are looked for.
+    bounded = limit is not None and (only_whether or not spans_lines(pattern, request))
     for count in _counts(data, start, pattern, request):
         progress.hits += 1
         progress.count += 1 if only_whether else count
-        if limit is not None and (progress.count if by_matches else progress.hits) >= limit:
+        if bounded and progress.hits == limit:
             progress.done = True
             return
+
+
+def _tally_with_owed(
+    data: bytes, start: int, pattern: Pattern, request: SearchRequest, progress: Progress
+) -> None:
+    """Count up to `max_count`, and then what matches in the lines `after` the last match."""
+    before = progress.count
+    rows = extract(data, start, pattern, replace(request, mode="lines"), progress)
+    places = zip(rows.begins, rows.ends, rows.context, strict=True)
+    matching = [(begin, end) for begin, end, context in places if not context]
+    progress.count = before + sum(
+        _matches_of_row(data, begin, end, pattern, request) for begin, end in matching
+    )
+
+
+def _matches_of_row(
+    data: bytes, begin: int, end: int, pattern: Pattern, request: SearchRequest
+) -> int:
+    """Return what a row adds to the count: 1, or the matches in it."""
+    if spans_lines(pattern, request):
+        # A row that was found for what stands before it may show no match.
+        seen = data[begin : end + spanning.LOOK_AHEAD]
+        return max(1, len(spanning.located(seen, end - begin, pattern, at_start=begin == 0)))
+    if request.mode == "count_matches" and not request.invert:
+        return matches_in(data[begin:end], pattern, offset=begin)
+    return 1
 
 
 def _takes_all_lines(pattern: Pattern, request: SearchRequest) -> bool:
     """Return whether to count matching lines is to count lines."""
     counts_matches = request.mode == "count_matches"
-    plain = not (request.invert or counts_matches or spans_lines(pattern, request))
+    plain = not (request.invert or counts_matches or request.after or spans_lines(pattern, request))
     return plain and pattern.matches_every_line
 
 
@@ -368,23 +374,25 @@ def _tally_lines(data: bytes, start: int, limit: int | None, progress: Progress)
 
 
 def _counts(data: bytes, start: int, pattern: Pattern, request: SearchRequest) -> Iterator[int]:
-    """Yield what each row adds to the count: 1, or the matches in it."""
+    """Yield what each row adds to the count."""
+    found: Iterator[Span]
     if spans_lines(pattern, request):
-        # ripgrep 14.1.0 counts matches here for `-c`, too; with `-v` it looks for them in the lines
-        # that are in none, so that `-c`, `-l` and their like find nothing at all.
-        return iter(()) if request.invert else (n for _, n in _counted_runs(data, pattern) if n)
-    if request.mode == "count_matches" and not request.invert:
-        found = _matching_lines(data, pattern, request, start)
-        return (matches_in(data[begin:end], pattern, offset=begin) for begin, end in found)
-    return (1 for _ in hits(data, pattern, request, start))
+        rows = spanning.sunk(data, pattern, request)
+        found = (Span(row.begin, row.end) for row in rows if not row.context)
+    else:
+        found = hits(data, pattern, request, start)
+    return (_matches_of_row(data, begin, end, pattern, request) for begin, end in found)
 
 
 def matches_in(line: bytes, pattern: Pattern, *, offset: int) -> int:
-    """Count the matches in a line; ripgrep leaves out an empty one at the very end of a text."""
+    r"""Count the matches in a matching line, at least one.
+
+    ripgrep leaves out an empty match at the very end of a text, and those it does not find again
+    where it sees the lines before (`\A`); but a line that matches counts.
+    """
     text = body(line, crlf=pattern.spec.crlf)
     spans = pattern.spans(text, behind_line=stray.sees_back(line, offset))
-    ends_text = not line.endswith(b"\n")
-    return len(spans) - int(ends_text and spans[-1:] == [(len(text), len(text))])
+    return max(1, sum(begin < len(line) for begin, _ in spans))
 
 
 def _show_matches(
@@ -405,11 +413,23 @@ def _show_matches(
 
 
 def _show(
-    found: Iterator[Span], data: bytes, rows: Rows, request: SearchRequest, progress: Progress
+    found: Iterator[Span],
+    data: bytes,
+    rows: Rows,
+    request: SearchRequest,
+    progress: Progress,
+    *,
+    by_line: bool,
 ) -> None:
-    """Gather matching rows and the lines around them."""
+    """Gather matching rows and the lines around them.
+
+    by_line: Whether ripgrep looks at one line after the other; then it looks for no match once
+    `max_count` was reached, not even in the lines that are still shown.
+    """
     shown = 0
     for begin, end in found:
+        if by_line and progress.hits == request.max_count:
+            break
         shown = _show_between(data, rows, request, progress, shown, begin)
         if progress.done:
             return
@@ -417,7 +437,23 @@ def _show(
         shown = end
         if _count_hit(request, progress):
             return
-    _show_after(data, rows, request, progress, shown, len(data))
+    if by_line and progress.hits == request.max_count:
+        _show_unmatched(data, rows, request, progress, shown)
+    else:
+        _show_after(data, rows, request, progress, shown, len(data))
+
+
+def _show_unmatched(
+    data: bytes, rows: Rows, request: SearchRequest, progress: Progress, shown: int
+) -> None:
+    """Show the lines from `shown` on, none of which matches any more."""
+    if not request.invert:
+        _show_after(data, rows, request, progress, shown, len(data))
+        progress.done = progress.owed <= 0 and not request.passthru
+        return
+    for line in each_line(data, shown, len(data)):
+        rows.add(*line, context=False)
+        progress.count += 1
 
 
 def _count_hit(request: SearchRequest, progress: Progress) -> bool:
@@ -431,7 +467,8 @@ def _count_hit(request: SearchRequest, progress: Progress) -> bool:
         progress.hits += 1
         progress.count += 1
         progress.owed = 0 if request.passthru else request.after
-    progress.done = progress.hits == request.max_count and progress.owed <= 0
+    enough = progress.hits == request.max_count and progress.owed <= 0
+    progress.done = enough and not request.passthru
     return progress.done
 
 
@@ -452,7 +489,7 @@ def _show_between(
         progress.done = progress.owed <= 0
         return shown
     if not request.passthru:
-        shown = _start_of_lines_before(data, begin, request.before, shown)
+        shown = start_of_lines_before(data, begin, request.before, shown)
     for line in each_line(data, shown, begin):
         rows.add(*line, context=True)
     return begin
@@ -474,7 +511,7 @@ def _show_after(
     return shown
 
 
-def _start_of_lines_before(data: bytes, begin: int, count: int, floor: int) -> int:
+def start_of_lines_before(data: bytes, begin: int, count: int, floor: int) -> int:
     """Return where the `count` lines before `begin` start, not before `floor`."""
     start = begin
     for _ in range(count):
@@ -510,7 +547,7 @@ def tail(data: bytes, rows: Rows, request: SearchRequest) -> int:
     shown = rows.ends[-1] if rows.ends else 0
     if request.passthru:
         return len(data)
-    return _start_of_lines_before(data, len(data), request.before, shown)
+    return start_of_lines_before(data, len(data), request.before, shown)
 
 
 def batches(found: Iterable[FileRows], totals: Totals) -> Iterator[Batch]:
@@ -552,11 +589,15 @@ def gather(files: Iterable[FileRows]) -> Batch:
     texts: list[bytes] = []
     shifts: list[int] = []
     at = size = 0
-    for (_, mine, text, _), count in zip(kept, sizes, strict=True):
+    ends: dict[int, int] = {}
+    for number, ((_, mine, text, _, _, ahead), count) in enumerate(zip(kept, sizes, strict=True)):
         first = last = 0
         if count:
             rows[at : at + count] = mine
             first, last = int(mine["begin"][0]), int(mine["end"][-1])
+            if ahead:
+                last = min(last + ahead, len(text))
+                ends[number] = size + last - first
             texts.append(text[first:last])
         shifts.append(size - first)
         at += count
@@ -566,4 +607,5 @@ def gather(files: Iterable[FileRows]) -> Batch:
     rows["end"] += shift
     rows["file"] = np.repeat(np.arange(len(kept)), sizes)
     counts = np.array([file.count for file in kept], np.int64)
-    return Batch([file.path for file in kept], counts, rows, b"".join(texts))
+    nuls = {number: file.nul for number, file in enumerate(kept) if file.nul}
+    return Batch([file.path for file in kept], counts, rows, b"".join(texts), nuls, ends)

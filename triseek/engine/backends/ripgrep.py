@@ -2,8 +2,8 @@
 
 rg searches in parallel and prints in no order, so its answer is held and sorted before the
 first batch; one too large to hold is asked for again in order, which costs rg its threads.
-What rg and triseek define differently is put right here: a file with a NUL anywhere is binary
-whatever rg had shown by then, and files named one by one are searched by `FileSearch`.
+Files named one by one are searched by `FileSearch`, which knows how rg treats those; so are, with
+--binary, files that match and hold a NUL: of them rg prints no group that could be taken apart.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from triseek.engine.backends import lines, ripgrep_output
-from triseek.engine.backends.base import FileRows
-from triseek.engine.backends.file import FileSearch, named_files
+from triseek.engine.backends.base import FileRows, Nul
+from triseek.engine.backends.file import FileSearch, detail, named_files
 from triseek.engine.backends.ripgrep_flags import arguments
 from triseek.engine.backends.ripgrep_output import Stats
+from triseek.engine.backends.spanning import LOOK_AHEAD
 from triseek.errors import BackendFailure, OutOfTime
 from triseek.files.walk import path_order, walk
 from triseek.ipc import children
@@ -38,8 +39,10 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import IO, Self
 
+    import numpy as np
+
     from triseek.engine.backends.base import Batch
-    from triseek.engine.backends.ripgrep_output import Answer
+    from triseek.engine.backends.ripgrep_output import Answer, Stream
     from triseek.model.search import BackendName, SearchRequest, Totals
     from triseek.query.pattern import Pattern
 
@@ -115,12 +118,10 @@ class _Question:
         self.search = search
         self.totals = totals
         self.request = search.request
-        self.text = search.request.scope.text
         self.spanning = not search.in_parts
-        self.checks_nul = not self.text and (
-            self.spanning or self.request.max_count is not None or self.request.mode == "files"
-        )
-        """Whether rg may answer for a file without having read all of it."""
+        scope = search.request.scope
+        self.splits_binary = scope.binary and not scope.text and search.request.mode == "lines"
+        """Whether rg is asked for text, and for the names of what else matches."""
 
     def answer(self, held_bytes: int) -> Generator[FileRows, None, None]:
         """Yield every file with something to show, in path order."""
@@ -189,27 +190,74 @@ class _Question:
         """Run rg once and yield what it finds as it says it."""
         if not folders:
             return
-        scope = self.request.scope
+        if self.splits_binary:
+            yield from self._run_twice(folders, ordered=ordered)
+            return
+        yield from self._ask(self.request, folders, ordered=ordered)
+
+    def _run_twice(self, folders: list[bytes], *, ordered: bool) -> Iterator[FileRows]:
+        """Yield what rg finds in text, and search what else it says matches with --binary."""
+        plain = replace(self.request, scope=replace(self.request.scope, binary=False))
+        names = replace(self.request, mode="files", before=0, after=0, passthru=False)
+        text = self._ask(plain, folders, ordered=ordered)
+        binary = self._ask(names, folders, ordered=ordered)
+        if ordered:
+            yield from self._told_apart(text, binary)
+            return
+        matching = {found.path for found in binary}
+        for found in text:
+            if found.nul is None:
+                matching.discard(found.path)
+                yield found
+        yield from self._search_each_binary(sorted(matching))
+
+    def _told_apart(
+        self, text: Iterator[FileRows], binary: Iterator[FileRows]
+    ) -> Iterator[FileRows]:
+        """Do so with both answers in path order."""
+        ahead = next(text, None)
+        for name in binary:
+            order = path_order(name.path)
+            while ahead is not None and path_order(ahead.path) < order:
+                ahead = next(text, None)
+            if ahead is not None and ahead.path == name.path and ahead.nul is None:
+                yield ahead
+            else:
+                yield from self._search_each_binary([name.path])
+
+    def _search_each_binary(self, paths: Iterable[bytes]) -> Iterator[FileRows]:
+        for path in paths:
+            searched = self.search(path)
+            if searched.skipped:
+                self.totals.skipped.append(searched.skipped)
+            if searched.found:
+                yield searched.found
+
+    def _ask(
+        self, request: SearchRequest, folders: list[bytes], *, ordered: bool
+    ) -> Iterator[FileRows]:
+        """Run rg with one request and yield what it finds as it says it."""
+        scope = request.scope
         if scope.here:
             given, cwd = [self._lead], scope.here
         else:
             given, cwd = [b"./" + folder for folder in folders], os.fsdecode(self.search.root)
-        asked = arguments(self.request, map(os.fsdecode, given), ordered=ordered)
+        asked = arguments(request, map(os.fsdecode, given), ordered=ordered)
         skipped: list[Skipped] = []
         with _Process([self.program, *asked], cwd) as process:
-            for said in self._read(process):
+            for said in self._read(request, process):
                 if isinstance(said, Stats):
                     self.totals.files_searched += said.files
                     self.totals.bytes_searched += said.size
                     continue
                 answer = said._replace(path=self._in_root(said.path))
-                if self._is_binary(answer):
-                    skipped.append(Skipped(answer.path, "binary"))
-                else:
-                    yield self._file_rows(answer)
+                if answer.stopped_at is not None:
+                    nul = _stopped(answer.stopped_at, answer.rows)
+                    skipped.append(Skipped(answer.path, "binary", detail(nul)))
+                yield self._file_rows(request, answer)
             faults = [replace(each, path=self._in_root(each.path)) for each in process.finish()]
             skipped += (each for each in faults if not self._has_gone(each, folders))
-            if self.request.mode == "files_without_match" and process.status == 0:
+            if request.mode == "files_without_match" and process.status == 0:
                 self.totals.misses = True
         self.totals.skipped += skipped
 
@@ -232,32 +280,42 @@ class _Question:
             return False
         return not os.path.islink(self.search.root + b"/" + skipped.path)  # noqa: PTH114
 
-    def _read(self, stream: _Process) -> Iterator[Answer | Stats]:
-        if self.request.mode == "lines":
-            return ripgrep_output.groups(stream, numbered=self.request.line_numbers)
-        if self.request.mode in ("count", "count_matches"):
+    @staticmethod
+    def _read(request: SearchRequest, stream: Stream) -> Iterator[Answer | Stats]:
+        if request.mode == "lines":
+            return ripgrep_output.groups(stream, numbered=request.line_numbers)
+        if request.mode in ("count", "count_matches"):
             return ripgrep_output.counts(stream)
         return ripgrep_output.names(stream)
 
-    def _is_binary(self, answer: Answer) -> bool:
-        """Return whether this file must not be shown, by what rg said or by reading it."""
-        if self.text:
-            return False
-        if self.checks_nul or (self.spanning and self.request.mode == "files_without_match"):
-            return self.search.holds_nul(answer.path)
-        return answer.stopped
-
-    def _file_rows(self, answer: Answer) -> FileRows:
+    def _file_rows(self, request: SearchRequest, answer: Answer) -> FileRows:
         found = FileRows(answer.path, answer.rows, answer.text, answer.matched)
-        if self.request.mode == "files_without_match":
+        if request.mode == "files_without_match":
             return found._replace(count=0)
         if not len(found.rows):
             return found
-        self._take_back_newline(found)
-        if self.spanning and not self.request.invert:
-            found = ripgrep_output.runs_of(found)
-        limit = self.request.max_count
-        return found if limit is None else found._replace(count=min(found.count, limit))
+        if answer.stopped_at is None:
+            self._take_back_newline(found)
+        if self.spanning and not request.invert:
+            found = self._in_its_text(ripgrep_output.runs_of(found))
+        limit = request.max_count
+        if limit is not None:
+            found = found._replace(count=min(found.count, limit))
+        if answer.stopped_at is None:
+            return found
+        return found._replace(nul=_stopped(answer.stopped_at, found.rows))
+
+    def _in_its_text(self, found: FileRows) -> FileRows:
+        """Return rows that index the text of their file, so that matches see what is around."""
+        content = self.search.content_of(found.path)
+        rows = found.rows.copy()
+        rows["begin"] = rows["offset"]
+        rows["end"] = rows["offset"] + (found.rows["end"] - found.rows["begin"])
+        said = (found.text[begin:end] for begin, end in _edges(found.rows))
+        held = (content[begin:end] for begin, end in _edges(rows))
+        if any(one != other for one, other in zip(said, held, strict=True)):
+            return found  # the file has changed since
+        return found._replace(rows=rows, text=content, ahead=LOOK_AHEAD)
 
     def _take_back_newline(self, found: FileRows) -> None:
         """Shorten the last row by the newline that rg printed and its file does not have."""
@@ -265,6 +323,14 @@ class _Question:
         _, _, offset, begin, end, _ = found.rows[-1].item()
         if self.search.text_ends_at(found.path, offset + end - begin - added):
             found.rows["end"][-1] -= added
+
+
+def _edges(rows: np.ndarray) -> Iterable[tuple[int, int]]:
+    return zip(rows["begin"].tolist(), rows["end"].tolist(), strict=True)
+
+
+def _stopped(offset: int, rows: np.ndarray) -> Nul:
+    return Nul(offset, stopped=True, shown=len(rows), searched=offset)
 
 
 def _text_bytes(found: FileRows) -> int:

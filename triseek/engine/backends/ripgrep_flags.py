@@ -32,6 +32,7 @@ _SCOPE_SWITCHES = (
     "follow",
     "one_file_system",
     "text",
+    "binary",
 )
 """Fields of `ScopeSpec` that ripgrep spells the same, with hyphens."""
 
@@ -52,7 +53,8 @@ def arguments(request: SearchRequest, paths: Iterable[str], *, ordered: bool) ->
     spec = request.pattern
     patterns = spec.patterns if spec.fixed else map(escape_braces, spec.patterns)
     return [
-        *("--no-config", "--color=never", "--no-mmap", "--no-ignore-messages"),
+        *("--no-config", "--color=never", "--no-ignore-messages"),
+        "--mmap" if request.mapped else "--no-mmap",
         *("--with-filename", "--null", "--no-context-separator"),
         *(["--sort=path"] if ordered else []),
         *_output_flags(request),
@@ -71,6 +73,7 @@ def _output_flags(request: SearchRequest) -> Iterator[str]:
         yield from _context_flags(request)
     else:
         yield _MODES[request.mode]
+        yield f"--after-context={request.after}"
     if request.mode not in ("files", "files_without_match"):
         yield "--stats"  # in those two rg would read on after a file is decided
     if request.invert:
@@ -107,7 +110,7 @@ def _pattern_flags(spec: PatternSpec) -> Iterator[str]:
 
 def _scope_flags(scope: ScopeSpec) -> Iterator[str]:
     for name in _SCOPE_SWITCHES:
-        if getattr(scope, name):
+        if getattr(scope, name) and not (name == "binary" and scope.text):
             yield "--" + name.replace("_", "-")
     yield from (f"--glob={glob}" for glob in scope.globs)
     yield from (f"--iglob={glob}" for glob in scope.iglobs)

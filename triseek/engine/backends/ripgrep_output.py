@@ -1,10 +1,11 @@
-"""What rg printed, as rows.
+r"""What rg printed, as rows.
 
 With `--heading --null --byte-offset` a file's lines are one group. That is a tenth of what
 `--json` prints (181,826 lines of the Linux tree: 5 MB, not 49) and leaves no doubt about its parts:
 
     ./path NUL 12:345:a matching line
     13-360-a context line
+    ./path: WARNING: stopped searching binary file after match (found "\0" byte around offset 9)
     (an empty line before the next group)
 
 Every row begins with a digit and its text ends at its newline, so the first two newlines side
@@ -35,6 +36,12 @@ _STATS = re.compile(
     rb"(\d+) files? searched\n\d+ bytes? printed\n(\d+) bytes? searched\n.*",
     re.DOTALL,
 )
+_WARNING = re.compile(
+    rb": WARNING: stopped searching binary file after match "
+    rb'\(found "\\0" byte around offset (\d+)\)\r?\n\Z'
+)
+_WARNING_BYTES = 120
+"""More than a warning takes."""
 _COUNT = re.compile(rb"([^\0]+)\0(\d+)\r?\n")
 _PROBLEM = re.compile(
     r"rg: (?:File system loop found: (?P<loop>.*) points to an ancestor .*"
@@ -62,8 +69,8 @@ class Answer(NamedTuple):
     """What the rows index: shared between files."""
     matched: int
     """Matching rows, or what the count modes say."""
-    stopped: bool = False
-    """Whether rg met a NUL byte after it had shown lines, and said so."""
+    stopped_at: int | None = None
+    """Offset of the NUL byte at which rg stopped searching the file; None if it did not."""
 
 
 class Stats(NamedTuple):
@@ -121,8 +128,6 @@ def _answers(printed: bytes, bounds: np.ndarray, *, numbered: bool) -> Iterator[
     starts[1:] = stops[:-1]
     starts[edges[:-1]] = heads + 1
     rows = np.zeros(len(stops), ROW)
-    # What rg says of a binary file is the one line of a group that begins with no digit.
-    notice = ~_is_digit(data[starts])
     at = starts
     if numbered:
         rows["number"], at = _number(data, at)
@@ -131,12 +136,29 @@ def _answers(printed: bytes, bounds: np.ndarray, *, numbered: bool) -> Iterator[
     rows["begin"], rows["end"] = at, stops
     matching = np.append(0, np.cumsum(~rows["context"]))
     counts = (matching[edges[1:]] - matching[edges[:-1]]).tolist()
-    stopped = notice[edges[1:] - 1].tolist()
+    # A warning of a binary file is the only line of a group that begins with no digit.
+    warned = (~_is_digit(data[starts[edges[1:] - 1]])).tolist()
     edge = edges.tolist()
-    for number, (begin, head, _) in enumerate(bounds.tolist()):
-        mine = rows[edge[number] : edge[number + 1]]
+    for number, (begin, head, end) in enumerate(bounds.tolist()):
+        first, last = edge[number], edge[number + 1]
         path = printed[begin:head]
-        yield Answer(path, mine, printed, counts[number], stopped[number])
+        if not (warned[number] or b"\n" in path):
+            yield Answer(path, rows[first:last], printed, counts[number])
+            continue
+        kept, stopped_at = _before_warning(printed, path, end, starts[first:last])
+        mine = rows[first : first + kept]
+        yield Answer(path, mine, printed, int((~mine["context"]).sum()), stopped_at)
+
+
+def _before_warning(
+    printed: bytes, path: bytes, end: int, starts: np.ndarray
+) -> tuple[int, int | None]:
+    """Return how many rows of a group stand before the warning that ends it, and its offset."""
+    warning = _WARNING.search(printed, max(0, end - _WARNING_BYTES), end + 1)
+    if warning is None:
+        return len(starts), None
+    first = warning.start() - len(path)
+    return int(np.searchsorted(starts, first)), int(warning[1])
 
 
 def _is_digit(data: np.ndarray) -> np.ndarray:

@@ -1,0 +1,259 @@
+"""Files with a NUL byte: what ripgrep searches of them, and which of their lines it shows.
+
+In a folder a search stops where a NUL is met; what matched before is shown, with a warning. A
+file that is named (or any, with --binary) is searched to its end, but no line is shown once a NUL
+has been met. When one is met depends on how ripgrep reads, so this follows grep-searcher 0.1.16:
+
+- Line by line (`LineBuffer`): a file is read into a buffer of 64 KiB, the first time three bytes
+  of it, to look for a byte order mark. What was read is looked through at once, so a NUL is met
+  before the lines around it are searched. Where the search goes on, NULs become line ends.
+- In one piece (`Core::detect_binary`): a file that is mapped, or searched with a pattern that may
+  span lines, shows a NUL in its first 64 KiB, and later ones in the lines that are shown.
+
+A count or a list says nothing of a file in which the search was stopped.
+"""
+
+from __future__ import annotations
+
+import codecs
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from triseek.engine.backends import lines
+from triseek.engine.backends.base import FileRows, Nul
+from triseek.files.text import BUFFER_BYTES, FIRST_READ, TRANSCODED_READ
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import numpy as np
+
+    from triseek.files.text import Encoding
+    from triseek.model.search import SearchRequest
+    from triseek.query.pattern import Pattern
+
+NUL = b"\0"
+
+Read: TypeAlias = "Callable[[int], bytes]"
+"""Gives at most so many of the next bytes of a file's text; none at its end."""
+
+
+class Outcome(NamedTuple):
+    """What a search of one binary file found."""
+
+    rows: np.ndarray
+    """`ROW`, indexing `text`."""
+    text: bytes
+    count: int  # type: ignore[assignment] # hides tuple.count, which nobody calls
+    """As `FileRows.count`; 0 where a count says nothing of the file."""
+    nul: Nul | None
+    """None if the search ended before a NUL was met."""
+
+
+def search_buffered(
+    read: Read, pattern: Pattern, request: SearchRequest, *, stops: bool
+) -> Outcome:
+    """Search as ripgrep does when it reads a file line by line; `stops`: at the first NUL."""
+    buffer = _LineBuffer(read, stops=stops)
+    progress = lines.Progress()
+    parts: list[FileRows] = []
+    line, searched, keep, shown = 1, 0, 0, 0
+    while not progress.done and buffer.fill(keep):
+        data, start = buffer.lines, buffer.start
+        if start + len(data) <= searched:
+            break  # nothing is left but lines kept for context
+        rows = lines.extract(data, searched - start, pattern, request, progress)
+        if rows.begins:
+            table = lines.as_array(rows, data, request, line, start)
+            # Gathered at once, so that what did not match is not kept in memory.
+            batch = lines.gather([FileRows(b"", table, data, 0)])
+            parts.append(FileRows(b"", batch.rows, batch.text, 0))
+            if buffer.nul < 0:
+                shown += len(table)
+            elif request.mode == "lines" and not request.past_nul:
+                break  # no further row is shown
+        searched = start + len(data)
+        kept = _kept(data, rows, request)
+        line += data.count(b"\n", 0, kept)
+        keep = start + kept
+    found = lines.gather(parts)
+    found.rows["file"] = 0
+    if buffer.nul < 0:
+        return Outcome(found.rows, found.text, progress.count, None)
+    if request.mode != "lines":
+        count = 0 if stops else progress.count
+        return Outcome(lines.NO_ROWS, b"", count, Nul(buffer.nul, stops, 0, 0))
+    nul = Nul(buffer.nul, stops, shown, buffer.start + (0 if stops else len(buffer.lines)))
+    return _shown(found.rows, found.text, nul, request)
+
+
+def search_whole(data: bytes, pattern: Pattern, request: SearchRequest, *, stops: bool) -> Outcome:
+    """Search as ripgrep does when it has all of a text before it."""
+    early = data.find(NUL, 0, BUFFER_BYTES)
+    if early >= 0 and stops:
+        return Outcome(lines.NO_ROWS, b"", 0, Nul(early, stops, 0, early))
+    if request.mode != "lines":
+        met = _met_in_matches(data, pattern, request) if stops else -1
+        if met >= 0:
+            return Outcome(lines.NO_ROWS, b"", 0, Nul(met, stops, 0, met))
+        return Outcome(lines.NO_ROWS, b"", lines.rows_of(data, pattern, request)[1], None)
+    rows, count = lines.rows_of(data, pattern, request)
+    place, offset = (0, early) if early >= 0 else _met_in(rows, data)
+    if offset < 0:
+        return Outcome(rows, data, count, None)
+    return _shown(rows, data, Nul(offset, stops, place, offset), request)
+
+
+def _shown(rows: np.ndarray, text: bytes, nul: Nul, request: SearchRequest) -> Outcome:
+    """Return what is given of the rows of a file in which a NUL was met."""
+    shown, stops = nul.shown, nul.stopped
+    gap = shown < len(rows) and _is_apart(rows, shown, request)
+    # A row that stops the search is not looked at; what stands before a match is set apart first.
+    gap = gap and not (stops and not rows["context"][shown])
+    matches = ~rows["context"]
+    # The first match that is not shown counts: because of it the file is said to match.
+    count = int(matches[: shown if stops else shown + 1].sum())
+    kept = len(rows) if request.past_nul and not stops else shown
+    return Outcome(rows[:kept], text, count, nul._replace(gap=gap))
+
+
+def _is_apart(rows: np.ndarray, place: int, request: SearchRequest) -> bool:
+    """Return whether a row of a search with context does not touch the row before it."""
+    if place == 0 or not (request.before or request.after):
+        return False
+    last = rows[place - 1]
+    return bool(rows["offset"][place] != last["offset"] + last["end"] - last["begin"])
+
+
+def _met_in(rows: np.ndarray, data: bytes) -> tuple[int, int]:
+    """Return the first row that holds a NUL, and where that stands; -1 if none does."""
+    edges = zip(rows["begin"].tolist(), rows["end"].tolist(), strict=True)
+    for place, (begin, end) in enumerate(edges):
+        at = data.find(NUL, begin, end)
+        if at >= 0:
+            return place, at
+    return len(rows), -1
+
+
+def _met_in_matches(data: bytes, pattern: Pattern, request: SearchRequest) -> int:
+    """Return where a NUL stands in what matches, as far as a count looks; -1 if none does."""
+    limit = 1 if request.mode in ("files", "files_without_match") else request.max_count
+    as_lines = replace(
+        request,
+        mode="lines",
+        before=0,
+        after=0,
+        passthru=False,
+        max_count=limit,
+        line_numbers=False,
+    )
+    return _met_in(lines.rows_of(data, pattern, as_lines)[0], data)[1]
+
+
+def _kept(data: bytes, rows: lines.Rows, request: SearchRequest) -> int:
+    """Return from where on ripgrep keeps a buffer for what comes next (`Core::roll`)."""
+    if not (request.before or request.after):
+        return len(data)
+    visited = rows.ends[-1] if rows.ends else 0
+    return lines.start_of_lines_before(data, len(data), request.before + 1, visited)
+
+
+class _LineBuffer:
+    """Whole lines of a file, as many as ripgrep has at a time."""
+
+    def __init__(self, read: Read, *, stops: bool) -> None:
+        self.start = 0
+        """Where `lines` begin in the file's text."""
+        self.nul = -1
+        """Where the first NUL stands, once it was read."""
+        self._read = read
+        self._stops = stops
+        self._room = BUFFER_BYTES
+        self._data = b""
+        self._whole = 0
+
+    @property
+    def lines(self) -> bytes:
+        """What may be searched: up to the last line end, or all of it at the end of the file."""
+        return self._data[: self._whole]
+
+    def fill(self, keep: int) -> bool:
+        """Read on and keep what stands from `keep` on; False where the search ends."""
+        self._data = self._data[keep - self.start :]
+        self.start = keep
+        while True:
+            if len(self._data) == self._room:
+                self._room *= 3
+            piece = self._read(self._room - len(self._data))
+            if not piece:
+                self._whole = len(self._data)
+                return self._whole > 0
+            if (at := piece.find(NUL)) >= 0:
+                if self.nul < 0:
+                    self.nul = self.start + len(self._data) + at
+                if self._stops:
+                    return False
+                piece = piece.replace(NUL, b"\n")
+            held = len(self._data)
+            self._data += piece
+            if (line_end := piece.rfind(b"\n")) >= 0:
+                self._whole = held + line_end + 1
+                return True
+
+
+def read_text(content: bytes, encoding: Encoding, raw: bytes) -> Read:
+    """Read a decoded text, whose file holds `raw`, in pieces as ripgrep reads it."""
+    if encoding.startswith("utf-16"):
+        return _cut_to_size(_transcoded(raw, encoding))
+    at, first = 0, FIRST_READ if encoding == "utf-8" else BUFFER_BYTES
+
+    def read(room: int) -> bytes:
+        nonlocal at
+        size = min(room, first) if at == 0 else room
+        piece = content[at : at + size]
+        at += len(piece)
+        return piece
+
+    return read
+
+
+def read_file(file: int, begin: int) -> Read:
+    """Read an open file in such pieces; its text begins behind a mark of `begin` bytes."""
+    os.lseek(file, begin, os.SEEK_SET)
+    started = begin > 0
+
+    def read(room: int) -> bytes:
+        nonlocal started
+        size = room if started else min(room, FIRST_READ)
+        started = True
+        return os.read(file, size)
+
+    return read
+
+
+def _transcoded(raw: bytes, encoding: Encoding) -> Iterator[bytes]:
+    """Yield a text in UTF-16 in the pieces ripgrep transcodes at a time."""
+    decoder = codecs.getincrementaldecoder(encoding)("replace")
+    body = raw[2:]
+    skipped = 2 if body[:2] == raw[:2] else 0
+    at, size = 0, 1 + TRANSCODED_READ  # the third byte was read to look for a mark
+    while at < len(body):
+        yield decoder.decode(body[max(at, skipped) : at + size], at + size >= len(body)).encode()
+        at, size = at + size, TRANSCODED_READ
+
+
+def _cut_to_size(pieces: Iterator[bytes]) -> Read:
+    left = b""
+
+    def read(room: int) -> bytes:
+        nonlocal left
+        while not left:
+            piece = next(pieces, None)
+            if piece is None:
+                return b""
+            left = piece
+        given, left = left[:room], left[room:]
+        return given
+
+    return read
