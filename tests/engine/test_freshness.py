@@ -406,16 +406,16 @@ class hiding:  # noqa: N801 - reads as a word
 def test_racy_rules_that_are_not_those_of_the_walk_are_walked_for_by_every_sweep(tree, monkeypatch):
     """As if they had been edited within the same tick of the clock as the walk."""
     root, index_dir = tree
-    read = IgnoreFiles._read
+    read = IgnoreFiles.read
     other = RuleSet([parse_line("x.log")])
     monkeypatch.setattr(
         IgnoreFiles,
-        "_read",
+        "read",
         lambda self, path, **more: other if b"s/.git" in path else read(self, path, **more),
     )
     roads.write(root, {"s/.gitignore": "y.log\n"})
     build(root, index_dir)
-    monkeypatch.setattr(IgnoreFiles, "_read", read)
+    monkeypatch.setattr(IgnoreFiles, "read", read)
     come_to_rest(monkeypatch, *tree, "s/.gitignore")
     for _ in range(3):
         dirt = sweeper(tree).sweep()
