@@ -32,6 +32,16 @@ def rg_on(words: list[str], folder: Path, stdin: bytes) -> tuple[int, bytes]:
     return done.returncode, done.stdout
 
 
+def test_a_missing_ignore_file_is_said_and_changes_no_answer(tree: Path) -> None:
+    plain = triseek(["-l", "needle"], tree)
+    outcome = triseek(["-l", "--ignore-file=nowhere", "needle"], tree)
+    quiet = triseek(["-l", "--ignore-file=nowhere", "--no-messages", "needle"], tree)
+
+    assert outcome[:2] == plain[:2] == quiet[:2]
+    assert outcome.err == "triseek: nowhere: No such file or directory (os error 2)\n"
+    assert quiet.err == ""
+
+
 @pytest.mark.parametrize("closed", ["0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-"])
 @pytest.mark.parametrize("words", ["needle nowhere a.txt", "measure ."])
 def test_a_closed_standard_stream_is_like_the_null_device(

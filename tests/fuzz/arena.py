@@ -171,6 +171,7 @@ class Arena:
 
     def _in_process(self, words: Sequence[str], stdin: bytes | None) -> Answer:
         out, err = bytearray(), []
+        unread = [stdin or b""]
         world = World(
             terminal=False,
             width=80,
@@ -178,7 +179,7 @@ class Arena:
             stdin_readable=stdin is not None,
             out=out.extend,
             err=err.append,
-            read_stdin=lambda: stdin or b"",
+            read_stdin=lambda: unread.pop() if unread else b"",
         )
         status = main.run(list(words), world)
         text = "".join(f"{line}\n" for line in err)

@@ -50,8 +50,10 @@ def run(plan: Plan, world: World, service: Service | None = None) -> int:
         job = _Job(plan, Places(open_service, world), world)
         try:
             if plan.shows == "list":
+                job.check_ignore_files()
                 job.list_files()
             elif _possible(plan.request):
+                job.check_ignore_files()
                 job.search()
             job.close(time.perf_counter() - started)
         finally:
@@ -77,6 +79,14 @@ class _Job:
         self.report = Report()
         self.renderer = _renderer(plan, self.out)
         self._stops_early = plan.quiet and not plan.stats
+
+    def check_ignore_files(self) -> None:
+        """Say which files of --ignore-file are missing; the search goes on without them."""
+        for path in self.plan.request.scope.ignore_files:
+            try:
+                self.world.stat(path)
+            except OSError as error:
+                self._say(f"{path}: {error.strerror} (os error {error.errno})")
 
     # Searching
 
