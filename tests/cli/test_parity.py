@@ -86,3 +86,13 @@ def without_times(messages: bytes, words: bytes = b"") -> bytes:
     for name in (b"searches", b"bytes_searched"):  # what a road had to open
         last = re.sub(rb'"%b":\d+' % name, b"", last)
     return head + b"\n" + last
+
+
+def test_groups_are_refused_rather_than_replaced_wrongly_beyond_ascii(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("na\u00efve word\n")
+    for pattern in (r"(\w+)(.*)", r"(\w+) (\w+)"):
+        mine = triseek(["--engine=scan", "-r", "[$1][$2]", pattern, "f"], tmp_path)
+        its = rg(["-r", "[$1][$2]", pattern, "f"], tmp_path)
+
+        assert mine.out in (b"", its.out)
+        assert (mine.status == 2) == (mine.out == b"")

@@ -26,6 +26,8 @@ class Replacer:
         self._pieces = _pieces(replacement)
         self._groups = _needs_groups(self._pieces) and not spec.fixed
         self._regex = _compiled(spec) if self._groups else None
+        self._ascii_alone = spec.unicode and _differs_beyond_ascii(spec)
+        """Whether RE2 reads the pattern as ripgrep does in lines of ASCII alone."""
 
     def replaced(
         self, line: bytes, spans: list[tuple[int, int]]
@@ -51,6 +53,8 @@ class Replacer:
     def _match(self, line: bytes, begin: int, end: int) -> Any:  # noqa: ANN401 - re2 has no types
         regex = self._regex
         match = regex.match(line, begin) if regex else None
+        if self._ascii_alone and not line.isascii():
+            match = None
         if match is None or match.end() != end:
             raise InvalidRequest(
                 "-r (--replace): the groups of this pattern cannot be told exactly here",
@@ -112,6 +116,14 @@ def _compiled(spec: PatternSpec) -> Any:  # noqa: ANN401 - re2 has no types
             "-r (--replace): the groups of this pattern cannot be told here",
             next_step="Use $0 (the whole match), or run `rg -r`.",
         ) from error
+
+
+_UNICODE_CLASS = re.compile(r"\\[wWdDsSbB<>]|\[\[:|\(\?[a-z-]*i")
+
+
+def _differs_beyond_ascii(spec: PatternSpec) -> bool:
+    r"""Return whether a pattern holds `\w` and the like, which are ASCII's to RE2."""
+    return _folds(spec) or any(_UNICODE_CLASS.search(pattern) for pattern in spec.patterns)
 
 
 def _folds(spec: PatternSpec) -> bool:
