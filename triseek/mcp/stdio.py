@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 LINE_MAX = 8 << 20
 """Bytes of a message; the tools' arguments are no longer than some hundred kilobytes."""
 LINGER_S = 3.5
-"""How long answers are waited for after the client has closed its end."""
+"""How long the next answer is waited for after the client has closed its end."""
 _CHUNK = 1 << 16
 _BOM = b"\xef\xbb\xbf"
 
@@ -143,8 +143,7 @@ class Client:
                 if isinstance(message, types.JSONRPCRequest) and message.method == "shutdown":
                     break
             self._ending()
-            with anyio.move_on_after(LINGER_S):
-                await self._answered()
+            await self._answered()
 
     async def tell(self, messages: MemoryObjectReceiveStream[SessionMessage]) -> None:
         """Write answers and notifications, each a line, until there are no more.
@@ -177,9 +176,14 @@ class Client:
         self._settled.set()
 
     async def _answered(self) -> None:
+        """Wait until all is answered, or nothing has been for `LINGER_S`."""
         while self._open:
             self._settled = anyio.Event()
-            await self._settled.wait()
+            with anyio.move_on_after(LINGER_S) as silence:
+                await self._settled.wait()
+            if silence.cancelled_caught:
+                return
+            self._ending()  # the time begins anew with each answer
 
     async def _write(self, data: bytes) -> None:
         """Write it whole, in pieces that a pipe which is ready takes without waiting."""
