@@ -72,6 +72,7 @@ def _standard_library(target: Path) -> Path:
     (target / "kelvin.txt").write_text("300 \u212a\nſtraße import\nσίσυφος\nΣΊΣΥΦΟΣ\n", "utf-8")
     (target / ".hidden").mkdir(exist_ok=True)
     (target / ".hidden" / "secret.py").write_text("import os\nclass Hidden:\n    pass\n")
+    (target / "idlelib").mkdir(exist_ok=True)  # Debian's interpreter comes without it
     (target / "idlelib" / ".ignore").write_text("*.def\n/Icons/\n")
     return target
 
