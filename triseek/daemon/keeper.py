@@ -13,10 +13,12 @@ import time
 from typing import TYPE_CHECKING
 
 from triseek import errors, paths
+from triseek.engine.trouble import Trouble
 from triseek.files.root import git_root, key
 
 if TYPE_CHECKING:
     from triseek.daemon.chores import Chores
+    from triseek.engine.dirt import Dirt
     from triseek.engine.engine import Engine
     from triseek.engine.watch import Watch
 
@@ -43,7 +45,7 @@ RECONCILE_S = 600.0
 RETRY_S = (5.0, 300.0)
 """Whatever fails is tried again after so long at first, and at most."""
 POLL_S = 60.0
-"""How often a root that cannot be watched is swept."""
+"""How often at least a root that cannot be watched is swept, and it is tried to watch it again."""
 
 
 class Keeper:
@@ -53,8 +55,8 @@ class Keeper:
         self, engine: Engine, chores: Chores, *, may_build: bool, folders_max: int
     ) -> None:
         self.engine = engine
-        self.trouble = ""
-        """Why the root is not watched, or its index not kept, in one line."""
+        self.trouble: Trouble | None = None
+        """Why the root is not watched, or its index not kept; None if nothing is wrong."""
         self._chores = chores
         self._may_build = may_build
         self._folders_max = folders_max
@@ -64,6 +66,7 @@ class Keeper:
         self._reconciled = time.monotonic()
         self._retry_s = RETRY_S[0]
         self._saved = -1
+        self._watch_again = 0.0
         self._thread = threading.Thread(
             target=self._run, name=f"triseek-keep-{key(os.fsencode(engine.root))}", daemon=True
         )
@@ -98,7 +101,6 @@ class Keeper:
             try:
                 wait_s = self._turn()
                 self._write_down()
-                self._retry_s = RETRY_S[0]
             except errors.Busy:
                 wait_s = 1.0
             except Exception as error:  # noqa: BLE001 - an edge: what fails is tried again later
@@ -121,7 +123,7 @@ class Keeper:
 
     def _after(self, error: Exception) -> float:
         """How long to leave it at that."""
-        self.trouble = str(error)
+        self.trouble = Trouble(str(error), getattr(error, "next_step", ""))
         known = isinstance(error, (errors.TriseekError, OSError))
         logger.warning(
             "upkeep failed",
@@ -130,19 +132,24 @@ class Keeper:
         )
         if isinstance(error, errors.Unwatchable):
             self._poll()
-            return POLL_S
+            return self._back_off(POLL_S)
+        return self._back_off(RETRY_S[1])
+
+    def _back_off(self, most_s: float) -> float:
+        """How long to wait before the next attempt: each time twice as long."""
         wait_s, self._retry_s = self._retry_s, min(2 * self._retry_s, RETRY_S[1])
-        return wait_s
+        return min(wait_s, most_s)
 
     def _rest(self, wait_s: float) -> None:
         watch = self.engine.watched
-        if watch is None:
+        if watch is None or watch.trouble is not None:  # each look is a sweep: not at every event
             self._stop.wait(wait_s)
             return
         until = time.monotonic() + wait_s
-        # An event ends the rest early; a stop is noticed within a second.
+        # An event ends the rest early, and so does a watcher's end; a stop is noticed within a
+        # second.
         while (left := until - time.monotonic()) > 0 and not self._stop.is_set():
-            if watch.wait(min(left, 1.0)):
+            if watch.wait(min(left, 1.0)) or not watch.alive:
                 break
         self._stop.wait(0.05)
 
@@ -150,7 +157,7 @@ class Keeper:
         """Do what is to be done now; how many seconds nothing will be, at most."""
         if not os.path.isdir(self.engine.root):  # noqa: PTH112
             self.engine.unwatch()
-            self.trouble = "the folder is gone"
+            self.trouble = Trouble("the folder is gone")
             return TICK_S
         if self.engine.has_index():
             return self._keep()
@@ -168,10 +175,17 @@ class Keeper:
             return 0.0
         watch = self.engine.watched
         if watch is None:
+            # One that ends as soon as it has begun would else be begun without end.
+            wait_s = self._watch_again - time.monotonic()
+            if wait_s > 0:
+                return wait_s
             watch = self._watch()
         self._catch_up()
         self._reconcile()
         dirt = self.engine.indexed().dirt()
+        if watch.trouble is not None or not watch.alive:
+            return self._sweep_for_now(watch, dirt)
+        self._retry_s = RETRY_S[0]
         if dirt.count == 0:
             self._dirty_since = 0.0
             if time.monotonic() - watch.changed > QUIET_MAX_S:
@@ -181,11 +195,12 @@ class Keeper:
         return self._take_in(dirt.count, watch)
 
     def _watch(self) -> Watch:
+        self._watch_again = time.monotonic() + RETRY_S[0]
         self.engine.unwatch()
         name = f"{key(os.fsencode(self.engine.root))}.{os.getpid()}"
         cookies = os.path.join(paths.daemon(), "cookies", name)  # noqa: PTH118
         watch = self.engine.watch(cookies, self._folders_max)
-        self.trouble = ""
+        self.trouble = None
         logger.info("watching", extra={"root": self.engine.root})
         return watch
 
@@ -229,11 +244,25 @@ class Keeper:
         self._catch_up()
         logger.info("merged", extra={"root": self.engine.root, "bytes": size})
 
+    def _sweep_for_now(self, watch: Watch, dirt: Dirt) -> float:
+        """Keep up with a root whose answers take a sweep; how long to leave it at that."""
+        self.trouble = watch.trouble or self.trouble
+        logger.warning("answers take a sweep", extra={
+            "root": self.engine.root, "reason": self.trouble.reason if self.trouble else ""
+        })  # fmt: skip
+        self._keep_up(dirt)
+        return self._back_off(POLL_S)
+
+    def _keep_up(self, dirt: Dirt) -> None:
+        """Index what an answer would have to look at; all, where that is not known."""
+        if dirt.count > FEW or dirt.freshness == "unverified":
+            self._chores.run("update", self.engine.root)
+            self._catch_up()
+
     def _poll(self) -> None:
         """Where events do not tell, sweep now and then, so that little is left to each answer."""
         try:
-            if self.engine.indexed().dirt().count > FEW:
-                self._chores.run("update", self.engine.root)
+            self._keep_up(self.engine.indexed().dirt())
         except (errors.TriseekError, OSError) as error:
             logger.warning("upkeep failed", extra={"root": self.engine.root, "reason": str(error)})
 

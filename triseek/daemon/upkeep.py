@@ -142,13 +142,17 @@ class Upkeep:
 def state_of(keeper: Keeper) -> dict[str, Any]:
     """One root, for `status`: fields as in the protocol's page."""
     engine, watch = keeper.engine, keeper.engine.watched
+    trouble = engine.trouble or (keeper.trouble if watch is None else None)
+    if trouble is not None:
+        watch = None
     clock = watch.journal.clock if watch else None
     return {
         "target_root": engine.root,
         "index_dir": engine.index_dir,
         "index_available": engine.has_index(),
         "watched": watch is not None,
-        "trouble": "" if watch else keeper.trouble,
+        "trouble": trouble.reason if trouble else "",
+        "fix": trouble.fix if trouble else "",
         "generation": clock.generation if clock else None,
         "context_epoch": clock.epoch if clock else None,
         "clock": str(clock) if clock else None,

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from triseek.files import absence
 from triseek.files.walk import path_order
 from triseek.index.names import NameTable
 from triseek.index.update import stat_all
@@ -65,6 +66,9 @@ def compare(
 ) -> Now | None:
     """Stat every folder, and every live file of the views; None when the deadline passes.
 
+    Raises:
+        OSError: Of something it cannot be told whether it is there.
+
     directory: the root's descriptor. folders: in path order. horizons: per view, nanoseconds; a
     file that changed then or later differs, whatever its stat says. deadline: of `monotonic`.
     """
@@ -85,8 +89,9 @@ def compare(
         if differing is None:
             return None
         parts[id(piece.view)].append(differing)
+    _ask_again(directory, folders, np.arange(len(folders)), folder_rows)
     lost = _lost(folders, folder_rows)
-    files = [_without(view, _joined(parts[id(view)]), lost) for view in views]
+    files = [_without(directory, view, _joined(parts[id(view)]), lost) for view in views]
     return Now(files, folder_rows, lost)
 
 
@@ -109,17 +114,23 @@ def look(
         folder_rows[j] = below.folder(folders[j])
     lost = _lost(folders, folder_rows)
     found = [
-        _without(view, _some(directory, view, numbers, horizon), lost)
+        _without(directory, view, _some(directory, view, numbers, horizon), lost)
         for view, numbers, horizon in zip(views, files, horizons, strict=True)
     ]
     return Now(found, folder_rows, lost)
 
 
 def linked(directory: int, view: View) -> Array:
-    """int64: live files of a view that have more names than one."""
+    """int64: live files of a view that have more names than one.
+
+    Raises:
+        OSError: It cannot be told of one of them.
+    """
     alive = np.flatnonzero(view.alive)
-    names = NameTable(view.names.take(alive))
+    paths = view.names.take(alive)
+    names = NameTable(paths)
     rows = stat_all(directory, names.blob, names.starts)
+    _ask_again(directory, view.names, alive, rows)
     several: Array = alive[rows[:, fetch.STAT_LINKS] > 1]
     return several
 
@@ -156,20 +167,40 @@ def _lost(folders: Names, rows: Array) -> list[bytes]:
     return lost
 
 
-def _without(view: View, differing: Differing, lost: Sequence[bytes]) -> Differing:
+def _without(directory: int, view: View, differing: Differing, lost: Sequence[bytes]) -> Differing:
     """The same, with nothing there in lost folders, whatever a link leads to by now."""
     if not lost:
+        _ask_again(directory, view.names, differing.numbers, differing.rows)
         return differing
     gone = np.zeros(len(view.names), np.bool_)
     for folder in lost:
         gone[slice(*ordered_below(view.names, folder))] = True
     kept = ~gone[differing.numbers]
+    numbers, rows = differing.numbers[kept], differing.rows[kept]
+    _ask_again(directory, view.names, numbers, rows)
     below = np.flatnonzero(gone & view.alive)
-    numbers = np.concatenate((differing.numbers[kept], below))
+    numbers = np.concatenate((numbers, below))
     nothing = np.zeros((len(below), fetch.STAT_SLOTS), np.int64)
-    rows = np.concatenate((differing.rows[kept], nothing))
+    rows = np.concatenate((rows, nothing))
     order = np.argsort(numbers)
     return Differing(numbers[order], rows[order])
+
+
+def _ask_again(directory: int, names: Names, numbers: Array, rows: Array) -> None:
+    """Stat once more what seems to be gone: the kernels do not say why a stat failed.
+
+    numbers: int64[n], which names; rows: int64[n, STAT_SLOTS], theirs, corrected in place.
+
+    Raises:
+        OSError: It cannot be told of one of them.
+    """
+    for i in np.flatnonzero(rows[:, fetch.STAT_KIND] == 0).tolist():
+        path = names[int(numbers[i])]
+        # Too long for one call: `_Below` and `stat_slowly` have looked from half way down.
+        if path and len(path) < fetch.NAME_BYTES:
+            now = absence.status(path, directory=directory, follow=False)
+            if now is not None:
+                rows[i] = fetch.stat_row(now)
 
 
 def _cut(
@@ -242,9 +273,9 @@ class _Piece:
         differing = Differing(
             numbers[:found].copy(), rows.reshape(-1, fetch.STAT_SLOTS)[:found].copy()
         )
-        return self._ask_again(differing)
+        return self._ask_of_long_names(differing)
 
-    def _ask_again(self, differing: Differing) -> Differing:
+    def _ask_of_long_names(self, differing: Differing) -> Differing:
         """Look up by Python's calls what has a name too long for the kernel's."""
         begin, end = self.own_folders
         below = _Below(self.directory)
@@ -281,7 +312,7 @@ class _Below:
         """The stat row of a name; zeros when it, or a folder above it, is not there."""
         if not self._is_folder(path.rpartition(b"/")[0]):
             return [0] * fetch.STAT_SLOTS
-        return fetch.stat_slowly(self._directory, path)
+        return self._stat(path)
 
     def folder(self, path: bytes) -> list[int]:
         """The stat row of a folder; empty is where we look from."""
@@ -293,10 +324,16 @@ class _Below:
         for part in itertools.accumulate(path.split(b"/"), lambda above, name: above + b"/" + name):
             known = self._folders.get(part)
             if known is None:
-                row = fetch.stat_slowly(self._directory, part) if there else [0] * fetch.STAT_SLOTS
+                row = self._stat(part) if there else [0] * fetch.STAT_SLOTS
                 known = self._folders[part] = row[fetch.STAT_KIND] == stat.S_IFDIR
             there = known
         return there
+
+    def _stat(self, path: bytes) -> list[int]:
+        if len(path) >= fetch.NAME_BYTES:
+            return fetch.stat_slowly(self._directory, path)
+        now = absence.status(path, directory=self._directory, follow=False)
+        return [0] * fetch.STAT_SLOTS if now is None else fetch.stat_row(now)
 
 
 @functools.cache

@@ -41,6 +41,8 @@ class Dirt:
     """Folders the index knows that are gone, without those below another one."""
     suspect: list[bytes] = field(default_factory=list)
     """Folders the index knows whose stats are not what they were, or may hide a change."""
+    problem: str = ""
+    """Why the tree could not be compared with its index, in one line, where it is `unverified`."""
     ruled: bool = False
     """Whether ignore rules are, or may be, others than those the index was made by."""
 
@@ -48,3 +50,7 @@ class Dirt:
     def count(self) -> int:
         """How many files differ."""
         return len(self.scan) + self.removed
+
+    def same_files(self, other: Dirt) -> bool:
+        """Whether both leave out, and look at, the same files."""
+        return self.scan == other.scan and all(map(np.array_equal, self.masks, other.masks))

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from triseek.engine.backends.indexed import Indexed
     from triseek.engine.frecency import Frecency, Use
     from triseek.engine.router import Problem
+    from triseek.engine.trouble import Trouble
     from triseek.engine.watch import Watch
     from triseek.index.reader import Reader
     from triseek.model.index import BuildReport, Progress
@@ -155,6 +156,12 @@ class Engine:
         """How the root is watched; None if it is not."""
         watch = self._watch
         return watch if watch is not None and watch.alive else None
+
+    @property
+    def trouble(self) -> Trouble | None:
+        """Why answers take a sweep although the root is watched, or was; None if they do not."""
+        watch = self._watch
+        return watch.trouble if watch is not None else None
 
     def unwatch(self) -> None:
         """Sweep again for each answer."""

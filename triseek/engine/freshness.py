@@ -27,7 +27,7 @@ from triseek.engine import checked as memory
 from triseek.engine.compare import compare, linked, look, ordered_below
 from triseek.engine.dirt import Dirt
 from triseek.engine.settle import Change, differ
-from triseek.files import walk
+from triseek.files import absence, walk
 from triseek.files.ignore import REPOSITORY
 from triseek.index import retimed
 from triseek.index.build import DEFAULT_SCOPE
@@ -75,15 +75,25 @@ class Sweeper:
         _let_differ(reader, self._checked)
 
     def sweep(self, budget_s: float = BUDGET_S) -> Dirt:
-        """Compare the tree with the index now."""
+        """Compare the tree with the index now; unverified where that fails, or takes longer."""
         deadline = time.monotonic() + budget_s
-        return self._opened(lambda descriptor: self._sweep(descriptor, deadline))
+        try:
+            return self._opened(lambda descriptor: self._sweep(descriptor, deadline))
+        except (OSError, RuntimeError) as error:  # RuntimeError: no thread could be started
+            return self._unverified(_named(error))
+
+    def _unverified(self, problem: str) -> Dirt:
+        masks = [np.zeros(len(view.names), np.bool_) for view in self._reader.views]
+        return Dirt("unverified", masks, problem=problem)
 
     def look(self, place: Place, *, rules: bool) -> Dirt:
         """Compare a part of the tree with the index, where the rest is known to be as indexed.
 
         place: folders that gained, lost or exchanged names are to be in it.
         rules: whether ignore rules may be others than those the index was made by.
+
+        Raises:
+            OSError: Of something it cannot be told what is there.
         """
         return self._opened(lambda descriptor: self._look(descriptor, place, rules=rules))
 
@@ -121,10 +131,16 @@ class Sweeper:
         return self._reader.views
 
     def linked(self) -> list[Array]:
-        """Per view, int64: live files that have more names than one."""
+        """Per view, int64: live files that have more names than one.
+
+        Raises:
+            OSError: It cannot be told of one of them.
+        """
         try:
             descriptor = os.open(self._raw, os.O_RDONLY | os.O_DIRECTORY)
-        except OSError:
+        except OSError as error:
+            if not absence.is_absent(error):
+                raise
             return [np.empty(0, np.int64) for _ in self.views]
         try:
             return [linked(descriptor, view) for view in self.views]
@@ -138,7 +154,9 @@ class Sweeper:
     def _opened(self, compare_with: Callable[[int], Dirt]) -> Dirt:
         try:
             descriptor = os.open(self._raw, os.O_RDONLY | os.O_DIRECTORY)
-        except OSError:
+        except OSError as error:
+            if not absence.is_absent(error):
+                raise
             return self._everything_gone()
         try:
             return compare_with(descriptor)
@@ -149,8 +167,7 @@ class Sweeper:
         started_ns = time.time_ns()
         now = compare(descriptor, self._folders, self._reader.views, self._horizons(), deadline)
         if now is None:
-            masks = [np.zeros(len(view.names), np.bool_) for view in self._reader.views]
-            return Dirt("unverified", masks)
+            return self._unverified(f"it takes more than {BUDGET_S:g} s")
         dirt = Dirt("swept", [])
         files = self._add_changes(now, dirt, descriptor, started_ns)
         checked = files.all_checked(self._checked, started_ns)
@@ -161,7 +178,7 @@ class Sweeper:
         if self._add_names(dirt, news, ruled=rules.suspect) and rules.resting:
             checked = checked._replace(rules_ns=started_ns)
         if len(suspect.resting):
-            with_news = tuple(j for j in suspect.resting.tolist() if j in news)
+            with_news = tuple(j for j in suspect.resting.tolist() if j in news.changed)
             checked = checked._replace(folders_ns=started_ns, folders=checked.folders + with_news)
         self._remember(checked)
         return dirt
@@ -183,23 +200,48 @@ class Sweeper:
         self._remember(checked)
         return dirt
 
-    def _add_names(self, dirt: Dirt, news: set[int], *, ruled: bool) -> bool:
+    def _add_names(self, dirt: Dirt, news: _News, *, ruled: bool) -> bool:
         """What is new in folders with news; everything, where ignore rules may be others.
 
         Returns whether a walk of everything found all as the index knows it.
         """
         dirt.ruled = ruled
         as_indexed = ruled and self._walk_all(dirt)
-        if news and not ruled:
-            dirt.listed = self._folders.take(sorted(news))
-            found = walk.walk_below(self.root, DEFAULT_SCOPE, dirt.listed, self._known_folders)
+        if not ruled:
+            self._close(dirt, news.closed)
+        if news.changed and not ruled:
+            dirt.listed = self._folders.take(sorted(news.changed))
+            found = _whole(
+                walk.walk_below(self.root, DEFAULT_SCOPE, dirt.listed, self._known_folders)
+            )
             self._add_new(found, dirt)
             dirt.appeared = [path for path in found.directories if path not in self._known_folders]
         dirt.scan = sorted(set(dirt.scan), key=walk.path_order)
         return as_indexed
 
-    def _with_news(self, folders: Array) -> set[int]:
-        return {j for j in folders.tolist() if self._has_news(self._folders[j])}
+    def _with_news(self, folders: Array) -> _News:
+        news = _News(set(), [])
+        for j in folders.tolist():
+            try:
+                if self._has_news(self._folders[j]):
+                    news.changed.add(j)
+            except PermissionError:
+                news.closed.append(self._folders[j])
+        return news
+
+    def _close(self, dirt: Dirt, closed: Sequence[bytes]) -> None:
+        """Leave out what lies below folders that may not be listed any more, as a walk does."""
+        for folder in closed:
+            for view, mask in zip(self._reader.views, dirt.masks, strict=True):
+                below = slice(*ordered_below(view.names, folder))
+                left_out = view.alive[below] & ~mask[below]
+                dirt.removed += int(left_out.sum())
+                mask[below] |= left_out
+            inside = folder + b"/" if folder else b""
+            scan = [path for path in dirt.scan if not path.startswith(inside)]
+            dirt.removed += len(dirt.scan) - len(scan)
+            dirt.scan = scan
+            dirt.allowlisted.intersection_update(dirt.scan)
 
     def _add_changes(self, now: Now, dirt: Dirt, descriptor: int, started_ns: int) -> _Settled:
         """Settle what the stats leave in doubt, and add what changed."""
@@ -262,7 +304,11 @@ class Sweeper:
         return _SuspectRules(changed or racy, resting)
 
     def outer_rules(self) -> tuple[tuple[int, ...], ...]:
-        """The stats of ignore files of whose change no event from inside the tree tells."""
+        """The stats of ignore files of whose change no event from inside the tree tells.
+
+        Raises:
+            OSError: It cannot be told of one of them.
+        """
         return tuple(rule_times(path) for path in self._outer_rules)
 
     @cached_property
@@ -277,7 +323,7 @@ class Sweeper:
 
     def _special_names_changed(self, folder: bytes) -> bool:
         paths = [os.path.join(self._raw, folder, name) for name in SPECIAL]
-        return any((path in self._watched) != os.path.exists(path) for path in paths)
+        return any((path in self._watched) != absence.exists(path) for path in paths)
 
     @cached_property
     def _watched(self) -> set[bytes]:
@@ -323,15 +369,17 @@ class Sweeper:
                     if (is_dir := entry.is_dir(follow_symlinks=False))
                     or entry.is_file(follow_symlinks=False)
                 )
-        except OSError:
-            return False
+        except OSError as error:
+            if absence.is_absent(error):
+                return False
+            raise
 
     def _walk_all(self, dirt: Dirt) -> bool:
         """The rules may differ: list everything, leave out what is no longer listed.
 
         Returns whether the rules say of all that the index knows what they said when it was made.
         """
-        found = walk.walk(self.root, DEFAULT_SCOPE)
+        found = _whole(walk.walk(self.root, DEFAULT_SCOPE))
         listed = set(found.paths)
         as_indexed = self._are_as_indexed(found) and listed.issuperset(dirt.scan)
         for view, mask in zip(self._reader.views, dirt.masks, strict=True):
@@ -390,6 +438,15 @@ class _Settled(NamedTuple):
         return checked._replace(files_ns=started_ns, differ=(*checked.differ, *self.differ))
 
 
+class _News(NamedTuple):
+    """What listing some folders has told."""
+
+    changed: set[int]
+    """Those with names the index does not know."""
+    closed: list[bytes]
+    """Those that may not be listed."""
+
+
 class _SuspectFolders(NamedTuple):
     """Directories that differ or are racy."""
 
@@ -409,6 +466,25 @@ class _SuspectRules(NamedTuple):
 
 
 _NO_RULES = _SuspectRules(suspect=False, resting=False)
+
+
+def _whole(found: walk.Walk) -> walk.Walk:
+    """The same walk.
+
+    Raises:
+        OSError: Something may be missing from it.
+    """
+    if found.failure is not None:
+        raise found.failure
+    return found
+
+
+def _named(error: Exception) -> str:
+    """An error in one line, with the path it is about."""
+    if isinstance(error, OSError) and error.strerror:
+        path = f"{os.fsdecode(error.filename)!r}: " if error.filename else ""
+        return f"{path}{error.strerror}"
+    return str(error)
 
 
 def _add(change: Change, dirt: Dirt) -> None:

@@ -7,6 +7,8 @@ was is not doubted again, and what is not differs for good, whatever its stat sa
 
 from __future__ import annotations
 
+import errno
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -106,7 +108,7 @@ def differ(view: View, numbers: Array) -> None:
 def is_as_indexed(directory: int, path: bytes, digest: int, skip: int, flags: int) -> bool:
     """Whether what the index says of a file is still so: its digest, or why it has none."""
     if skip == layout.SKIP_UNREADABLE:
-        return digest_of(directory, path) is None
+        return is_forbidden(directory, path)
     if skip == layout.SKIP_BINARY and digest == 0:
         # Too large to be read to its end once a NUL was met: this is all there is to know.
         return shows_nothing(directory, path)
@@ -131,6 +133,15 @@ def digest_of(directory: int, path: bytes, *, until_nul: bool = False) -> int | 
     except OSError:
         return None
     return None if until_nul else state.intdigest()
+
+
+def is_forbidden(directory: int, path: bytes) -> bool:
+    """Whether a file may not be read; without a descriptor to read it by that is not known."""
+    try:
+        os.close(open_below(directory, path))
+    except OSError as error:
+        return error.errno in (errno.EACCES, errno.EPERM)
+    return False
 
 
 def shows_nothing(directory: int, path: bytes) -> bool:

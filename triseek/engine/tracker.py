@@ -7,12 +7,21 @@ From then on only what an event named is compared with the index, by the sweep's
 each time: ignore files outside of the tree, and files with several names, which may be edited
 through one that lies elsewhere.
 
-Whatever goes wrong (a queue that overflowed, a cookie that did not come back) costs a sweep,
-never an answer.
+Whatever goes wrong costs a sweep, never an answer:
+
+- A queue that overflowed, or a cookie that did not come back: the next answer takes a sweep.
+- A file or folder that could not be looked at: so does each answer, until it can be.
+- A limit of watches, or any other error: the tracker ends and gives its watches back. The root is
+  swept until somebody tracks it anew.
+
+So what was noted is never needed twice: a follow counts as complete only when all of it has been
+looked at, and from the first step of a look to the last it does not.
 """
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import os
 import threading
 from dataclasses import replace
@@ -20,8 +29,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from triseek import errors
 from triseek.engine.freshness import SPECIAL, Place
-from triseek.files.watcher import Watcher
+from triseek.engine.trouble import Trouble
+from triseek.files.watcher import Watcher, WatchLimit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -34,6 +45,8 @@ Array: TypeAlias = np.ndarray[Any, Any]
 What: TypeAlias = Literal["created", "modified", "removed"]
 Happened: TypeAlias = "dict[bytes, What]"
 """Paths, and what became of each."""
+
+logger = logging.getLogger(__name__)
 
 ROUNDS_MAX = 20
 """New folders are watched and listed again at most so often before everything is swept instead."""
@@ -55,19 +68,26 @@ class Tracker:
         self._told = told
         self._follows: list[Follow] = []
         self._teller: Follow | None = None
+        self._ended: Trouble | None = None
+        self._last: Trouble | None = None
 
     def follow(self, sweeper: Sweeper) -> Follow:
         """Begin to follow a generation; takes as long as a sweep.
 
         Raises:
-            WatchLimit: The tree has more folders than may be watched.
+            WatchLimit: The tree has more folders than may be watched; the tracker has ended.
         """
         follow = Follow(self, sweeper)
         with self.lock:
+            if not self.alive:
+                raise WatchLimit(self.trouble.reason if self.trouble else "the watcher has ended")
             self._drain()
             self._follows.append(follow)
         try:
             follow.begin()
+        except WatchLimit as error:
+            self._end(error)
+            raise
         except BaseException:
             self._leave(follow)
             raise
@@ -83,23 +103,70 @@ class Tracker:
         """
         synced = self.watcher.sync()
         with self.lock:
-            self._drain()
             self._teller = old
             for follow in (old, new):
-                if follow is not None and follow in self._follows and self.alive:
-                    follow.answer(synced=synced)
+                if follow is not None:
+                    self._answer(follow, synced=synced)
             if old is not None:
                 self._leave(old)
             self._teller = new
 
     def dirt(self, follow: Follow) -> Dirt | None:
-        """What the tree as it is now holds that a generation does not know; None: not followed."""
+        """What the tree as it is now holds that a generation does not know.
+
+        None where the tracker cannot tell, whatever the reason: a sweep can.
+
+        Raises:
+            TriseekError: The index cannot be read.
+        """
         synced = self.watcher.sync()
         with self.lock:
-            if follow not in self._follows or not self.alive:
-                return None
+            return self._answer(follow, synced=synced)
+
+    def _answer(self, follow: Follow, *, synced: bool) -> Dirt | None:
+        def answer() -> Dirt:
             self._drain()
             return follow.answer(synced=synced)
+
+        dirt = self._looked(follow, answer)
+        if dirt is not None:
+            self._last = self._trouble_of(follow, dirt, synced=synced)
+        return dirt
+
+    def _looked(self, follow: Follow, look: Callable[[], Dirt]) -> Dirt | None:
+        """Look at the tree for a generation that is followed; None where that fails."""
+        if follow not in self._follows or not self.alive:
+            return None
+        try:
+            return look()
+        except errors.TriseekError:
+            self._told(None)
+            raise
+        except OSError as error:
+            self._last = Trouble(f"the tree could not be looked at: {error}")
+            self._told(None)
+            return None
+        except Exception as error:  # noqa: BLE001 - an edge: a sweep answers, whatever failed here
+            self._end(error)
+            return None
+
+    def _trouble_of(self, follow: Follow, dirt: Dirt, *, synced: bool) -> Trouble | None:
+        if dirt.problem:
+            return Trouble(f"the tree could not be looked at: {dirt.problem}")
+        if not synced:
+            return Trouble(self.watcher.failure or "its events come late")
+        return None if follow.complete else Trouble("the tree changes too quickly to be watched")
+
+    def _end(self, error: Exception) -> None:
+        """Give all watches back; every answer takes a sweep from now on."""
+        if not isinstance(error, WatchLimit):
+            logger.error("tracker ended", exc_info=error)
+        reason = str(error) if isinstance(error, WatchLimit) else f"tracking failed: {error!r}"
+        with self.lock:
+            self._ended = Trouble(reason, getattr(error, "fix", ""))
+            self._follows.clear()
+        self.watcher.close()
+        self._told(None)
 
     def _leave(self, follow: Follow) -> None:
         with self.lock:
@@ -107,15 +174,30 @@ class Tracker:
 
     def reconcile(self, follow: Follow) -> bool:
         """Sweep, whatever the events said; whether they had missed nothing."""
-        self.watcher.sync()
+        synced = self.watcher.sync()
         with self.lock:
-            self._drain()
-            return follow not in self._follows or follow.lost or follow.reconcile()
+            before = self._answer(follow, synced=synced)
+            if before is None or before.freshness != "synced":
+                return True  # it was swept, or will be
+            after = self._looked(follow, follow.sweep)
+            same = after is None or after.freshness == "unverified" or before.same_files(after)
+            if not same:
+                self._told(None)
+            return same
 
     @property
     def alive(self) -> bool:
         """Whether events still come."""
-        return self.watcher.alive
+        return self._ended is None and self.watcher.alive
+
+    @property
+    def trouble(self) -> Trouble | None:
+        """Why the last answer took a sweep, or the next one will; None if events tell all."""
+        if self._ended is not None:
+            return self._ended
+        if not self.watcher.alive:
+            return Trouble(self.watcher.failure or "the watcher has ended")
+        return self._last
 
     def close(self) -> None:
         """Stop watching."""
@@ -138,8 +220,10 @@ class Follow:
     """One generation of an index, followed. Its tracker's lock guards it."""
 
     def __init__(self, tracker: Tracker, sweeper: Sweeper) -> None:
-        self.lost = True
-        """Whether only a sweep can tell what changed."""
+        self.lost = False
+        """Whether events were lost since the last sweep began."""
+        self._looked = False
+        """Whether all that happened before the news has been looked at, and new folders watched."""
         self._tracker = tracker
         self._sweeper = sweeper
         self._dirt: Dirt | None = None
@@ -151,11 +235,21 @@ class Follow:
         self._news = _News()
 
     def begin(self) -> None:
-        """Watch every folder, then sweep; events from then on are not missed."""
-        self._tracker.watcher.watch(self._sweeper.folders)
+        """Watch every folder, then sweep; events from then on are not missed.
+
+        What cannot be looked at now is left to the first answer.
+
+        Raises:
+            WatchLimit: The tree has more folders than may be watched.
+        """
         self._sweeper.prepare()
-        self._linked = self._sweeper.linked()
-        self._sweep()
+        with contextlib.suppress(OSError):
+            self.sweep()
+
+    @property
+    def complete(self) -> bool:
+        """Whether no sweep is needed to tell what changed."""
+        return self._looked and not self.lost
 
     def add(self, changes: Changes) -> None:
         """Take in what was noted."""
@@ -163,56 +257,70 @@ class Follow:
         self.lost = self.lost or changes.lost or changes.gone
 
     def answer(self, *, synced: bool) -> Dirt:
-        """What is dirty; whether every event has come decides how that is found out."""
-        return self.now() if synced and not self.lost else self.anew()
+        """What is dirty; whether every event has come decides how that is found out.
+
+        Raises:
+            OSError: Something cannot be looked at.
+            WatchLimit: A folder cannot be watched.
+        """
+        return self.now() if synced and self.complete else self.anew()
 
     def anew(self) -> Dirt:
-        """Sweep, because it is not known what happened."""
+        """Sweep, because it is not known what happened.
+
+        Told before, for who asks the journal meanwhile, and after: a change may have come before
+        its folder was watched, and no clock older than the sweep knows of it.
+        """
         self._tracker.tell(self, None)
-        return self._sweep()
+        dirt = self.sweep()
+        self._tracker.tell(self, None)
+        return dirt
 
-    def reconcile(self) -> bool:
-        """Sweep, and compare with what the events had told."""
-        before = self.now()
-        after = self._sweep()
-        same = before.scan == after.scan and all(map(np.array_equal, before.masks, after.masks))
-        if not same:
-            self._tracker.tell(self, None)
-        return same
-
-    def _sweep(self) -> Dirt:
+    def sweep(self) -> Dirt:
         """Sweep, and go on from there. Events may be taken in meanwhile; they are looked at later.
 
         Only the first sweep of a generation is made without the tracker's lock.
+
+        Raises: as `answer`.
         """
-        self._news, self.lost = _News(), False
+        self._news, self.lost, self._looked = _News(), False, False
+        # All of them: after an overflow there are no watches left.
+        self._tracker.watcher.watch(self._sweeper.folders)
         self._outer = self._sweeper.outer_rules()
         dirt = self._sweeper.sweep()
-        # Later answers have it from the events that nothing has changed since.
-        self._dirt = replace(dirt, freshness="synced")
+        if dirt.freshness != "swept":
+            return dirt
+        self._linked = self._sweeper.linked()
         self._files = _changed(dirt)
         self._folders = {self._sweeper.folder_of(folder) for folder in dirt.suspect}
         self._rules = dirt.ruled
-        if dirt.freshness != "swept":
-            self.lost = True
-        elif self._watch_new(dirt):
-            self._dirt = dirt = self._look()
+        if self._watch_new(dirt):
+            looked = self._look()
+            if looked is None:
+                return self._sweeper.sweep()
+            dirt = looked
+        # Later answers have it from the events that nothing has changed since.
+        self._dirt, self._looked = replace(dirt, freshness="synced"), True
         return dirt
 
     def now(self) -> Dirt:
         """What is dirty, events taken in."""
-        assert self._dirt is not None  # noqa: S101 - `lost` until the first sweep
+        assert self._dirt is not None  # noqa: S101 - not complete until the first sweep
         before, news, outer = self._dirt, self._news, self._sweeper.outer_rules()
         if not news and outer == self._outer and not self._has_linked:
             return before
         ruled = news.has_rules or outer != self._outer
+        self._looked = False
         self._news, self._outer, self._rules = _News(), outer, self._rules or ruled
         self._absorb(news)
-        self._dirt = self._look()
+        dirt = self._look()
+        if dirt is None:
+            return self.anew()
         # Other rules list other files, of which no event tells.
-        happened = None if ruled else self._happened(news, before, self._dirt)
+        happened = None if ruled else self._happened(news, before, dirt)
         self._tracker.tell(self, happened)
-        return self._dirt
+        self._dirt, self._looked = dirt, True
+        return dirt
 
     @property
     def _has_linked(self) -> bool:
@@ -233,16 +341,18 @@ class Follow:
             self._folders.add(sweeper.folder_of(tree.rpartition(b"/")[0]))
         self._folders.update(map(sweeper.folder_of, news.folders))
 
-    def _look(self) -> Dirt:
-        """Compare what was named with the index, until every new folder is watched."""
+    def _look(self) -> Dirt | None:
+        """Compare what was named with the index, until every new folder is watched.
+
+        None where folders appear more quickly than that.
+        """
         for _ in range(ROUNDS_MAX):
             dirt = self._sweeper.look(self._place(), rules=self._rules)
             if not self._watch_new(dirt):
                 self._rules = dirt.ruled
                 self._files = _changed(dirt)
                 return dirt
-        self.lost = True
-        return self._sweeper.sweep()
+        return None
 
     def _watch_new(self, dirt: Dirt) -> bool:
         """Watch folders that appeared; whether there were any, so that they are listed again."""

@@ -14,6 +14,7 @@ from triseek.files.watcher import WatchLimit, obstacle
 if TYPE_CHECKING:
     from triseek.engine.backends.indexed import Indexed
     from triseek.engine.tracker import Happened
+    from triseek.engine.trouble import Trouble
 
 
 class Watch:
@@ -35,24 +36,30 @@ class Watch:
         self._indexed = indexed
         try:
             self._tracker = Tracker(indexed.root, cookies, folders_max, self._note)
-        except WatchLimit as error:
-            raise Unwatchable(f"{indexed.root} is not watched: {error}") from error
+        except (WatchLimit, OSError, RuntimeError) as error:
+            raise self._unwatchable(error) from error
         self._begin()
 
     def _begin(self) -> None:
         self.journal.watching_began()
         try:
             self._indexed.track(self._tracker)
-        except WatchLimit as error:
+        except (WatchLimit, OSError, RuntimeError) as error:
             self.close()
-            raise Unwatchable(f"{self._indexed.root} is not watched: {error}") from error
+            raise self._unwatchable(error) from error
         except BaseException:
             self.close()
             raise
 
+    def _unwatchable(self, error: Exception) -> Unwatchable:
+        fix = getattr(error, "fix", "") or None
+        return Unwatchable(f"{self._indexed.root} is not watched: {error}", next_step=fix)
+
     def _note(self, happened: Happened | None) -> None:
         self.changed = time.monotonic()
-        if happened is None:
+        if not self.alive:
+            self.journal.watching_ended()
+        elif happened is None:
             self.journal.lose()
         else:
             self.journal.note(happened)
@@ -61,6 +68,11 @@ class Watch:
     def alive(self) -> bool:
         """Whether events still come."""
         return self._tracker.alive
+
+    @property
+    def trouble(self) -> Trouble | None:
+        """Why answers take a sweep although the root is watched, or was; None if they do not."""
+        return self._tracker.trouble
 
     def wait(self, timeout_s: float) -> bool:
         """Wait for the next event; whether one came."""

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from triseek.errors import InvalidQuery
+from triseek.files import absence
 from triseek.files.containment import as_regular
 from triseek.query.globs import RuleSet, parse_line, wrap
 from triseek.query.seen import AS_IT_IS, Seen
@@ -178,6 +179,8 @@ class IgnoreFiles:
     """Lines of ignore files that are no valid globs, and files that cannot be read."""
     invalid: list[tuple[bytes, str]] = field(init=False, default_factory=list)
     """Those of them that are invalid globs."""
+    failure: OSError | None = field(init=False, default=None)
+    """The first error for which rules may be missing that are there and may be read."""
     _global: RuleSet = field(init=False)
     _explicit: list[RuleSet] = field(init=False)
 
@@ -295,13 +298,14 @@ class IgnoreFiles:
 
     def read(self, path: bytes, *, must: bool = False) -> RuleSet:
         """The rules of one ignore file; none if it cannot be read."""
-        if not must and not os.path.isfile(path):  # noqa: PTH113
-            return _NO_RULES
         try:
             # One that was named on a command line may be a pipe.
             with open(path if must else _opened(path), "rb") as file:  # noqa: PTH123
                 data = file.read()
         except OSError as error:
+            # Without a number: it is no regular file, and was closed again.
+            if self.failure is None and error.errno and not absence.is_unseen(error):
+                self.failure = error
             if must or not isinstance(error, FileNotFoundError):
                 self.problems.append((path, error.strerror or str(error)))
             return _NO_RULES

@@ -43,6 +43,11 @@ _GONE = (errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.ELOOP)
 class WatchLimit(Exception):
     """No more can be watched; the message is one line saying what ran out."""
 
+    def __init__(self, message: str, fix: str = "") -> None:
+        """`fix`: the command or setting that raises the limit; empty if none does."""
+        super().__init__(message)
+        self.fix = fix
+
 
 class Event(NamedTuple):
     """One event as the kernel wrote it."""
@@ -65,7 +70,10 @@ class Inotify:
         """
         self.fd: int = _libc().inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK)
         if self.fd < 0:
-            raise _refused("no more inotify instances (fs.inotify.max_user_instances)")
+            raise _refused(
+                "no more inotify instances (fs.inotify.max_user_instances)",
+                raising("max_user_instances"),
+            )
 
     def add(self, path: bytes, mask: int = FOLDER, *, follow: bool = False) -> int | None:
         """Watch a folder; the same inode always gives the same descriptor.
@@ -83,7 +91,9 @@ class Inotify:
         if ctypes.get_errno() in _GONE:
             return None
         if ctypes.get_errno() == errno.ENOSPC:
-            raise _refused("no more inotify watches (fs.inotify.max_user_watches)")
+            raise _refused(
+                "no more inotify watches (fs.inotify.max_user_watches)", raising("max_user_watches")
+            )
         raise _refused(f"cannot watch {os.fsdecode(path)!r}")
 
     def remove(self, watch: int) -> None:
@@ -124,8 +134,14 @@ def limit(name: str) -> int | None:
         return None
 
 
-def _refused(reason: str) -> WatchLimit:
-    return WatchLimit(f"{reason}: {os.strerror(ctypes.get_errno())}")
+def raising(name: str, least: int = 0) -> str:
+    """The command that raises one of the kernel's limits to four times, and at least to `least`."""
+    most = max(least, 4 * (limit(name) or 2048))
+    return f"sudo sysctl fs.inotify.{name}={1 << (most - 1).bit_length()}"
+
+
+def _refused(reason: str, fix: str = "") -> WatchLimit:
+    return WatchLimit(f"{reason}: {os.strerror(ctypes.get_errno())}", fix)
 
 
 @functools.cache

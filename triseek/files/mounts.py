@@ -99,10 +99,18 @@ class Guard:
     """
 
     def __init__(self, root: bytes) -> None:
-        """Begin with what is mounted now; where there is no /proc, nothing is ever told."""
+        """Guard a root, once it is opened."""
         self._root = root
         self.fd = -1
-        with contextlib.suppress(OSError):
+        self._known: list[Mount] = []
+
+    def open(self) -> None:
+        """Begin with what is mounted now; where there is no /proc, nothing is ever told.
+
+        Raises:
+            OSError: The table is there and cannot be read.
+        """
+        with contextlib.suppress(FileNotFoundError):
             self.fd = os.open(MOUNTINFO, os.O_RDONLY | os.O_CLOEXEC)
         self._known = self._below()
 
@@ -114,7 +122,8 @@ class Guard:
     def close(self) -> None:
         """Close the table."""
         if self.fd >= 0:
-            os.close(self.fd)
+            with contextlib.suppress(OSError):  # somebody has closed it already
+                os.close(self.fd)
 
     def _below(self) -> list[Mount]:
         if self.fd < 0:

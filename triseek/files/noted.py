@@ -138,6 +138,10 @@ class Cookies:
         except OSError as error:
             raise StateUnwritable(f"cannot make {folder!r}: {error.strerror}") from error
         self.folder = os.fsencode(folder)
+        self.unheard = 0
+        """How many cookies in a row were made, and their events did not come in time."""
+        self.failure = ""
+        """Why the last cookie did not come back, in one line; empty if it did."""
         self._prefix = f"{os.getpid()}-{secrets.token_hex(6)}-".encode()
         self._numbers = itertools.count()
         self._lock = threading.Lock()
@@ -164,12 +168,15 @@ class Cookies:
         try:
             self._make(name)
             hurry()
-            waiter.done.wait(timeout_s)
-        except OSError:
+            came = waiter.done.wait(timeout_s)
+        except OSError as error:
+            self.failure = f"cannot make a file in {os.fsdecode(self.folder)!r}: {error.strerror}"
             return False
         finally:
             with self._lock:
                 self._waiting.pop(name, None)
+        self.unheard = 0 if came else self.unheard + 1
+        self.failure = "" if waiter.arrived else f"no event of a new file within {timeout_s:g} s"
         return waiter.arrived
 
     def seen(self, names: Collection[bytes]) -> None:

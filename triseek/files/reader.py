@@ -9,10 +9,15 @@ Three rules hold it together.
   in the queue of a watch that was ended belongs to nobody.
 - After a loss the instance is thrown away and a new one begun. No map of watches can be trusted
   past a gap, and ending the watches one by one would flood the queue again.
+
+A reader whose thread meets an error it does not know ends, and says so: who follows the tree sweeps
+it from then on, and makes another reader. None is mended while it runs.
 """
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import os
 import select
 import threading
@@ -30,6 +35,10 @@ if TYPE_CHECKING:
     from triseek.files.inotify import Event
     from triseek.files.noted import Cookies, Noted
 
+logger = logging.getLogger(__name__)
+
+JOIN_S = 2.0
+"""Longest wait for the thread to end; one that hangs keeps its descriptors, and nobody waits."""
 REST_MS = 5
 """How long the reader rests after events nobody waits for: a busy tree then costs one reading
 per rest instead of one per event. A full queue (16,384) takes longer than that to fill."""
@@ -47,8 +56,10 @@ class Reader:
 
         Raises:
             RepoNotDetected: There is no such root, or it may not be read.
-            WatchLimit: No more can be watched.
+            WatchLimit: No more can be watched, or there is no descriptor or thread for it.
         """
+        self.failure = ""
+        """The error that ended the thread, in one line; empty if none did."""
         self._root = root
         self._prefix = root.rstrip(b"/") + b"/"
         self._cookies = cookies
@@ -59,18 +70,19 @@ class Reader:
         self._cookie_watch = -1
         self._over = False
         self._resting = False
-        self._inotify = Inotify()
-        self._wake = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+        name = f"watch {os.fsdecode(root)}"
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._wake = -1
         self._guard = mounts.Guard(root)
+        self._inotify = Inotify()
         try:
-            self._begin()
+            self._open()
+        except (OSError, RuntimeError) as error:
+            self._release()
+            raise WatchLimit(f"cannot watch {os.fsdecode(root)!r}: {error}") from error
         except BaseException:
             self._release()
             raise
-        self._all, self._bell = self._polls()
-        name = f"watch {os.fsdecode(root)}"
-        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
-        self._thread.start()
 
     def watch(self, folders: Iterable[bytes]) -> None:
         """Watch these and, for they tell when those go, the folders above them."""
@@ -101,11 +113,20 @@ class Reader:
             if self._wake < 0:
                 return
             self._over = True
-            os.eventfd_write(self._wake, 1)
-        self._thread.join()
+            with contextlib.suppress(OSError):
+                os.eventfd_write(self._wake, 1)
+        self._thread.join(JOIN_S)
         with self._lock:
-            if self._wake >= 0:
+            if self._wake >= 0 and not self._thread.is_alive():
                 self._release()
+
+    def _open(self) -> None:
+        """Watch, and start to read."""
+        self._guard.open()
+        self._wake = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+        self._begin()
+        self._all, self._bell = self._polls()
+        self._thread.start()
 
     # Watches. The lock is held.
 
@@ -156,7 +177,8 @@ class Reader:
         """Throw the instance away with all its watches and events, and begin anew."""
         self._all.unregister(self._inotify.fd)
         fresh = Inotify()
-        self._inotify.close()
+        with contextlib.suppress(OSError):  # somebody has closed it already
+            self._inotify.close()
         self._inotify = fresh
         self._all.register(fresh.fd, select.POLLIN)
         PROCESS.give_back(len(self._watched))
@@ -166,9 +188,10 @@ class Reader:
     def _release(self) -> None:
         PROCESS.give_back(len(self._watched))
         self._watched = Watched()
-        self._inotify.close()
         self._guard.close()
-        os.close(self._wake)
+        for close in (self._inotify.close, lambda: os.close(self._wake)):
+            with contextlib.suppress(OSError):  # somebody has closed it already
+                close()
         self._wake = -1
 
     # The thread.
@@ -187,6 +210,11 @@ class Reader:
         try:
             while not (self._over or gone):
                 gone = self._turn()
+        except Exception as error:
+            self.failure = f"reading events failed: {error!r}"
+            known = isinstance(error, OSError)
+            logger.warning("watcher ended", extra={"reason": self.failure},
+                           exc_info=None if known else error)  # fmt: skip
         finally:
             self._over = True
             self._noted.end(gone=gone)
@@ -246,15 +274,19 @@ class Reader:
             self._renew()
         except RepoNotDetected:
             return False
-        except WatchLimit:
-            self._over = True
+        except WatchLimit as error:
+            self._end(str(error))
         return True
+
+    def _end(self, reason: str) -> None:
+        self._over = True
+        self.failure = reason
 
     def _cookie(self, event: Event, batch: Batch) -> None:
         if event.name:
             batch.cookies.append(event.name)
         elif event.mask & _ENDED:  # no cookies, no order: a watcher without is none
-            self._over = True
+            self._end(f"the folder {os.fsdecode(self._cookies.folder)!r} is gone")
 
     def _note(self, folder: bytes, event: Event, batch: Batch) -> None:
         if not event.name:

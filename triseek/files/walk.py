@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from triseek.errors import InvalidRequest, RepoNotDetected
+from triseek.files import absence
 from triseek.files.ignore import ALLOWED_DIRS, ALLOWED_FILES, IgnoreFiles, Options
 from triseek.model import budget
 from triseek.model.search import Skipped
@@ -58,6 +59,8 @@ class Walk:
     """Ignore files and `.git` in folders entered, hidden, listed or links: what has a say."""
     problems: list[tuple[bytes, str]] = field(default_factory=list)
     """Ignore files, or lines of them, that could not be used: path and why."""
+    failure: OSError | None = None
+    """The first error for which something may be missing that is there and may be read."""
 
     def __iter__(self) -> Iterator[Entry]:
         return (Entry(path, path in self.allowlisted) for path in self.paths)
@@ -204,6 +207,7 @@ class _Walker:
         found.directories = sorted(set(found.directories), key=path_order)
         found.excluded = sorted(set(found.excluded), key=lambda entry: path_order(entry.path))
         found.problems = self.ignore.problems
+        found.failure = found.failure or self.ignore.failure
         return found
 
     def _absolute(self, relative: bytes) -> bytes:
@@ -371,7 +375,9 @@ class _Walker:
             return None  # it has gone since the folder above it was read
         except OSError as error:
             self._skip(folder.path[:-1], error)
-            if not (listing.files or listing.dirs or others):
+            # One that may not be read is a folder all the same: it is known when it may be again.
+            empty = not (listing.files or listing.dirs or others)
+            if empty and not isinstance(error, PermissionError):
                 return None
         for part in (listing.files, listing.dirs, others):
             listing.special += [name for name in part if name[0] == _DOT and name in self.special]
@@ -399,6 +405,8 @@ class _Walker:
             listing.linked[name] = key
 
     def _skip(self, path: bytes, error: OSError) -> None:
+        if self.walk.failure is None and not absence.is_unseen(error):
+            self.walk.failure = error
         reason = error.strerror or str(error)
         self.walk.skipped.append(Skipped(path, "unreadable", reason))
 

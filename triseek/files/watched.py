@@ -88,7 +88,9 @@ class Budget:
         """
         with self._lock:
             if self.used >= most:
-                raise WatchLimit(f"the budget of {most:,} watched folders is used up")
+                raise WatchLimit(
+                    f"the budget of {most:,} watched folders is used up", _larger_budget(most)
+                )
             self.used += 1
 
     def give_back(self, count: int) -> None:
@@ -98,6 +100,14 @@ class Budget:
 
 
 PROCESS = Budget()
+
+
+def _larger_budget(most: int) -> str:
+    """The setting that allows more: the kernel's if that is what bounds the budget, else ours."""
+    users = inotify.limit("max_user_watches")
+    if users is not None and most >= users // 4:
+        return inotify.raising("max_user_watches")
+    return f"export TRISEEK_WATCH_MAX_FOLDERS={4 * most}; triseek daemon restart"
 
 
 def allowance(budget: int) -> int:

@@ -29,6 +29,10 @@ __all__ = ["SYNC_S", "WATCHES_MAX", "Changes", "WatchLimit", "Watcher", "obstacl
 SYNC_S = 1.0
 """Longest wait for a cookie; it takes less than a millisecond unless the machine is drowning."""
 
+UNHEARD_MAX = 3
+"""Cookies in a row whose events do not come in time; then the watcher counts as dead. One may be
+late on a busy machine; a thread that hangs, or whose descriptor was closed, never answers."""
+
 _LINUX = sys.platform.startswith("linux")
 
 
@@ -65,6 +69,7 @@ class Watcher:
         self._identity = _identity(self._root)
         if self._identity is None:
             raise RepoNotDetected(f"cannot watch {os.fsdecode(root)!r}: no such folder")
+        self._ended = False
         self._noted = Noted()
         self._cookies = Cookies(cookies)
         self._road = self._open_road(budget, native=_LINUX if native is None else native)
@@ -83,7 +88,14 @@ class Watcher:
     @property
     def alive(self) -> bool:
         """Whether events are read, and the root is still the folder it was."""
-        return self._road.running() and not self._noted.gone and self._there()
+        return not self._ended and self._road.running() and not self._noted.gone and self._there()
+
+    @property
+    def failure(self) -> str:
+        """Why it is dead, or why the last `sync` failed, in one line; empty if neither is so."""
+        if self._noted.gone:
+            return "the folder is not where it was"
+        return self._road.failure or self._cookies.failure
 
     def watch(self, folders: Iterable[bytes]) -> None:
         """Watch these folders, relative to the root, which is empty; not what is below them.
@@ -105,7 +117,17 @@ class Watcher:
 
         A folder that was not watched when it happened does not count, of course.
         """
-        return self.alive and self._cookies.round_trip(self._road.hurry, timeout_s)
+        if not self.alive:
+            return False
+        done = self._cookies.round_trip(self._road.hurry, timeout_s)
+        if self._cookies.unheard >= UNHEARD_MAX:
+            self._end(gone=False)
+        return done
+
+    def _end(self, *, gone: bool) -> None:
+        self._ended = True
+        self._noted.end(gone=gone)
+        self._cookies.close()
 
     def take(self) -> Changes:
         """What was noted since the last call."""
@@ -130,13 +152,14 @@ class Watcher:
         """Whether the root's path still leads to it: one above it may have moved, untold."""
         if _identity(self._root) == self._identity:
             return True
-        self._noted.end(gone=True)
-        self._cookies.close()
+        self._end(gone=True)
         return False
 
 
 class Road(Protocol):
     """Where events come from. A road adds them to `Noted`, and tells `Cookies` of theirs."""
+
+    failure: str
 
     def watch(self, folders: Iterable[bytes]) -> None: ...
     def is_watched(self, folder: bytes) -> bool: ...
@@ -160,8 +183,9 @@ class Foreign:
         """Watch everything below the root, and start to read.
 
         Raises:
-            WatchLimit: watchfiles refuses; the message says why.
+            WatchLimit: watchfiles refuses, or there is no thread for it; the message says why.
         """
+        self.failure = ""
         self._noted = noted
         self._cookies = cookies
         self._root = root
@@ -170,7 +194,11 @@ class Foreign:
         self._notify = self._begin()
         name = f"watch {os.fsdecode(root)}"
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
-        self._thread.start()
+        try:
+            self._thread.start()
+        except RuntimeError as error:
+            self._notify.close()
+            raise WatchLimit(f"cannot watch {os.fsdecode(root)!r}: {error}") from error
 
     def watch(self, folders: Iterable[bytes]) -> None:
         """Nothing is left to do."""
@@ -231,7 +259,8 @@ class Foreign:
         self._notify.close()
         try:
             self._notify = self._begin()
-        except WatchLimit:
+        except WatchLimit as error:
+            self.failure = str(error)
             self._stop.set()
 
     def _settle(self, batch: Batch) -> None:

@@ -8,9 +8,10 @@ every change with one `stat` per file and directory, and no walk.
 from __future__ import annotations
 
 import os
+import stat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from triseek.files import git
+from triseek.files import absence, git
 from triseek.files.ignore import REPOSITORY, global_excludes_path
 from triseek.store import layout
 
@@ -121,6 +122,9 @@ def changed_rules(table: Table) -> tuple[bool, int]:
 
     Before the rules were those of ripgrep 15 no `.jj` was watched: what such an index leaves out
     may be wrong.
+
+    Raises:
+        OSError: It cannot be told of one of them.
     """
     paths = table.names("path").all()
     changed, newest = not any(path.endswith(b"/.jj") for path in paths), 0
@@ -143,16 +147,27 @@ def rule_times(path: bytes) -> tuple[int, int, int, int]:
 
     Git touches its folder with every command, as Jujutsu does; only its being there matters. A
     `.git` that is a file, as in a worktree, says where the rules are.
+
+    Raises:
+        OSError: It cannot be told whether there is such a file.
     """
-    now = times(path)
-    is_folder = path.endswith((b"/.git", b"/.jj")) and now[0] >= 0 and not os.path.isfile(path)
-    return _FOLDER if is_folder else now
+    now = absence.status(path)
+    if now is None:
+        return _NOTHING
+    is_folder = path.endswith((b"/.git", b"/.jj")) and not stat.S_ISREG(now.st_mode)
+    return _FOLDER if is_folder else _times(now)
 
 
 def times(path: bytes) -> tuple[int, int, int, int]:
     """What a path's stat says: (size, mtime_ns, ctime_ns, inode); size -1 if nothing is there."""
     try:
-        stat = os.stat(path)
+        return _times(os.stat(path))
     except OSError:
-        return -1, 0, 0, 0
-    return stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino
+        return _NOTHING
+
+
+_NOTHING = (-1, 0, 0, 0)
+
+
+def _times(now: os.stat_result) -> tuple[int, int, int, int]:
+    return now.st_size, now.st_mtime_ns, now.st_ctime_ns, now.st_ino

@@ -25,7 +25,6 @@ from triseek.engine.absorb import changed_of
 from triseek.engine.backends import lines, verify
 from triseek.engine.backends.file import FileSearch, named_files
 from triseek.engine.backends.generation import State
-from triseek.engine.freshness import BUDGET_S
 from triseek.files import walk
 from triseek.files.ignore import excludes_see_folders
 from triseek.files.root import open_folder
@@ -174,14 +173,14 @@ class Indexed:
         """What changed.
 
         Raises:
-            BackendFailure: Another road knows better: there was no time to compare the tree with
-                the index, so that an edit might be missing from an answer; or a folder that was
+            BackendFailure: Another road knows better: the tree could not be compared with the
+                index, so that an edit might be missing from an answer; or a folder that was
                 named is ignored by now.
         """
         dirt = state.sweep(verified=verified)
         if verified and dirt.freshness == "unverified":
             raise errors.BackendFailure(
-                f"the tree could not be compared with its index in {BUDGET_S:g} s",
+                f"the tree could not be compared with its index: {dirt.problem}",
                 next_step="Search again, or start the daemon, which is told what changes.",
             )
         named = named_files(os.fsencode(self.root), paths)
@@ -223,16 +222,18 @@ class Indexed:
     def catch_up(self) -> None:
         """Let the newest generation answer, followed as its predecessor was; else do nothing.
 
+        Where it cannot be followed it answers all the same, by sweeps.
+
         Raises:
             IndexUnavailable, IndexCorrupt, FormatTooNew: It cannot be used; the old one answers on.
-            WatchLimit: The tree has more folders than may be watched.
         """
         with self._catching_up:
             old, tracker = self._state, self._tracker
             if old is None or tracker is None or old.reader.manifest == self._manifest():
                 return
             new = self._open()
-            new.follow(tracker, old)
+            with contextlib.suppress(WatchLimit):
+                new.follow(tracker, old)
             with self._lock:
                 self._state = new
 
@@ -296,7 +297,7 @@ class Indexed:
             return
 
         def run() -> None:
-            with contextlib.suppress(errors.TriseekError, WatchLimit, OSError):
+            with contextlib.suppress(errors.TriseekError, OSError, RuntimeError):
                 self.catch_up()
 
         threading.Thread(target=run, name="triseek-catch-up", daemon=True).start()
