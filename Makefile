@@ -69,6 +69,9 @@ ROADS := scan auto
 ripgrep-tests: $(VENV)/.ready  ## ripgrep's own integration tests run through triseek (cargo; ROADS=scan auto index daemon)
 	$(RUN) tests.ripgrep_own $(ROADS)
 
+faults: $(VENV)/.ready  ## Fail system calls of watching at random, COUNT= of them (10,000) from SEED= on, and compare every answer
+	$(RUN) tests.engine.faulty_histories $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED))
+
 clients: $(VENV)/.ready  ## Real agents (npm) use the server and the memo, take work over, and are installed into; no account is needed
 	$(RUN) pytest -q -rs -m slow tests/e2e/test_mcp_clients.py tests/e2e/test_memo_in_agents.py \
 	    tests/e2e/test_handoff_in_agents.py \
@@ -107,4 +110,4 @@ build: $(VENV)/.ready  ## Wheel and sdist
 clean:  ## What can be rebuilt
 	rm -rf dist .coverage* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 
-.PHONY: help demo check format lint types imports test test-nojit test-all prove ripgrep-tests fuzz clients browser golden cover bench bench-daemon bench-quick build clean
+.PHONY: help demo check format lint types imports test test-nojit test-all prove ripgrep-tests fuzz faults clients browser golden cover bench bench-daemon bench-quick build clean

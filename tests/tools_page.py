@@ -103,6 +103,10 @@ STATUS_FIELDS: Mapping[str, tuple[str, bool]] = {
                      " being made)"), False),
     "generation": ("of the index; another count than a search's", True),
     "dirty_files": ("files that differ from the index and are searched directly", True),
+    "not_watched": (
+        "why answers take a sweep although a daemon runs, and what to do; absent if they do not",
+        True,
+    ),
     "problem": ("why an index cannot be read", True),
 }  # fmt: skip
 REINDEX_FIELDS: Mapping[str, tuple[str, bool]] = {

@@ -14,28 +14,13 @@ import pytest
 import xxhash
 
 from tests.engine import roads
+from tests.engine.conftest import WORDS
 from triseek.engine import settle
 from triseek.engine.engine import Engine
 from triseek.files.walk import walk
 from triseek.index.build import DEFAULT_SCOPE, build
 from triseek.index.update import update
 from triseek.model.search import PatternSpec, SearchRequest
-
-WORDS = ("alpha", "beta", "gamma", "needle")
-
-
-@pytest.fixture
-def followed(tmp_path):
-    root, index_dir = str(tmp_path / "root"), str(tmp_path / "index")
-    os.makedirs(f"{root}/.git")
-    files = {f"d{i}/s{j}/f{k}.txt": f"{WORDS[k % 4]} {i} {j}\n" for i in range(3) for j in range(3)
-             for k in range(4)}  # fmt: skip
-    roads.write(root, {**files, "top.txt": "needle\n", ".gitignore": "*.log\nbuild/\n"})
-    build(root, index_dir)
-    engine = Engine(root, index_dir=index_dir)
-    engine.watch(str(tmp_path / "cookies"))
-    yield engine
-    engine.unwatch()
 
 
 def dirt_of(engine):

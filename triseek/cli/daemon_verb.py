@@ -195,6 +195,8 @@ def _root_line(root: dict[str, Any]) -> str:
         how = "no index" + (f": {root['trouble']}" if root["trouble"] else "")
     else:
         how = f"swept: {root['trouble'] or 'not watched yet'}"
+        if root.get("fix"):
+            how += f"; to fix it: {root['fix']}"
     return f"  {root['target_root']}: {how}"
 
 

@@ -123,7 +123,8 @@ class Keeper:
 
     def _after(self, error: Exception) -> float:
         """How long to leave it at that."""
-        self.trouble = Trouble(str(error), getattr(error, "next_step", ""))
+        # Of the error itself: what its class advises is for who asked, not for `status`.
+        self.trouble = Trouble(str(error), vars(error).get("next_step", ""))
         known = isinstance(error, (errors.TriseekError, OSError))
         logger.warning(
             "upkeep failed",

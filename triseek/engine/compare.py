@@ -197,8 +197,8 @@ def _ask_again(directory: int, names: Names, numbers: Array, rows: Array) -> Non
     for i in np.flatnonzero(rows[:, fetch.STAT_KIND] == 0).tolist():
         path = names[int(numbers[i])]
         # Too long for one call: `_Below` and `stat_slowly` have looked from half way down.
-        if path and len(path) < fetch.NAME_BYTES:
-            now = absence.status(path, directory=directory, follow=False)
+        if len(path) < fetch.NAME_BYTES:
+            now = absence.status(path or b".", directory=directory, follow=False)
             if now is not None:
                 rows[i] = fetch.stat_row(now)
 

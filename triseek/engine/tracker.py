@@ -104,9 +104,13 @@ class Tracker:
         synced = self.watcher.sync()
         with self.lock:
             self._teller = old
-            for follow in (old, new):
-                if follow is not None:
-                    self._answer(follow, synced=synced)
+            try:
+                for follow in (old, new):
+                    if follow is not None:
+                        self._answer(follow, synced=synced)
+            except BaseException:
+                self._leave(new)
+                raise
             if old is not None:
                 self._leave(old)
             self._teller = new

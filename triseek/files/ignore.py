@@ -257,7 +257,7 @@ class IgnoreFiles:
         if above and not self.options.require_git:
             return False
         markers = REPOSITORY if self.options.require_git else (b".jj",)
-        return any(name in present and _exists(path, name) for name in markers)
+        return any(name in present and self._exists(path, name) for name in markers)
 
     def _rules(self, frame: _Frame) -> Rules:
         """Put every rule set that counts in the order in which they decide."""
@@ -295,6 +295,13 @@ class IgnoreFiles:
             return None
         start = real if common.startswith(b".") else self._here
         return os.path.join(start, common)  # noqa: PTH118
+
+    def _exists(self, folder: bytes, name: bytes) -> bool:
+        try:
+            return absence.exists(folder.rstrip(b"/") + b"/" + name)
+        except OSError as error:
+            self.failure = self.failure or error
+            return False
 
     def read(self, path: bytes, *, must: bool = False) -> RuleSet:
         """The rules of one ignore file; none if it cannot be read."""
@@ -383,10 +390,6 @@ def _parents(folder: bytes) -> list[bytes]:
         found.append(parent)
         folder = parent
     return found[::-1]
-
-
-def _exists(folder: bytes, name: bytes) -> bool:
-    return os.path.exists(folder.rstrip(b"/") + b"/" + name)  # noqa: PTH110
 
 
 def _first_line(path: bytes) -> bytes | None:

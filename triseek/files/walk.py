@@ -11,6 +11,7 @@ What cannot be entered is noted in `Walk.skipped` and never ends the walk.
 from __future__ import annotations
 
 import os
+import stat
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -84,6 +85,7 @@ def walk(
 
     Raises:
         RepoNotDetected: There is no such folder.
+        OSError: It cannot be looked at.
         InvalidQuery: A glob or a type is invalid.
         InvalidRequest: A path in `within` leads out of the root.
     """
@@ -108,6 +110,7 @@ def walk_below(
 
     Raises:
         RepoNotDetected: There is no such root.
+        OSError: It cannot be looked at.
         InvalidQuery: A glob or a type is invalid.
     """
     walker = _Walker(os.fsencode(root), scope)
@@ -154,7 +157,8 @@ class _Listing:
 
 class _Walker:
     def __init__(self, root: bytes, scope: ScopeSpec) -> None:
-        if not os.path.isdir(root):  # noqa: PTH112
+        status = absence.status(root)
+        if status is None or not stat.S_ISDIR(status.st_mode):
             raise RepoNotDetected(f"not a folder: {os.fsdecode(root)}")
         self.root = os.path.abspath(root)  # noqa: PTH100
         self.scope = scope
@@ -182,13 +186,13 @@ class _Walker:
         """Walk one folder, or take one file as it is."""
         self.starts += 1
         path = self._absolute(name)
-        if not os.path.isdir(path):  # noqa: PTH112
+        status = absence.status(path)
+        if status is None or not stat.S_ISDIR(status.st_mode):
             if os.path.lexists(path):
                 self.walk.paths.append(name)
             else:
                 self.walk.skipped.append(Skipped(name, "not_found"))
             return
-        status = os.stat(path)  # noqa: PTH116
         self.device = status.st_dev
         above = ((status.st_dev, status.st_ino),) if self.scope.follow else ()
         folder = name + b"/" if name else b""

@@ -141,9 +141,11 @@ def _status(status: Mapping[str, Any]) -> str:
         return f"index_status: no index present{problem} — call `reindex` to build one"
     fresh = "fresh" if status["index_fresh"] else "stale"
     size = status["index_bytes"] / 1e6
+    swept = status.get("not_watched")
     return (
         f"index_status: present ({fresh}), {status['indexed_files']:,} files, {size:.1f} MB, "
         f"{status['repo_category']} repo, last built {status['last_updated']}"
+        + (f"; answers take a sweep: {swept}" if swept else "")
     )
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from triseek.service import apart, envelopes
 
 if TYPE_CHECKING:
-    from triseek.model.index import IndexStatus
     from triseek.model.tools import IndexStatusRequest, ReindexRequest
     from triseek.service.desk import Call, Desk
 
@@ -33,10 +32,12 @@ def index_status(desk: Desk, _request: IndexStatusRequest, _call: Call) -> dict[
             "routing_hint": "index_syncing" if desk.is_syncing() else "ripgrep_fallback",
         }
     status = engine.status()
+    known = desk.lending.ask("sync", {"cheap": True}) or {}
     answer = {
         **envelopes.head(engine.root),
         "index_present": status.present,
-        "index_fresh": status.fresh or _is_followed(desk, status),
+        # What the index lacks may be known from events, and so in every answer.
+        "index_fresh": status.fresh or (status.present and known.get("clock") is not None),
         "indexed_files": status.files,
         "index_bytes": status.index_bytes,
         "last_updated": _time(status.updated_ns),
@@ -47,12 +48,10 @@ def index_status(desk: Desk, _request: IndexStatusRequest, _call: Call) -> dict[
     }
     if status.problem:
         answer["problem"] = status.problem
+    if known.get("trouble"):
+        fix = f"; to fix it: {known['fix']}" if known.get("fix") else ""
+        answer["not_watched"] = f"{known['trouble']}{fix}"
     return answer
-
-
-def _is_followed(desk: Desk, status: IndexStatus) -> bool:
-    """Whether what the index lacks is known from events, and so in every answer."""
-    return status.present and desk.lending.now()[0] is not None
 
 
 def reindex(desk: Desk, request: ReindexRequest, call: Call) -> dict[str, Any]:

@@ -74,8 +74,39 @@ def index_status(path: Folder = ".", json: Json = False) -> int:
 
     with Service() as service:
         found = service.engine(existing_folder(path)).status()
-    print(report_text.as_json(asdict(found)) if json else report_text.status_text(found))
+    watching = _watching(found.root) if found.present else _NOT_WATCHED
+    if json:
+        print(report_text.as_json({**asdict(found), **watching}))
+    else:
+        print("\n".join([report_text.status_text(found), *_watching_lines(watching)]))
     return status.FOUND if found.present else status.NOTHING
+
+
+_NOT_WATCHED = {"watched": False, "trouble": "", "fix": ""}
+
+
+def _watching(root: str) -> dict[str, Any]:
+    """Whether the daemon watches a root, and if it cannot, why and what to do; asks for 2 s."""
+    from triseek import errors
+    from triseek.ipc import client
+
+    try:
+        roots = client.ask("status", timeout_s=2.0).get("roots", ())
+    except errors.TriseekError:
+        return _NOT_WATCHED
+    for each in roots:
+        if each.get("target_root") == root:
+            return {name: each.get(name, value) for name, value in _NOT_WATCHED.items()}
+    return _NOT_WATCHED
+
+
+def _watching_lines(watching: dict[str, Any]) -> list[str]:
+    if watching["watched"]:
+        return ["  watched by the daemon"]
+    if not watching["trouble"]:
+        return []
+    fix = f"; to fix it: {watching['fix']}" if watching["fix"] else ""
+    return [f"  not watched, so each answer takes a sweep: {watching['trouble']}{fix}"]
 
 
 def measure(path: Folder = ".", json: Json = False) -> int:

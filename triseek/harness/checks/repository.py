@@ -57,14 +57,14 @@ def _told(engine: Engine) -> dict[str, Any] | None:
 
 
 def _watched(engine: Engine, told: dict[str, Any]) -> Finding:
-    if told.get("watched") or told["freshness"] == "synced":
+    if told.get("watched"):
         return ok("watching", f"{engine.root}: an edit is seen by the next answer")
     why = obstacle(engine.root.encode(errors="surrogateescape")) or str(told.get("trouble") or "")
     if not why:
         return info("watching", f"{engine.root}: not yet; the next answers are")
     return warn(
         "watching", f"{engine.root}: not watched, so each answer takes a sweep: {why}",
-        "triseek daemon logs",
+        str(told.get("fix") or "") or "triseek daemon logs",
     )  # fmt: skip
 
 
