@@ -12,6 +12,7 @@ from tests.service.desks import Daemon, indexed
 from triseek.engine import lent
 from triseek.engine.engine import Engine
 from triseek.errors import InvalidRequest
+from triseek.files.inotify import Inotify, WatchLimit
 from triseek.service.roots import index_dir
 
 TREE = {"a.txt": "alpha\n", "b/c.txt": "beta\n"}
@@ -60,6 +61,26 @@ def test_dirt_is_not_lent_where_nobody_watches(daemon, root):
     daemon.engine(root).unwatch()
 
     assert daemon.ask("dirt", {"target_root": root, "edition": edition(root)})["dirt"] is None
+
+
+def test_nothing_is_lent_and_no_clock_given_of_a_root_that_ran_out_of_watches(
+    daemon, root, monkeypatch
+):
+    clock = sync(daemon, root)["clock"]
+    assert clock is not None
+
+    def refuse(*_, **__):
+        raise WatchLimit("no more inotify watches")
+
+    monkeypatch.setattr(Inotify, "add", refuse)
+    roads.write(root, {"new/n.txt": "novel\n"})
+
+    for _ in range(2):
+        assert daemon.ask("dirt", {"target_root": root, "edition": edition(root)})["dirt"] is None
+        told = sync(daemon, root, clock)
+        assert (told["freshness"], told["watched"], told["clock"]) == ("swept", False, None)
+        assert told["since"]["kind"] == "unknown"
+        assert told["dirty"] == 1
 
 
 def test_dirt_is_not_lent_where_there_is_no_index(daemon, tmp_path):

@@ -15,7 +15,9 @@ from triseek.daemon import keeper as keeping
 from triseek.daemon import upkeep as upkeeping
 from triseek.daemon.keeper import to_be_indexed
 from triseek.daemon.upkeep import Upkeep, state_of
+from triseek.engine.engine import Engine
 from triseek.errors import BackendFailure, RepoNotDetected
+from triseek.files.inotify import Inotify, WatchLimit
 from triseek.index.build import build
 from triseek.model.search import PatternSpec, SearchRequest
 from triseek.service.roots import index_dir
@@ -145,6 +147,49 @@ def test_a_root_that_may_not_be_watched_is_swept_and_says_why(repo):
         assert "not watched" in state_of(keeper)["trouble"]
     finally:
         upkeep.close()
+
+
+def test_a_root_that_ran_out_of_watches_is_watched_again_by_itself(upkeep, repo, monkeypatch):
+    monkeypatch.setattr(keeping, "RETRY_S", (0.2, 1.0))
+    engine = upkeep.service.engine(indexed(repo))
+    keeper = upkeep.keeper(engine.root)
+    until(lambda: engine.watched)
+
+    def refuse(*_, **__):
+        raise WatchLimit("no more inotify watches", "sudo sysctl fs.inotify.max_user_watches=9")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Inotify, "add", refuse)
+        write(engine.root, "new/one.txt", "novel\n")
+        for _ in range(3):
+            found, search = find(engine, "novel")
+            assert (found, search.freshness) == ({b"new/one.txt"}, "swept")
+        until(lambda: state_of(keeper)["trouble"].startswith(engine.root))  # it tried, in vain
+        state = state_of(keeper)
+        assert (state["watched"], state["clock"]) == (False, None)
+        assert "no more inotify watches" in state["trouble"]
+        assert state["fix"] == "sudo sysctl fs.inotify.max_user_watches=9"
+
+    until(lambda: state_of(keeper)["watched"])
+    write(engine.root, "b/two.txt", "novel\n")
+    found, search = find(engine, "novel")
+    assert (found, search.freshness) == ({b"new/one.txt", b"b/two.txt"}, "synced")
+    assert state_of(keeper)["trouble"] == ""
+
+
+def test_a_watcher_that_dies_at_once_is_not_begun_without_end(upkeep, repo, monkeypatch):
+    begun = []
+    watch = Engine.watch
+    monkeypatch.setattr(Engine, "watch", lambda *of: begun.append(1) or watch(*of))
+    monkeypatch.setattr(Inotify, "read", lambda _: 1 / 0)
+    engine = upkeep.service.engine(indexed(repo))
+    until(lambda: begun)
+    for number in range(20):
+        write(engine.root, f"{number}.txt", "novel\n")
+        found, search = find(engine, "novel")
+        assert (len(found), search.freshness) == (number + 1, "swept")
+
+    assert len(begun) <= 2
 
 
 def test_a_root_that_is_deleted_and_made_again_is_watched_again(upkeep, repo):
