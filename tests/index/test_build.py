@@ -1,5 +1,6 @@
 """Awkward trees: what is text is found, what is not is counted, nothing is fatal."""
 
+import errno
 import io
 import os
 import random
@@ -7,6 +8,7 @@ import socket
 import subprocess
 import sys
 import textwrap
+import time
 
 import numpy as np
 import pytest
@@ -135,6 +137,23 @@ def test_a_file_of_200_mb_is_indexed_in_bounded_memory(tmp_path):
     assert size > 200 << 20
     assert rss_kib < 900 << 10
     assert [len(rows) for _, _, rows in found(str(root), tmp_path / "index", "needle")] == [3]
+
+
+def test_a_file_that_could_not_be_read_to_its_end_is_looked_at_again(made, monkeypatch):
+    class Failing(io.FileIO):
+        def read(self, _size=-1):
+            raise OSError(errno.EIO, "Input/output error")
+
+    made({"big.txt": b"needle\n" + b"x\n" * (3 << 20)})
+    roads.shorten_racy_times(monkeypatch)
+    time.sleep(roads.TICK_S)
+    with monkeypatch.context() as patch:
+        patch.setattr(batch, "open", lambda fd, *_, **__: Failing(fd), raising=False)
+        root, index_dir = made()
+    assert facts(index_dir)[b"big.txt"][0] == layout.SKIP_UNREADABLE
+    indexed, scan = roads.both(root, index_dir)
+
+    assert roads.ask(indexed, "needle") == roads.ask(scan, "needle") != []
 
 
 def test_one_line_of_30_mb_is_one_block(tmp_path, made):

@@ -171,6 +171,8 @@ class Worker:
                 self._stream(share, row, opened)
         except OSError:
             share.lines[row] = 0
+            # No stat is equal to this one, so each answer looks at it until it has been read.
+            share.stats[row] = 0
 
     def _stream(self, share: Share, row: int, opened: FileIO) -> None:
         """Take in a file chunk by chunk: memory stays bounded whatever its size."""
