@@ -7,7 +7,7 @@ import re
 import signal
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
@@ -17,7 +17,7 @@ from triseek.kernels import cache
 from triseek.model.index import no_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Generator, Iterator, Mapping
 
 # A state folder per test would mean a compiler run per test: kernels are kept between runs.
 _KERNELS = Path(__file__).parent.parent / ".pytest_cache" / "kernels" / cache.digest()
@@ -56,6 +56,25 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
         if not cache.is_ready():
             warm(no_progress)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_report_to_serializable() -> Generator[None, Any, Any]:
+    """Let no name that is not UTF-8 in a test's log or traceback end the whole run.
+
+    Between the processes that share the tests only text can be sent that has such an encoding.
+    """
+    return _encodable((yield))
+
+
+def _encodable(told: Any) -> Any:
+    if isinstance(told, str):
+        return told.encode("utf-8", "backslashreplace").decode()
+    if isinstance(told, dict):
+        return {_encodable(name): _encodable(each) for name, each in told.items()}
+    if isinstance(told, (list, tuple)):
+        return type(told)(map(_encodable, told))
+    return told
 
 
 @pytest.fixture(autouse=True, scope="session")
