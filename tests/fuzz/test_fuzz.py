@@ -63,8 +63,6 @@ SEED, CASES = 14, 240
 OPEN = {
     35: "-w with an empty match",
     64: "-r with groups, -x and an empty match",
-    107: "--passthru --binary",
-    114: "a named file with a NUL",
     163: "-r with -U and --crlf",
     165: r"\z and --crlf",
     181: "-x with an alternative that holds an anchor",
