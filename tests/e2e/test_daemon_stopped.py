@@ -1,4 +1,8 @@
-"""A daemon that is stopped (SIGSTOP) keeps nobody waiting, whatever verb is typed."""
+"""A daemon that is stopped (SIGSTOP) keeps nobody waiting, whatever verb is typed.
+
+tests/ipc/test_client.py holds the bound itself. What a verb takes here is held against the same
+work where no daemon is, so that the machine's speed does not decide.
+"""
 
 from __future__ import annotations
 
@@ -18,20 +22,19 @@ from tests.e2e.living import Living
 ROOT = Path(__file__).parents[2]
 WAIT_S = 5.0
 """The most that a client waits for a daemon that does not answer."""
-MACHINE_S = 50.0
-"""For the interpreter, its imports and the work done without the daemon, on a machine that does a
-lot else. tests/ipc/test_client.py holds the bound itself; this finds a verb that does not keep to
-it: before, `session list` took more than 60 s."""
+SLACK_S = 5.0
+SLOWER = 4.0
+"""How many times as long the same work may take, if the machine does a lot else meanwhile."""
 ANSWERED = (
     ["needle"], ["-c", "needle", "."], ["--files"], ["find-files", "a"], ["index-status"],
-    ["context-pack", "needle"], ["update"], ["snapshot", "list"],
+    ["context-pack", "--goal", "needle"], ["update"], ["snapshot", "list"],
     ["stats", "export", "--out", "out"], ["measure"], ["check"], ["audit"], ["daemon", "logs"],
 )  # fmt: skip
 """What is done without the daemon: as if there were none."""
 REFUSED = (
     ["session", "list"], ["session", "open", "a goal"], ["session", "status"],
-    ["session", "close", "x"], ["memo", "status"], ["memo", "check", "a.py"],
-    ["memo", "session", "x"], ["memo", "forget"], ["snapshot", "create"], ["handoff", "codex"],
+    ["session", "close", "x"], ["memo", "status", "a.py"], ["memo", "check", "a.py"],
+    ["memo", "session"], ["memo", "forget"], ["snapshot", "create"], ["handoff", "codex"],
     ["resume", "snap_x"], ["daemon", "status"], ["daemon", "stop"], ["daemon", "start"],
 )  # fmt: skip
 """What only the daemon can do: one clear error."""
@@ -41,65 +44,80 @@ REFUSED = (
 def stopped(tmp_path_factory):
     tree = tmp_path_factory.mktemp("tree")
     plant(tree, {"a.py": "needle\n", "b.py": "nothing\n"})
-    with Living(tmp_path_factory.mktemp("stopped")) as living:
-        assert living.run("build", cwd=tree).status == 0
+    with (
+        Living(tmp_path_factory.mktemp("stopped")) as living,
+        Living(tmp_path_factory.mktemp("alone")) as alone,
+    ):
+        alone.env["TRISEEK_NO_DAEMON"] = "1"
+        for one in (living, alone):
+            assert one.run("build", cwd=tree).status == 0
         living.start()
         living.wait_watched(tree)
         pid = living.pid()
         os.kill(pid, signal.SIGSTOP)
         try:
-            yield living, tree
+            yield living, alone, tree
         finally:
             os.kill(pid, signal.SIGCONT)
 
 
-def timed(living, tree, words, **more):
-    began = time.monotonic()
-    done = living.run(*words, cwd=tree, **more)
-    return done, time.monotonic() - began
+def keeps_nobody_waiting(done, reference):
+    """Whether a command waited for its daemon no longer than it may.
+
+    Args:
+        done: the command beside a daemon that is stopped.
+        reference: about the same work with no daemon there.
+    """
+    return done.seconds < WAIT_S + SLACK_S + SLOWER * reference.seconds
 
 
 def test_a_search_is_what_it_is_without_a_daemon(stopped):
-    living, tree = stopped
+    living, alone, tree = stopped
     for words in (["-n", "needle"], ["-c", "no"], ["--files", "-g", "*.py"]):
-        done = living.run(*words, cwd=tree)
-        alone = living.run(*words, cwd=tree, TRISEEK_NO_DAEMON="1")
-        assert done[:3] == alone[:3]
+        assert living.run(*words, cwd=tree)[:3] == alone.run(*words, cwd=tree)[:3]
 
 
 @pytest.mark.parametrize("words", ANSWERED, ids=" ".join)
 def test_what_needs_no_daemon_is_answered(stopped, words):
-    living, tree = stopped
-    done, seconds = timed(living, tree, words)
+    living, alone, tree = stopped
+    done, reference = living.run(*words, cwd=tree), alone.run(*words, cwd=tree)
 
     assert done.status in (0, 1), done
-    assert seconds < WAIT_S + MACHINE_S
+    assert keeps_nobody_waiting(done, reference)
 
 
 @pytest.mark.parametrize("words", REFUSED, ids=" ".join)
 def test_what_only_the_daemon_can_do_is_one_clear_error(stopped, words):
-    living, tree = stopped
-    done, seconds = timed(living, tree, words)
+    living, alone, tree = stopped
+    done, reference = living.run(*words, cwd=tree), alone.run("index-status", cwd=tree)
 
     assert done.status == 2
-    assert seconds < WAIT_S + MACHINE_S
+    assert "the daemon does not answer" in done.err
+    assert keeps_nobody_waiting(done, reference)
 
 
-def test_a_hook_is_silent_and_the_doctor_says_what_is_wrong(stopped):
-    living, tree = stopped
-    done, seconds = timed(living, tree, ["hook", "PostToolUse", "--harness", "codex"])
+def test_a_hook_is_silent(stopped):
+    living, alone, tree = stopped
+    words = ["hook", "PostToolUse", "--harness", "codex"]
+    done, reference = living.run(*words, cwd=tree), alone.run(*words, cwd=tree)
+
     assert (done.status, bytes(done.out)) == (0, b"")
-    assert seconds < WAIT_S + MACHINE_S
+    assert keeps_nobody_waiting(done, reference)
 
-    done, seconds = timed(living, tree, ["doctor", "--no-clients", "--json"])
-    [said] = [one for one in json.loads(done.out)["checks"] if one["what"] == "daemon"]
-    assert said["level"] == "fail"
-    assert "does not answer" in said["detail"]
-    assert seconds < WAIT_S + MACHINE_S
+
+def test_the_doctor_says_what_is_wrong(stopped):
+    living, alone, tree = stopped
+    words = ["doctor", "--no-clients", "--json"]
+    done, reference = living.run(*words, cwd=tree), alone.run(*words, cwd=tree)
+
+    [daemon] = [one for one in json.loads(done.out)["checks"] if one["what"] == "daemon"]
+    assert daemon["level"] == "fail"
+    assert "does not answer" in daemon["detail"]
+    assert keeps_nobody_waiting(done, reference)
 
 
 def test_an_mcp_server_answers(stopped):
-    living, tree = stopped
+    living, _alone, tree = stopped
     asked = [
         {"method": "initialize", "id": 0, "params": {
             "protocolVersion": "2025-06-18", "capabilities": {},
@@ -115,7 +133,7 @@ def test_an_mcp_server_answers(stopped):
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         env={**living.env, "PYTHONPATH": str(ROOT)},
     ) as server:  # fmt: skip
-        replies = {}
+        replies, seconds = {}, {}
         for one in asked:
             server.stdin.write(json.dumps({"jsonrpc": "2.0", **one}).encode() + b"\n")
             server.stdin.flush()
@@ -123,8 +141,10 @@ def test_an_mcp_server_answers(stopped):
             while one.get("id", -1) not in {*replies, -1}:
                 reply = json.loads(server.stdout.readline())
                 replies[reply.get("id")] = reply
-            assert time.monotonic() - began < WAIT_S + MACHINE_S
+            seconds[one.get("id")] = time.monotonic() - began
         server.stdin.close()
+    for call in (1, 2, 3):
+        assert seconds[call] < WAIT_S + SLACK_S + SLOWER * seconds[0]  # its start: imports
     assert replies[1]["result"]["isError"] is False
     assert "does not answer" in replies[2]["result"]["content"][0]["text"]
 
@@ -136,8 +156,9 @@ def test_force_ends_it(tmp_path):
         pid = living.pid()
         os.kill(pid, signal.SIGSTOP)
 
-        done, seconds = timed(living, tmp_path, ["daemon", "stop", "--force"])
+        done = living.run("daemon", "stop", "--force")
+        reference = living.run("daemon", "status")
 
         assert done.status == 0
-        assert seconds < WAIT_S + MACHINE_S
-        assert living.run("daemon", "status").out == b"triseek: no daemon running\n"
+        assert reference.out == b"triseek: no daemon running\n"
+        assert keeps_nobody_waiting(done, reference)

@@ -113,7 +113,7 @@ def test_a_full_queue_is_not_taken_for_a_missing_daemon(home):
     with sockets.bound(f"{paths.daemon()}/daemon.sock") as listener:
         listener.listen(0)
         first = address.connect(1)
-        with pytest.raises(address.Forbidden):
+        with pytest.raises(address.Stuck):
             address.connect(1)
         first.close()
 

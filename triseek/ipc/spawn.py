@@ -88,7 +88,7 @@ def wait_until_ready(timeout_s: float, pid: int = 0) -> bool:
         except address.Absent:
             if ended or time.monotonic() > until:
                 return False
-        except address.Forbidden:
+        except (address.Forbidden, address.Stuck):
             return False
         else:
             return True

@@ -333,6 +333,21 @@ def test_the_memo_is_not_put_to_the_proof_where_no_daemon_is(host, triseek):
     assert list(proof.memo(host(program=triseek))) == []
 
 
+def test_a_daemon_that_did_not_answer_is_not_asked_again(host, programs, monkeypatch):
+    """Not by the hook, which is another process, nor where asking it took the doctor a while."""
+    monkeypatch.delenv("TRISEEK_NO_DAEMON")
+    path = programs("triseek", '[ -n "$TRISEEK_NO_DAEMON" ] || echo it is asked')
+    stuck = host(program=path, is_daemon_stuck=True)
+    os.mkdir(paths.daemon(), 0o700)
+    descriptor = lock.take()
+    assert descriptor is not None
+    try:
+        assert only(hook.hook(stuck)).level in ("ok", "warn")
+        assert list(proof.memo(stuck)) == []
+    finally:
+        os.close(descriptor)
+
+
 def test_a_hook_that_is_silent_is_fine(host, triseek):
     said = only(hook.hook(host(program=triseek)))
 

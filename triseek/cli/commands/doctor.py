@@ -76,12 +76,18 @@ def doctor(
 
 def _examined(service: Service, cwd: str, wait_s: float, *, ask_clients: bool) -> Iterator[Finding]:
     """Everything there is to look at: this machine first, then the clients, all at once."""
+    from dataclasses import replace
+
     from triseek.harness.checks import server
     from triseek.harness.checks.host import Host
     from triseek.harness.doctor import Check, examine, examine_together
+    from triseek.ipc import client
 
     host = Host(cwd=cwd, program=own_program())
-    yield from examine(_here(host, service))
+    yield from examine(_machine(host))
+    # Asked once: the rest takes longer than a daemon that does not answer is left alone.
+    host = replace(host, is_daemon_stuck=client.is_stuck())
+    yield from examine(_beside_daemon(host, service))
     if ask_clients:
         yield from examine([Check("MCP server", partial(server.server, host))])
     until = time.monotonic() + wait_s
@@ -93,17 +99,9 @@ def _examined(service: Service, cwd: str, wait_s: float, *, ask_clients: bool) -
         )
 
 
-def _here(host: Host, service: Service) -> Iterator[Check]:
-    """The checks of this machine and this folder, in the order in which they are to be mended."""
-    from triseek.harness.checks import (
-        daemon,
-        hook,
-        program,
-        proof,
-        repository,
-        state,
-        watching,
-    )
+def _machine(host: Host) -> Iterator[Check]:
+    """The checks of this machine up to its daemon, in the order in which they are to be mended."""
+    from triseek.harness.checks import daemon, program, state
     from triseek.harness.doctor import Check
 
     yield Check("triseek", partial(program.program, host))
@@ -114,6 +112,13 @@ def _here(host: Host, service: Service) -> Iterator[Check]:
     yield Check("modes", partial(state.privacy, host))
     yield Check("settings", partial(state.settings, host))
     yield Check("daemon", partial(daemon.daemon, host))
+
+
+def _beside_daemon(host: Host, service: Service) -> Iterator[Check]:
+    """The checks that may ask the daemon themselves."""
+    from triseek.harness.checks import hook, proof, repository, watching
+    from triseek.harness.doctor import Check
+
     yield Check("hook", partial(hook.hook, host))
     yield Check("memo", partial(proof.memo, host))
     yield Check("index", lambda: repository.repository(host, service.engine(host.cwd)))

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from triseek.harness.checks.finding import fail, ok, warn
-from triseek.ipc import client, lock
+from triseek.ipc import lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ def hook(host: Host) -> Iterator[Finding]:
         {"session_id": "triseek-doctor", "hook_event_name": EVENT, "cwd": host.cwd}
     ).encode()
     words = [host.program, "hook", EVENT, "--harness", "claude-code"]
-    more = ALONE if lock.is_free() or client.is_stuck() else {}
+    more = ALONE if lock.is_free() or host.is_daemon_stuck else {}
     taken = []
     for _ in range(TIMES):
         ran = host.run(words, stdin=payload, limit_s=5.0, more=more)

@@ -46,6 +46,9 @@ class Host:
     until: float = float("inf")
     """When all programs are to have ended, by `time.monotonic`."""
 
+    is_daemon_stuck: bool = False
+    """Whether the daemon has not answered the check of it: the others do not ask it again."""
+
     def which(self, name: str) -> str:
         """The absolute path of a program on PATH; "" if it is not there."""
         return shutil.which(name, path=self.environ.get("PATH", os.defpath)) or ""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from triseek import config
 from triseek.errors import InvalidRequest
 from triseek.harness.checks.finding import info, ok, warn
-from triseek.ipc import client, lock
+from triseek.ipc import lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +30,7 @@ def memo(host: Host) -> Iterator[Finding]:
     The second read has to be refused. Told in the words of Pi's extension, which says itself what
     is in view; no agent is asked.
     """
-    no_daemon = lock.is_free() or client.is_stuck() or host.environ.get("TRISEEK_NO_DAEMON")
+    no_daemon = lock.is_free() or host.is_daemon_stuck or host.environ.get("TRISEEK_NO_DAEMON")
     if not host.program or no_daemon:
         return  # other checks say so
     if not _may_refuse():

@@ -35,7 +35,7 @@ def repository(host: Host, engine: Engine) -> Iterator[Finding]:
                 "index", f"none of {repo}; other roads answer", f"triseek build {shlex.quote(repo)}"
             )
         return
-    told = _told(engine)
+    told = None if host.is_daemon_stuck else _told(engine)
     if told is not None and told.get("freshness") in ("synced", "swept"):
         yield ok("index", f"of {engine.root}, {_differing(told['dirty'])}")
         yield _watched(engine, told)
