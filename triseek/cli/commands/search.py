@@ -15,7 +15,7 @@ from triseek.cli.render.found import BulkRenderer, Found, Rows
 from triseek.cli.render.output import Output
 from triseek.cli.report import Report
 from triseek.cli.resolve import as_explicit
-from triseek.engine.backends.lines import spans_lines
+from triseek.engine.backends.lines import limit_reached_at, spans_lines
 from triseek.errors import InvalidQuery
 from triseek.files.ignore import faults_above
 from triseek.files.text import BUFFER_BYTES, decode_all, has_mark, is_binary
@@ -65,7 +65,8 @@ def run(plan: Plan, world: World, service: Service | None = None) -> int:
 
 
 def _possible(request: SearchRequest) -> bool:
-    return bool(request.pattern.patterns) and request.max_count != 0
+    """Return whether any line can be a result: without a pattern only inverted ones are."""
+    return bool(request.pattern.patterns or request.invert) and request.max_count != 0
 
 
 class _Job:
@@ -259,7 +260,9 @@ class _Job:
         root, spanning = os.fsencode(engine.root), spans_lines(search.pattern, search.request)
         for number, (path, rows, count) in enumerate(_files(batch)):
             nul = batch.nuls.get(number)
-            size = _size(os.path.join(root, path)) if self.plan.shows == "json" else 0
+            size = 0
+            if self.plan.shows == "json":
+                size = _searched(os.path.join(root, path), batch, number, search)
             yield Found(
                 path=shown(path),
                 rows=rows,
@@ -331,6 +334,8 @@ class _Job:
         """Write what comes after the last file."""
         plan, report, counts = self.plan, self.report, self.renderer.counts
         totals = report.totals
+        if not _possible(plan.request) and (plan.shows == "json" or plan.stats):
+            return  # ripgrep searches nothing then, and has no statistics
         if plan.shows == "envelope":
             self._write_envelope(seconds)
         elif plan.shows == "json":
@@ -487,6 +492,13 @@ def _is_binary(path: bytes, *, whole: bool) -> bool:
     except OSError:
         return True
     return is_binary(content if whole else content[:BUFFER_BYTES])
+
+
+def _searched(path: bytes, batch: Batch, number: int, search: Search) -> int:
+    """Bytes of a file's text that were searched."""
+    first, last = np.searchsorted(batch.rows["file"], (number, number + 1))
+    stopped = limit_reached_at(batch.rows[first:last], search.pattern, search.request)
+    return _size(path) if stopped is None else stopped
 
 
 def _size(path: bytes) -> int:

@@ -43,7 +43,7 @@ class Searched(NamedTuple):
     """None when the file has nothing to show."""
     skipped: Skipped | None
     size: int
-    """Bytes read."""
+    """Bytes searched."""
 
     def count_in(self, totals: Totals) -> None:
         """Add this file to what has been searched or skipped."""
@@ -165,7 +165,9 @@ class FileSearch:
         if not self.request.scope.text and text.is_binary(content):
             return self._search_binary(path, decoded, data, stops=self._stops(explicit))
         rows, count = lines.rows_of(content, self.pattern, self.request)
-        return Searched(self._shown(path, rows, content, count), None, len(data))
+        stopped = lines.limit_reached_at(rows, self.pattern, self.request)
+        size = len(data) if stopped is None else stopped
+        return Searched(self._shown(path, rows, content, count), None, size)
 
     def _stops(self, explicit: bool) -> bool:
         """Whether the search of a file ends at its first NUL."""

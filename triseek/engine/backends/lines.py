@@ -128,6 +128,25 @@ def extract(
     return rows
 
 
+def limit_reached_at(rows: np.ndarray, pattern: Pattern, request: SearchRequest) -> int | None:
+    """Return the offset in its file at which `max_count` ended a search for lines.
+
+    rows: `ROW`, all those of one file.
+
+    None if the search went on to the end of the file. With `invert` ripgrep looks for the next
+    match before it stops; where that stands is not known from the rows, so None is returned.
+    """
+    if request.max_count is None or request.invert or request.passthru:
+        return None
+    matching = np.flatnonzero(~rows["context"])
+    if len(matching) < request.max_count or spans_lines(pattern, request):
+        return None
+    if len(rows) - 1 - matching[request.max_count - 1] < request.after:
+        return None
+    last = rows[matching[-1]]
+    return int(last["offset"] + last["end"] - last["begin"])
+
+
 def hits(data: bytes, pattern: Pattern, request: SearchRequest, start: int = 0) -> Iterator[Span]:
     """Yield matching lines, in order; inverted where asked for."""
     found = _matching_lines(data, pattern, request, start)
@@ -147,7 +166,7 @@ class _Traits(NamedTuple):
     """What a pattern's tree says about lines."""
 
     sees_newline: bool
-    """Whether it can match a newline, or look at the ends of lines."""
+    """Whether it can match a newline, or look at the ends of lines or of the text."""
     sees_text_ends: bool
     r"""Whether it asks for `\A` or `\z`: ripgrep then looks at every line alone."""
     sees_crlf: bool
@@ -166,8 +185,8 @@ def _traits_of(node: Node, below: list[_Traits]) -> _Traits:
     if isinstance(node, Chars | Bytes):
         newline = any(low <= NEWLINE <= high for low, high in node.ranges)
     elif isinstance(node, Look):
-        newline = node.kind.startswith("line_")
         ends, crlf = node.kind.startswith("text_"), node.kind.endswith("_crlf")
+        newline = ends or node.kind.startswith("line_")
     return _Traits(newline, ends, crlf)
 
 

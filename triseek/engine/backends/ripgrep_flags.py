@@ -6,6 +6,7 @@ behind `--`: no value is ever read as an option, whatever it begins with.
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING
 
@@ -61,6 +62,8 @@ def arguments(request: SearchRequest, paths: Iterable[str], *, ordered: bool) ->
         *_pattern_flags(spec),
         *_scope_flags(request.scope),
         *(f"--regexp={pattern}" for pattern in patterns),
+        # Without any pattern rg would take the first path for one.
+        *([] if spec.patterns else [f"--file={os.devnull}"]),
         "--",
         *paths,
     ]

@@ -1,0 +1,93 @@
+"""Searches that once differed from ripgrep's, each on a tree of its own, with every backend."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from tests.cli.running import rg, triseek
+from tests.cli.test_parity import without_times
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = [pytest.mark.rg, pytest.mark.usefixtures("needs_rg")]
+
+
+class Case(NamedTuple):
+    """What to search, and how."""
+
+    content: bytes
+    words: str
+
+
+CASES = [
+    # -U searches anew behind each match.
+    Case(b"ab\ncd\nef\n", r"-U -v -n 'a|b\nc'"),
+    Case(b"a;b\nc\n", r"-U 'a;|^b\nc'"),
+    Case(b"a\nb\nab\n", r"-U -n '\Aa|b\n'"),
+    Case(b"a\nb\nab\n", r"-U -n -x 'a|b\na'"),
+    Case(b"a\nb\nab\n", r"-U -n -C1 '\n\z'"),
+    # With -U the text is one, so \A and \z are its ends and not those of a line.
+    *(
+        Case(b"a\nbaz\nabc\n", f"-U -n '{pattern}'")
+        for pattern in (r"\Abaz", r"(?-m)^baz", r"\Aa", r"a\z", r"abc\z", r"(?-m)abc$", r"\z")
+    ),
+    # Empty matches at the ends of lines are counted as they are shown.
+    *(
+        Case(b"a\n\nb c\nd", f"{flags} '{pattern}'")
+        for flags in ("--count-matches", "-o -c")
+        for pattern in ("$", r"\>", r"\z")
+    ),
+    *(Case(b"ab\nab\n", rf"{flags} '\Aa|b'") for flags in ("--column", "-o", "--json")),
+    # No pattern at all matches no line.
+    *(Case(b"one\ntwo\n", f"-f none {flags}") for flags in ("", "-v", "-v -c", "-v -U", "-v -l")),
+    # Nothing is searched, so there are no statistics.
+    *(Case(b"needle\n", f"-m0 {flags} needle") for flags in ("--stats", "--json", "-l --stats")),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("backend", ["scan", "rg", "index"])
+def test_the_answer_is_ripgreps(case: Case, backend: str, tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes(case.content)
+    (tmp_path / "none").touch()
+    if backend == "index":
+        triseek(["build", "."], tmp_path)
+    words = shlex.split(case.words)
+
+    engine = "auto" if backend == "index" else backend
+    mine, its = triseek([f"--engine={engine}", *words], tmp_path), rg(words, tmp_path)
+
+    assert timeless(mine.out) == timeless(its.out)
+    assert mine.status == its.status
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["-m2 foo", "-m2 'foo[2-4]'", "-m2 ''", "-m2 -A1 foo", "-m1 -A9 foo", "-m2 -A1 'foo[14]'",
+     "-m2 -B1 foo[24]", "-c -m2 foo", "-m9 foo", "-m2 --passthru foo"],
+)  # fmt: skip
+def test_statistics_count_the_bytes_up_to_the_last_match(words: str, tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes(b"foo1\nfoo2\nfoo3\nfoo4\nfoo5\n")
+    for shown in (["--stats"], ["--json"]):
+        given = [*shown, *shlex.split(words)]
+
+        mine, its = triseek(["--engine=scan", *given], tmp_path), rg(given, tmp_path)
+
+        assert searched(mine.out) == searched(its.out)
+
+
+def timeless(out: bytes) -> bytes:
+    """Return output without what a run took."""
+    if out.startswith(b"{"):
+        return without_times(out)
+    return re.sub(rb"(?m)^\d+\.\d+ seconds.*\n", b"", out)
+
+
+def searched(out: bytes) -> list[bytes]:
+    """Return every number of bytes searched that the output tells."""
+    return re.findall(rb"(?:\d+ bytes searched|\"bytes_searched\":\d+)", out)
