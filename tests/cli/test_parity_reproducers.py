@@ -24,6 +24,9 @@ class Case(NamedTuple):
     words: str
 
 
+CUT_OFF = b"\xe2\x82needle aa\nn\xc3\xc3\xc3needle\nab\xff\xcc\x81needle\n\xf0\x9f\x8eneedle\n"
+"""Text with invalid UTF-8 of several kinds."""
+
 CASES = [
     # -U searches anew behind each match.
     Case(b"ab\ncd\nef\n", r"-U -v -n 'a|b\nc'"),
@@ -43,6 +46,12 @@ CASES = [
         for pattern in ("$", r"\>", r"\z")
     ),
     *(Case(b"ab\nab\n", rf"{flags} '\Aa|b'") for flags in ("--column", "-o", "--json")),
+    # A cut-off character is one column, and so is each other byte that is not UTF-8.
+    *(
+        Case(CUT_OFF, f"-M {size} --max-columns-preview {flags} needle")
+        for size in (1, 2, 3, 4, 8)
+        for flags in ("-n", "-r X")
+    ),
     # No pattern at all matches no line.
     *(Case(b"one\ntwo\n", f"-f none {flags}") for flags in ("", "-v", "-v -c", "-v -U", "-v -l")),
     # Nothing is searched, so there are no statistics.
