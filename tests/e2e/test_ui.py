@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -340,6 +341,19 @@ def test_two_snapshots_are_compared(page: Page) -> None:
     expect(changed).to_contain_text("src/retry.py")
     expect(page.locator(".side").first).to_contain_text("claude code")
     expect(page.locator(".side").last).to_contain_text("codex")
+
+
+def test_a_damaged_snapshot_is_said_beside_those_that_can_be_read(page: Page, world: World) -> None:
+    damaged = world.home / "daemon" / "snapshots" / "snap_000000_00000000000000000000"
+    damaged.mkdir()
+    try:
+        (damaged / "manifest.json").write_text('{"goal": "\\ud800"}')
+        tab(page, "snapshots")
+
+        expect(page.locator(".note")).to_contain_text(f"{damaged.name} damaged: manifest.json")
+        expect(page.locator(".snaps li")).not_to_have_count(0)
+    finally:
+        shutil.rmtree(damaged)
 
 
 # The index

@@ -9,8 +9,9 @@ export async function snapshotsPage(view, { signal, query }) {
   const all = query.has("all");
   const told = await ask("snapshots", all ? { all: "1" } : {}, signal);
   const which = el("a", { href: all ? "#/snapshots" : "#/snapshots?all" }, all ? "Only of this repository" : "Of all repositories");
+  const broken = told.damaged.map((each) => el("p", { class: "note" }, code(each.snapshot_id), ` damaged: ${each.reason}`));
   if (!told.snapshots.length) {
-    show(view, empty("No snapshots yet",
+    show(view, broken, empty("No snapshots yet",
       "A snapshot keeps what a session knew: the files it went through, its searches, the state of git.",
       el("span", {}, "Make one with ", code("triseek snapshot create"), ", or let an agent call ", code("session_snapshot"), "."),
       all ? null : which));
@@ -25,7 +26,7 @@ export async function snapshotsPage(view, { signal, query }) {
   }));
   const draw = () => show(bar, between(newest.filter((id) => chosen.has(id)).reverse(), which));
   draw();
-  show(view, bar, el("ul", { class: "rows list snaps" }, rows));
+  show(view, bar, broken, el("ul", { class: "rows list snaps" }, rows));
 }
 
 // `chosen`: ids, the earlier first.
