@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from triseek.loopback.protocol import CONNECTIONS_MAX
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -73,6 +75,17 @@ def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
 def test_the_link_that_is_printed_opens_the_page(tree: str) -> None:
     with running(tree, "--no-open") as process:
         assert about(link(process))["root"] == tree
+
+
+def test_idle_connections_lock_the_owner_out_of_nothing(tree: str) -> None:
+    """Anyone of this machine can open them; here more than the page keeps open."""
+    with running(tree, "--no-open") as process, contextlib.ExitStack() as idle:
+        url = link(process)
+        address = ("127.0.0.1", int(url.split(":")[2].split("/")[0]))
+        for _ in range(CONNECTIONS_MAX + 40):
+            idle.enter_context(socket.create_connection(address, timeout=WITHIN_S))
+
+        assert about(url)["root"] == tree
 
 
 def test_the_link_is_a_document_for_programs(tree: str) -> None:
