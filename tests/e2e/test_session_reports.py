@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.model_server import answering, says
+from tests.cli.running import triseek
 from tests.e2e.living import RUN, Living
 from triseek.sessions.brief import HEADERS, validate
 
@@ -149,3 +150,60 @@ def test_a_briefing_rules_out_what_led_nowhere_and_a_model_can_write_it(work):
     assert not re.search(rf"{KEY}|{server.url}|model", log)
     for path in Path(work.living.home).rglob("*"):
         assert not path.is_file() or KEY.encode() not in path.read_bytes()
+
+
+HOSTILE = "\x1b]0;owned\x07\x1b[2J\r\u202egnp.exe\x9b1m"
+"""For a terminal: a title, an empty screen, the line begun anew, text from right to left."""
+
+
+def test_what_agents_and_repositories_say_reaches_no_terminal_as_it_is(
+    living, tmp_path, monkeypatch
+):
+    (tmp_path / HOSTILE).mkdir()
+    made = Work(living, tmp_path / HOSTILE)
+    name = f"{HOSTILE}.py"
+    Path(made.root, name).write_text("def retry():\n    return 1\n")
+    made.run("session", "close", made.session)
+    goal = f"{HOSTILE}\nsnap_9999999999_forged  a line of its own"
+    session = json.loads(made.run("session", "open", goal, "--json").out)["session"]["session_id"]
+    made.hook("claude-code", "UserPromptSubmit", "talk", prompt=f"{HOSTILE} why?")
+    made.read("claude-code", "talk", "c1", name)
+    made.edit("claude-code", "talk", "c2", name, "retry", HOSTILE)
+    made.tool("claude-code", "talk", "c3", "Grep", {"pattern": HOSTILE, "path": made.root},
+              "No files found")  # fmt: skip
+    snapshot = json.loads(made.run("snapshot", "create", "--json").out)["snapshot_id"]
+    settings = Path(made.root, ".claude", "settings.json")
+    settings.parent.mkdir()
+    settings.write_text(json.dumps({"note": HOSTILE}, ensure_ascii=False))
+    monkeypatch.delenv("TRISEEK_NO_DAEMON")
+    for variable in ("TRISEEK_HOME", "HOME"):
+        monkeypatch.setenv(variable, living.env[variable])
+    shown = {}
+    for words in (
+        ["session", "status"], ["session", "list"], ["session", "status", HOSTILE],
+        ["session", "list", "--status", HOSTILE], ["session", "close", HOSTILE],
+        ["audit"], ["audit", "--session", HOSTILE], ["audit", HOSTILE],
+        ["replay", session], ["replay", HOSTILE], ["replay", session, "--kind", HOSTILE],
+        ["snapshot", "create", "--pin", f"{HOSTILE}:1-2"], ["snapshot", "show", snapshot],
+        ["brief", snapshot, "--print"], ["brief", HOSTILE], ["resume", snapshot],
+        ["handoff", HOSTILE], ["handoff", "codex", "--session", HOSTILE],
+        ["handoff", "codex", "--output", f"{HOSTILE}.tcp"],
+        ["memo", "status", name, "--session", "talk"], ["memo", "check", name],
+        ["memo", "session", "--session", HOSTILE], ["memo", "forget", "--repo", HOSTILE],
+        ["install", HOSTILE], ["install", "claude-code", "--scope", HOSTILE],
+        ["install", "claude-code", "--scope", "project", "--dry-run"],
+        ["install", "claude-code", "--scope", "project"], ["uninstall", HOSTILE],
+        ["uninstall", "claude-code", "--scope", "project"],
+        ["index-status"], ["build"], ["update"], ["daemon", "status"],
+        ["stats", "export", "--out", HOSTILE], ["doctor", "--no-clients"],
+        ["daemon", "logs", "-n", "1000"],
+    ):  # fmt: skip
+        for more in ([], ["--json"]):
+            done = triseek([*words, *more], Path(made.root), terminal=True)
+            shown[*words, *more] = done
+            text = done.out.decode() + done.err
+            assert not set("\x1b\x07\r\u202e\x9b") & set(text), (words, more, text)
+
+    assert "\\u202egnp.exe" in shown["session", "status"].out.decode()
+    assert len(shown["session", "list"].out.decode().splitlines()) == 2  # two sessions
+    assert json.loads(shown["session", "status", "--json"].out)["session"]["goal"] == goal

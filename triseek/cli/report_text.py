@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from triseek.model.plain_text import json_text, visible
+from triseek.model.plain_text import json_text, visible, visible_line
 
 if TYPE_CHECKING:
     from triseek.model.index import BuildReport, IndexStatus
@@ -33,8 +33,9 @@ def build_text(report: BuildReport, root: str) -> str:
     verb = "Indexed" if report.rebuilt_full else "Updated"
     files = f"{report.files_indexed:,} of {report.files_seen:,} files"
     changes = f"{report.files_changed:,} read, {report.files_removed:,} gone"
+    made = f"generation {report.generation}, {report.elapsed_ms / 1e3:.2f} s"
     lines = [
-        f"{verb} {root}: generation {report.generation}, {report.elapsed_ms / 1e3:.2f} s",
+        f"{verb} {visible_line(root)}: {made}",
         f"  {files}, {human_size(report.text_bytes)} of text",
         f"  {changes}, {report.postings:,} postings",
     ]
@@ -45,9 +46,9 @@ def build_text(report: BuildReport, root: str) -> str:
 
 def status_text(status: IndexStatus) -> str:
     """The state of an index, in a few lines."""
-    lines = [f"{status.root}"]
+    lines = [visible_line(status.root)]
     if status.problem:
-        lines.append(f"  cannot be used: {status.problem}")
+        lines.append(f"  cannot be used: {visible_line(status.problem)}")
     if not status.present:
         return "\n".join([*lines, "  no index; run `triseek build`"])
     parts = f"{status.blocks:,} blocks, {status.trigrams:,} trigrams, {status.segments} segments"
@@ -58,7 +59,7 @@ def status_text(status: IndexStatus) -> str:
         + (f", {status.category}" if status.category else ""),
         f"  {status.files_binary:,} binary, {status.files_unreadable:,} unreadable",
         f"  {parts}, {human_size(status.index_bytes)}",
-        f"  {status.index_dir}",
+        f"  {visible_line(status.index_dir)}",
     ]
     return "\n".join(lines)
 

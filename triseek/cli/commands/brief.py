@@ -158,4 +158,4 @@ def _warn_of_readers() -> None:
 
 
 def _say(message: str) -> None:
-    print(f"triseek: {message}", file=sys.stderr, flush=True)
+    print(report_text.readable(f"triseek: {message}"), file=sys.stderr, flush=True)

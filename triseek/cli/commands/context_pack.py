@@ -60,7 +60,8 @@ def context_pack(
     with Service() as service:
         pack = engine.context_pack(service.engine(existing_folder(path)), request)
     envelope = pack.envelope()
-    print(report_text.as_json(envelope) if json else "\n".join(pack_lines(envelope)))
+    text = report_text.readable("\n".join(pack_lines(envelope)))
+    print(report_text.as_json(envelope) if json else text)
     return status.FOUND if pack.items else status.NOTHING
 
 

@@ -78,7 +78,8 @@ def index_status(path: Folder = ".", json: Json = False) -> int:
     if json:
         print(report_text.as_json({**asdict(found), **watching}))
     else:
-        print("\n".join([report_text.status_text(found), *_watching_lines(watching)]))
+        lines = [report_text.status_text(found), *_watching_lines(watching)]
+        print(report_text.readable("\n".join(lines)))
     return status.FOUND if found.present else status.NOTHING
 
 
@@ -135,7 +136,7 @@ def measure(path: Folder = ".", json: Json = False) -> int:
             for name, files in sizes.files.most_common(20)
         ],
     }
-    print(report_text.as_json(document) if json else _measured_text(document))
+    print(report_text.as_json(document) if json else report_text.readable(_measured_text(document)))
     return status.FOUND
 
 
@@ -151,7 +152,7 @@ def check(path: Folder = ".", json: Json = False) -> int:
         size = engine.check(progress=progress)
     document = {"root": engine.root, "sound": True, "bytes": size}
     checked = f"{engine.root}: the index is sound, {report_text.human_size(size)} checked"
-    print(report_text.as_json(document) if json else checked)
+    print(report_text.as_json(document) if json else report_text.readable(checked))
     return status.FOUND
 
 

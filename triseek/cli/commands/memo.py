@@ -11,6 +11,7 @@ import typer
 from triseek.cli import report_text, status
 from triseek.errors import DaemonUnreachable, InvalidRequest, StateUnwritable
 from triseek.ipc import client, lock
+from triseek.model.plain_text import visible_line
 
 app = typer.Typer(
     help="What coding agents have read, so that they need not read it again.",
@@ -44,7 +45,8 @@ def show_status(
         return status.FOUND
     _say(f"session {told['session_id']}")
     for result in told["results"]:
-        _say(f"{result['status']:8} {os.path.relpath(result['path'])}: {result['message']}")
+        path = visible_line(os.path.relpath(result["path"]))
+        _say(f"{result['status']:8} {path}: {result['message']}")
     return status.FOUND
 
 
@@ -63,7 +65,8 @@ def show_session(repo: Repo = ".", session: Session = "", json: Json = False) ->
                  "compaction_count"):  # fmt: skip
         print(f"{name.replace('_', ' '):26} {told[name]:,}")
     for file in told["files"]:
-        _say(f"{file['status']:8} {file['reads']:3}x {file['tokens']:8,} tokens  {file['path']}")
+        path = visible_line(file["path"])
+        _say(f"{file['status']:8} {file['reads']:3}x {file['tokens']:8,} tokens  {path}")
     return status.FOUND
 
 

@@ -10,6 +10,7 @@ from triseek.cli import arrows, report_text, status
 from triseek.cli.commands import options  # noqa: TC001 - Typer reads annotations
 from triseek.cli.daemon_asking import ask, folder
 from triseek.errors import InvalidRequest
+from triseek.model.plain_text import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,9 +62,9 @@ def show_status(
     found = told["session"]
     lines = [
         f"session  {found['session_id']}",
-        f"goal     {found['goal']}",
+        f"goal     {visible_line(found['goal'])}",
         f"status   {found['status']}",
-        f"repo     {found['repo_root']}",
+        f"repo     {visible_line(found['repo_root'])}",
         f"opened   {report_text.local_time(found['created_at'])}",
         f"updated  {report_text.local_time(found['updated_at'])}",
         f"log      {arrows.counted(told['action_log_size'], 'entry', 'entries')}",
@@ -88,7 +89,7 @@ def show_list(
     told = ask("session_list", params)
     lines = [
         f"{one['session_id']}  {one['status']:9}  {report_text.local_time(one['updated_at'])}  "
-        f"{one['goal']}"
+        f"{visible_line(one['goal'])}"
         for one in told["sessions"]
     ]
     return _tell(told, "\n".join(lines) or "no sessions here", as_json=json)

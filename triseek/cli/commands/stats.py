@@ -8,6 +8,7 @@ import typer
 
 from triseek.cli import report_text, status
 from triseek.cli.commands.index import Folder, Json, existing_folder
+from triseek.model.plain_text import visible_line
 
 app = typer.Typer(help="Figures about an index.", no_args_is_help=True, add_completion=False)
 
@@ -38,5 +39,5 @@ def export(
     with Service() as service:
         written = export_tables(service.engine(existing_folder(path)), out, format)
     names = [str(name) for name in written]
-    print(report_text.as_json({"written": names}) if json else "\n".join(names))
+    print(report_text.as_json({"written": names}) if json else "\n".join(map(visible_line, names)))
     return status.FOUND
