@@ -173,7 +173,7 @@ def test_a_damaged_snapshot_gets_no_briefing(snapshot, tmp_path):
     found = triseek(["brief", snapshot], tmp_path)
 
     assert found.status == 2
-    assert "cannot be read: git_state.json is no JSON" in found.err
+    assert "cannot be read: git_state.json: not JSON" in found.err
     assert not kept(snapshot).exists()
 
 

@@ -69,7 +69,7 @@ def asked(repository, **fields):
     return [
         (path, text[rows["begin"][0] : rows["end"][0]])
         for batch in search
-        for path, rows, text, _ in batch.files()
+        for path, rows, text, *_ in batch.files()
     ], search.route
 
 

@@ -1,8 +1,8 @@
 r"""What Unicode says about characters: properties, word characters, simple case folding.
 
 The tables (`unicode_tables.txt`, beside this file) are facts of the Unicode Character Database
-15.0.0, the version ripgrep 14.1 answers with; the sets were read out of the Rust crate
-`regex-syntax` 0.8.2 by asking it for `\p{…}`, name by name, so that both agree to the last
+16.0.0, the version ripgrep 15.1 answers with; the sets were read out of the Rust crate
+`regex-syntax` 0.8.8 by asking it for `\p{…}`, name by name, so that both agree to the last
 code point. Case orbits are the sets `(?i)` gives each character (statuses C and S of
 CaseFolding.txt, closed).
 
@@ -27,7 +27,7 @@ from triseek.query.charset import ASCII, UNICODE, contains, intersection, normal
 if TYPE_CHECKING:
     from triseek.query.syntax import Ranges
 
-VERSION = "15.0.0"
+VERSION = "16.0.0"
 
 ASCII_WORD: Ranges = ((0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A))
 ASCII_DIGIT: Ranges = ((0x30, 0x39),)

@@ -112,7 +112,7 @@ def test_an_rg_that_fails_gives_its_first_line(repo, tmp_path, monkeypatch):
     program = tmp_path / "bin" / "rg"
     program.parent.mkdir()
     program.write_text(
-        '#!/bin/sh\n[ "$1" = --version ] && echo ripgrep 14.1.0 && exit 0\n'
+        '#!/bin/sh\n[ "$1" = --version ] && echo ripgrep 15.1.0 && exit 0\n'
         "echo 'rg: out of luck' >&2; echo more >&2; exit 2\n"
     )
     program.chmod(0o755)

@@ -97,12 +97,12 @@ def find_rg(oldest: int = TRUSTED_MAJOR) -> str | None:
 def _major(program: str) -> int:
     """Return the major version of an rg; -1 if it does not say."""
     try:
-        answer = subprocess.run(
-            [program, "--version"], capture_output=True, timeout=10, check=False, text=True
+        answer = children.run(
+            [program, "--version"], timeout=10, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
     except (OSError, subprocess.SubprocessError):
         return -1
-    version = re.match(r"ripgrep (\d+)\.", answer.stdout)
+    version = re.match(rb"ripgrep (\d+)\.", answer.stdout)
     return int(version[1]) if version else -1
 
 
