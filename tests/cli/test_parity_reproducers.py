@@ -46,6 +46,11 @@ CASES = [
         for pattern in ("$", r"\>", r"\z")
     ),
     *(Case(b"ab\nab\n", rf"{flags} '\Aa|b'") for flags in ("--column", "-o", "--json")),
+    # Empty matches in lines that end with CR LF.
+    *(
+        Case(b"a\r\n\r\nb\r\n \nab cd\r\n", f"-n --crlf {words}")
+        for words in ("-x ''", "-w ''", "-x 'a|'", "-w 'b*'", "-o -w ''", "-c -x ''")
+    ),
     # A cut-off character is one column, and so is each other byte that is not UTF-8.
     *(
         Case(CUT_OFF, f"-M {size} --max-columns-preview {flags} needle")
@@ -54,6 +59,7 @@ CASES = [
     ),
     # No pattern at all matches no line.
     *(Case(b"one\ntwo\n", f"-f none {flags}") for flags in ("", "-v", "-v -c", "-v -U", "-v -l")),
+    *(Case(b"a\nb\n", f"--json --passthru {pattern}") for pattern in ("a", "absent")),
     # Nothing is searched, so there are no statistics.
     *(Case(b"needle\n", f"-m0 {flags} needle") for flags in ("--stats", "--json", "-l --stats")),
 ]

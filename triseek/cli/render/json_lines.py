@@ -41,7 +41,7 @@ class JsonLines:
         counts = self.counts
         counts.matches += matches
         counts.matched_lines += lines
-        counts.files_matched += 1
+        counts.files_matched += found.hits > 0  # --passthru shows files without a match
         counts.bytes_printed += printed
 
     def _rows(self, found: Found, path: str) -> tuple[int, int]:
