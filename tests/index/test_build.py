@@ -91,7 +91,7 @@ def test_encodings_line_ends_and_edges(made):
     assert {path for path, (skip, _, _) in told.items() if skip} == {b"nul", b"utf16 nul"}
     assert {p for p, (_, _, flags) in told.items() if flags & layout.FLAG_TRANSCODED} == {
         b"utf16le", b"utf16be", b"bom", b"only bom", b"odd utf16", b"utf16 nul"
-    } - {b"utf16 nul"}  # fmt: skip
+    }  # fmt: skip
     assert [told[name][1] for name in (b"crlf", b"empty", b"one", b"newline")] == [3, 0, 1, 1]
 
 
@@ -181,8 +181,8 @@ def test_a_nul_after_many_blocks_makes_a_file_binary_and_its_neighbours_stay(mad
     text = b"needle\n" * 400_000
     root, index_dir = made({"a": "needle\n", "b": text + b"\0", "c": "x\nneedle"})
     assert roads.paths(found(root, index_dir, "needle", mode="count")) == ["a", "c"]
-    assert facts(index_dir)[b"b"][0] == layout.SKIP_BINARY
-    assert [s.path for s in Reader.open(index_dir).views[0].skipped(np.ones(3, np.bool_))] == [b"b"]
+    skip, lines, flags = facts(index_dir)[b"b"]
+    assert (skip, lines, bool(flags & layout.FLAG_BINARY)) == (0, 400_000, True)
 
 
 def test_deep_folders_links_pipes_and_sockets(tmp_path, made):
@@ -249,10 +249,11 @@ def test_what_the_user_may_not_read_is_counted_and_reported(tmp_path):
         os.chmod({str(tmp_path / "state" / "index")!r}, 0o500)
         print(roads.ask(roads.both(root, index_dir)[0], "needle") == said)
     """
-    (tmp_path / "state").mkdir()
-    os.chmod(tmp_path / "state", 0o777)
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        os.chmod(folder, os.stat(folder).st_mode | 0o055)
+    (tmp_path / "state").mkdir(mode=0o700)
+    if os.getuid() == 0:  # the user it becomes has to come here, and owns the state
+        os.chown(tmp_path / "state", 65534, 65534)
+        for folder in (tmp_path, *tmp_path.parents):
+            os.chmod(folder, os.stat(folder).st_mode | 0o055)
     environment = {**os.environ, "PYTHONPATH": os.getcwd()}
     command = [sys.executable, "-c", textwrap.dedent(code)]
     done = subprocess.run(command, check=False, capture_output=True, env=environment, text=True)

@@ -17,7 +17,7 @@ ASK = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 async def hello(scope, receive, send):
     assert scope["type"] == "http"
     if scope["path"] == "/slow":
-        await anyio.sleep(1.0)
+        await anyio.sleep(4.0)
     await send({"type": "http.response.start", "status": 200, "headers": []})
     await send({"type": "http.response.body", "body": b"hello"})
 
@@ -84,7 +84,7 @@ def test_a_head_that_drips_ends_the_connection_as_well(monkeypatch):
 
 
 def test_a_slow_answer_and_the_next_request_are_no_idleness(monkeypatch):
-    monkeypatch.setattr(protocol, "HEAD_S", 0.5)
+    monkeypatch.setattr(protocol, "HEAD_S", 2.0)
     with served() as address:
         assert ask(address, "/slow").startswith(b"HTTP/1.1 200")
         with socket.create_connection(address, timeout=60) as sock:

@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from triseek.ipc import ending
 from triseek.mcp.serve import serve
 from triseek.service import verbs
 
@@ -58,3 +59,4 @@ verbs.VERBS = tuple(
     for verb in verbs.VERBS
 )
 serve(str(FOLDER), ["search"], sys.argv[3] if "--http" in sys.argv else None)
+ending.now(0)  # as `triseek mcp serve` ends

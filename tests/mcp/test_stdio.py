@@ -370,7 +370,8 @@ def test_what_was_begun_behind_the_first_answer_ends_with_the_server(
     repo({f"many/{number}.txt": f"line {number}\n" * 50 for number in range(3_000)})
     cold = {"NUMBA_CACHE_DIR": str(tmp_path / "cold")}
     with greeted([*SERVE, tree], variables=cold, sync=True) as server:
-        until(lambda: len(children_of(server.process.pid)) == 2)  # it compiles, and indexes
+        # One compiles, one indexes, and one ends both should the server be killed.
+        until(lambda: len(children_of(server.process.pid)) == 3)
         started = children_of(server.process.pid)
 
         if is_told:

@@ -63,7 +63,7 @@ def test_looking_sets_nothing_aside(opened: Opened) -> None:
 
 def test_a_state_folder_that_is_empty_has_no_sessions(opened: Opened) -> None:
     assert opened.told("sessions") == {"daemon": False, "sessions": []}
-    assert opened.told("snapshots") == {"snapshots": []}
+    assert opened.told("snapshots") == {"snapshots": [], "damaged": []}
 
 
 def test_a_log_is_filtered_by_what_people_call_things(worked: Worked, page: Opened) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from triseek.errors import InvalidRequest
 from triseek.files import containment, git
 from triseek.files.root import git_root
 
@@ -23,13 +24,20 @@ def changed_files(root: str, named: Iterable[str]) -> list[bytes]:
     Links are resolved, for the tree's own names are what else is known of its files.
 
     Raises:
+        InvalidRequest: a path names the root itself.
         PathRefused: a path leads out of the root, or names neither a regular file nor a folder.
         RepoNotDetected: the root is gone.
     """
     found: dict[bytes, None] = {}
     for path in list(named)[:NAMED_MAX]:
         if path.strip():
-            found[os.fsencode(containment.locate(root, path.strip()).real)] = None
+            inside = containment.locate(root, path.strip())
+            if inside.real == ".":
+                raise InvalidRequest(
+                    f"{path[:200]!r} is the searched folder itself",
+                    next_step="Name changed files inside it, relative to it.",
+                )
+            found[os.fsencode(inside.real)] = None
     return list(found)
 
 
