@@ -27,6 +27,9 @@ PATTERNS = [
     r"-U '\s+'", "'(n)(e)+'",
 ]  # fmt: skip
 
+PANICKED = 101
+"""Exit status of a Rust program that panicked."""
+
 
 @pytest.mark.parametrize(
     "seed",
@@ -40,4 +43,6 @@ def test_flags_thrown_together_mean_what_they_mean_to_ripgrep(seed: int, tree: P
 
     mine, its = triseek(["--engine=scan", *given], tree), rg(given, tree)
 
+    if its.status == PANICKED:  # `-v -U -m2` with context and `--column` does that to rg 15.1
+        pytest.skip("rg panics")
     assert (mine.status, mine.out) == (its.status, its.out), words

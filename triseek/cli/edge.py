@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from triseek.cli import status
 from triseek.cli.world import NeedsClient
-from triseek.errors import TriseekError
+from triseek.errors import Cancelled, TriseekError
 from triseek.model.plain_text import visible
 
 if TYPE_CHECKING:
@@ -19,15 +19,16 @@ def settled(work: Callable[[], int], say: Callable[[str], None], words: Sequence
 
     Raises:
         BrokenPipeError: nobody reads the output any more.
+        Cancelled: nobody waits for it any more.
         NeedsClient: the work must be done by the process the user started.
     """
     try:
         return work()
+    except (BrokenPipeError, Cancelled, NeedsClient):
+        raise
     except TriseekError as error:
         say(_readable(f"triseek: {_one_line(error)}"))
         return status.ERROR
-    except (BrokenPipeError, NeedsClient):
-        raise
     except Exception:  # noqa: BLE001 - a bug becomes a log and a status
         return _bug(say, words)
 

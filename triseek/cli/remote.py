@@ -89,7 +89,7 @@ def answer(
             return settled(lambda: _perform(client, world, service), world.err, client.words)
     except NeedsClient as error:
         return Declined(str(error))
-    except BrokenPipeError:
+    except (BrokenPipeError, Cancelled):
         return status.FOUND
 
 

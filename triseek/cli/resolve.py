@@ -145,10 +145,10 @@ def _one_file(operands: tuple[Operand, ...]) -> bool:
 
 
 def _shows(low: LowArgs) -> str:
-    """The mode, as ripgrep bends it; `-o -c -v` says 0 for each file with a line to show."""
+    """The mode, as ripgrep bends it: with `-v` lines are counted, and with `-o` matches."""
     if low.mode == "count_matches" and low.invert:
         return "count"
-    if low.mode == "count" and low.only_matching:
+    if low.mode == "count" and low.only_matching and not low.invert:
         return "count_matches"
     return low.mode
 
@@ -278,8 +278,6 @@ def _mode(low: LowArgs, shows: str) -> Mode:
         return "files"
     if low.stats and shows in ("count", "count_matches", "files"):
         return "lines"
-    if shows == "count_matches" and low.invert:
-        return "count"
     modes: dict[str, Mode] = {
         "count": "count",
         "count_matches": "count_matches",

@@ -20,6 +20,7 @@ from triseek.errors import (
 from triseek.ipc import address, client
 from triseek.model.session import checked_id
 from triseek.service import session_pages
+from triseek.sessions import exports
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -90,7 +91,7 @@ def handoff(desk: Desk, request: SessionHandoffRequest, call: Call) -> dict[str,
     """Keep a checkpoint with a briefing, and resolve the session. Raises as `snapshot`."""
     asked = _captured(desk, request, call)
     if request.output:
-        asked["output"] = request.output
+        asked["output"] = exports.checked_name(request.output)
     told = _asked(desk, "session_handoff", asked, WORK_S)
     desk.leave(told["manifest"]["session_id"])
     return session_pages.captured(told)

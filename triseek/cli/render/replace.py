@@ -26,6 +26,10 @@ class Replacer:
         self._pieces = _pieces(replacement)
         self._groups = _needs_groups(self._pieces) and not spec.fixed
         self._regex = _compiled(spec) if self._groups else None
+        if self._regex is not None and not any(
+            _key(self._regex, name) is not None for _, name in self._pieces if name is not None
+        ):
+            self._regex = None  # the pattern has none of the groups, so all of them are empty
         self._ascii_alone = spec.unicode and _differs_beyond_ascii(spec)
         """Whether RE2 reads the pattern as ripgrep does in lines of ASCII alone."""
 
@@ -88,15 +92,18 @@ def _group(match: Any, name: str, whole: bytes) -> bytes:  # noqa: ANN401 - re2 
         return whole
     if match is None:
         return b""
-    key: int | str = int(name) if name.isdigit() else name
-    known = match.re.groupindex
-    if (isinstance(key, int) and key > match.re.groups) or (
-        isinstance(key, str) and key not in known and key.encode() not in known
-    ):
-        return b""
-    if isinstance(key, str):
-        key = known.get(key, known.get(key.encode()))
-    return match.group(key) or b""
+    key = _key(match.re, name)
+    return b"" if key is None else match.group(key) or b""
+
+
+def _key(regex: Any, name: str) -> int | None:  # noqa: ANN401 - re2 has no types
+    """Return the number of the group with this number or name; None if there is none."""
+    if name.isdigit():
+        number = int(name)
+        return number if 0 < number <= regex.groups else None
+    known = regex.groupindex
+    number = known.get(name, known.get(name.encode()))
+    return None if number is None else int(number)
 
 
 def _compiled(spec: PatternSpec) -> Any:  # noqa: ANN401 - re2 has no types
