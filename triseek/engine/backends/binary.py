@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from triseek.engine.backends import lines
 from triseek.engine.backends.base import FileRows, Nul
 from triseek.files.text import BUFFER_BYTES, FIRST_READ, TRANSCODED_READ
+from triseek.model import budget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -183,6 +184,7 @@ class _LineBuffer:
         self._data = self._data[keep - self.start :]
         self.start = keep
         while True:
+            budget.check()
             if len(self._data) == self._room:
                 self._room *= 3
             piece = self._read(self._room - len(self._data))
