@@ -243,7 +243,8 @@ def test_without_a_ledger_our_entries_are_found_by_what_they_are(client, scope, 
 
     here.uninstall(client, scope)
 
-    assert "triseek" not in str([text for _, text in here.snapshot().items()])
+    text = str(list(here.snapshot().values())).replace(str(here.folder), "")  # may name a user
+    assert "triseek" not in text
 
 
 @pytest.mark.parametrize(("client", "scope"), WHERE, ids=NAMES)
