@@ -6,7 +6,6 @@ Real servers by stdio, without a daemon and with one; real devices, FIFOs, socke
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 from contextlib import nullcontext
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
+from tests import sockets
 from tests.conftest import plant
 from tests.e2e.serving import daemon, environ, triseek
 from tests.left_behind import daemons_of
@@ -74,12 +74,7 @@ class Tree:
         os.mkfifo(self.root / "src" / "fifo")
         (self.root / "src" / "to-fifo").symlink_to("fifo")
         (self.root / "src" / "inner.py").symlink_to("a.py")
-        with socket.socket(socket.AF_UNIX) as bound:
-            here = os.open(self.root / "src", os.O_RDONLY)  # the address may be too long
-            try:
-                bound.bind(f"/proc/self/fd/{here}/socket")
-            finally:
-                os.close(here)
+        sockets.bound(self.root / "src" / "socket").close()
         triseek(home, "build", str(self.root))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import Random
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests import sockets
 from triseek.errors import RepoNotDetected
 from triseek.files import containment
 from triseek.files.containment import PathOutside, PathRefused, locate, open_file
@@ -57,12 +57,7 @@ class Tree:
             (self.path / name).symlink_to(target)
         (self.folder / "named").symlink_to(self.path)
         os.mkfifo(self.path / "src" / "fifo")
-        with socket.socket(socket.AF_UNIX) as bound:
-            here = os.open(self.path / "src", os.O_RDONLY)  # the address may be too long
-            try:
-                bound.bind(f"/proc/self/fd/{here}/socket")
-            finally:
-                os.close(here)
+        sockets.bound(self.path / "src" / "socket").close()
 
     def read(self, path: str) -> str:
         with open(open_file(self.root, path), encoding="utf-8") as file:
