@@ -6,9 +6,9 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from triseek.engine.ranked import REACH_MAX
-from triseek.mcp import arguments, instructions, schemas, stdio
+from triseek.mcp import arguments, instructions, schemas, server, stdio
 from triseek.model import tools
-from triseek.service import desk, envelopes, noting, pages, session_pages
+from triseek.service import desk, envelopes, noting, pages, searching, session_pages
 from triseek.service.verbs import TOOLSETS, VERBS
 from triseek.sessions import snapshot
 
@@ -417,9 +417,12 @@ def _limits() -> str:
         "tokens of an envelope, a quarter of its characters": f"{pages.BUDGET:,}; `token_budget`"
         f" {pages.BUDGET_MIN} to {pages.BUDGET_MAX:,}; what does not fit is the next page",
         "characters of an argument": f"{arguments.TEXT_MAX:,}",
+        "characters of `query` and `patterns` together": f"{searching.QUERY_MAX:,}",
         "items of a list": f"{arguments.ITEMS_MAX:,}",
         "bytes of a message by standard input": f"{stdio.LINE_MAX:,}",
         "seconds of a search": f"{desk.DEADLINE_S:g}, then it says what it has found so far",
+        "seconds until a tool that searches has answered": f"{server.LIMIT_S:g}, whatever holds it"
+        " up",
         "tokens of a list among others in an answer about sessions": f"{session_pages.SOME:,} to"
         f" {session_pages.MANY:,}; the rest is counted in `omitted`",
         "snippets pinned at once": f"{snapshot.PINS_MAX}",

@@ -1,7 +1,7 @@
-"""`served.py FOLDER [--http ADDRESS]`: a server with a tool of ours in index_status's place.
+"""`served.py FOLDER [--http ADDRESS | --limit SECONDS]`: a server with a stand-in for index_status.
 
-It waits until a file is there, or until it is cancelled, of which it leaves a file. It makes noise
-on every way to standard output there is.
+It waits until a file is there, or until it is cancelled, of which it leaves a file; a deaf one
+does not look whether it is cancelled. It makes noise on every way to standard output there is.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from triseek.ipc import ending
+from triseek.mcp import server
 from triseek.mcp.serve import serve
 from triseek.service import verbs
 
@@ -27,6 +28,7 @@ class Request:
     """What the tool should do."""
 
     wait_for: str = ""
+    deaf: bool = False
     noise: bool = False
     weight: int = 0
 
@@ -37,7 +39,7 @@ def answer(_desk: Any, request: Request, call: Any) -> dict[str, Any]:
     if request.wait_for:
         (FOLDER / f"{request.wait_for}.begun").touch()
         while not (FOLDER / request.wait_for).exists():
-            if call.cancelled():
+            if call.cancelled() and not request.deaf:
                 (FOLDER / f"{request.wait_for}.cancelled").touch()
                 break
             time.sleep(0.01)
@@ -58,5 +60,8 @@ verbs.VERBS = tuple(
     else verb
     for verb in verbs.VERBS
 )
+if "--limit" in sys.argv:
+    server.TIMED = frozenset(("index_status",))
+    server.LIMIT_S = float(sys.argv[3])
 serve(str(FOLDER), ["search"], sys.argv[3] if "--http" in sys.argv else None)
 ending.now(0)  # as `triseek mcp serve` ends

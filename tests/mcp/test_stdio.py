@@ -187,6 +187,17 @@ def test_what_is_cancelled_stops_and_is_not_answered(stand_in: Spoken, tree: str
     assert not [one for one in stand_in.messages if one.get("id") == 1]
 
 
+def test_a_tool_that_hangs_is_answered_and_holds_up_neither_others_nor_the_end(tree: str) -> None:
+    with greeted([*STAND_IN, tree, "--limit", "0.5"]) as server:
+        answer = server.ask(call(1, "index_status", wait_for="never", deaf=True))
+
+        assert answer["result"]["isError"]
+        message = answer["result"]["structuredContent"]["error"]["message"]
+        assert message == "no answer within 0.5 s"
+        assert "result" in server.ask(call(2, "search_content", query="hello"))
+        assert server.close() == 0
+
+
 def test_a_cancelled_reindex_ends_the_process_that_works(server: Spoken, repo: Any) -> None:
     repo({f"many/{number}.txt": f"line {number}\n" * 50 for number in range(3_000)})
     server.say(call(1, "reindex", mode="full"))

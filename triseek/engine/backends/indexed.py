@@ -125,7 +125,9 @@ class Indexed:
             IndexUnavailable: there is no index.
             IndexCorrupt, FormatTooNew: the index cannot be used.
             BackendFailure: the request is not one the index can answer.
+            OutOfTime: as `model.budget.check`; what was found before was yielded.
         """
+        budget.check()
         state = self._current()
         if request.mapped or not self.covers(request.scope, request.paths):
             raise errors.BackendFailure("the index does not hold the files this search asks for")

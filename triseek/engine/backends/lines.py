@@ -1,7 +1,7 @@
 """Lines out of a text: which match, which stand around them, and their numbers.
 
 Plain Python over `bytes`, so it works before any kernel is compiled. The rules are ripgrep's,
-checked against its output (14.1.0):
+checked against its output:
 
 - a row is a line with its terminator; where a match may span lines, a run of touching matches
   and all the lines they cover;
