@@ -88,11 +88,31 @@ def without_times(messages: bytes, words: bytes = b"") -> bytes:
     return head + b"\n" + last
 
 
-def test_groups_are_refused_rather_than_replaced_wrongly_beyond_ascii(tmp_path: Path) -> None:
-    (tmp_path / "f").write_text("na\u00efve word\n")
-    for pattern in (r"(\w+)(.*)", r"(\w+) (\w+)"):
-        mine = triseek(["--engine=scan", "-r", "[$1][$2]", pattern, "f"], tmp_path)
-        its = rg(["-r", "[$1][$2]", pattern, "f"], tmp_path)
+FOREIGN = "na\u00efve word\n\u00c9t\u00e9 k\nbanana aab\nabab\r\n\n".encode() + b"a\xc3b\xffc"
+GROUPS = [
+    r"(\w+)(.*)", r"(\w+) (\w+)", r"\b", r"\B(.)", r"(\p{Script=Latin})(\w)?", r"((?-u:\xc3)|b)",
+    r"(e|d|b)$", "(?i)(\u00c9)|(k)", r"(?P<n>\w)(\w)?", "(?:(a)|b)*", "(a*)*(|b)*",
+    r"(a|b){0}(\w)", "((a)|(b)){2}", "(?u)", r"([[:^ascii:]]+)", r"(a+?)(b?)", r"(?-u:(.)(\w))",
+]  # fmt: skip
 
-        assert mine.out in (b"", its.out)
-        assert (mine.status == 2) == (mine.out == b"")
+
+@pytest.mark.parametrize("flags", ["", "-o", "-w", "-x", "--crlf", "-U", "--json", "-v --passthru"])
+def test_groups_hold_what_they_hold_in_ripgrep(flags: str, tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes(FOREIGN)
+    for pattern in GROUPS:
+        words = [*flags.split(), "-r", "[$1|${2}|${n}|$3|${ $0]", pattern, "f"]
+        mine, its = triseek(["--engine=scan", *words], tmp_path), rg(words, tmp_path)
+
+        if "--json" in flags:
+            assert without_times(mine.out) == without_times(its.out), pattern
+        else:
+            assert mine.out == its.out, pattern
+        assert mine.status == its.status, pattern
+
+
+def test_a_match_that_ends_behind_its_row_is_replaced_as_by_ripgrep(tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes(b"a\nb\n" + b"c" * 40 + b"\nd\n" * 60)
+    for pattern in (r"(a\n)(?:b\n|$)", r"(?s)(a.+?)c", r"(b)\n(c+)"):
+        words = ["-U", "-n", "-r", "<$1>", pattern, "f"]
+        mine, its = triseek(["--engine=scan", *words], tmp_path), rg(words, tmp_path)
+        assert mine == its, pattern

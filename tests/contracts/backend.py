@@ -175,8 +175,6 @@ class BackendContract(ABC):
     @pytest.mark.parametrize(("flags", "spec"), _named(PATTERNS))
     def test_rows_are_those_ripgrep_prints(self, backend, root, flags, spec):
         for more, fields in SHOWN:
-            if r"\A" in str(flags) and fields.get("max_count") and fields.get("after"):
-                continue  # docs/reference/differences.md, "`\A` with `-m` and context"
             request = SearchRequest(pattern=PatternSpec(**spec), **fields)
             expected = _once(rg_rows(root, (*flags, *more)))
             assert printed(run(backend, request), crlf="--crlf" in flags) == expected, more

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from triseek.query.fold import fold
-from triseek.query.syntax import Alternate, Bytes, Chars, Concat, Empty, Look, Repeat
+from triseek.query.syntax import Alternate, Bytes, Capture, Chars, Concat, Empty, Look, Repeat
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -117,6 +117,8 @@ def _compile(node: Node, parts: list[Program | None]) -> Program | None:
             return _alternate(programs)
         case Repeat(_, low, high):
             return _repeat(programs[0], low, high)
+        case Capture():
+            return programs[0]
 
 
 def _mask(ranges: Ranges) -> int:

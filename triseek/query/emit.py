@@ -24,7 +24,17 @@ from triseek.model import budget
 from triseek.query.charset import ASCII, BYTES, intersection, utf8_sequences
 from triseek.query.fold import fold
 from triseek.query.program import can_be_empty
-from triseek.query.syntax import Alternate, Bytes, Chars, Concat, Empty, Look, Node, Repeat
+from triseek.query.syntax import (
+    Alternate,
+    Bytes,
+    Capture,
+    Chars,
+    Concat,
+    Empty,
+    Look,
+    Node,
+    Repeat,
+)
 from triseek.query.unicode import ASCII_WORD
 
 if TYPE_CHECKING:
@@ -36,6 +46,8 @@ if TYPE_CHECKING:
 Target: TypeAlias = Literal["ascii", "exact", "superset"]
 Find: TypeAlias = "Callable[[bytes, int], tuple[int, int] | None]"
 """The leftmost match in a text at or after an offset."""
+FindGroups: TypeAlias = "Callable[[bytes, int, int], list[tuple[int, int]] | None]"
+"""The groups of the match in a text between two offsets; (-1, -1) for one that took no part."""
 
 _MEMORY_BYTES = 64 << 20
 """What one RE2 program may take, its cached states included; its own default is 8 MiB."""
@@ -65,6 +77,36 @@ def re2_find(tree: Node, target: Target) -> Find | None:
         return None
 
 
+def re2_groups(tree: Node, target: Target, count: int) -> FindGroups | None:
+    """Return what finds the groups of a match by RE2, or `None` where RE2 may not find the same.
+
+    tree: with `Capture` nodes.
+    count: of groups, the whole match among them.
+    """
+    if fold(tree, _loops_over_nothing):
+        return None
+    try:
+        pattern = pattern_text(tree, target)
+    except UnsayableError:
+        return None
+    if pattern is None or len(pattern) > _PROGRAM_MAX:
+        return None
+    try:
+        program = re2.compile(pattern, _options(captures=True))
+    except re2.error:  # too large, or a group stands twice where a repetition was written out
+        return None
+    places = [program.groupindex.get(b"g%d" % number, 0) for number in range(1, count)]
+    match, start = program._regexp.Match, re2._Anchor.ANCHOR_START  # noqa: SLF001
+
+    def find(text: bytes, begin: int, end: int) -> list[tuple[int, int]] | None:
+        spans = match(start, text, begin, len(text))
+        if spans[0] != (begin, end):
+            return None
+        return [spans[0], *(spans[place] if place else (-1, -1) for place in places)]
+
+    return find
+
+
 def pattern_text(tree: Node, target: Target) -> bytes | None:
     """Return the pattern as RE2 (in Latin-1 mode) spells it; `None` when it can never match.
 
@@ -74,11 +116,11 @@ def pattern_text(tree: Node, target: Target) -> bytes | None:
     return _Emitter(target).text(tree, 1)
 
 
-def _options() -> re2.Options:
+def _options(*, captures: bool = False) -> re2.Options:
     options = re2.Options()
     options.encoding = re2.Options.Encoding.LATIN1
     options.log_errors = False
-    options.never_capture = True
+    options.never_capture = not captures
     options.max_mem = _MEMORY_BYTES
     return options
 
@@ -134,6 +176,10 @@ class _Emitter:
                 return _choice(self.text(part, count) for part in parts)
             case Repeat():
                 return self.repeat(node, count)
+            case Capture(body, number):
+                written = self.text(body, count)
+                # By name: a part that never matches is left out, and may hold groups.
+                return None if written is None else b"(?P<g%d>%b)" % (number, written)
 
     def characters(self, ranges: Ranges) -> bytes | None:
         if self.ascii_only or not ranges or ranges[-1][1] <= ASCII[0][1]:
@@ -223,6 +269,8 @@ class _Emitter:
             case Repeat(_, low):
                 edge = below[0]
                 return edge._replace(may_be_empty=edge.may_be_empty or low == 0)
+            case Capture():
+                return below[0]
             case _:
                 return _Edge()
 
@@ -281,6 +329,12 @@ def _loops(tree: Node) -> bool:
 
 def _loops_here(node: Node, below: list[bool]) -> bool:
     return any(below) or (isinstance(node, Repeat) and node.high is None)
+
+
+def _loops_over_nothing(node: Node, below: list[bool]) -> bool:
+    """Return whether a repetition without a bound may repeat nothing, somewhere in the tree."""
+    here = isinstance(node, Repeat) and node.high is None and can_be_empty(node.node)
+    return here or any(below)
 
 
 def _choice(parts: Iterable[bytes | None]) -> bytes | None:

@@ -41,26 +41,26 @@ _THREADS_MAX = 200_000
 """Threads in all states that are kept, some 100 bytes each."""
 
 
-class _Rest:
+class Rest:
     """What is left to read of a character: one of these byte sequences."""
 
     __slots__ = ("next", "sequences")
 
     def __init__(self, sequences: tuple[ByteSequence, ...]) -> None:
         self.sequences = sequences
-        self.next: dict[int, _Rest | None] = {}
+        self.next: dict[int, Rest | None] = {}
         """By byte: what is left behind it, `None` if it does not fit."""
 
-    def read(self, byte: int) -> _Rest | None:
+    def read(self, byte: int) -> Rest | None:
         """Return what is left behind `byte`, which is in no sequence's way if `None`."""
         if byte not in self.next:
             fitting = [one[1:] for one in self.sequences if one[0][0] <= byte <= one[0][1]]
             # UTF-8 is prefix-free and suffix-free: when one sequence ends, no other goes on.
-            self.next[byte] = None if not fitting else _Rest(tuple(filter(None, fitting)))
+            self.next[byte] = None if not fitting else Rest(tuple(filter(None, fitting)))
         return self.next[byte]
 
 
-Thread: TypeAlias = tuple[int, _Rest | None]
+Thread: TypeAlias = tuple[int, Rest | None]
 """An instruction, and what is left to read of the character it has begun, if it has."""
 
 
@@ -122,15 +122,15 @@ class _Automaton:
         self._held = 0
         """Threads in all states: a state of a long pattern may be thousands of them."""
         self._start = _State(((0, None),))
-        self._spellings: dict[tuple[ByteSequence, ...], _Rest] = {}
+        self._spellings: dict[tuple[ByteSequence, ...], Rest] = {}
         self._rests = [self._rest(one) for one in program.code]
 
-    def _rest(self, instruction: Instruction) -> _Rest | None:
+    def _rest(self, instruction: Instruction) -> Rest | None:
         """Return what an instruction reads; the same object for the same characters."""
         if not isinstance(instruction, Spell):
             return None
         sequences = instruction.sequences
-        return self._spellings.setdefault(sequences, _Rest(sequences))
+        return self._spellings.setdefault(sequences, Rest(sequences))
 
     def last_match(self, text: bytes, masks: Sequence[int], at: int) -> int:
         """Return where the preferred match ends, going forwards from `at`; -1 if there is none."""
@@ -192,10 +192,10 @@ class _Automaton:
 
     def _closure(
         self, threads: tuple[Thread, ...], mask: int
-    ) -> tuple[list[tuple[int, _Rest]], bool]:
+    ) -> tuple[list[tuple[int, Rest]], bool]:
         """Follow everything that reads nothing; return what reads, and whether a match ends."""
         seen: set[Thread] = set()
-        ready: list[tuple[int, _Rest]] = []
+        ready: list[tuple[int, Rest]] = []
         waiting = list(reversed(threads))
         matched = False
         while waiting:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from triseek.model import budget
-from triseek.query.syntax import Alternate, Concat, Repeat
+from triseek.query.syntax import Alternate, Capture, Concat, Repeat
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,4 +46,4 @@ def children(node: Node) -> tuple[Node, ...]:
     """Return the nodes directly below, in pattern order."""
     if isinstance(node, Concat | Alternate):
         return node.parts
-    return (node.node,) if isinstance(node, Repeat) else ()
+    return (node.node,) if isinstance(node, Repeat | Capture) else ()

@@ -16,6 +16,7 @@ from triseek.query.charset import contains, difference, is_ascii, normalised, si
 from triseek.query.syntax import (
     Alternate,
     Bytes,
+    Capture,
     Chars,
     Concat,
     Empty,
@@ -47,9 +48,10 @@ class Class:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A capturing group: means nothing here, but stops simplifications."""
+    """A capturing group: stops simplifications, and matters to replacements."""
 
     body: Hir
+    number: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +215,7 @@ def without(hir: Hir, byte: int) -> Hir:
                 raise NotAllowedError
             return hir if left == ranges else class_of(left, of_bytes=of_bytes)
         case Group(body):
-            return Group(without(body, byte))
+            return Group(without(body, byte), hir.number)
         case Loop(body, low, high, greedy):
             return loop(without(body, byte), low, high, greedy=greedy)
         case Sequence(parts) | Choice(parts):
@@ -238,33 +240,34 @@ def has_literal(hir: Hir, byte: int) -> bool:
             return False
 
 
-def lower(hir: Hir) -> Node:
-    """Return the pattern as the tree everybody else reads."""
+def lower(hir: Hir, *, groups: bool = False) -> Node:
+    """Return the pattern as the tree everybody else reads; `groups`: with capturing groups."""
     match hir:
         case Literal(data):
             return _characters(data)
         case Class(ranges, of_bytes):
             return Bytes(ranges) if of_bytes and not is_ascii(ranges) else Chars(ranges)
-        case Group(body):
-            return lower(body)
+        case Group(body, number):
+            node = lower(body, groups=groups)
+            return Capture(node, number) if groups else node
         case Loop(body, low, high, greedy):
-            return Repeat(lower(body), low, high, greedy)
+            return Repeat(lower(body, groups=groups), low, high, greedy)
         case Sequence(parts):
-            return _row(parts)
+            return _row(parts, groups=groups)
         case Choice(parts):
             branches: list[Node] = []
             for part in parts:
-                branch = lower(part)
+                branch = lower(part, groups=groups)
                 branches.extend(branch.parts if isinstance(branch, Alternate) else (branch,))
             return Alternate(tuple(branches))
         case _:
             return hir
 
 
-def _row(parts: tuple[Hir, ...]) -> Node:
+def _row(parts: tuple[Hir, ...], *, groups: bool) -> Node:
     out: list[Node] = []
     for part in parts:
-        node = lower(part)
+        node = lower(part, groups=groups)
         if isinstance(node, Concat):
             out.extend(node.parts)
         elif not isinstance(node, Empty):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from triseek.query.fold import fold
 from triseek.query.frequency import byte_rarity, probability, rarity
 from triseek.query.grams import bytes_in, spelled
-from triseek.query.syntax import Alternate, Bytes, Chars, Concat, Empty, Look, Repeat
+from triseek.query.syntax import Alternate, Bytes, Capture, Chars, Concat, Empty, Look, Repeat
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -124,6 +124,8 @@ def _facts(node: Node, parts: list[_Facts]) -> _Facts:
             return _alternate(parts)
         case Repeat(_, low, high):
             return _repeat(parts[0], low, high)
+        case Capture():
+            return parts[0]
 
 
 def _of_class(strings: list[bytes] | None) -> _Facts:

@@ -12,14 +12,14 @@ text, and a note says so.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from triseek.errors import InvalidQuery
 from triseek.query import hir
 from triseek.query.parse_class import Spelled
 from triseek.query.parse_cursor import Cursor
 from triseek.query.parse_flags import Flags
-from triseek.query.parse_regex import parse_regex
+from triseek.query.parse_regex import Meaning, parse_regex
 from triseek.query.size import RANGES_LIMIT, SIZE_LIMIT, expanded_ranges, expanded_size
 from triseek.query.syntax import Look
 
@@ -49,6 +49,14 @@ class ParseResult:
     """About how many parts it has, written out: what keeping it takes."""
 
 
+class Groups(NamedTuple):
+    """A pattern with its capturing groups."""
+
+    tree: Node
+    names: dict[str, int]
+    """The number of each group with a name."""
+
+
 def parse(spec: PatternSpec) -> ParseResult:
     """Return what the patterns of `spec` mean, all together.
 
@@ -57,12 +65,25 @@ def parse(spec: PatternSpec) -> ParseResult:
     """
     _refuse_unsearchable(spec)
     cursor = _cursor(spec)
-    meaning = _read(spec, cursor)
+    meaning = _read(spec, cursor).hir
     needs_nul = hir.has_literal(meaning, _NUL)
-    if not spec.multiline:
-        meaning = _without_line_ends(meaning, spec)
-    tree = hir.lower(_bounded(meaning, spec))
+    tree = hir.lower(_searched(meaning, spec))
     return ParseResult(tree, tuple(cursor.notes), needs_nul, _limited_size(tree))
+
+
+def parse_groups(spec: PatternSpec) -> Groups:
+    """Return the tree of a pattern that `parse` has accepted, with its capturing groups."""
+    meaning = _read(spec, _cursor(spec))
+    return Groups(hir.lower(_searched(meaning.hir, spec), groups=True), meaning.names)
+
+
+def _searched(meaning: Hir, spec: PatternSpec) -> Hir:
+    """Return what is searched for: within one line unless -U is given, in the bounds of -x or -w.
+
+    Raises:
+        InvalidQuery: it holds a line end that no line has.
+    """
+    return _bounded(meaning if spec.multiline else _without_line_ends(meaning, spec), spec)
 
 
 def _limited_size(tree: Node) -> int:
@@ -107,10 +128,10 @@ def _escaped(pattern: str) -> str:
     return "".join("\\" + c if c in "\\.+*?()|[]{}^$#&-~" else c for c in pattern)
 
 
-def _read(spec: PatternSpec, cursor: Cursor) -> Hir:
+def _read(spec: PatternSpec, cursor: Cursor) -> Meaning:
     """Read the patterns; under smart case twice, since only the end tells how to read them."""
     if not spec.patterns:
-        return hir.class_of(())
+        return Meaning(hir.class_of(()), {})
     flags = _flags(spec)
     spelled = Spelled()
     try:
@@ -140,7 +161,6 @@ def _flags(spec: PatternSpec) -> Flags:
         dot_all=spec.multiline and spec.dotall,
         unicode=spec.unicode,
         crlf=spec.crlf,
-        line_by_line=not spec.multiline,
     )
 
 

@@ -96,7 +96,7 @@ def _simple(cursor: Cursor, flags: Flags, letter: str, start: int) -> Escape:
     if letter == "b":
         return Look(_word_boundary(cursor, start), flags.unicode)
     if letter in "Az":
-        return Look(flags.text_start() if letter == "A" else flags.text_end())
+        return Look("text_start" if letter == "A" else "text_end")
     if letter in _LOOKS:
         return Look(_LOOKS[letter], flags.unicode)
     if letter in _META or (letter.isascii() and not letter.isalnum()):

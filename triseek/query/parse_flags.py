@@ -9,7 +9,6 @@ from triseek.query.parse_cursor import END
 
 if TYPE_CHECKING:
     from triseek.query.parse_cursor import Cursor
-    from triseek.query.syntax import LookKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,17 +22,6 @@ class Flags:
     unicode: bool = True
     crlf: bool = False
     ignore_space: bool = False
-    line_by_line: bool = False
-    r"""Whether every line is searched as a text of its own, its terminator cut off; `\A` and `\z`
-    then stand at its ends, as `^` and `$` do. No pattern can change it."""
-
-    def text_start(self) -> LookKind:
-        r"""Return what `\A` asserts."""
-        return "line_start" if self.line_by_line else "text_start"
-
-    def text_end(self) -> LookKind:
-        r"""Return what `\z` asserts."""
-        return "line_end" if self.line_by_line else "text_end"
 
 
 _NAMES = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from triseek.model import budget
 from triseek.query import unicode
@@ -44,20 +44,29 @@ class _Open:
     start: int
     outer: Flags
     """The flags that hold again behind it."""
-    capturing: bool = False
+    number: int = 0
+    """Of a capturing group; 0 for another."""
     items: list[Item] = field(default_factory=list)
     """The branch being read."""
     branches: list[tuple[Hir, int]] = field(default_factory=list)
     """The branches before it."""
 
 
-def parse_regex(cursor: Cursor, flags: Flags, spelled: Spelled) -> Hir:
+class Meaning(NamedTuple):
+    """What a pattern means, and the names of its capturing groups."""
+
+    hir: Hir
+    names: dict[str, int]
+
+
+def parse_regex(cursor: Cursor, flags: Flags, spelled: Spelled) -> Meaning:
     """Read all of the cursor's text.
 
     Raises:
         InvalidQuery: ripgrep would refuse it too.
     """
-    return _Reader(cursor, flags, spelled).read()
+    reader = _Reader(cursor, flags, spelled)
+    return Meaning(reader.read(), reader.names)
 
 
 class _Reader:
@@ -67,7 +76,10 @@ class _Reader:
         self.cursor = cursor
         self.flags = flags
         self.spelled = spelled
-        self.names: set[str] = set()
+        self.groups = 0
+        """Capturing groups so far."""
+        self.names: dict[str, int] = {}
+        """The number of each group with a name."""
         self.open: list[_Open] = [_Open(0, flags)]
         self.set_flags(flags)
 
@@ -109,7 +121,7 @@ class _Reader:
         cursor, start = self.cursor, self.cursor.at
         cursor.bump_over_space()
         self.refuse_foreign_groups(start)
-        group = _Open(start, self.flags, capturing=True)
+        group = _Open(start, self.flags, number=self.groups + 1)
         if cursor.bump_if("?P<") or cursor.bump_if("?<"):
             self.read_name()
         elif cursor.bump_if("?"):
@@ -120,10 +132,11 @@ class _Reader:
                 self.set_flags(flags)
                 self.push(NOTHING, repeatable=False)
                 return
-            group.capturing = False
+            group.number = 0
             self.set_flags(flags)
         if len(self.open) > NEST_LIMIT:
             raise cursor.error(f"this nests deeper than {NEST_LIMIT} levels", start)
+        self.groups = max(self.groups, group.number)
         self.open.append(group)
 
     def refuse_foreign_groups(self, start: int) -> None:
@@ -150,7 +163,7 @@ class _Reader:
             raise cursor.error(
                 f"the name {name} stands twice" if name else "this name is empty", start
             )
-        self.names.add(name)
+        self.names[name] = self.groups + 1
         cursor.bump()
 
     def end_group(self) -> None:
@@ -160,7 +173,7 @@ class _Reader:
         self.cursor.bump()
         self.set_flags(group.outer)
         hir, depth = self.finish(group)
-        self.push(Group(hir) if group.capturing else hir, depth + 1)
+        self.push(Group(hir, group.number) if group.number else hir, depth + 1)
 
     def end_branch(self) -> None:
         group = self.open[-1]
@@ -309,7 +322,7 @@ class _Reader:
     def line_look(self, which: str) -> LookKind:
         """Return what `^` (`start`) and `$` (`end`) assert under the present flags."""
         if not self.flags.multi_line:
-            return self.flags.text_start() if which == "start" else self.flags.text_end()
+            return "text_start" if which == "start" else "text_end"
         if self.flags.crlf:
             return "line_start_crlf" if which == "start" else "line_end_crlf"
         return "line_start" if which == "start" else "line_end"

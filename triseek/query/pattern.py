@@ -96,7 +96,9 @@ class Pattern:
     @cached_property
     def dfa(self) -> automaton.Dfa | None:
         """What tells whether a line matches; None when there is no such thing (see `build`)."""
-        return automaton.build(self.tree)
+        # Of a line that is searched alone the ends of the text are its own.
+        alone = not self.spec.multiline and _has_look(self.tree, _TEXT)
+        return automaton.build(_with_looks(self.tree, _TEXT) if alone else self.tree)
 
     def spans(self, line: bytes, *, behind_line: bool = False) -> list[tuple[int, int]]:
         r"""Return every match in a line, as byte offsets.
@@ -148,7 +150,17 @@ class Pattern:
     @cached_property
     def asks_text_start(self) -> bool:
         r"""Whether the pattern holds `\A`."""
-        return _has_look(self.tree, {"text_start": "text_start"})
+        return _has_look(self.tree, {"text_start": "line_start"})
+
+    @cached_property
+    def sees_text_ends(self) -> bool:
+        r"""Whether it asks for `\A` or `\z`: ripgrep then searches every line alone."""
+        return _has_look(self.tree, _TEXT)
+
+    @property
+    def sees_crlf(self) -> bool:
+        """Whether it asks for line ends of CR and LF: `--crlf`, or `(?R:$)`."""
+        return self._crlf_looks
 
     @cached_property
     def matches_every_line(self) -> bool:
@@ -200,10 +212,11 @@ class Pattern:
     @cached_property
     def _without_cr(self) -> Node:
         """The tree as it may be read on texts without a CR."""
-        return fold(self.tree, _plain_line_ends) if self._crlf_looks else self.tree
+        return _with_looks(self.tree, _CRLF) if self._crlf_looks else self.tree
 
 
 _CRLF: dict[LookKind, LookKind] = {"line_start_crlf": "line_start", "line_end_crlf": "line_end"}
+_TEXT: dict[LookKind, LookKind] = {"text_start": "line_start", "text_end": "line_end"}
 
 
 def _has_look(tree: Node, kinds: dict[LookKind, LookKind]) -> bool:
@@ -213,13 +226,18 @@ def _has_look(tree: Node, kinds: dict[LookKind, LookKind]) -> bool:
     return fold(tree, has)
 
 
-def _plain_line_ends(node: Node, below: list[Node]) -> Node:
-    if isinstance(node, Look):
-        return Look(_CRLF.get(node.kind, node.kind), node.unicode)
-    if isinstance(node, Concat):
-        return Concat(tuple(below))
-    if isinstance(node, Alternate):
-        return Alternate(tuple(below))
-    if isinstance(node, Repeat):
-        return Repeat(below[0], node.low, node.high, node.greedy)
-    return node
+def _with_looks(tree: Node, kinds: dict[LookKind, LookKind]) -> Node:
+    """Return the tree with assertions of these kinds replaced by others."""
+
+    def replaced(node: Node, below: list[Node]) -> Node:
+        if isinstance(node, Look):
+            return Look(kinds.get(node.kind, node.kind), node.unicode)
+        if isinstance(node, Concat):
+            return Concat(tuple(below))
+        if isinstance(node, Alternate):
+            return Alternate(tuple(below))
+        if isinstance(node, Repeat):
+            return Repeat(below[0], node.low, node.high, node.greedy)
+        return node
+
+    return fold(tree, replaced)

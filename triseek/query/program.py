@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from triseek.query.charset import ByteSequence, utf8_sequences
 from triseek.query.fold import fold
-from triseek.query.syntax import Alternate, Bytes, Chars, Concat, Empty, Look, Repeat
+from triseek.query.syntax import Alternate, Bytes, Capture, Chars, Concat, Empty, Look, Repeat
 
 if TYPE_CHECKING:
     from triseek.query.syntax import LookKind, Node
@@ -48,11 +48,18 @@ class Jump:
 
 
 @dataclass(slots=True)
+class Save:
+    """Remember this place of the text: group `slot // 2` begins (even slots) or ends (odd) here."""
+
+    slot: int
+
+
+@dataclass(slots=True)
 class Match:
     """A match ends here."""
 
 
-Instruction: TypeAlias = Split | Assert | Spell | Jump | Match
+Instruction: TypeAlias = Split | Assert | Spell | Jump | Save | Match
 
 
 @dataclass(slots=True)
@@ -94,6 +101,10 @@ def _emit(node: Node, program: Program) -> None:
             _emit_alternate(parts, program)
         case Repeat():
             _emit_repeat(node, program)
+        case Capture(body, number):
+            code.append(Save(2 * number))
+            _emit(body, program)
+            code.append(Save(2 * number + 1))
 
 
 def _spellings(sequences: tuple[ByteSequence, ...], *, backwards: bool) -> tuple[ByteSequence, ...]:

@@ -2,8 +2,9 @@
 
 Everything a user can say (case modes, `-w`, `-x`, `-F`, several `-e`, Perl classes, Unicode
 properties, flags inside the pattern) has been resolved into these few node types by
-`query.parse`; captures are gone, case folding is already part of the classes. Whoever reads
-the tree (formulas, automata, RE2, the slow exact matcher) needs to know nothing else.
+`query.parse`; case folding is already part of the classes. Whoever reads the tree (formulas,
+automata, RE2, the slow exact matcher) needs to know nothing else. Capturing groups are left out
+but for replacements, which have a tree of their own (`parse.parse_groups`).
 """
 
 from __future__ import annotations
@@ -82,4 +83,12 @@ class Repeat:
     greedy: bool = True
 
 
-Node: TypeAlias = Empty | Chars | Bytes | Look | Concat | Alternate | Repeat
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """What `node` matches is the group with this number."""
+
+    node: Node
+    number: int
+
+
+Node: TypeAlias = Empty | Chars | Bytes | Look | Concat | Alternate | Repeat | Capture

@@ -219,7 +219,8 @@ class _Job:
             for found in self._found(place.engine, request, lambda _: b"<stdin>"):
                 answered = True
                 self._show(found)
-            if not answered and self.plan.include_zero:
+            counts = self.plan.shows in ("count", "count_matches")
+            if not answered and counts and self.plan.include_zero:
                 self.renderer.file(_nothing_in(b"<stdin>"))
 
     def _found(
@@ -449,7 +450,7 @@ def _replacer(plan: Plan) -> Replacer | None:
         return None
     from triseek.cli.render.replace import Replacer
 
-    return Replacer(plan.look.replacement, plan.request.pattern)
+    return Replacer(plan.look.replacement, compile_pattern(plan.request.pattern))
 
 
 def in_bulk(renderer: Renderer) -> BulkRenderer | None:

@@ -121,13 +121,28 @@ def located(
     return [span for span in spans if span[0] < len(line)]
 
 
+def seen_with(
+    found: Found, line: bytes, offset: int, *, line_end: bytes, context: bool = False
+) -> spanning.Seen:
+    """Return what the search for the matches in a row sees; see `located`."""
+    if found.multiline:
+        begin = found.rows.begins[bisect_left(found.rows.offsets, offset)]
+        end = begin + len(line)
+        ahead = line if context else found.text[begin : max(end, found.text_end)]
+        return spanning.seen_with_row(ahead, len(line), at_start=context or offset == 0)
+    end = len(line)
+    if line.endswith(b"\n"):
+        end -= 2 if line_end == b"\r\n" and line.endswith(b"\r\n") else 1
+    if not context and sees_back(line, offset):
+        return spanning.Seen(b"\n" + line[:end], 1, len(line))
+    return spanning.Seen(line[:end], 0, len(line))
+
+
 def _located_in_text(
     found: Found, line: bytes, offset: int, pattern: Pattern, *, alone: bool
 ) -> list[Span]:
-    begin = found.rows.begins[bisect_left(found.rows.offsets, offset)]
-    end = begin + len(line)
-    ahead = line if alone else found.text[begin : max(end, found.text_end)]
-    spans = spanning.located(ahead, len(line), pattern, at_start=alone or offset == 0)
+    seen = seen_with(found, line, offset, line_end=b"\n", context=alone)
+    spans = spanning.located(seen, pattern)
     return [(first, min(last, len(line))) for first, last in spans]
 
 

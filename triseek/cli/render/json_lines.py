@@ -10,7 +10,7 @@ from base64 import b64encode
 from json.encoder import encode_basestring
 from typing import TYPE_CHECKING
 
-from triseek.cli.render.found import Counts, located
+from triseek.cli.render.found import Counts, located, seen_with
 
 if TYPE_CHECKING:
     from triseek.cli.render.found import Found
@@ -50,10 +50,15 @@ class JsonLines:
         matches = lines = 0
         for number, offset, begin, end, context in rows:
             line = text[begin:end]
-            spans = []
+            spans, replacements = [], None
             if context is self._look.invert:
                 line_end = self._look.line_end
                 spans = located(found, line, offset, line_end=line_end, context=context)
+                if self._replacer and spans:
+                    seen = seen_with(found, line, offset, line_end=line_end, context=context)
+                    known = None if found.multiline else spans
+                    made, places = self._replacer.replaced(seen, known)
+                    replacements = [made[first:last] for first, last in places]
             if not context:
                 matches += len(spans)
                 lines += line.count(b"\n") + (not line.endswith(b"\n"))
@@ -62,20 +67,10 @@ class JsonLines:
             pieces.append(
                 f'{{"type":"{kind}","data":{{"path":{path},"lines":{data(line)},'
                 f'"line_number":{figure},"absolute_offset":{offset},'
-                f'"submatches":[{self._submatches(line, spans)}]}}}}\n'
+                f'"submatches":[{_submatches(line, spans, replacements)}]}}}}\n'
             )
         self._out.write("".join(pieces).encode())
         return matches, lines
-
-    def _submatches(self, line: bytes, spans: list[tuple[int, int]]) -> str:
-        replacements = [""] * len(spans)
-        if self._replacer and spans:
-            made, places = self._replacer.replaced(line, spans)
-            replacements = [f'"replacement":{data(made[begin:end])},' for begin, end in places]
-        return ",".join(
-            f'{{"match":{data(line[begin:end])},{replacement}"start":{begin},"end":{end}}}'
-            for (begin, end), replacement in zip(spans, replacements, strict=True)
-        )
 
     def _end(self, found: Found, path: str, printed: int, matches: int, lines: int) -> str:
         binary = "null" if found.nul is None else str(found.nul.offset)
@@ -85,6 +80,19 @@ class JsonLines:
             f'"bytes_searched":{found.size},"bytes_printed":{printed},'
             f'"matched_lines":{lines},"matches":{matches}}}}}}}'
         )
+
+
+def _submatches(
+    line: bytes, spans: list[tuple[int, int]], replacements: list[bytes] | None
+) -> str:
+    if replacements is None:
+        fields = [""] * len(spans)
+    else:
+        fields = [f'"replacement":{data(replacement)},' for replacement in replacements]
+    return ",".join(
+        f'{{"match":{data(line[begin:end])},{field}"start":{begin},"end":{end}}}'
+        for (begin, end), field in zip(spans, fields, strict=True)
+    )
 
 
 def summary(counts: Counts, *, searches: int, bytes_searched: int, nanos: int) -> bytes:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from triseek.cli.render.clip import clipped
 from triseek.cli.render.color import RESET
-from triseek.cli.render.found import line_count, line_spans, located
+from triseek.cli.render.found import line_count, line_spans, located, seen_with
 from triseek.cli.render.graphemes import prefix_length
 from triseek.cli.render.prelude import Prelude, PreludeStyle
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from triseek.cli.render.found import Found, Span
     from triseek.cli.render.look import Look
     from triseek.cli.render.replace import Replacer
+    from triseek.engine.backends.spanning import Seen
 
 SPACE = b"\t\n\x0b\x0c\r "
 """What --trim removes; never the line's own end."""
@@ -73,8 +74,10 @@ class RowWriter:
             self.matches += len(self._spans)
             self.matched_lines += line_count(line)
         if self._replacer and self._spans:
-            end = len(line) if self._multiline else self._trimmed(line, 0, len(line))
-            replaced, self._spans = self._replacer.replaced(line[:end], self._spans)
+            seen = self._seen(line, offset)
+            end = len(line) if self._multiline else len(seen.text) - seen.first
+            known = None if self._multiline else self._spans
+            replaced, self._spans = self._replacer.replaced(seen, known)
             line = replaced + line[end:]  # a line keeps its own end
         if look.clip and not self._multiline:
             line, self._spans = clipped(line, self._spans, look.clip)
@@ -93,6 +96,11 @@ class RowWriter:
             return []
         context = self._context
         return located(self._found, line, offset, line_end=look.line_end, context=context)
+
+    def _seen(self, line: bytes, offset: int) -> Seen:
+        """What the search for the matches in a row sees."""
+        end, context = self._look.line_end, self._context
+        return seen_with(self._found, line, offset, line_end=end, context=context)
 
     def _plain_rows(self, line: bytes, number: int, offset: int, *, several: bool) -> None:
         if not several:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from triseek.query.keeping import with_pattern
 from triseek.query.syntax import Bytes, Chars, Look
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from triseek.model.search import SearchRequest, Totals
     from triseek.query.pattern import Pattern
@@ -121,7 +121,7 @@ def extract(
         return rows
     found = hits(data, pattern, request, start)
     if request.before or request.after or request.passthru:
-        by_line = request.passthru or _traits(pattern).sees_text_ends
+        by_line = request.passthru or pattern.sees_text_ends
         _show(found, data, rows, request, progress, by_line=by_line)
     else:
         _show_matches(found, rows, request, progress)
@@ -159,35 +159,19 @@ def spans_lines(pattern: Pattern, request: SearchRequest) -> bool:
     As in ripgrep, `-U` alone does not make it so: a pattern that can neither match a newline nor
     look at one is searched for line by line.
     """
-    return request.pattern.multiline and _traits(pattern).sees_newline
-
-
-class _Traits(NamedTuple):
-    """What a pattern's tree says about lines."""
-
-    sees_newline: bool
-    """Whether it can match a newline, or look at the ends of lines or of the text."""
-    sees_text_ends: bool
-    r"""Whether it asks for `\A` or `\z`: ripgrep then looks at every line alone."""
-    sees_crlf: bool
-    """Whether it knows line ends of CR and LF, even where lines end at LF: `(?R:$)`."""
+    return request.pattern.multiline and _sees_newline(pattern)
 
 
 @with_pattern
-def _traits(pattern: Pattern) -> _Traits:
-    return fold(pattern.tree, _traits_of)
+def _sees_newline(pattern: Pattern) -> bool:
+    """Return whether it can match a newline, or look at the ends of lines or of the text."""
+    return fold(pattern.tree, _newline_here)
 
 
-def _traits_of(node: Node, below: list[_Traits]) -> _Traits:
-    newline = any(part.sees_newline for part in below)
-    ends = any(part.sees_text_ends for part in below)
-    crlf = any(part.sees_crlf for part in below)
+def _newline_here(node: Node, below: list[bool]) -> bool:
     if isinstance(node, Chars | Bytes):
-        newline = any(low <= NEWLINE <= high for low, high in node.ranges)
-    elif isinstance(node, Look):
-        ends, crlf = node.kind.startswith("text_"), node.kind.endswith("_crlf")
-        newline = ends or node.kind.startswith("line_")
-    return _Traits(newline, ends, crlf)
+        return any(low <= NEWLINE <= high for low, high in node.ranges)
+    return any(below) or (isinstance(node, Look) and node.kind.startswith(("text_", "line_")))
 
 
 def _matching_lines(
@@ -200,11 +184,13 @@ def _matching_lines(
         needles = _required(pattern)
         if needles and not any(needle in data for needle in needles):
             return iter(())
-        alone = request.passthru and (pattern.spec.crlf or stray.looks_back(pattern))
-        if alone or _traits(pattern).sees_text_ends:
+        crlf = pattern.sees_crlf or (pattern.spec.crlf and not pattern.spec.multiline)
+        alone = request.passthru and (
+            pattern.spec.crlf or crlf or stray.looks_back(pattern)
+        )
+        if alone or pattern.sees_text_ends:
             return _lines_by_pattern(data, pattern, start)
-        by_line = pattern.spec.crlf or _traits(pattern).sees_crlf
-        return (_lines_one_by_one if by_line else _lines_with_matches)(data, pattern, start)
+        return (_lines_one_by_one if crlf else _lines_with_matches)(data, pattern, start)
     if len(pattern.literals) == 1:
         return _lines_with(data, pattern.literals[0], start)
     return _lines_with_any(data, pattern.literals, start)
@@ -247,29 +233,58 @@ def _lines_with_any(data: bytes, needles: Sequence[bytes], at: int) -> Iterator[
 def _lines_by_pattern(data: bytes, pattern: Pattern, at: int) -> Iterator[Span]:
     """Yield the lines a pattern matches in, each of them by itself."""
     size, find, matches = len(data), data.find, pattern.matches
-    crlf = pattern.spec.crlf
+    end = b"\r\n" if pattern.spec.crlf else b"\n"
     while at < size:
         begin, at = at, find(b"\n", at) + 1 or size
-        if matches(body(data[begin:at], crlf=crlf)):
+        if matches(data[begin:at].removesuffix(end)):
             yield Span(begin, at)
 
 
-def _lines_one_by_one(data: bytes, pattern: Pattern, at: int) -> Iterator[Span]:
-    """Yield the same for patterns that take part in line ends of CR and LF.
+LineMatcher: TypeAlias = "Callable[[bytes, bool], bool]"
+"""Whether a line, with its terminator, matches; and whether another line stands before it."""
 
-    ripgrep searches on behind the body of a line, so an empty match between CR and LF makes a
-    line match (of which nothing is then shown).
+
+@with_pattern
+def line_matcher(pattern: Pattern) -> LineMatcher:
+    """Return what tells whether ripgrep finds a match in a line.
+
+    It searches a pattern that asks for the ends of a text in the line without its terminator,
+    which is CR LF with --crlf: a line that ends in LF alone keeps it. It searches others in all
+    of the text, so that a match may stand between CR and LF, but not behind LF.
     """
-    size, find, matches = len(data), data.find, pattern.matches
-    sees_before, in_crlf = stray.sees_line_before(pattern), pattern.matches_in_crlf
+    crlf, matches, in_crlf = pattern.spec.crlf, pattern.matches, pattern.matches_in_crlf
+    end = b"\r\n" if crlf and pattern.sees_text_ends else b"\n"
+
+    def alone(line: bytes, behind: bool) -> bool:
+        return matches(line.removesuffix(end), behind_line=behind)
+
+    def by_crlf(line: bytes, behind: bool) -> bool:
+        if in_crlf and line.endswith(b"\r\n"):
+            return True
+        return matches(body(line, crlf=True), behind_line=behind)
+
+    def in_text(line: bytes, behind: bool) -> bool:
+        text, first = (b"\n" + line, 1) if behind else (line, 0)
+        found = pattern.finder(text)(text, first)
+        return found is not None and (found[0] < len(text) or text[-1] != NEWLINE)
+
+    if pattern.sees_text_ends:
+        return alone
+    if crlf and not pattern.spec.multiline:
+        return by_crlf
+    return in_text if pattern.sees_crlf else alone
+
+
+def _lines_one_by_one(data: bytes, pattern: Pattern, at: int) -> Iterator[Span]:
+    """Yield the same for patterns that take part in line ends of CR and LF."""
+    size, find, matches = len(data), data.find, line_matcher(pattern)
+    sees_before = stray.sees_line_before(pattern)
     matched = True
     while at < size:
         begin, at = at, find(b"\n", at) + 1 or size
         line = data[begin:at]
         visible = sees_before and not matched and stray.sees_back(line, begin)
-        matched = (in_crlf and line.endswith(b"\r\n")) or matches(
-            body(line, crlf=True), behind_line=visible
-        )
+        matched = matches(line, visible)
         if matched:
             yield Span(begin, at)
 
@@ -369,7 +384,8 @@ def _matches_of_row(
     if spans_lines(pattern, request):
         # A row that was found for what stands before it may show no match.
         seen = data[begin : end + spanning.LOOK_AHEAD]
-        return max(1, len(spanning.located(seen, end - begin, pattern, at_start=begin == 0)))
+        row = spanning.seen_with_row(seen, end - begin, at_start=begin == 0)
+        return max(1, len(spanning.located(row, pattern)))
     if request.mode == "count_matches" and not request.invert:
         return matches_in(data[begin:end], pattern, offset=begin)
     return 1

@@ -38,19 +38,32 @@ def sunk(data: bytes, pattern: Pattern, request: SearchRequest) -> Iterator[Sunk
     return _MultiLine(data, pattern, request).run()
 
 
-def located(text: bytes, size: int, pattern: Pattern, *, at_start: bool) -> list[tuple[int, int]]:
-    """Return the matches in the row text[:size]; the last may end behind it.
+class Seen(NamedTuple):
+    """What a search for the matches in a row sees."""
+
+    text: bytes
+    first: int
+    """Where the row begins in the text: behind the end of a line, if there is one before it."""
+    size: int
+    """Length of the row; a match may begin in it and end behind it."""
+
+
+def seen_with_row(text: bytes, size: int, *, at_start: bool) -> Seen:
+    """Return what is seen with the row text[:size] by a pattern that may span lines.
 
     text: the row, and what follows it in its file, of which `LOOK_AHEAD` bytes are seen.
     at_start: Whether the row is the first of the file.
     """
+    seen = text[: size + LOOK_AHEAD]
     # The one thing before a row that a match can see is the end of a line.
-    seen, first = text[: size + LOOK_AHEAD], 0
-    if not at_start:
-        seen, first = b"\n" + seen, 1
-    found = []
-    for start, stop in pattern.finditer(seen, first):
-        if start - first >= size:
+    return Seen(seen, 0, size) if at_start else Seen(b"\n" + seen, 1, size)
+
+
+def located(seen: Seen, pattern: Pattern) -> list[tuple[int, int]]:
+    """Return the matches in a row, counted from its beginning; the last may end behind it."""
+    first, found = seen.first, []
+    for start, stop in pattern.finditer(seen.text, first):
+        if start - first >= seen.size:
             break
         found.append((start - first, stop - first))
     return found
@@ -208,10 +221,8 @@ class _MultiLine:
             yield self.context(begin, end)
 
     def matches_alone(self, begin: int, end: int) -> bool:
-        line = self.data[begin:end].removesuffix(b"\n")
-        if self.request.pattern.crlf:
-            line = line.removesuffix(b"\r")
-        return self.pattern.matches(line)
+        line_end = b"\r\n" if self.request.pattern.crlf else b"\n"
+        return self.pattern.matches(self.data[begin:end].removesuffix(line_end))
 
 
 _NEWLINE = 10

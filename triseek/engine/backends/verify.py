@@ -269,11 +269,9 @@ class Verifier:
 
     def _decide(self, uncertain: Array, rows: Array, text: bytes, counts: Array) -> Array:
         """Settle uncertain rows exactly; the rows that remain, and `counts` with them in."""
-        keep, matches = np.ones(len(rows), np.bool_), self.pattern.matches
-        crlf, file = self.pattern.spec.crlf, rows["file"]
-        keep[uncertain] = [
-            matches(lines.body(line, crlf=crlf)) for line in _lines_of(rows[uncertain], text)
-        ]
+        keep, matches = np.ones(len(rows), np.bool_), lines.line_matcher(self.pattern)
+        file = rows["file"]
+        keep[uncertain] = [matches(line, False) for line in _lines_of(rows[uncertain], text)]
         if stray.sees_line_before(self.pattern):
             _look_back(uncertain, rows, text, keep, self.pattern)
         won = uncertain[keep[uncertain]]
