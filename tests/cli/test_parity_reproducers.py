@@ -60,12 +60,27 @@ CASES = [
     # No pattern at all matches no line.
     *(Case(b"one\ntwo\n", f"-f none {flags}") for flags in ("", "-v", "-v -c", "-v -U", "-v -l")),
     *(Case(b"a\nb\n", f"--json --passthru {pattern}") for pattern in ("a", "absent")),
+    # With \A or \z ripgrep searches every line alone, and without CR LF where --crlf is given.
+    *(
+        Case(b"foo\r\nfoo\n\nx\n", f"-n {flags} '{pattern}'")
+        for flags in ("--crlf", "--crlf --passthru", "--crlf -o", "-m1 -A2", "-m1 --passthru -v")
+        for pattern in (r"\Afoo", r"foo\z", r"\A$", r"\A\z", "^$", r"\B")
+    ),
+    Case(b"a\n\r\n", "-n '(?s).|(?R:$)/'"),
+    Case(b"a\nb\r\nc", "--crlf -U '(?s).'"),
+    # What is printed is counted without its colours.
+    *(
+        Case(b"a b\naa\n", f"--stats --color=always {flags} a")
+        for flags in ("", "-n", "--heading -H", "--column", "-C1 -c")
+    ),
+    # What ripgrep has read of a file when it meets a NUL.
+    *(Case(b"a\n" + b"b\n" * size + b"a\0\n", "--json a .") for size in (1, 50_000)),
     # Nothing is searched, so there are no statistics.
     *(Case(b"needle\n", f"-m0 {flags} needle") for flags in ("--stats", "--json", "-l --stats")),
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.content[:40]!r} {case.words}")
 @pytest.mark.parametrize("backend", ["scan", "rg", "index"])
 def test_the_answer_is_ripgreps(case: Case, backend: str, tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(case.content)

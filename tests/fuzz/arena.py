@@ -85,12 +85,13 @@ class Arena:
             return
         os.chdir(self.work)
         if self.base != self.work:
-            shutil.rmtree(os.fsencode(self.base))
+            shutil.rmtree(os.fsencode(self.base.parent))
         for folder in self.home.iterdir():
             shutil.rmtree(folder)
         self._count += 1
-        self.base = self.work / f"t{self._count}"
-        self.base.mkdir()
+        # In a folder of its own: no operand of a search leads up to the state folders.
+        self.base = self.work / f"t{self._count}" / "base"
+        self.base.mkdir(parents=True)
         self._planted, self._built = tree, False
         for entry in tree.entries:
             self._make(entry)

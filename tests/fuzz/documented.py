@@ -32,7 +32,7 @@ def _brace(difference: Difference) -> bool:
 
 INDEX_REFUSALS = (
     b"there is no index for",
-    b"the index does not hold the files this search asks for",
+    b"the index does not hold the files this",
     b"the index cannot tell what does not match",
 )
 

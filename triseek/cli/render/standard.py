@@ -9,11 +9,13 @@ line or two each would else cost more than finding them. Otherwise each row is t
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from triseek.cli.render.found import Counts, Rows, line_spans
+from triseek.cli.render.output import Output
 from triseek.cli.render.prelude import Prelude
 from triseek.cli.render.rows import Painter, RowWriter
 from triseek.engine.backends.file import detail
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
 
     from triseek.cli.render.found import Found
     from triseek.cli.render.look import Look
-    from triseek.cli.render.output import Output
     from triseek.cli.render.prelude import PreludeStyle
     from triseek.cli.render.replace import Replacer
     from triseek.engine.backends.base import Batch, Nul
@@ -37,6 +38,11 @@ class Standard:
         self._look = look
         self._out = out
         self._painter = Painter(look, replacer)
+        self._unpainted = None
+        if look.stats and look.palette:
+            # Statistics count what is printed without its colours.
+            plain = replace(look, palette=None)
+            self._unpainted = Standard(plain, Output(lambda _: None), replacer)
         self._bulk = not (
             self._painter.locates or look.trim or look.max_columns is not None or look.clip
         )
@@ -73,6 +79,9 @@ class Standard:
             self._end_binary(found, nul)
         self.counts.files_matched += found.hits > 0
         self.counts.bytes_printed += self._out.written - before
+        if self._unpainted:
+            self._unpainted.file(found)
+            self.counts.bytes_printed = self._unpainted.counts.bytes_printed
 
     def _end_binary(self, found: Found, nul: Nul) -> None:
         """Write what stands for the rows behind a NUL; the first of them that matches counts."""

@@ -2,8 +2,8 @@
 
 rg searches in parallel and prints in no order, so its answer is held and sorted before the
 first batch; one too large to hold is asked for again in order, which costs rg its threads.
-Files named one by one are searched by `FileSearch`, which knows how rg treats those; so are, with
---binary, files that match and hold a NUL: of them rg prints no group that could be taken apart.
+Files named one by one are searched by `FileSearch`, which knows how rg treats those; so are files
+that match and hold a NUL: of them rg does not print all that is needed.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from triseek.engine.backends import lines, ripgrep_output
-from triseek.engine.backends.base import FileRows, Nul
-from triseek.engine.backends.file import FileSearch, detail, named_files
+from triseek.engine.backends.base import FileRows
+from triseek.engine.backends.file import FileSearch, named_files
 from triseek.engine.backends.ripgrep_flags import arguments
 from triseek.engine.backends.ripgrep_output import Stats
 from triseek.engine.backends.spanning import LOOK_AHEAD
@@ -206,10 +206,9 @@ class _Question:
             return
         matching = {found.path for found in binary}
         for found in text:
-            if found.nul is None:
-                matching.discard(found.path)
-                yield found
-        yield from self._search_each_binary(sorted(matching))
+            matching.discard(found.path)
+            yield found
+        yield from self._search_each_again(sorted(matching))
 
     def _told_apart(
         self, text: Iterator[FileRows], binary: Iterator[FileRows]
@@ -220,12 +219,12 @@ class _Question:
             order = path_order(name.path)
             while ahead is not None and path_order(ahead.path) < order:
                 ahead = next(text, None)
-            if ahead is not None and ahead.path == name.path and ahead.nul is None:
+            if ahead is not None and ahead.path == name.path:
                 yield ahead
             else:
-                yield from self._search_each_binary([name.path])
+                yield from self._search_each_again([name.path])
 
-    def _search_each_binary(self, paths: Iterable[bytes]) -> Iterator[FileRows]:
+    def _search_each_again(self, paths: Iterable[bytes]) -> Iterator[FileRows]:
         for path in paths:
             searched = self.search(path)
             if searched.skipped:
@@ -251,15 +250,21 @@ class _Question:
                     self.totals.bytes_searched += said.size
                     continue
                 answer = said._replace(path=self._in_root(said.path))
-                if answer.stopped_at is not None:
-                    nul = _stopped(answer.stopped_at, answer.rows)
-                    skipped.append(Skipped(answer.path, "binary", detail(nul)))
-                yield self._file_rows(request, answer)
+                if answer.stopped_at is None and not self._ends_lines_otherwise:
+                    yield self._file_rows(request, answer)
+                elif not self.splits_binary:  # else the answer by name has it, too
+                    yield from self._search_each_again([answer.path])
             faults = [replace(each, path=self._in_root(each.path)) for each in process.finish()]
             skipped += (each for each in faults if not self._has_gone(each, folders))
             if request.mode == "files_without_match" and process.status == 0:
                 self.totals.misses = True
         self.totals.skipped += skipped
+
+    @property
+    def _ends_lines_otherwise(self) -> bool:
+        """Whether rg may print CR LF where a line ends in LF alone."""
+        request = self.request
+        return self.spanning and request.pattern.crlf and request.mode == "lines"
 
     @property
     def _lead(self) -> bytes:
@@ -294,16 +299,11 @@ class _Question:
             return found._replace(count=0)
         if not len(found.rows):
             return found
-        if answer.stopped_at is None:
-            self._take_back_newline(found)
+        self._take_back_newline(found)
         if self.spanning and not request.invert:
             found = self._in_its_text(ripgrep_output.runs_of(found))
         limit = request.max_count
-        if limit is not None:
-            found = found._replace(count=min(found.count, limit))
-        if answer.stopped_at is None:
-            return found
-        return found._replace(nul=_stopped(answer.stopped_at, found.rows))
+        return found if limit is None else found._replace(count=min(found.count, limit))
 
     def _in_its_text(self, found: FileRows) -> FileRows:
         """Return rows that index the text of their file, so that matches see what is around."""
@@ -327,10 +327,6 @@ class _Question:
 
 def _edges(rows: np.ndarray) -> Iterable[tuple[int, int]]:
     return zip(rows["begin"].tolist(), rows["end"].tolist(), strict=True)
-
-
-def _stopped(offset: int, rows: np.ndarray) -> Nul:
-    return Nul(offset, stopped=True, shown=len(rows), searched=offset)
 
 
 def _text_bytes(found: FileRows) -> int:
