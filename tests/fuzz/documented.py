@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -43,7 +45,21 @@ def _index_refused(difference: Difference) -> bool:
     return difference.road == "index" and difference.ours.status == 2 and refused
 
 
+_DOTTED = re.compile(r"\./\.(/|$)")
+_RULES_FILES = (b".gitignore", b".ignore", b".rgignore", b"exclude", b"ignore", b"rules")
+
+
+def _dotted(difference: Difference) -> bool:
+    """An operand begins with `./.`, and a glob in an ignore file holds a slash."""
+    case = difference.case
+    entries = [*case.tree.entries, *case.tree.edits]
+    rules = (entry.data for entry in entries if os.path.basename(entry.path) in _RULES_FILES)
+    slashed = any(b"/" in data for data in rules)
+    return slashed and any(map(_DOTTED.match, case.operands))
+
+
 RULES = (
     Documented("A brace that repeats nothing", _brace),
     Documented("`--engine index`", _index_refused),
+    Documented("Paths that begin with `././`", _dotted),
 )

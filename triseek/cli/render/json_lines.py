@@ -82,9 +82,7 @@ class JsonLines:
         )
 
 
-def _submatches(
-    line: bytes, spans: list[tuple[int, int]], replacements: list[bytes] | None
-) -> str:
+def _submatches(line: bytes, spans: list[tuple[int, int]], replacements: list[bytes] | None) -> str:
     if replacements is None:
         fields = [""] * len(spans)
     else:

@@ -185,9 +185,7 @@ def _matching_lines(
         if needles and not any(needle in data for needle in needles):
             return iter(())
         crlf = pattern.sees_crlf or (pattern.spec.crlf and not pattern.spec.multiline)
-        alone = request.passthru and (
-            pattern.spec.crlf or crlf or stray.looks_back(pattern)
-        )
+        alone = request.passthru and (pattern.spec.crlf or crlf or stray.looks_back(pattern))
         if alone or pattern.sees_text_ends:
             return _lines_by_pattern(data, pattern, start)
         return (_lines_one_by_one if crlf else _lines_with_matches)(data, pattern, start)
