@@ -56,6 +56,21 @@ def test_every_road_gives_what_the_exact_matcher_gives(pattern, options, texts):
         assert found.is_match_anywhere(text) == bool(expected)
 
 
+@settings(max_examples=300, deadline=None)
+@given(patterns(), options, st.lists(lines, min_size=1, max_size=6), st.booleans(), st.data())
+def test_a_search_that_begins_anew_is_one_of_the_rest(pattern, options, texts, is_long, data):
+    try:
+        found = Pattern(PatternSpec(patterns=(pattern,), **options))
+    except InvalidQuery:
+        return
+    text = b"\n".join(texts) + b"\n" * is_long * 5_000  # RE2 takes long texts another way
+    find = found.finder_anew(text)
+
+    for at in data.draw(st.lists(st.integers(0, len(b"\n".join(texts))), min_size=1, max_size=9)):
+        match = ExactMatcher(found.tree).find(text[at:])
+        assert find(text, at) == (match and (match[0] + at, match[1] + at))
+
+
 @settings(max_examples=150, deadline=None)
 @given(patterns(), st.lists(lines, min_size=1, max_size=6))
 def test_a_whole_text_gives_what_one_big_exact_search_gives(pattern, texts):

@@ -107,6 +107,13 @@ def re2_groups(tree: Node, target: Target, count: int) -> FindGroups | None:
     return find
 
 
+def find_anew(find: Find, text: bytes, at: int) -> tuple[int, int] | None:
+    """Search by RE2 from `at` on, as if the text began there."""
+    # RE2 reads any buffer; unlike a slice of bytes a view is no copy.
+    found = find(memoryview(text)[at:], 0)  # type: ignore[arg-type]
+    return found and (found[0] + at, found[1] + at)
+
+
 def pattern_text(tree: Node, target: Target) -> bytes | None:
     """Return the pattern as RE2 (in Latin-1 mode) spells it; `None` when it can never match.
 

@@ -7,17 +7,20 @@ a text stays small.
 
 from __future__ import annotations
 
+from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from triseek.query.charset import contains
-from triseek.query.emit import re2_find
+from triseek.query.emit import find_anew, re2_find
 from triseek.query.exact import ExactMatcher
 from triseek.query.fold import fold
-from triseek.query.looks import satisfied
+from triseek.query.looks import satisfied, satisfied_anew
 from triseek.query.syntax import Bytes, Chars, Look
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from triseek.query.emit import Find
     from triseek.query.syntax import Node
 
@@ -42,22 +45,41 @@ class ExactRoad:
         """Where a match may start; at the earliest there, and if nowhere, there is none."""
         return re2_find(self._tree, "superset") or (lambda _, at: (at, at))
 
-    def finder(self, text: bytes) -> Find:
-        """Return a search in this text, for as many calls as needed."""
-        return _LineByLine(self).find if self._by_line else self._whole(text)
+    def finder(self, *, anew: bool = False) -> Find:
+        """Return a search for one text, for as many calls as needed.
 
-    def _whole(self, text: bytes) -> Find:
-        masks = satisfied(self._matcher.looks, text) if self._candidate(text, 0) else ()
+        anew: Whether each takes the text to begin where it goes on from.
+        """
+        if self._by_line:
+            return _LineByLine(self, anew=anew).find
+        masks: list[int] = []
 
         def find(text: bytes, at: int) -> tuple[int, int] | None:
-            candidate = self._candidate(text, at)
-            return candidate and self._matcher.find(text, candidate[0], masks)
+            candidate = self.candidate(text, at, anew=anew)
+            if candidate is None:
+                return None
+            if not masks:
+                masks.extend(satisfied(self._matcher.looks, text))
+            with self.seen_anew(text, at, masks) if anew else nullcontext():
+                return self._matcher.find(text, candidate[0], masks)
 
         return find
 
-    def candidate(self, text: bytes, at: int) -> tuple[int, int] | None:
+    @contextmanager
+    def seen_anew(self, text: bytes, at: int, masks: list[int]) -> Iterator[None]:
+        """Let the assertions of a text, in `masks`, be as if it began at `at`, meanwhile."""
+        near = satisfied_anew(self._matcher.looks, text, at)
+        there = slice(at, at + len(near))
+        kept = masks[there]
+        masks[there] = near
+        try:
+            yield
+        finally:
+            masks[there] = kept
+
+    def candidate(self, text: bytes, at: int, *, anew: bool) -> tuple[int, int] | None:
         """Return where the next match may start at the earliest; `None` if there is none."""
-        return self._candidate(text, at)
+        return find_anew(self._candidate, text, at) if anew else self._candidate(text, at)
 
     @property
     def matcher(self) -> ExactMatcher:
@@ -68,26 +90,35 @@ class ExactRoad:
 class _LineByLine:
     """One text, and what is known about the line that was looked at last."""
 
-    def __init__(self, road: ExactRoad) -> None:
+    def __init__(self, road: ExactRoad, *, anew: bool) -> None:
         self._road = road
+        self._anew = anew
         self._start = self._end = -1
         self._line = b""
         self._masks: list[int] = []
 
     def find(self, text: bytes, at: int) -> tuple[int, int] | None:
         """Return the leftmost match at or after `at`."""
+        first = at if self._anew else -1
         while at <= len(text):
-            candidate = self._road.candidate(text, at)
+            candidate = self._road.candidate(text, at, anew=at == first)
             if candidate is None:
                 return None
             at = candidate[0]
             if not self._start <= at <= self._end:
                 self._look_at_line(text, at)
-            found = self._road.matcher.find(self._line, at - self._start, self._masks)
+            found = self._find_in_line(at - self._start, first - self._start)
             if found is not None:
                 return found[0] + self._start, found[1] + self._start
             at = self._end + 1
         return None
+
+    def _find_in_line(self, at: int, first: int) -> tuple[int, int] | None:
+        """Search the line from `at` on; the text is to begin at `first`, if that is in it."""
+        road = self._road
+        is_here = 0 <= first <= len(self._line)
+        with road.seen_anew(self._line, first, self._masks) if is_here else nullcontext():
+            return road.matcher.find(self._line, at, self._masks)
 
     def _look_at_line(self, text: bytes, at: int) -> None:
         # The line end before it belongs to it: stray continuation bytes at its start are decoded

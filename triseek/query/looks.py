@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 _EDGE, _WORD, _OTHER, _BROKEN = range(4)
 """What stands on one side: nothing, a word character, another one, no UTF-8."""
 
+NEAR_BYTES = 8
+"""What stands so far behind a place is not seen from it, nor from the three places behind it."""
+
 _SIDES = 4
 _ASCII_SIDES = bytes(
     (_WORD if chr(b).isalnum() or b == 0x5F else _OTHER) if b < 0x80 else _BROKEN
@@ -65,6 +68,14 @@ def satisfied(looks: tuple[Look, ...], text: bytes) -> Sequence[int]:
                 if rule(text, at):
                     masks[at] |= 1 << bit
     return masks
+
+
+def satisfied_anew(looks: tuple[Look, ...], text: bytes, at: int) -> Sequence[int]:
+    """Return what `satisfied` does for the first places from `at` on, as if the text began there.
+
+    All other places behind `at` are as in the whole text.
+    """
+    return satisfied(looks, text[at : at + NEAR_BYTES])[: min(4, len(text) - at + 1)]
 
 
 @lru_cache(maxsize=256)

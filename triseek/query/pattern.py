@@ -9,15 +9,16 @@ twice in two threads gives two equal ones.
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from triseek.model import budget
 from triseek.query import automaton, grams
-from triseek.query.emit import re2_find
+from triseek.query.emit import find_anew, re2_find
 from triseek.query.exact_road import ExactRoad
 from triseek.query.fold import fold
 from triseek.query.keeping import Kept
+from triseek.query.looks import NEAR_BYTES
 from triseek.query.parse import parse
 from triseek.query.plain_text import (
     Bounded,
@@ -185,9 +186,23 @@ class Pattern:
         if self._bounded and not (ascii_only and len(text) >= _LONG_BYTES):
             return self._find_bounded
         if self._crlf_looks and b"\r" in text:
-            return self._exact.finder(text)
+            return self._exact.finder()
         find = self._re2_ascii if ascii_only else self._re2_any
-        return find or self._exact.finder(text)
+        return find or self._exact.finder()
+
+    def finder_anew(self, text: bytes) -> Find:
+        r"""Return what `finder` does, as if the text began at the place a search goes on from.
+
+        A search then takes time for what it passes, not for all of the text.
+        """
+        find = self.finder(text)
+        if find == self._find_literal:
+            return find
+        if find == self._find_bounded:
+            return self._find_bounded_anew
+        if find in (self._re2_ascii, self._re2_any):
+            return partial(find_anew, find)
+        return self._exact.finder(anew=True)
 
     def _find_literal(self, text: bytes, at: int) -> tuple[int, int] | None:
         literal = self.literals[0]
@@ -198,6 +213,14 @@ class Pattern:
         bounded = self._bounded
         assert isinstance(bounded, Bounded)  # noqa: S101 (what `_finder` has seen to)
         return find_bounded(bounded, text, at)
+
+    def _find_bounded_anew(self, text: bytes, at: int) -> tuple[int, int] | None:
+        assert self._bounded is not None  # noqa: S101 (what `finder` has seen to)
+        size = len(self._bounded.texts[0])
+        found = self._find_bounded(text[at : at + size + NEAR_BYTES], 0)
+        if found is not None and found[0] == 0:
+            return at, at + size
+        return self._find_bounded(text, at + 1)
 
     @cached_property
     def _re2_ascii(self) -> Find | None:

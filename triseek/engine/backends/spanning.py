@@ -10,16 +10,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from triseek.query.fold import fold
-from triseek.query.stray import is_stray
-from triseek.query.syntax import Look
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from triseek.model.search import SearchRequest
     from triseek.query.pattern import Pattern
-    from triseek.query.syntax import Node
 
 LOOK_AHEAD = 128
 """Bytes behind a row that ripgrep sees where it locates the matches in it."""
@@ -83,11 +78,7 @@ class _MultiLine:
         """Where the last row ends."""
         self.owed = 0
         """Lines still to be shown after the last match."""
-        self.looks = fold(pattern.tree, _looks)
-        """Whether the pattern looks at what stands before a match."""
-        self.text_start = fold(pattern.tree, _text_start)
-        """Whether it asks for the beginning of the text."""
-        self.find_in_all = pattern.finder(data)
+        self.find_anew = pattern.finder_anew(data)
 
     @property
     def exhausted(self) -> bool:
@@ -125,22 +116,9 @@ class _MultiLine:
         """Return the next match in what is left, as if the text began there."""
         if self.exhausted:
             return None
-        if self.differs_from_here():
-            rest = self.data[self.at :]
-            found = self.pattern.finder(rest)(rest, 0)
-            if found is not None:
-                found = found[0] + self.at, found[1] + self.at
-        else:
-            found = self.find_in_all(self.data, self.at)
+        found = self.find_anew(self.data, self.at)
         self.count += found is not None
         return found
-
-    def differs_from_here(self) -> bool:
-        """Whether what stands before the rest could make a difference to the pattern."""
-        if self.at == 0 or not self.looks:
-            return False
-        at_line_start = self.data[self.at - 1] == _NEWLINE and not is_stray(self.data, self.at)
-        return self.text_start or not at_line_start
 
     def advance(self, begin: int, end: int) -> None:
         self.at = end
@@ -226,11 +204,3 @@ class _MultiLine:
 
 
 _NEWLINE = 10
-
-
-def _looks(node: Node, below: list[bool]) -> bool:
-    return any(below) or isinstance(node, Look)
-
-
-def _text_start(node: Node, below: list[bool]) -> bool:
-    return any(below) or (isinstance(node, Look) and node.kind == "text_start")
