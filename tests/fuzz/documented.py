@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
+
+from tests.fuzz.case import BASE
+from tests.strategies_trees import IGNORE_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,6 +27,9 @@ def heading_of(difference: Difference) -> str | None:
     for rule in RULES:
         if rule.applies(difference):
             return rule.heading
+    rest = tuple(aspect for aspect in difference.aspects if aspect != "stderr")
+    if rest != difference.aspects and _INVALID_GLOBS.fullmatch(difference.theirs.err):
+        return heading_of(difference._replace(aspects=rest))
     return None
 
 
@@ -55,11 +62,57 @@ def _dotted(difference: Difference) -> bool:
     entries = [*case.tree.entries, *case.tree.edits]
     rules = (entry.data for entry in entries if os.path.basename(entry.path) in _RULES_FILES)
     slashed = any(b"/" in data for data in rules)
-    return slashed and any(map(_DOTTED.match, case.operands))
+    return slashed and any(map(_DOTTED.match, case.operands)) and _lists_other_files(difference)
+
+
+_SUMMARY = re.compile(rb'\d[\d.]* (match|file|byte|second)[a-z ]*\n|.*"type":"summary"\}\n')
+
+
+def _lists_other_files(difference: Difference) -> bool:
+    """One answer is the other without some lines."""
+    if not {"stdout", "status"}.issuperset(difference.aspects):
+        return False
+    ours, theirs = (
+        Counter(line for line in out.splitlines(keepends=True) if not _SUMMARY.fullmatch(line))
+        for out in (difference.ours.out, difference.theirs.out)
+    )
+    return ours < theirs or theirs < ours
+
+
+def _panicked(difference: Difference) -> bool:
+    """ripgrep ended by a mistake of its own."""
+    return difference.theirs.status == 101 and b"panicked at" in difference.theirs.err
+
+
+def _rules_above(difference: Difference) -> bool:
+    """A glob with a slash stands in an ignore file above what was named."""
+    case = difference.case
+    files = case.tree.files()
+    for operand in case.operands:
+        path = os.fsencode(operand.removeprefix(BASE + "/"))
+        if not operand.startswith(BASE):
+            path = os.path.normpath(os.path.join(case.cwd, path))
+        while path := os.path.dirname(path):
+            rules = b"\n".join(files.get(path + b"/" + name.encode(), b"") for name in IGNORE_NAMES)
+            if any(b"/" in line.strip(b"!/\r ") for line in rules.split(b"\n")):
+                return _lists_other_files(difference)
+    return False
+
+
+_INVALID_GLOBS = re.compile(rb"(rg: .*: line \d+: error parsing glob .*\n)+")
+
+
+def _invalid_globs(difference: Difference) -> bool:
+    """ripgrep names invalid globs in ignore files; answer and exit status are the same."""
+    said = difference.theirs.err
+    return difference.aspects == ("stderr",) and bool(_INVALID_GLOBS.fullmatch(said))
 
 
 RULES = (
     Documented("A brace that repeats nothing", _brace),
     Documented("`--engine index`", _index_refused),
     Documented("Paths that begin with `././`", _dotted),
+    Documented("Invalid globs in ignore files", _invalid_globs),
+    Documented("Where ripgrep fails", _panicked),
+    Documented("Ignore rules of a parent folder, seen from a folder below", _rules_above),
 )

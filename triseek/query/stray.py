@@ -32,8 +32,12 @@ if TYPE_CHECKING:
     from triseek.query.pattern import Pattern
     from triseek.query.syntax import Node
 
-_FIRST_READ = 3
+FIRST_READ = 3
 """Bytes that ripgrep reads of a file first."""
+NO_FIRST_READ = 0
+"""Of one that begins with a byte-order mark, which it has then taken off."""
+MAPPED = -1
+"""Of one that it maps."""
 _LOOKING_BACK = ("not_word", "word_start_half")
 """What does not hold behind a broken character and may hold behind a newline."""
 
@@ -43,10 +47,12 @@ def is_stray(line: bytes, begin: int = 0) -> bool:
     return 0x80 <= line[begin] < 0xC0 if begin < len(line) else False
 
 
-def sees_back(line: bytes, offset: int) -> bool:
+def sees_back(line: bytes, offset: int, first_read: int = FIRST_READ) -> bool:
     """Return whether a line (with its terminator) at an offset of a text has others in sight."""
-    within_first = offset > 0 and offset + len(line) <= _FIRST_READ
-    return line.endswith(b"\n") and (offset > _FIRST_READ or within_first)
+    if first_read == MAPPED:
+        return offset > 0
+    within_first = offset > 0 and offset + len(line) <= first_read
+    return line.endswith(b"\n") and (offset > first_read or within_first)
 
 
 @with_pattern

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import time
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,8 +22,10 @@ from triseek.engine.backends.lines import limit_reached_at, spans_lines
 from triseek.errors import InvalidQuery
 from triseek.files.ignore import faults_above
 from triseek.files.text import BUFFER_BYTES, decode_all, has_mark, is_binary
+from triseek.files.walk import path_order
 from triseek.query.pattern import compile as compile_pattern
 from triseek.query.scope import Scope
+from triseek.query.stray import FIRST_READ
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -46,6 +51,9 @@ def run(plan: Plan, world: World, service: Service | None = None) -> int:
     Without a service one is opened for this command alone.
     """
     started = time.perf_counter()
+    counts_unlisted = plan.stats and plan.shows == "files_without_match"
+    if counts_unlisted:
+        world = world._replace(read_stdin=cache(world.read_stdin))  # searched twice
     with session(service) as open_service:
         job = _Job(plan, Places(open_service, world), world)
         try:
@@ -55,6 +63,8 @@ def run(plan: Plan, world: World, service: Service | None = None) -> int:
             elif _possible(plan.request):
                 job.check_ignore_files()
                 job.search()
+                if counts_unlisted:
+                    job.count_unlisted()
             job.close(time.perf_counter() - started)
         finally:
             job.out.flush()
@@ -82,12 +92,14 @@ class _Job:
         self._stops_early = plan.quiet and not plan.stats
 
     def check_ignore_files(self) -> None:
-        """Say which files of --ignore-file are missing; the search goes on without them."""
+        """Say which files of --ignore-file cannot be read; the search goes on without them."""
         for path in self.plan.request.scope.ignore_files:
             try:
-                self.world.stat(path)
+                fault = errno.EISDIR if stat.S_ISDIR(self.world.stat(path).st_mode) else 0
             except OSError as error:
-                self._say(f"{path}: {error.strerror} (os error {error.errno})")
+                fault = error.errno or errno.EIO
+            if fault:
+                self._say(f"{path}: {os.strerror(fault)} (os error {fault})")
 
     # Searching
 
@@ -235,9 +247,12 @@ class _Job:
     ) -> Iterator[tuple[Batch, Search]]:
         """Search, and give what is found a few files at a time."""
         search = engine.search(self._within_limit(request))
+        last: bytes | None = None
         try:
             for batch in search:
                 self.world.check()
+                if self._stops_early:
+                    last = batch.paths[0]
                 yield batch, search
                 if self.plan.eager:
                     self.out.flush()
@@ -247,7 +262,7 @@ class _Job:
             self.report.add(search, os.fsencode(engine.root))
             if search.request.count_all or not search.totals.truncated:
                 # Of what lies behind the limit nobody knows what could be read.
-                self._complain_about(search.totals.skipped, shown)
+                self._complain_about(_before(last, search.totals.skipped), shown)
 
     def _count_misses(self, search: Search) -> None:
         """A binary file without a match is not listed, but counts for the exit status."""
@@ -274,6 +289,7 @@ class _Job:
                 size=size if nul is None else nul.searched,
                 multiline=spanning,
                 text_end=batch.ends.get(number, 0),
+                first_read=batch.first_reads.get(number, FIRST_READ),
             )
 
     def _within_limit(self, request: SearchRequest) -> SearchRequest:
@@ -297,6 +313,14 @@ class _Job:
         if self._summed and found.nul is not None and found.nul.stopped:
             return False  # statistics count what matched; nothing else is said of the file
         return found.hits > 0 or self.plan.shows == "files_without_match"
+
+    def count_unlisted(self) -> None:
+        """Count for the statistics of --files-without-match what is in the files with matches."""
+        request = replace(self.plan.request, mode="lines")
+        plan = replace(self.plan, request=request, shows="count", quiet=True, messages=False)
+        job = _Job(plan, self.places, self.world)
+        job.search()
+        self.renderer.counts = job.renderer.counts
 
     # Listing
 
@@ -404,6 +428,13 @@ class _Job:
     def _say(self, message: str) -> None:
         if self.plan.messages:
             self.world.err(f"triseek: {message}")
+
+
+def _before(last: bytes | None, skipped: list[Skipped]) -> list[Skipped]:
+    """Return those that -q meets before the file it ends at; all of them if it ends at none."""
+    if last is None:
+        return skipped
+    return [each for each in skipped if path_order(each.path) < path_order(last)]
 
 
 def _renderer(plan: Plan, out: Output) -> Renderer:

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from triseek.engine.backends import spanning
-from triseek.query.stray import sees_back
+from triseek.query.stray import FIRST_READ, sees_back
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -93,6 +93,8 @@ class Found(NamedTuple):
     """A match may span lines, so a row may be several lines."""
     text_end: int = 0
     """And then: where what a match may see of the file ends in `text`."""
+    first_read: int = FIRST_READ
+    """Bytes that ripgrep reads of the file first, or another value of `query.stray`."""
 
 
 def located(
@@ -116,7 +118,7 @@ def located(
     literals = found.pattern.literals
     if len(literals) == 1 and literals[0]:
         return _occurrences(line, literals[0], end)
-    behind_line = not context and sees_back(line, offset)
+    behind_line = not context and sees_back(line, offset, found.first_read)
     spans = found.pattern.spans(line[:end], behind_line=behind_line)
     return [span for span in spans if span[0] < len(line)]
 
@@ -133,7 +135,7 @@ def seen_with(
     end = len(line)
     if line.endswith(b"\n"):
         end -= 2 if line_end == b"\r\n" and line.endswith(b"\r\n") else 1
-    if not context and sees_back(line, offset):
+    if not context and sees_back(line, offset, found.first_read):
         return spanning.Seen(b"\n" + line[:end], 1, len(line))
     return spanning.Seen(line[:end], 0, len(line))
 

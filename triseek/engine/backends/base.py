@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from triseek.kernels.rows import ROW
+from triseek.query.stray import FIRST_READ
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,6 +54,8 @@ class FileRows(NamedTuple):
     ahead: int = 0
     """Bytes of `text` behind the last row that matches in it may see; rows then lie in `text` as
     they do in the file."""
+    first_read: int = FIRST_READ
+    """Bytes that ripgrep reads of the file first, or another value of `query.stray`."""
 
 
 @dataclass(slots=True)
@@ -69,6 +72,8 @@ class Batch:
     """By number of the path: what is to be said of those that are binary."""
     ends: dict[int, int] = field(default_factory=dict)
     """By number of the path, where matches may span lines: where the file's part of `text` ends."""
+    first_reads: dict[int, int] = field(default_factory=dict)
+    """By number of the path: `FileRows.first_read` where it is not `FIRST_READ`."""
 
     def files(self) -> Iterator[FileRows]:
         """Take the batch apart, file by file."""
@@ -78,7 +83,8 @@ class Batch:
             rows = self.rows[edges[number] : edges[number + 1]]
             end = self.ends.get(number)
             ahead = 0 if end is None or not len(rows) else end - int(rows["end"][-1])
-            yield FileRows(path, rows, self.text, count, self.nuls.get(number), ahead)
+            first = self.first_reads.get(number, FIRST_READ)
+            yield FileRows(path, rows, self.text, count, self.nuls.get(number), ahead, first)
 
 
 class Backend(Protocol):

@@ -56,6 +56,9 @@ def search_buffered(
     read: Read, pattern: Pattern, request: SearchRequest, *, stops: bool
 ) -> Outcome:
     """Search as ripgrep does when it reads a file line by line; `stops`: at the first NUL."""
+    if _reads_on(pattern, request):
+        outcome = search_buffered(read, pattern, replace(request, mode="count"), stops=stops)
+        return outcome._replace(count=min(outcome.count, 1))
     buffer = _LineBuffer(read, stops=stops)
     progress = lines.Progress()
     parts: list[FileRows] = []
@@ -87,6 +90,16 @@ def search_buffered(
         return Outcome(lines.NO_ROWS, b"", count, Nul(buffer.nul, stops, 0, 0))
     nul = Nul(buffer.nul, stops, shown, buffer.start + (0 if stops else len(buffer.lines)))
     return _shown(found.rows, found.text, nul, request)
+
+
+def _reads_on(pattern: Pattern, request: SearchRequest) -> bool:
+    """Return whether ripgrep reads on although it is known whether a file has a match.
+
+    It stops for -l; not for --files-without-match, nor for -v as it searches most patterns.
+    """
+    if request.mode == "files":
+        return request.invert and request.max_count != 1 and not pattern.sees_text_ends
+    return request.mode == "files_without_match"
 
 
 def search_whole(data: bytes, pattern: Pattern, request: SearchRequest, *, stops: bool) -> Outcome:
@@ -139,7 +152,7 @@ def _met_in(rows: np.ndarray, data: bytes) -> tuple[int, int]:
 
 def _met_in_matches(data: bytes, pattern: Pattern, request: SearchRequest) -> int:
     """Return where a NUL stands in what matches, as far as a count looks; -1 if none does."""
-    limit = 1 if request.mode in ("files", "files_without_match") else request.max_count
+    limit = 1 if request.mode == "files" else request.max_count
     as_lines = replace(
         request,
         mode="lines",

@@ -15,6 +15,7 @@ from triseek.files import text
 from triseek.files.containment import PathRefused, as_regular, open_file
 from triseek.model import budget
 from triseek.model.search import Skipped
+from triseek.query import stray
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -164,10 +165,17 @@ class FileSearch:
         content = decoded.data
         if not self.request.scope.text and text.is_binary(content):
             return self._search_binary(path, decoded, data, stops=self._stops(explicit))
-        rows, count = lines.rows_of(content, self.pattern, self.request)
+        first_read = self._first_read(decoded)
+        rows, count = lines.rows_of(content, self.pattern, self.request, first_read=first_read)
         stopped = lines.limit_reached_at(rows, self.pattern, self.request)
         size = len(data) if stopped is None else stopped
-        return Searched(self._shown(path, rows, content, count), None, size)
+        shown = self._shown(path, rows, content, count)
+        return Searched(shown and shown._replace(first_read=first_read), None, size)
+
+    def _first_read(self, decoded: text.Text) -> int:
+        if decoded.encoding != "utf-8":
+            return stray.NO_FIRST_READ
+        return stray.MAPPED if self.request.mapped else stray.FIRST_READ
 
     def _stops(self, explicit: bool) -> bool:
         """Whether the search of a file ends at its first NUL."""

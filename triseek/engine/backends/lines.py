@@ -61,6 +61,8 @@ class Progress:
     """Matching rows so far, what `max_count` limits."""
     done: bool = False
     """Whether `max_count` was reached and nothing more is owed."""
+    first_read: int = stray.FIRST_READ
+    """Bytes that ripgrep reads of the file first, or another value of `query.stray`."""
 
 
 @dataclass(slots=True)
@@ -85,13 +87,14 @@ def rows_of(
     *,
     first_line: int = 1,
     offset: int = 0,
+    first_read: int = stray.FIRST_READ,
 ) -> tuple[np.ndarray, int]:
     """Return the rows of a whole text (`ROW`, `file` 0, `begin`/`end` into `data`) and its count.
 
     `first_line` and `offset` say where in its file the text begins. Modes without lines have no
     rows; `files` and `files_without_match` count at most 1.
     """
-    progress = Progress()
+    progress = Progress(first_read=first_read)
     rows = extract(data, 0, pattern, request, progress)
     if not rows.begins:
         return NO_ROWS, progress.count
@@ -354,7 +357,7 @@ def _tally(
         return
     # Where matches may span lines, `max_count` bounds the matches that are looked for.
     bounded = limit is not None and (only_whether or not spans_lines(pattern, request))
-    for count in _counts(data, start, pattern, request):
+    for count in _counts(data, start, pattern, request, progress.first_read):
         progress.hits += 1
         progress.count += 1 if only_whether else count
         if bounded and progress.hits == limit:
@@ -371,12 +374,13 @@ def _tally_with_owed(
     places = zip(rows.begins, rows.ends, rows.context, strict=True)
     matching = [(begin, end) for begin, end, context in places if not context]
     progress.count = before + sum(
-        _matches_of_row(data, begin, end, pattern, request) for begin, end in matching
+        _matches_of_row(data, begin, end, pattern, request, progress.first_read)
+        for begin, end in matching
     )
 
 
 def _matches_of_row(
-    data: bytes, begin: int, end: int, pattern: Pattern, request: SearchRequest
+    data: bytes, begin: int, end: int, pattern: Pattern, request: SearchRequest, first_read: int
 ) -> int:
     """Return what a row adds to the count: 1, or the matches in it."""
     if spans_lines(pattern, request):
@@ -385,7 +389,7 @@ def _matches_of_row(
         row = spanning.seen_with_row(seen, end - begin, at_start=begin == 0)
         return max(1, len(spanning.located(row, pattern)))
     if request.mode == "count_matches" and not request.invert:
-        return matches_in(data[begin:end], pattern, offset=begin)
+        return matches_in(data[begin:end], pattern, offset=begin, first_read=first_read)
     return 1
 
 
@@ -406,7 +410,9 @@ def _tally_lines(data: bytes, start: int, limit: int | None, progress: Progress)
     progress.count += count
 
 
-def _counts(data: bytes, start: int, pattern: Pattern, request: SearchRequest) -> Iterator[int]:
+def _counts(
+    data: bytes, start: int, pattern: Pattern, request: SearchRequest, first_read: int
+) -> Iterator[int]:
     """Yield what each row adds to the count."""
     found: Iterator[Span]
     if spans_lines(pattern, request):
@@ -414,17 +420,19 @@ def _counts(data: bytes, start: int, pattern: Pattern, request: SearchRequest) -
         found = (Span(row.begin, row.end) for row in rows if not row.context)
     else:
         found = hits(data, pattern, request, start)
-    return (_matches_of_row(data, begin, end, pattern, request) for begin, end in found)
+    return (_matches_of_row(data, begin, end, pattern, request, first_read) for begin, end in found)
 
 
-def matches_in(line: bytes, pattern: Pattern, *, offset: int) -> int:
+def matches_in(
+    line: bytes, pattern: Pattern, *, offset: int, first_read: int = stray.FIRST_READ
+) -> int:
     r"""Count the matches in a matching line, at least one.
 
     ripgrep leaves out an empty match at the very end of a text, and those it does not find again
     where it sees the lines before (`\A`); but a line that matches counts.
     """
     text = body(line, crlf=pattern.spec.crlf)
-    spans = pattern.spans(text, behind_line=stray.sees_back(line, offset))
+    spans = pattern.spans(text, behind_line=stray.sees_back(line, offset, first_read))
     return max(1, sum(begin < len(line) for begin, _ in spans))
 
 
@@ -623,8 +631,12 @@ def gather(files: Iterable[FileRows]) -> Batch:
     shifts: list[int] = []
     at = size = 0
     ends: dict[int, int] = {}
-    for number, ((_, mine, text, _, _, ahead), count) in enumerate(zip(kept, sizes, strict=True)):
+    first_reads: dict[int, int] = {}
+    for number, (file, count) in enumerate(zip(kept, sizes, strict=True)):
+        mine, text, ahead = file.rows, file.text, file.ahead
         first = last = 0
+        if file.first_read != stray.FIRST_READ:
+            first_reads[number] = file.first_read
         if count:
             rows[at : at + count] = mine
             first, last = int(mine["begin"][0]), int(mine["end"][-1])
@@ -641,4 +653,5 @@ def gather(files: Iterable[FileRows]) -> Batch:
     rows["file"] = np.repeat(np.arange(len(kept)), sizes)
     counts = np.array([file.count for file in kept], np.int64)
     nuls = {number: file.nul for number, file in enumerate(kept) if file.nul}
-    return Batch([file.path for file in kept], counts, rows, b"".join(texts), nuls, ends)
+    paths = [file.path for file in kept]
+    return Batch(paths, counts, rows, b"".join(texts), nuls, ends, first_reads)

@@ -250,7 +250,7 @@ class _Question:
                     self.totals.bytes_searched += said.size
                     continue
                 answer = said._replace(path=self._in_root(said.path))
-                if answer.stopped_at is None and not self._ends_lines_otherwise:
+                if answer.stopped_at is None and not self._is_searched_again:
                     yield self._file_rows(request, answer)
                 elif not self.splits_binary:  # else the answer by name has it, too
                     yield from self._search_each_again([answer.path])
@@ -261,10 +261,11 @@ class _Question:
         self.totals.skipped += skipped
 
     @property
-    def _ends_lines_otherwise(self) -> bool:
-        """Whether rg may print CR LF where a line ends in LF alone."""
+    def _is_searched_again(self) -> bool:
+        """Whether what rg prints leaves in doubt how a line ends, or how its file was read."""
         request = self.request
-        return self.spanning and request.pattern.crlf and request.mode == "lines"
+        ends = self.spanning and request.pattern.crlf and request.mode == "lines"
+        return ends or (request.mode == "lines" and self.search.pattern.asks_text_start)
 
     @property
     def _lead(self) -> bytes:
