@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from contextlib import closing, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -172,17 +173,20 @@ class Arena:
 
     def _in_process(self, words: Sequence[str], stdin: bytes | None) -> Answer:
         out, err = bytearray(), []
-        unread = [stdin or b""]
-        world = World(
-            terminal=False,
-            width=80,
-            plain=False,
-            stdin_readable=stdin is not None,
-            out=out.extend,
-            err=err.append,
-            read_stdin=lambda: unread.pop() if unread else b"",
-        )
-        status = main.run(list(words), world)
+        with tempfile.TemporaryFile() as file:
+            file.write(stdin or b"")
+            file.seek(0)
+            world = World(
+                terminal=False,
+                width=80,
+                plain=False,
+                stdin_readable=stdin is not None,
+                out=out.extend,
+                err=err.append,
+                read_stdin=file.read,
+                stdin=file.fileno(),
+            )
+            status = main.run(list(words), world)
         text = "".join(f"{line}\n" for line in err)
         return Answer(status, bytes(out), text.encode(errors="surrogateescape"))
 

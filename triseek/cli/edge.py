@@ -29,6 +29,9 @@ def settled(work: Callable[[], int], say: Callable[[str], None], words: Sequence
     except TriseekError as error:
         say(_readable(f"triseek: {_one_line(error)}"))
         return status.ERROR
+    except MemoryError:
+        say("triseek: not enough memory; search fewer files, or ask for less with -m or -c")
+        return status.ERROR
     except Exception:  # noqa: BLE001 - a bug becomes a log and a status
         return _bug(say, words)
 

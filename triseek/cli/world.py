@@ -75,8 +75,10 @@ class World(NamedTuple):
     """All of standard input. Raises `NeedsClient` where that is another process's."""
     check: Callable[[], None] = _unchecked
     """Called where a search may stop. Raises `BrokenPipeError` when nobody waits for the answer."""
+    stdin: int = 0
+    """Descriptor of standard input; used where `has_stdin` only."""
     has_stdin: bool = True
-    """`read_stdin` can be called."""
+    """This process has the standard input of the one that was started."""
     is_remote: bool = False
     """The command was typed in another process, and runs here on its behalf."""
 

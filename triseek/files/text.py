@@ -19,6 +19,8 @@ BUFFER_BYTES = 1 << 16
 """What ripgrep reads of a file at a time, if no line is longer."""
 FIRST_READ = 3
 """Bytes it reads first, where they are no byte order mark."""
+STDIN_READ = 1 << 13
+"""Bytes of standard input that reach it first."""
 TRANSCODED_READ = 1 << 13
 """Bytes of UTF-16 it reads at a time."""
 

@@ -12,11 +12,12 @@ import contextlib
 import contextvars
 import time
 
-from triseek.errors import OutOfTime
+from triseek.errors import Cancelled, OutOfTime
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from threading import Event
     from typing import TypeVar
 
     T = TypeVar("T")
@@ -85,7 +86,23 @@ def limited(
         _current.reset(token)
 
 
-def carried(work: Callable[[], T]) -> Callable[[], T]:
-    """Return the same work, which takes this context's budget along into another thread."""
+def carried(work: Callable[[], T], stop: Event | None = None) -> Callable[[], T]:
+    """Return the same work, which takes this context's budget along into another thread.
+
+    Args:
+        work: what to do there.
+        stop: once it is set, `check` raises `Cancelled` there.
+    """
     context = contextvars.copy_context()
-    return lambda: context.run(work)
+    if stop is None:
+        return lambda: context.run(work)
+
+    def ask() -> None:
+        if stop.is_set():
+            raise Cancelled("the search was ended")
+
+    def limited_work() -> T:
+        with limited(ask=ask):
+            return work()
+
+    return lambda: context.run(limited_work)

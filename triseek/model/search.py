@@ -125,6 +125,9 @@ class SearchRequest:
     """Which of the named files may be opened. any: as ripgrep does, devices and FIFOs too; for a
     person's own process alone, since it may wait for ever. regular: regular files only. inside:
     only regular files that are inside the root when they are opened; for agents."""
+    stdin: int = -1
+    """An open file, such as standard input, that is read in place of the one that is named, from
+    where it stands; -1 for none."""
     mapped: bool = False
     """Notice NUL bytes where ripgrep does when it maps a file (--mmap), not where it reads it."""
     past_nul: bool = False

@@ -18,10 +18,11 @@ from triseek.cli.render.found import BulkRenderer, Found, Rows
 from triseek.cli.render.output import Output
 from triseek.cli.report import Report
 from triseek.cli.resolve import as_explicit
+from triseek.engine.backends.binary import HELD_MAX_BYTES
 from triseek.engine.backends.lines import limit_reached_at, spans_lines
 from triseek.errors import InvalidQuery
 from triseek.files.ignore import faults_above
-from triseek.files.text import BUFFER_BYTES, decode_all, has_mark, is_binary
+from triseek.files.text import BUFFER_BYTES, decode_all, is_binary
 from triseek.files.walk import path_order
 from triseek.query.pattern import compile as compile_pattern
 from triseek.query.scope import Scope
@@ -29,6 +30,7 @@ from triseek.query.stray import FIRST_READ
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from typing import BinaryIO
 
     from triseek.cli.operands import Place
     from triseek.cli.render.found import Renderer
@@ -41,6 +43,10 @@ if TYPE_CHECKING:
     from triseek.model.search import ScopeSpec, SearchRequest, Skipped
     from triseek.service.service import Service
 
+MARK_BYTES = 3
+"""Of a byte order mark, the longest one."""
+PIECE_BYTES = 1 << 20
+"""Of a file that may be large, so much is in memory at a time."""
 FAULTS = ("unreadable", "loop", "not_found", "other")
 """Reasons for skipping a file that are worth a message and an exit status of 2."""
 
@@ -216,16 +222,17 @@ class _Job:
                 self.renderer.file(_nothing_in(shown))
 
     def _search_stdin(self) -> None:
-        """Search standard input by way of a file: roads read files."""
+        """Search standard input in place of an empty file: backends list files."""
         from tempfile import TemporaryDirectory
 
         with TemporaryDirectory(prefix="triseek-stdin-") as folder:
             path = os.path.join(folder, "stdin")
-            with open(path, "wb") as file:
-                file.write(self.world.read_stdin())
-            place = self.places.file(path)
+            with open(path, "wb"):
+                place = self.places.file(path)
             request = replace(
-                as_explicit(self.plan.request, mapped=False), paths=(os.fsdecode(place.inside),)
+                as_explicit(self.plan.request, mapped=False),
+                paths=(os.fsdecode(place.inside),),
+                stdin=self.world.stdin,
             )
             answered = False
             for found in self._found(place.engine, request, lambda _: b"<stdin>"):
@@ -278,7 +285,11 @@ class _Job:
             nul = batch.nuls.get(number)
             size = 0
             if self.plan.shows == "json":
-                size = _searched(os.path.join(root, path), batch, number, search)
+                size = (
+                    search.totals.bytes_searched
+                    if search.request.stdin >= 0
+                    else _searched(os.path.join(root, path), batch, number, search)
+                )
             yield Found(
                 path=shown(path),
                 rows=rows,
@@ -520,10 +531,22 @@ def _is_binary(path: bytes, *, whole: bool) -> bool:
     """
     try:
         with open(path, "rb", opener=_without_waiting) as file:
-            content = decode_all(file.read() or b"").data
+            head = file.read(BUFFER_BYTES + MARK_BYTES) or b""
+            decoded = decode_all(head)
+            if decoded.encoding.startswith("utf-16"):
+                content = decode_all(head + (file.read(HELD_MAX_BYTES) or b"")).data
+                return is_binary(content if whole else content[:BUFFER_BYTES])
+            if is_binary(decoded.data[:BUFFER_BYTES]):
+                return True
+            return whole and (is_binary(head) or any(map(is_binary, _pieces(file))))
     except OSError:
         return True
-    return is_binary(content if whole else content[:BUFFER_BYTES])
+
+
+def _pieces(file: BinaryIO) -> Iterator[bytes]:
+    """Yield what is left of a file."""
+    while piece := file.read(PIECE_BYTES):
+        yield piece
 
 
 def _searched(path: bytes, batch: Batch, number: int, search: Search) -> int:
@@ -537,9 +560,10 @@ def _size(path: bytes) -> int:
     """Bytes of a file's text: without a mark, and UTF-16 as UTF-8."""
     try:
         with open(path, "rb", opener=_without_waiting) as file:
-            head = file.read(3) or b""
-            if has_mark(head):
-                return len(decode_all(head + (file.read() or b"")).data)
-            return os.fstat(file.fileno()).st_size
+            head = file.read(MARK_BYTES) or b""
+            decoded = decode_all(head)
+            if decoded.encoding.startswith("utf-16"):
+                return len(decode_all(head + (file.read(HELD_MAX_BYTES) or b"")).data)
+            return os.fstat(file.fileno()).st_size - decoded.offset_base
     except OSError:
         return 0  # gone since: a statistic is not worth an error

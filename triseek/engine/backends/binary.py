@@ -16,13 +16,14 @@ A count or a list says nothing of a file in which the search was stopped.
 from __future__ import annotations
 
 import codecs
+import errno
 import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from triseek.engine.backends import lines
 from triseek.engine.backends.base import FileRows, Nul
-from triseek.files.text import BUFFER_BYTES, FIRST_READ, TRANSCODED_READ
+from triseek.files.text import BUFFER_BYTES, FIRST_READ, STDIN_READ, TRANSCODED_READ
 from triseek.model import budget
 
 if TYPE_CHECKING:
@@ -30,11 +31,18 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from triseek.engine.backends.base import Batch
     from triseek.files.text import Encoding
     from triseek.model.search import SearchRequest
     from triseek.query.pattern import Pattern
 
 NUL = b"\0"
+HELD_MAX_BYTES = 1 << 30
+"""Of a file that has to be in memory as a whole, and of one line, no more is read."""
+ROWS_MAX_BYTES = 2 << 30
+"""Of one file's matching lines, and what is known of each, no more is held."""
+_NUL_AS_LINE_END = bytes([10, *range(1, 256)])
+"""For `bytes.translate`, which takes as long whatever it meets; `replace` does not."""
 
 Read: TypeAlias = "Callable[[int], bytes]"
 """Gives at most so many of the next bytes of a file's text; none at its end."""
@@ -55,13 +63,19 @@ class Outcome(NamedTuple):
 def search_buffered(
     read: Read, pattern: Pattern, request: SearchRequest, *, stops: bool
 ) -> Outcome:
-    """Search as ripgrep does when it reads a file line by line; `stops`: at the first NUL."""
-    if _reads_on(pattern, request):
+    """Search as ripgrep does when it reads a file line by line; `stops`: at the first NUL.
+
+    Raises:
+        OSError: `read` did, a line is longer than `HELD_MAX_BYTES`, or what matches is larger than
+            `ROWS_MAX_BYTES`.
+        OutOfTime: as `model.budget.check`.
+    """
+    if reads_on(pattern, request):
         outcome = search_buffered(read, pattern, replace(request, mode="count"), stops=stops)
         return outcome._replace(count=min(outcome.count, 1))
     buffer = _LineBuffer(read, stops=stops)
     progress = lines.Progress()
-    parts: list[FileRows] = []
+    parts = Held()
     line, searched, keep, shown = 1, 0, 0, 0
     while not progress.done and buffer.fill(keep):
         data, start = buffer.lines, buffer.start
@@ -70,19 +84,17 @@ def search_buffered(
         rows = lines.extract(data, searched - start, pattern, request, progress)
         if rows.begins:
             table = lines.as_array(rows, data, request, line, start)
-            # Gathered at once, so that what did not match is not kept in memory.
-            batch = lines.gather([FileRows(b"", table, data, 0)])
-            parts.append(FileRows(b"", batch.rows, batch.text, 0))
+            parts.add(table, data)
             if buffer.nul < 0:
                 shown += len(table)
             elif request.mode == "lines" and not request.past_nul:
                 break  # no further row is shown
         searched = start + len(data)
         kept = _kept(data, rows, request)
-        line += data.count(b"\n", 0, kept)
+        if request.line_numbers:
+            line += data.count(b"\n", 0, kept)
         keep = start + kept
-    found = lines.gather(parts)
-    found.rows["file"] = 0
+    found = parts.joined()
     if buffer.nul < 0:
         return Outcome(found.rows, found.text, progress.count, None)
     if request.mode != "lines":
@@ -92,7 +104,7 @@ def search_buffered(
     return _shown(found.rows, found.text, nul, request)
 
 
-def _reads_on(pattern: Pattern, request: SearchRequest) -> bool:
+def reads_on(pattern: Pattern, request: SearchRequest) -> bool:
     """Return whether ripgrep reads on although it is known whether a file has a match.
 
     It stops for -l; not for --files-without-match, nor for -v as it searches most patterns.
@@ -100,6 +112,32 @@ def _reads_on(pattern: Pattern, request: SearchRequest) -> bool:
     if request.mode == "files":
         return request.invert and request.max_count != 1 and not pattern.sees_text_ends
     return request.mode == "files_without_match"
+
+
+class Held:
+    """The rows of one file, as they are found in one part of it after the other."""
+
+    def __init__(self) -> None:
+        self._parts: list[FileRows] = []
+        self._size = 0
+
+    def add(self, rows: np.ndarray, text: bytes) -> None:
+        """Add rows (`ROW`, indexing `text`); of the text only what they need is kept.
+
+        Raises:
+            OSError: All rows and their text are larger than `ROWS_MAX_BYTES`.
+        """
+        batch = lines.gather([FileRows(b"", rows, text, 0)])
+        self._parts.append(FileRows(b"", batch.rows, batch.text, 0))
+        self._size += batch.rows.nbytes + len(batch.text)
+        if self._size > ROWS_MAX_BYTES:
+            raise too_large("too many lines match; ask for fewer with -m, or count them with -c")
+
+    def joined(self) -> Batch:
+        """Return all rows as those of one file."""
+        batch = lines.gather(self._parts)
+        batch.rows["file"] = 0
+        return batch
 
 
 def search_whole(data: bytes, pattern: Pattern, request: SearchRequest, *, stops: bool) -> Outcome:
@@ -193,12 +231,19 @@ class _LineBuffer:
         return self._data[: self._whole]
 
     def fill(self, keep: int) -> bool:
-        """Read on and keep what stands from `keep` on; False where the search ends."""
+        """Read on and keep what stands from `keep` on; False where the search ends.
+
+        Raises:
+            OSError: The file cannot be read, or a line is longer than `HELD_MAX_BYTES`.
+            OutOfTime: as `model.budget.check`.
+        """
         self._data = self._data[keep - self.start :]
         self.start = keep
         while True:
             budget.check()
             if len(self._data) == self._room:
+                if self._room >= HELD_MAX_BYTES:
+                    raise line_too_large()
                 self._room *= 3
             piece = self._read(self._room - len(self._data))
             if not piece:
@@ -209,7 +254,7 @@ class _LineBuffer:
                     self.nul = self.start + len(self._data) + at
                 if self._stops:
                     return False
-                piece = piece.replace(NUL, b"\n")
+                piece = piece.translate(_NUL_AS_LINE_END)
             held = len(self._data)
             self._data += piece
             if (line_end := piece.rfind(b"\n")) >= 0:
@@ -217,15 +262,15 @@ class _LineBuffer:
                 return True
 
 
-def read_text(content: bytes, encoding: Encoding, raw: bytes) -> Read:
+def read_text(content: bytes, encoding: Encoding, raw: bytes, *, stdin: bool) -> Read:
     """Read a decoded text, whose file holds `raw`, in pieces as ripgrep reads it."""
     if encoding.startswith("utf-16"):
-        return _cut_to_size(_transcoded(raw, encoding))
-    at, first = 0, FIRST_READ if encoding == "utf-8" else BUFFER_BYTES
+        return _cut_to_size(_transcoded(raw, encoding, stdin=stdin))
+    at, first = 0, _first_reads(marked=encoding != "utf-8", stdin=stdin)
 
     def read(room: int) -> bytes:
         nonlocal at
-        size = min(room, first) if at == 0 else room
+        size = min(room, next(first, room))
         piece = content[at : at + size]
         at += len(piece)
         return piece
@@ -233,26 +278,58 @@ def read_text(content: bytes, encoding: Encoding, raw: bytes) -> Read:
     return read
 
 
+def _first_reads(*, marked: bool, stdin: bool) -> Iterator[int]:
+    """Yield how much of a text ripgrep reads at first; from then on its buffer is filled."""
+    if not marked:
+        yield FIRST_READ
+    if stdin:
+        yield STDIN_READ - FIRST_READ
+
+
 def read_file(file: int, begin: int) -> Read:
     """Read an open file in such pieces; its text begins behind a mark of `begin` bytes."""
     os.lseek(file, begin, os.SEEK_SET)
-    started = begin > 0
+    first = _first_reads(marked=begin > 0, stdin=False)
+    return lambda room: os.read(file, min(room, next(first, room)))
+
+
+def read_stream(head: bytes, file: int, *, marked: bool, stdin: bool) -> Read:
+    """Read on where `head` ends, from a file that cannot be read again; every piece is full."""
+    at, first = 0, _first_reads(marked=marked, stdin=stdin)
 
     def read(room: int) -> bytes:
-        nonlocal started
-        size = room if started else min(room, FIRST_READ)
-        started = True
-        return os.read(file, size)
+        nonlocal at, head
+        room = min(room, next(first, room))
+        pieces = [head[at : at + room]]
+        at += len(pieces[0])
+        room -= len(pieces[0])
+        while room and (piece := os.read(file, room)):
+            head = b""  # all of it was given
+            pieces.append(piece)
+            room -= len(piece)
+            budget.check()
+        return b"".join(pieces)
 
     return read
 
 
-def _transcoded(raw: bytes, encoding: Encoding) -> Iterator[bytes]:
+def too_large(message: str) -> OSError:
+    """Return the error for what does not fit in the memory it may take."""
+    return OSError(errno.EFBIG, message)
+
+
+def line_too_large() -> OSError:
+    """Return the error for a line larger than `HELD_MAX_BYTES`."""
+    return too_large(f"a line is longer than {HELD_MAX_BYTES >> 20} MiB")
+
+
+def _transcoded(raw: bytes, encoding: Encoding, *, stdin: bool) -> Iterator[bytes]:
     """Yield a text in UTF-16 in the pieces ripgrep transcodes at a time."""
     decoder = codecs.getincrementaldecoder(encoding)("replace")
     body = raw[2:]
     skipped = 2 if body[:2] == raw[:2] else 0
-    at, size = 0, 1 + TRANSCODED_READ  # the third byte was read to look for a mark
+    # The third byte was read to look for a mark.
+    at, size = 0, 1 + (STDIN_READ - FIRST_READ if stdin else TRANSCODED_READ)
     while at < len(body):
         yield decoder.decode(body[max(at, skipped) : at + size], at + size >= len(body)).encode()
         at, size = at + size, TRANSCODED_READ

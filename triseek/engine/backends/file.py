@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from triseek.engine.backends import binary, lines
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 WHOLE_BYTES = 32 << 20
 """Files up to this size are read in one piece."""
-WHOLE_MAX_BYTES = 1 << 30
-"""Of a file that has to be in memory as a whole, and of one line, no more is read."""
 PART_BYTES = 16 << 20
 """Larger ones in parts of about this size, where matches cannot span lines."""
 
@@ -116,15 +115,24 @@ class FileSearch:
         except PathRefused as error:
             return Searched(None, Skipped(path, "unreadable", str(error)), 0)
         try:
-            size = os.fstat(file).st_size
-            if size > WHOLE_BYTES and self.in_parts and not explicit:
-                return self._search_parts(path, file)
-            data = _read_all(file, size)
+            return self._search_open(path, file, explicit=explicit)
         except OSError as error:
             return _unreadable(path, error)
+        except MemoryError:
+            return Searched(None, Skipped(path, "unreadable", os.strerror(errno.ENOMEM)), 0)
         finally:
             os.close(file)
-        return self.search_bytes(path, data, explicit=explicit)
+
+    def _search_open(self, path: bytes, file: int, *, explicit: bool) -> Searched:
+        """Search an open file. Raises `OSError` where it cannot be read, or is too large."""
+        status = os.fstat(file)
+        if self.in_parts and (
+            not stat.S_ISREG(status.st_mode) or status.st_size == 0 or self.request.stdin >= 0
+        ):
+            return self._search_stream(path, file, explicit=explicit)
+        if self.in_parts and status.st_size > WHOLE_BYTES:
+            return self._search_parts(path, file, explicit=explicit)
+        return self.search_bytes(path, _read_all(file, status.st_size), explicit=explicit)
 
     def _open_listed(self, path: bytes) -> int | None:
         """Open a file that a walk or an index has listed; None if it is there no more.
@@ -152,6 +160,8 @@ class FileSearch:
             OSError: It cannot be opened.
             PathRefused: It may not be.
         """
+        if self.request.stdin >= 0:
+            return os.dup(self.request.stdin)
         if self.request.opening == "inside":
             return open_file(os.fsdecode(self.root), os.fsdecode(path))
         name, flags = self.root + b"/" + path, os.O_RDONLY | os.O_CLOEXEC
@@ -165,15 +175,15 @@ class FileSearch:
         content = decoded.data
         if not self.request.scope.text and text.is_binary(content):
             return self._search_binary(path, decoded, data, stops=self._stops(explicit))
-        first_read = self._first_read(decoded)
+        first_read = self._first_read(marked=decoded.encoding != "utf-8")
         rows, count = lines.rows_of(content, self.pattern, self.request, first_read=first_read)
         stopped = lines.limit_reached_at(rows, self.pattern, self.request)
-        size = len(data) if stopped is None else stopped
+        size = len(content) if stopped is None else stopped
         shown = self._shown(path, rows, content, count)
         return Searched(shown and shown._replace(first_read=first_read), None, size)
 
-    def _first_read(self, decoded: text.Text) -> int:
-        if decoded.encoding != "utf-8":
+    def _first_read(self, *, marked: bool) -> int:
+        if marked:
             return stray.NO_FIRST_READ
         return stray.MAPPED if self.request.mapped else stray.FIRST_READ
 
@@ -186,15 +196,16 @@ class FileSearch:
     ) -> Searched:
         """Search a text with a NUL in it."""
         if stops and text.shown_of_binary(decoded) is None:
-            return Searched(None, Skipped(path, "binary"), len(raw))
+            return Searched(None, Skipped(path, "binary"), len(decoded.data))
         # ripgrep reads what it has to transcode, and what begins with a mark, even if it is mapped.
         mapped = self.request.mapped and decoded.encoding == "utf-8"
         if mapped or not self.in_parts:
             outcome = binary.search_whole(decoded.data, self.pattern, self.request, stops=stops)
         else:
-            read = binary.read_text(decoded.data, decoded.encoding, raw)
+            stdin = self.request.stdin >= 0
+            read = binary.read_text(decoded.data, decoded.encoding, raw, stdin=stdin)
             outcome = binary.search_buffered(read, self.pattern, self.request, stops=stops)
-        return self._binary(path, outcome, len(raw))
+        return self._binary(path, outcome, len(decoded.data))
 
     def _binary(self, path: bytes, outcome: binary.Outcome, size: int) -> Searched:
         """Return what is listed of a binary file, and what is said of it."""
@@ -216,31 +227,80 @@ class FileSearch:
         ahead = 0 if self.in_parts else LOOK_AHEAD
         return FileRows(path, rows, data, count, None, ahead) if listed or len(rows) else None
 
-    def _search_parts(self, path: bytes, file: int) -> Searched:
-        """Search a large file part by part, in memory for one part and what matched."""
-        mark = _mark(os.pread(file, 4, 0))
+    def _search_stream(self, path: bytes, file: int, *, explicit: bool) -> Searched:
+        """Search a file that does not say how large it is: a pipe, a device, one of /proc."""
+        head = _read_head(file)
+        if len(head) < WHOLE_BYTES:
+            return self.search_bytes(path, head, explicit=explicit)
+        mark = _mark(head[:4])
         if mark is None:
-            return self.search_bytes(path, _read_all(file, os.fstat(file).st_size))
-        os.lseek(file, mark, os.SEEK_SET)
-        parts = _Parts(self.request, self.pattern)
-        size = mark
-        for part in _whole_lines(file):
-            size += len(part)
-            if b"\0" in part and not self.request.scope.text:
-                return self._search_binary_parts(path, file, mark)
-            parts.add(part)
-        found = parts.finish()
-        return Searched(self._shown(path, found.rows, found.text, parts.count), None, size)
+            return self.search_bytes(path, _join_all([head], file), explicit=explicit)
+        if self.request.scope.text:
+            pieces = chain([head[mark:]], _pieces(file))
+            return self._search_pieces(path, pieces, marked=mark > 0)
+        stdin = self.request.stdin >= 0
+        read = binary.read_stream(head[mark:], file, marked=mark > 0, stdin=stdin)
+        return self._search_read(path, read, explicit=explicit)
 
-    def _search_binary_parts(self, path: bytes, file: int, mark: int) -> Searched:
-        """Search a large file again, from its beginning, that turned out to hold a NUL."""
-        stops, size = self._stops(explicit=False), os.fstat(file).st_size
-        if self.request.mapped and not mark:
+    def _search_parts(self, path: bytes, file: int, *, explicit: bool) -> Searched:
+        """Search a large file part by part, in memory for one part and what matched."""
+        mark, size = _mark(os.pread(file, 4, 0)), os.fstat(file).st_size
+        if mark is None:
+            return self.search_bytes(path, _read_all(file, size), explicit=explicit)
+        os.lseek(file, mark, os.SEEK_SET)
+        try:
+            return self._search_pieces(path, _pieces(file), marked=mark > 0)
+        except _HoldsNul:
+            pass  # so once more from its beginning, as a binary file
+        # ripgrep reads what it cannot map; so is a file read here that is too large for memory.
+        if self.request.mapped and not mark and size <= binary.HELD_MAX_BYTES:
             os.lseek(file, 0, os.SEEK_SET)
-            return self.search_bytes(path, _read_all(file, size))
-        read = binary.read_file(file, mark)
-        outcome = binary.search_buffered(read, self.pattern, self.request, stops=stops)
-        return self._binary(path, outcome, outcome.nul.offset if outcome.nul and stops else size)
+            return self.search_bytes(path, _read_all(file, size), explicit=explicit)
+        return self._search_read(path, binary.read_file(file, mark), explicit=explicit)
+
+    def _search_pieces(self, path: bytes, pieces: Iterable[bytes], *, marked: bool) -> Searched:
+        """Search a text that comes in pieces; `marked`: behind a byte order mark.
+
+        Raises:
+            _HoldsNul: It holds a NUL, and not every file is to count as text.
+            OSError: It cannot be read, a line is longer than `binary.HELD_MAX_BYTES`, or what
+                matches is larger than `binary.ROWS_MAX_BYTES`.
+        """
+        first_read, size, ahead = self._first_read(marked=marked), 0, 0
+        parts = _Parts(self.request, self.pattern, first_read)
+        if not self.request.scope.text:
+            pieces = map(_without_nul, pieces)
+        for part in _whole_lines(pieces):
+            if parts.done and not binary.reads_on(self.pattern, self.request):
+                # ripgrep's buffer may reach so far, and a NUL in it counts.
+                ahead += len(part)
+                if ahead >= text.BUFFER_BYTES:
+                    break
+                continue
+            size += len(part)
+            parts.add(part)
+        found = parts.joined()
+        stopped = lines.limit_reached_at(found.rows, self.pattern, self.request)
+        shown = self._shown(path, found.rows, found.text, parts.count)
+        shown = shown and shown._replace(first_read=first_read)
+        return Searched(shown, None, size if stopped is None else stopped)
+
+    def _search_read(self, path: bytes, read: binary.Read, *, explicit: bool) -> Searched:
+        """Search a text that may hold a NUL as it is read."""
+        size = 0
+
+        def counted(room: int) -> bytes:
+            nonlocal size
+            piece = read(room)
+            size += len(piece)
+            return piece
+
+        stops = self._stops(explicit)
+        outcome = binary.search_buffered(counted, self.pattern, self.request, stops=stops)
+        if outcome.nul is not None:
+            return self._binary(path, outcome, outcome.nul.offset if stops else size)
+        stopped = lines.limit_reached_at(outcome.rows, self.pattern, self.request)
+        return self._binary(path, outcome, size if stopped is None else stopped)
 
     def content_of(self, path: bytes) -> bytes:
         """Return a file's text, decoded and without its BOM; nothing when it cannot be read."""
@@ -291,24 +351,42 @@ def _read_all(file: int, size: int) -> bytes:
     """Read a file to its end, which may have moved since its size was asked.
 
     Raises:
-        OSError: it cannot be read, or it is larger than `WHOLE_MAX_BYTES`.
+        OSError: it cannot be read, or it is larger than `binary.HELD_MAX_BYTES`.
     """
-    if size > WHOLE_MAX_BYTES:
-        raise _too_large()
+    if size > binary.HELD_MAX_BYTES:
+        raise _too_large_as_a_whole()
     data = os.read(file, min(size, PART_BYTES) + 1)
-    if len(data) == size:
-        return data
-    pieces, held = [data], len(data)
+    return data if len(data) == size else _join_all([data], file)
+
+
+def _join_all(pieces: list[bytes], file: int) -> bytes:
+    """Return the pieces of a file that were read and the rest of it. Raises as `_read_all`."""
+    held = sum(map(len, pieces))
     for piece in _pieces(file):
         pieces.append(piece)
         held += len(piece)
-        if held > WHOLE_MAX_BYTES:
-            raise _too_large()
+        if held > binary.HELD_MAX_BYTES:
+            raise _too_large_as_a_whole()
     return b"".join(pieces)
 
 
-def _too_large() -> OSError:
-    return OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+def _too_large_as_a_whole() -> OSError:
+    return binary.too_large(
+        f"larger than {binary.HELD_MAX_BYTES >> 20} MiB; UTF-16, and matches over several lines,"
+        " are searched in memory"
+    )
+
+
+def _read_head(file: int) -> bytes:
+    """Read up to `WHOLE_BYTES` of a file."""
+    # Most are empty, so that a large buffer is made once there is a byte.
+    pieces = [os.read(file, 1)]
+    room = WHOLE_BYTES - 1 if pieces[0] else 0
+    while room and (piece := os.read(file, min(room, PART_BYTES))):
+        pieces.append(piece)
+        room -= len(piece)
+        budget.check()
+    return b"".join(pieces)
 
 
 def _mark(head: bytes) -> int | None:
@@ -319,14 +397,18 @@ def _mark(head: bytes) -> int | None:
     return None if decoded is None or decoded.encoding.startswith("utf-16") else decoded.offset_base
 
 
+class _HoldsNul(Exception):
+    """A large file that was searched as text holds a NUL."""
+
+
 class _Parts:
     """The rows of a text that arrives in parts of whole lines."""
 
-    def __init__(self, request: SearchRequest, pattern: Pattern) -> None:
+    def __init__(self, request: SearchRequest, pattern: Pattern, first_read: int) -> None:
         self.request = request
         self.pattern = pattern
-        self.progress = lines.Progress()
-        self.found: list[FileRows] = []
+        self.progress = lines.Progress(first_read=first_read)
+        self.found = binary.Held()
         self.carry = b""
         self.offset = 0
         self.line = 1
@@ -335,43 +417,50 @@ class _Parts:
     def count(self) -> int:
         return self.progress.count
 
+    @property
+    def done(self) -> bool:
+        """Whether what comes next is not searched any more."""
+        return self.progress.done
+
     def add(self, part: bytes) -> None:
         """Search the next part."""
-        if self.progress.done:
+        if self.done:
             return
         data = self.carry + part
         rows = lines.extract(data, len(self.carry), self.pattern, self.request, self.progress)
         if rows.begins:
             table = lines.as_array(rows, data, self.request, self.line, self.offset)
-            # Gathered at once, so that what did not match is not kept in memory.
-            batch = lines.gather([FileRows(b"", table, data, 0)])
-            self.found.append(FileRows(b"", batch.rows, batch.text, 0))
+            self.found.add(table, data)
         keep = lines.tail(data, rows, self.request)
         if self.request.line_numbers:
             self.line += data.count(b"\n", 0, keep)
         self.offset += keep
         self.carry = data[keep:]
 
-    def finish(self) -> Batch:
+    def joined(self) -> Batch:
         """Return all rows as those of one file."""
-        batch = lines.gather(self.found)
-        batch.rows["file"] = 0
-        return batch
+        return self.found.joined()
 
 
-def _whole_lines(file: int) -> Iterator[bytes]:
+def _without_nul(piece: bytes) -> bytes:
+    if binary.NUL in piece:
+        raise _HoldsNul
+    return piece
+
+
+def _whole_lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """Yield a file's bytes in parts that end at line ends."""
     held: list[bytes] = []
     size = 0
-    for piece in _pieces(file):
+    for piece in pieces:
         size += len(piece)
         cut = piece.rfind(b"\n") + 1
         if cut:
             yield b"".join([*held, piece[:cut]])
             held = [piece[cut:]]
             size = len(piece) - cut
-        elif size > WHOLE_MAX_BYTES:
-            raise _too_large()
+        elif size > binary.HELD_MAX_BYTES:
+            raise binary.line_too_large()
         else:
             held.append(piece)
     if rest := b"".join(held):

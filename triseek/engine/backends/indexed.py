@@ -529,9 +529,10 @@ def _in_order(work: Iterator[Callable[[], _Done]], alone: int) -> Iterator[_Done
         yield first()
         return
     under_way: deque[Future[_Done]] = deque()
+    stop = threading.Event()
 
     def submit(task: Callable[[], _Done]) -> Future[_Done]:
-        return _pool().submit(budget.carried(task))
+        return _pool().submit(budget.carried(task, stop))
 
     try:
         under_way.extend((submit(first), submit(second)))
@@ -542,6 +543,7 @@ def _in_order(work: Iterator[Callable[[], _Done]], alone: int) -> Iterator[_Done
         while under_way:
             yield under_way.popleft().result()
     finally:
+        stop.set()
         for future in under_way:
             future.cancel()
         wait(under_way)

@@ -2,7 +2,7 @@
 
 No index, no kernel, no other program. Files are read by a few threads in chunks that are handed
 back in path order; only so many chunks are under way at a time, so memory is bounded by them and
-by what matches, and closing the iterator ends the work within one file.
+by what matches. Closing the iterator ends the work where a file is read next.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from triseek.engine.backends import lines
 from triseek.engine.backends.file import FileSearch, Searched, named_files
-from triseek.errors import OutOfTime
+from triseek.errors import Cancelled, OutOfTime
 from triseek.files.walk import walk
 from triseek.model import budget
 
@@ -79,14 +79,24 @@ class Scan:
             except OutOfTime as error:
                 over.append(error)
                 stop.set()
+            except Cancelled:
+                if not stop.is_set():
+                    raise  # nobody waits for the answer
             return done
 
+        if len(paths) <= CHUNK_FILES:
+            # In this thread, where Ctrl-C interrupts even a read that waits, as of a FIFO.
+            yield search_some(paths)
+            if over:
+                raise over[0]
+            return
         under_way: deque[Future[list[Searched]]] = deque()
         pool = ThreadPoolExecutor(self.threads, "triseek-scan")
         try:
             for begin in range(0, len(paths), CHUNK_FILES):
                 some = paths[begin : begin + CHUNK_FILES]
-                under_way.append(pool.submit(budget.carried(partial(search_some, some))))
+                work = budget.carried(partial(search_some, some), stop)
+                under_way.append(pool.submit(work))
                 if len(under_way) > 2 * self.threads:
                     yield under_way.popleft().result()
             while under_way:
