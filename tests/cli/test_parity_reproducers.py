@@ -75,6 +75,19 @@ CASES = [
     ),
     # What ripgrep has read of a file when it meets a NUL.
     *(Case(b"a\n" + b"b\n" * size + b"a\0\n", "--json a .") for size in (1, 50_000)),
+    # What stands before a line is in sight of \A unless ripgrep has read the line first.
+    *(
+        Case(content, f"{flags} '\\A|a'")
+        for content in (b"\na\naa", b"\xef\xbb\xbf\na\nfoo", b"\xfe\xff\0\n\0a\0a\0\n")
+        for flags in ("-rX", "--count-matches", "-rX --mmap", "--count-matches --mmap")
+    ),
+    # Whether a NUL is met depends on how far a file is read.
+    *(
+        Case(content, words)
+        for content in (b"aa\n\0", b"a\n\0", b"aa\nb\n\0")
+        for words in ("-l -v x", "-l a", "-m1 -l -v x", "-q -v x", "--files-without-match a")
+    ),
+    *(Case(b"a\na a\nb\n", f"--files-without-match --stats {flags} a f") for flags in ("", "-v")),
     # Nothing is searched, so there are no statistics.
     *(Case(b"needle\n", f"-m0 {flags} needle") for flags in ("--stats", "--json", "-l --stats")),
 ]

@@ -8,6 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from tests.fuzz.case import BASE
+from tests.fuzz.compare import masked
 from tests.strategies_trees import IGNORE_NAMES
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def _dotted(difference: Difference) -> bool:
     return slashed and any(map(_DOTTED.match, case.operands)) and _lists_other_files(difference)
 
 
-_SUMMARY = re.compile(rb'\d[\d.]* (match|file|byte|second)[a-z ]*\n|.*"type":"summary"\}\n')
+_SUMMARY = re.compile(rb'\d[\d.]* (match|file|byte|second)[a-z ]*\n?|.*"type":"summary"\}\n?')
 
 
 def _lists_other_files(difference: Difference) -> bool:
@@ -74,7 +75,10 @@ def _lists_other_files(difference: Difference) -> bool:
         return False
     ours, theirs = (
         Counter(line for line in out.splitlines(keepends=True) if not _SUMMARY.fullmatch(line))
-        for out in (difference.ours.out, difference.theirs.out)
+        for out in (
+            masked(difference.case, difference.ours.out),
+            masked(difference.case, difference.theirs.out),
+        )
     )
     return ours < theirs or theirs < ours
 
@@ -99,7 +103,9 @@ def _rules_above(difference: Difference) -> bool:
     return False
 
 
-_INVALID_GLOBS = re.compile(rb"(rg: .*: line \d+: error parsing glob .*\n)+")
+_INVALID_GLOBS = re.compile(
+    rb"(rg: .*: line \d+: (error parsing glob .*|stream did not contain valid UTF-8)\n)+"
+)
 
 
 def _invalid_globs(difference: Difference) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import time
 from collections import Counter, defaultdict
@@ -42,6 +43,8 @@ class Tally:
     undocumented: list[tuple[int, Difference]] = field(default_factory=list)
     declined: int = 0
     """Searches the daemon left to its client."""
+    slow: int = 0
+    """Searches that ripgrep did not end in time; not compared."""
 
     @property
     def total(self) -> int:
@@ -113,7 +116,11 @@ class Fuzzer:
     def one(self, number: int, case: Case, roads: Iterable[str] | None = None) -> None:
         """Compare one case on its roads."""
         self.arena.prepare(case.tree, indexed=False)
-        theirs = self.arena.ripgrep(case)
+        try:
+            theirs = self.arena.ripgrep(case)
+        except subprocess.TimeoutExpired:
+            self.tally.slow += 1
+            return
         self.tally.cases += 1
         for road in roads or self.roads_of(number):
             ours = self.arena.triseek(case, road)
@@ -170,6 +177,8 @@ def summary(tally: Tally, shrunken: list[tuple[int, Difference]], out: TextIO = 
     print(f"\n{tally.total} comparisons in {tally.cases} cases ({roads})", file=out)
     if tally.declined:
         print(f"{tally.declined} left by the daemon to its client", file=out)
+    if tally.slow:
+        print(f"{tally.slow} not compared: ripgrep did not end in time", file=out)
     for heading, count in tally.documented.most_common():
         print(f"documented: {count} × {heading}", file=out)
     print(f"undocumented differences: {len(tally.undocumented)}", file=out)

@@ -77,6 +77,21 @@ def parse_groups(spec: PatternSpec) -> Groups:
     return Groups(hir.lower(_searched(meaning.hir, spec), groups=True), meaning.names)
 
 
+def patterns_for_ripgrep(spec: PatternSpec) -> tuple[str, ...]:
+    """Return the patterns, which `parse` has accepted, as ripgrep reads them in the same way.
+
+    It refuses a brace that starts no repetition; here that is text, so there it is escaped.
+    """
+    if spec.fixed or not any("{" in pattern for pattern in spec.patterns):
+        return spec.patterns
+    cursor = _cursor(spec)
+    _read(spec, cursor)
+    return tuple(
+        "".join("\\" * (at in cursor.text_braces) + sign for at, sign in enumerate(pattern, start))
+        for start, pattern in zip(cursor.starts, spec.patterns, strict=True)
+    )
+
+
 def _searched(meaning: Hir, spec: PatternSpec) -> Hir:
     """Return what is searched for: within one line unless -U is given, in the bounds of -x or -w.
 

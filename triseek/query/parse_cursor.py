@@ -29,6 +29,8 @@ class Cursor:
     """Which of several patterns `text` is, if it is one of them by itself."""
     notes: list[str] = field(default_factory=list)
     """What was understood in another way than ripgrep does, one sentence each."""
+    text_braces: set[int] = field(default_factory=set)
+    """Where a `{` was read as text."""
 
     @property
     def here(self) -> str:

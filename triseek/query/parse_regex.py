@@ -227,6 +227,7 @@ class _Reader:
         if not self.is_quantifier():
             # ripgrep refuses this; in code `interface{}` is meant as it stands.
             note = f"`{{` at {cursor.place(start)} starts no repetition and was read as text; "
+            cursor.text_braces.add(start)
             if not cursor.notes:
                 cursor.notes.append(note + "ripgrep wants \\{")
             self.read_primitive()

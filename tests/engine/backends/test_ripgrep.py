@@ -6,6 +6,7 @@ import os
 import shlex
 import shutil
 import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -100,10 +101,21 @@ def test_a_user_configuration_changes_nothing(repo, tmp_path, monkeypatch):
     assert [row[4] for row in texts(run(Ripgrep(root), request))] == [b"needle\n"]
 
 
-@pytest.mark.parametrize("pattern", ["if \\(x\\) {", "{", "a{b}", "[{]x{2}", r"\p{L}{2}\w {", "}"])
+@pytest.mark.parametrize(
+    "pattern",
+    ["if \\(x\\) {", "{", "a{b}", "[{]x{2}", r"\p{L}{2}\w {", "}", r"\({1}", r"(?x) \( {1,2} | {"],
+)
 def test_braces_that_repeat_nothing_are_text_for_rg_too(repo, pattern):
     root = repo({"a": "if (x) {\n{xx\na{b}\nabc {\n", "b": "x\n"})
     request = SearchRequest(pattern=PatternSpec(patterns=(pattern,)))
+
+    assert texts(run(Ripgrep(root), request)) == texts(run(Scan(root), request)) != []
+
+
+def test_an_invalid_glob_with_a_line_separator_is_no_failure(repo):
+    root = repo({"a": "needle\n"})
+    (Path(root).parent / ".ignore").write_text("{\u2028\n")
+    request = SearchRequest(pattern=PatternSpec(patterns=("needle",)))
 
     assert texts(run(Ripgrep(root), request)) == texts(run(Scan(root), request)) != []
 

@@ -421,7 +421,9 @@ class _Process:
         """
         self.status = status = self.process.wait()
         self.errors.seek(0)
-        everything = self.errors.read().decode("utf-8", "surrogateescape").splitlines()
+        # Not `str.splitlines`: a glob or a path may hold what that takes for the end of a line.
+        printed = self.errors.read().split(b"\n")
+        everything = [line.decode("utf-8", "surrogateescape") for line in printed if line]
         # The command line complains of invalid globs above the folder itself, on every road.
         said = [line for line in everything if not ripgrep_output.is_about_rules(line)]
         problems = [ripgrep_output.problem(line) for line in said]

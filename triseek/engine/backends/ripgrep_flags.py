@@ -7,10 +7,10 @@ behind `--`: no value is ever read as an option, whatever it begins with.
 from __future__ import annotations
 
 import os
-import re
 from typing import TYPE_CHECKING
 
 from triseek.query.filetypes import globs_of_types
+from triseek.query.parse import patterns_for_ripgrep
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -52,7 +52,6 @@ def arguments(request: SearchRequest, paths: Iterable[str], *, ordered: bool) ->
     sort, which costs it its threads.
     """
     spec = request.pattern
-    patterns = spec.patterns if spec.fixed else map(escape_braces, spec.patterns)
     return [
         *("--no-config", "--color=never", "--no-ignore-messages"),
         "--mmap" if request.mapped else "--no-mmap",
@@ -61,7 +60,7 @@ def arguments(request: SearchRequest, paths: Iterable[str], *, ordered: bool) ->
         *_output_flags(request),
         *_pattern_flags(spec),
         *_scope_flags(request.scope),
-        *(f"--regexp={pattern}" for pattern in patterns),
+        *(f"--regexp={pattern}" for pattern in patterns_for_ripgrep(spec)),
         # Without any pattern rg would take the first path for one.
         *([] if spec.patterns else [f"--file={os.devnull}"]),
         "--",
@@ -123,21 +122,6 @@ def _scope_flags(scope: ScopeSpec) -> Iterator[str]:
         yield f"--max-depth={scope.max_depth}"
     if scope.max_filesize is not None:
         yield f"--max-filesize={scope.max_filesize}"
-
-
-_PIECE = re.compile(
-    r"(?P<keep>\\[pPxuUbB]\{[^}]*\}|\\.|\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]"
-    r"|(?<![(|])(?<!^)\{\s*\d+\s*(?:,\s*\d*\s*)?\}|[^{}\\\[]+)|(?P<brace>[{}])|(?P<other>.)",
-    re.DOTALL,
-)
-
-
-def escape_braces(pattern: str) -> str:
-    """Spell a brace that begins or ends no repetition as rg wants it.
-
-    triseek reads such a brace as itself and says so in a note; rg refuses the pattern.
-    """
-    return _PIECE.sub(lambda found: "\\" * bool(found["brace"]) + found[0], pattern)
 
 
 def _type_flags(scope: ScopeSpec) -> Iterator[str]:
