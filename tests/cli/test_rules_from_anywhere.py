@@ -128,3 +128,18 @@ def test_a_binary_file_counts_as_one_without_a_match(words: str, engine: str, tr
 def test_a_size_that_no_file_can_have_is_refused(tree: Path) -> None:
     check("--files --max-filesize 34359738368G", tree, "scan")
     check("--files --max-filesize 17179869183G", tree, "scan")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_relative_path_in_a_git_file_counts_from_the_working_folder(
+    engine: str, tmp_path: Path, home: Path
+) -> None:
+    root = tmp_path / "tree"
+    root.mkdir()
+    plant(root, {"a.log": "needle\n", "b": "needle\n", "sub/a.log": "needle\n"})
+    plant(root, {".git": "gitdir: ../meta\n"})
+    plant(tmp_path, {"meta/commondir": "../main\n", "main/info/exclude": "a.log\n"})
+    if engine == "index":
+        assert triseek(["build"], root).status == 0
+    for below, words in ((".", "-l needle"), ("sub", "-l needle .."), ("..", "-l needle tree")):
+        check(words, root / below, engine)

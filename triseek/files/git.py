@@ -76,6 +76,12 @@ def exclude_sources(root: bytes, git: bytes) -> list[bytes]:
     return [as_folder, pointer, *([exclude] if common else [])]
 
 
+def exclude_file(start: bytes, git: bytes) -> bytes | None:
+    """Return the `info/exclude` that a `.git` leads to, relative paths counted from `start`."""
+    last = exclude_sources(start, git)[-1]
+    return last if last.endswith(b"/info/exclude") and os.path.isfile(last) else None  # noqa: PTH113
+
+
 def _first_line(path: bytes) -> bytes:
     try:
         flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY

@@ -14,6 +14,7 @@ from triseek.engine.backends.file import named_files
 from triseek.engine.dirt import Dirt
 from triseek.engine.freshness import Sweeper
 from triseek.files import walk
+from triseek.files.git import exclude_file
 from triseek.query.scope import Entries, Excluded, Scope
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class State:
         self._tracker: Tracker | None = None
         self._follow: Follow | None = None
         self._folders: set[bytes] | None = None
+        self._git: list[bytes] | None = None
         self._excluded: Entries | None = None
 
     @property
@@ -53,6 +55,17 @@ class State:
             table = self.reader.directories
             self._folders = set(table.names("path").all())
         return self._folders
+
+    def other_excludes(self, here: bytes) -> bool:
+        """Whether a `.git` file leads to another `info/exclude` from here than from the root."""
+        root = os.fsencode(self.root)
+        if here == root:
+            return False
+        if self._git is None:
+            names = self.reader.watched.names("path").all()
+            self._git = [path for path in names if path.endswith(b"/.git")]
+        links = [path for path in self._git if os.path.isfile(path)]  # noqa: PTH113
+        return any(exclude_file(root, path) != exclude_file(here, path) for path in links)
 
     @property
     def excluded(self) -> Entries:

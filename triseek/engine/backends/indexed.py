@@ -87,7 +87,8 @@ class Indexed:
         """Whether the index can answer for these files, if need be with a partial walk.
 
         It cannot for files the default walk leaves out, nor below a folder it did not enter, nor
-        where git's global excludes see other paths than they did when it was built.
+        where git's global excludes see other paths than they did when it was built, or a relative
+        path in a `.git` file leads elsewhere: ripgrep takes it from the working folder.
         """
         if Scope.compile(scope).widens_walk or scope.one_file_system:
             return False
@@ -97,6 +98,8 @@ class Indexed:
             return False
         if Seen.of(scope).changes and excludes_see_folders(self.root, scope):
             return False  # it was built with what they see from the root
+        if scope.here and self._current().other_excludes(os.fsencode(scope.here)):
+            return False  # it was built with what is excluded from the root
         named = named_files(os.fsencode(self.root), paths)
         if named.files or named.missing:
             return False
