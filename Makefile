@@ -12,6 +12,8 @@ help:  ## List the targets
 $(VENV)/.ready: pyproject.toml constraints.txt
 	@echo "Setting up $(VENV): numba and pyarrow take a minute to install."
 	$(PY) -m venv $(VENV)
+	@# From Python 3.13 on it ignores all that is in it, and what the demo and the tests search is.
+	@rm -f $(VENV)/.gitignore
 	@# The script that an older pip writes takes 10 ms longer to start.
 	$(BIN)/python -m pip install -q --disable-pip-version-check 'pip>=25.2'
 	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev]'
