@@ -114,7 +114,8 @@ def test_braces_that_repeat_nothing_are_text_for_rg_too(repo, pattern):
 
 def test_an_invalid_glob_with_a_line_separator_is_no_failure(repo):
     root = repo({"a": "needle\n"})
-    (Path(root).parent / ".ignore").write_text("{\u2028\n")
+    (Path(root).parent / ".gitignore").write_text("a\u2028{\n")
+    (Path(root).parent / ".git").mkdir()
     request = SearchRequest(pattern=PatternSpec(patterns=("needle",)))
 
     assert texts(run(Ripgrep(root), request)) == texts(run(Scan(root), request)) != []
