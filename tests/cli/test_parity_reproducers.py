@@ -81,6 +81,7 @@ CASES = [
         for content in (b"\na\naa", b"\xef\xbb\xbf\na\nfoo", b"\xfe\xff\0\n\0a\0a\0\n")
         for flags in ("-rX", "--count-matches", "-rX --mmap", "--count-matches --mmap")
     ),
+    *(Case(b"a\nb\na\0", rf"{flags} '\Aa|b'") for flags in ("-uuu -U", "-uuu -o", "--binary")),
     # Whether a NUL is met depends on how far a file is read.
     *(
         Case(content, words)

@@ -121,6 +121,14 @@ def test_an_invalid_glob_with_a_line_separator_is_no_failure(repo):
     assert texts(run(Ripgrep(root), request)) == texts(run(Scan(root), request)) != []
 
 
+def test_a_loop_in_a_folder_whose_name_has_a_line_end_is_no_failure(repo):
+    root = repo({"new\nline/a": "needle\n"})
+    (Path(root) / "new\nline" / "loop").symlink_to("..")
+    request = SearchRequest(pattern=PatternSpec(patterns=("needle",)), scope=ScopeSpec(follow=True))
+
+    assert texts(run(Ripgrep(root), request)) == texts(run(Scan(root), request)) != []
+
+
 def test_an_rg_that_fails_gives_its_first_line(repo, tmp_path, monkeypatch):
     program = tmp_path / "bin" / "rg"
     program.parent.mkdir()

@@ -250,7 +250,7 @@ class _Question:
                     self.totals.bytes_searched += said.size
                     continue
                 answer = said._replace(path=self._in_root(said.path))
-                if answer.stopped_at is None and not self._is_searched_again:
+                if answer.stopped_at is None and not self._is_searched_again(request):
                     yield self._file_rows(request, answer)
                 elif not self.splits_binary:  # else the answer by name has it, too
                     yield from self._search_each_again([answer.path])
@@ -260,12 +260,10 @@ class _Question:
                 self.totals.misses = True
         self.totals.skipped += skipped
 
-    @property
-    def _is_searched_again(self) -> bool:
+    def _is_searched_again(self, request: SearchRequest) -> bool:
         """Whether what rg prints leaves in doubt how a line ends, or how its file was read."""
-        request = self.request
-        ends = self.spanning and request.pattern.crlf and request.mode == "lines"
-        return ends or (request.mode == "lines" and self.search.pattern.asks_text_start)
+        ends = self.spanning and request.pattern.crlf
+        return request.mode == "lines" and (ends or self.search.pattern.asks_text_start)
 
     @property
     def _lead(self) -> bytes:
@@ -421,9 +419,8 @@ class _Process:
         """
         self.status = status = self.process.wait()
         self.errors.seek(0)
-        # Not `str.splitlines`: a glob or a path may hold what that takes for the end of a line.
-        printed = self.errors.read().split(b"\n")
-        everything = [line.decode("utf-8", "surrogateescape") for line in printed if line]
+        printed = self.errors.read().decode("utf-8", "surrogateescape")
+        everything = ripgrep_output.messages(printed)
         # The command line complains of invalid globs above the folder itself, on every road.
         said = [line for line in everything if not ripgrep_output.is_about_rules(line)]
         problems = [ripgrep_output.problem(line) for line in said]
@@ -434,7 +431,7 @@ class _Process:
         if None in problems or not everything:
             unknown = (line for line, known in zip(said, problems, strict=True) if not known)
             silence = f"rg ended with status {status} and said nothing"
-            raise BackendFailure(next(unknown, silence))
+            raise BackendFailure(next(unknown, silence).partition("\n")[0])
         return [_skipped(problem) for problem in problems if problem]
 
 

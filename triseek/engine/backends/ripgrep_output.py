@@ -45,9 +45,11 @@ _WARNING_BYTES = 120
 _COUNT = re.compile(rb"([^\0]+)\0(\d+)\r?\n")
 _PROBLEM = re.compile(
     r"rg: (?:File system loop found: (?P<loop>.*) points to an ancestor .*"
-    r"|(?P<path>\.?/.*?): .*\(os error (?P<errno>\d+)\))"
+    r"|(?P<path>\.?/.*?): .*\(os error (?P<errno>\d+)\))",
+    re.DOTALL,
 )
-_INVALID_RULE = re.compile(r"(?:rg: )?/.*: line \d+: error parsing glob .*")
+_INVALID_RULE = re.compile(r"(?:rg: )?/.*: line \d+: error parsing glob .*", re.DOTALL)
+_NEXT_MESSAGE = re.compile(r"\n(?=rg: |/.*: line \d+: error parsing glob )")
 
 
 class Stream(Protocol):
@@ -229,6 +231,11 @@ def runs_of(lines: FileRows) -> FileRows:
     joined["begin"] = (stops - sizes)[first]
     joined["end"] = stops[np.append(np.flatnonzero(first)[1:] - 1, len(rows) - 1)]
     return FileRows(lines.path, joined, text, int(np.count_nonzero(~joined["context"])))
+
+
+def messages(printed: str) -> list[str]:
+    """Return the messages of rg's stderr; a glob or a path in one may hold ends of lines."""
+    return [each for each in _NEXT_MESSAGE.split(printed.removesuffix("\n")) if each]
 
 
 def is_about_rules(line: str) -> bool:
