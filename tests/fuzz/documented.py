@@ -104,7 +104,8 @@ def _rules_above(difference: Difference) -> bool:
 
 
 _INVALID_GLOBS = re.compile(
-    rb"(rg: .*: line \d+: (error parsing glob .*|stream did not contain valid UTF-8)\n)+"
+    rb"(rg: .*: line \d+: (error parsing glob .*|stream did not contain valid UTF-8)\n)+",
+    re.DOTALL,  # in the name of a folder
 )
 
 
