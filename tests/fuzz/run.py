@@ -94,7 +94,11 @@ class Fuzzer:
         while not self._over(limits, started):
             if tree is None or number % CASES_PER_TREE == 0:
                 tree = tree_of(self.seed, number)
+            before = len(self.tally.undocumented)
             self.one(number, make_case(self.seed, number, tree))
+            if progress is not None:
+                for _, difference in self.tally.undocumented[before:]:
+                    print(f"case {number}: {kind_of(difference)}", file=progress, flush=True)
             number += 1
             if progress is not None and time.monotonic() - said > 10:
                 said = time.monotonic()
