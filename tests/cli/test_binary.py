@@ -102,7 +102,8 @@ def searched(tmp_path_factory: pytest.TempPathFactory, state: Path) -> Path:
 @pytest.mark.parametrize(
     "words",
     ["-n '99 needle'", "needle", "-l needle", "-c needle", "-m3 needle", "-C1 -n '99 needle'",
-     "-n a", r"-U 'needle\n'", "--stats -c needle", "-q needle", "-o -n '9 needle'", "zebra"],
+     "-n a", r"-U 'needle\n'", r"-U -l -e line -e '(?s:.)q'",
+     "--stats -c needle", "-q needle", "-o -n '9 needle'", "zebra"],
 )  # fmt: skip
 def test_a_file_is_shown_up_to_its_first_nul_on_every_road(
     words: str, road: str, searched: Path

@@ -104,8 +104,12 @@ def test_an_invalid_glob_in_the_tree_is_no_error(tree: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", ["--files -g '{a,b' b.txt", "--files -t nosuch b.txt", "-q --files -g '{a,b' b.txt"]
-)
+    "words",
+    [
+        "--files -g '{a,b' b.txt", "--files -t nosuch b.txt", "-q --files -g '{a,b' b.txt",
+        "-Tall --type-clear=c x b.txt",
+    ],
+)  # fmt: skip
 def test_an_invalid_filter_is_an_error_where_only_files_are_named(words: str, tree: Path) -> None:
     check(words, tree, "scan")
 

@@ -83,6 +83,18 @@ def _lists_other_files(difference: Difference) -> bool:
     return ours < theirs or theirs < ours
 
 
+_TEXT_START = re.compile(r"\\A|\(\?[a-z]*-[a-z]*m")
+_PIECE_BYTES = 1 << 16
+
+
+def _piece_starts(difference: Difference) -> bool:
+    """The pattern asks for the beginning of the text, and a file is read in pieces."""
+    case = difference.case
+    asks = any(map(_TEXT_START.search, case.patterns))
+    large = any(len(data) > _PIECE_BYTES for data in case.tree.files().values())
+    return asks and large and difference.aspects == ("stdout",)
+
+
 def _panicked(difference: Difference) -> bool:
     """ripgrep ended by a mistake of its own."""
     return difference.theirs.status == 101 and b"panicked at" in difference.theirs.err
@@ -120,6 +132,7 @@ RULES = (
     Documented("`--engine index`", _index_refused),
     Documented("Paths that begin with `././`", _dotted),
     Documented("Invalid globs in ignore files", _invalid_globs),
+    Documented("The beginning of what was read", _piece_starts),
     Documented("Where ripgrep fails", _panicked),
     Documented("Ignore rules of a parent folder, seen from a folder below", _rules_above),
 )

@@ -18,6 +18,8 @@ from triseek.errors import InvalidRequest
 from triseek.model.search import PatternSpec, ScopeSpec, SearchRequest
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from triseek.cli.args import LowArgs
     from triseek.cli.world import World
     from triseek.model.search import EngineChoice, Mode, TypeChange, TypeChoice
@@ -339,16 +341,26 @@ def type_choice(low: LowArgs) -> TypeFlags:
     refused: dict[str, None] = {}
     order: list[TypeChoice] = []
     changes: list[TypeChange] = []
+
+    def meant(name: str) -> Iterable[str]:
+        """The types a flag names: `all` is those of that moment, as in ripgrep."""
+        if name != "all" or not redefined:
+            return (name,)
+        from triseek.query.filetypes import definitions
+
+        return definitions(changes)
+
+    redefined = any(action in ("add", "clear") for action, _ in low.type_changes)
     for action, value in low.type_changes:
         if action == "add":
             changes.append(("add", value))
         elif action == "clear":
             changes.append(("clear", value))
         elif action == "select":
-            order.append(("select", value))
+            order += [("select", name) for name in meant(value)]
             chosen[value] = None
             refused.pop(value, None)
         else:
-            order.append(("negate", value))
+            order += [("negate", name) for name in meant(value)]
             refused[value] = None
     return TypeFlags(tuple(chosen), tuple(refused), tuple(order), tuple(changes))

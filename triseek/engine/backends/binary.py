@@ -190,17 +190,20 @@ def _met_in(rows: np.ndarray, data: bytes) -> tuple[int, int]:
 
 def _met_in_matches(data: bytes, pattern: Pattern, request: SearchRequest) -> int:
     """Return where a NUL stands in what matches, as far as a count looks; -1 if none does."""
-    limit = 1 if request.mode == "files" else request.max_count
+    only_first = request.mode == "files"
+    # Where matches may span lines, those whose lines touch are one row, however many they are.
+    by_line = not lines.spans_lines(pattern, request)
     as_lines = replace(
         request,
         mode="lines",
         before=0,
         after=0,
         passthru=False,
-        max_count=limit,
+        max_count=1 if only_first and by_line else request.max_count,
         line_numbers=False,
     )
-    return _met_in(lines.rows_of(data, pattern, as_lines)[0], data)[1]
+    rows = lines.rows_of(data, pattern, as_lines)[0]
+    return _met_in(rows[:1] if only_first else rows, data)[1]
 
 
 def _kept(data: bytes, rows: lines.Rows, request: SearchRequest) -> int:
