@@ -66,11 +66,19 @@ def _dotted(difference: Difference) -> bool:
     return slashed and any(map(_DOTTED.match, case.operands)) and _lists_other_files(difference)
 
 
+def _slash(difference: Difference) -> bool:
+    """A glob is `/`, and an operand is absolute."""
+    case = difference.case
+    globs = {flag[0].partition("=")[2] or flag[0][2:] for flag in case.flags if "g" in flag[0]}
+    absolute = any(operand.startswith(BASE) for operand in case.operands)
+    return bool(globs & {"/", "!/"}) and absolute and _lists_other_files(difference)
+
+
 _SUMMARY = re.compile(rb'\d[\d.]* (match|file|byte|second)[a-z ]*\n?|.*"type":"summary"\}\n?')
 
 
-def _lists_other_files(difference: Difference) -> bool:
-    """One answer is the other without some lines."""
+def _lists_other_files(difference: Difference, *, distinct: bool = False) -> bool:
+    """One answer is the other without some lines; of equal lines `distinct` regards one alone."""
     if not {"stdout", "status"}.issuperset(difference.aspects):
         return False
     ours, theirs = (
@@ -80,6 +88,8 @@ def _lists_other_files(difference: Difference) -> bool:
             masked(difference.case, difference.theirs.out),
         )
     )
+    if distinct:
+        ours, theirs = Counter(set(ours)), Counter(set(theirs))
     return ours < theirs or theirs < ours
 
 
@@ -111,7 +121,8 @@ def _rules_above(difference: Difference) -> bool:
         while path := os.path.dirname(path):
             rules = b"\n".join(files.get(path + b"/" + name.encode(), b"") for name in IGNORE_NAMES)
             if any(b"/" in line.strip(b"!/\r ") for line in rules.split(b"\n")):
-                return _lists_other_files(difference)
+                # What one operand shows depends on those before it.
+                return _lists_other_files(difference, distinct=len(case.operands) > 1)
     return False
 
 
@@ -131,6 +142,7 @@ RULES = (
     Documented("A brace that repeats nothing", _brace),
     Documented("`--engine index`", _index_refused),
     Documented("Paths that begin with `././`", _dotted),
+    Documented("The glob `/`", _slash),
     Documented("Invalid globs in ignore files", _invalid_globs),
     Documented("The beginning of what was read", _piece_starts),
     Documented("Where ripgrep fails", _panicked),

@@ -177,6 +177,8 @@ class Scope:
         typed = (as_file == 0) & left.hidden & (self._type_verdicts(left.table) > 0)
         back = np.where(left.dirs, as_dir > 0, (as_file > 0) | typed)
         back &= ~self._pruned(left.table, named)
+        if self.spec.max_depth is not None:
+            back &= left.table.depths + left.dirs <= self.spec.max_depth
         return [left.entries[at] for at in np.flatnonzero(back).tolist()]
 
     def _override_verdicts(self, table: PathTable) -> Verdicts:

@@ -145,7 +145,13 @@ class _Job:
         request = replace(self.plan.request, scope=scope, paths=_paths(place))
         if self.plan.include_zero and self.plan.shows in ("count", "count_matches"):
             self._count_all(place, request, naming)
-            return
+        else:
+            self._show_matches(place, request, naming)
+        nothing = not (self.report.matched or self.report.totals.files_searched)
+        if nothing and not operand.typed:
+            self._check_scope(place, request)
+
+    def _show_matches(self, place: Place, request: SearchRequest, naming: Naming) -> None:
         whole = in_bulk(self.renderer)
         for batch, search in self._batches(place.engine, request, naming.shown):
             if whole is not None and not self._needs_files(batch, search):
@@ -154,9 +160,6 @@ class _Job:
                 continue
             for found in self._files_of(batch, search, place.engine, naming.shown):
                 self._show(found)
-        nothing = not (self.report.matched or self.report.totals.files_searched)
-        if nothing and not operand.typed:
-            self._check_scope(place, request)
 
     def _placed(self, operand: Operand) -> tuple[Place, ScopeSpec]:
         """Where a folder operand is, and the scope as it counts there."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 from triseek.errors import InvalidRequest
 
 RESET = b"\x1b[0m"
@@ -61,12 +63,19 @@ class Palette:
         self.line_on = styles["line"].escape()
         self.column_on = styles["column"].escape()
         self.match_on = styles["match"].escape()
+        self.reset = RESET
         self.marks = not styles["match"].plain
         """Whether matches are shown in colour, so that their places must be known."""
 
     def path(self, text: bytes) -> bytes:
         """A path in its colour."""
-        return self.path_on + text + RESET
+        return self.path_on + text + self.reset
+
+    def unseen(self) -> Palette:
+        """The same without its escapes: for what ripgrep's statistics count as printed."""
+        blank = copy(self)
+        blank.path_on = blank.line_on = blank.column_on = blank.match_on = blank.reset = b""
+        return blank
 
 
 def _apply(styles: dict[str, Style], spec: str) -> None:

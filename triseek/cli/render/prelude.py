@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from triseek.cli.render.color import RESET
-
 if TYPE_CHECKING:
     from triseek.cli.render.found import Rows
     from triseek.cli.render.look import Look
@@ -19,7 +17,7 @@ class PreludeStyle:
         self.separators = (look.match_separator, look.field_context_separator)
         line_on = look.palette.line_on if look.palette else b""
         column_on = look.palette.column_on if look.palette else b""
-        reset = RESET if look.palette else b""
+        reset = look.palette.reset if look.palette else b""
         self.numbers = [line_on + b"%d" + reset + _escaped(each) for each in self.separators]
         self.columns = [column_on + b"%d" + reset + _escaped(each) for each in self.separators]
         """For `%`: a line number, and a column or offset, each with its separator."""

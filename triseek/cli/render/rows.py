@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from triseek.cli.render.clip import clipped
-from triseek.cli.render.color import RESET
 from triseek.cli.render.found import line_count, line_spans, located, seen_with
 from triseek.cli.render.graphemes import prefix_length
 from triseek.cli.render.prelude import Prelude, PreludeStyle
@@ -243,12 +242,12 @@ class RowWriter:
         """Touching matches are painted in one stroke, as ripgrep does."""
         palette = self._look.palette
         if on is not self._painting and palette:
-            self.pieces.append(palette.match_on if on else RESET)
+            self.pieces.append(palette.match_on if on else palette.reset)
             self._painting = on
 
     def _painted(self, text: bytes) -> bytes:
         palette = self._look.palette
-        return palette.match_on + text + RESET if palette else text
+        return palette.match_on + text + palette.reset if palette else text
 
     def _write_exceeded(
         self, text: bytes, begin: int, end: int, spans: list[Span], cursor: list[int]

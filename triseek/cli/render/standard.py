@@ -39,9 +39,9 @@ class Standard:
         self._out = out
         self._painter = Painter(look, replacer)
         self._unpainted = None
-        if look.stats and look.palette:
+        if look.stats and look.palette and look.palette.reset:
             # Statistics count what is printed without its colours.
-            plain = replace(look, palette=None)
+            plain = replace(look, palette=look.palette.unseen())
             self._unpainted = Standard(plain, Output(lambda _: None), replacer)
         self._bulk = not (
             self._painter.locates or look.trim or look.max_columns is not None or look.clip

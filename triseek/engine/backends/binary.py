@@ -164,9 +164,9 @@ def _shown(rows: np.ndarray, text: bytes, nul: Nul, request: SearchRequest) -> O
     # A row that stops the search is not looked at; what stands before a match is set apart first.
     gap = gap and not (stops and not rows["context"][shown])
     matches = ~rows["context"]
-    # The first match that is not shown counts: because of it the file is said to match.
-    count = int(matches[: shown if stops else shown + 1].sum())
     kept = len(rows) if request.past_nul and not stops else shown
+    # The first match that is not shown counts: because of it the file is said to match.
+    count = int(matches[: kept if stops else kept + 1].sum())
     return Outcome(rows[:kept], text, count, nul._replace(gap=gap))
 
 

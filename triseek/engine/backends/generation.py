@@ -162,7 +162,9 @@ class State:
         folders = [entry.path for entry in back if entry.is_dir]
         found = [entry.path for entry in back if not entry.is_dir and self._is_file(entry.path)]
         if folders:
-            found += walk.walk_below(self.root, scope.spec, folders).paths
+            below = walk.walk_below(self.root, scope.spec, folders).paths
+            most = scope.spec.max_depth
+            found += [path for path in below if most is None or path.count(b"/") < most]
         return found
 
     def _is_file(self, path: bytes) -> bool:

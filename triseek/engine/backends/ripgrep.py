@@ -87,6 +87,10 @@ class Ripgrep:
             found.close()
 
 
+_LOSSY = "\ufffd".encode()
+"""Stands in rg's messages for bytes that are not UTF-8."""
+
+
 def find_rg(oldest: int = TRUSTED_MAJOR) -> str | None:
     """Return the absolute path of the rg on PATH, or None if there is none so recent."""
     found = shutil.which("rg")
@@ -252,7 +256,7 @@ class _Question:
                 answer = said._replace(path=self._in_root(said.path))
                 if answer.stopped_at is None and not self._is_searched_again(request):
                     yield self._file_rows(request, answer)
-                elif not self.splits_binary:  # else the answer by name has it, too
+                elif request.passthru or not self.splits_binary:  # else it is among the names
                     yield from self._search_each_again([answer.path])
             faults = [replace(each, path=self._in_root(each.path)) for each in process.finish()]
             skipped += (each for each in faults if not self._has_gone(each, folders))
@@ -263,7 +267,9 @@ class _Question:
     def _is_searched_again(self, request: SearchRequest) -> bool:
         """Whether what rg prints leaves in doubt how a line ends, or how its file was read."""
         ends = self.spanning and request.pattern.crlf
-        return request.mode == "lines" and (ends or self.search.pattern.asks_text_start)
+        # rg warns of a NUL behind lines that match, not behind those it only shows.
+        nuls = request.passthru and request.past_nul
+        return request.mode == "lines" and (ends or nuls or self.search.pattern.asks_text_start)
 
     @property
     def _lead(self) -> bytes:
@@ -282,6 +288,8 @@ class _Question:
         """Whether a file has gone since rg listed it (see `FileSearch`); a dead link has not."""
         if skipped.reason != "not_found" or skipped.path in named:
             return False
+        if _LOSSY in skipped.path:
+            return False  # rg does not say where that is
         return not os.path.islink(self.search.root + b"/" + skipped.path)  # noqa: PTH114
 
     @staticmethod
