@@ -60,7 +60,7 @@ def test_every_road_gives_what_the_exact_matcher_gives(pattern, options, texts):
 @given(patterns(), options, st.lists(lines, min_size=1, max_size=6), st.booleans(), st.data())
 def test_a_search_that_begins_anew_is_one_of_the_rest(pattern, options, texts, is_long, data):
     try:
-        found = Pattern(PatternSpec(patterns=(pattern,), **options))
+        found = Pattern(PatternSpec(patterns=(pattern,), **{**options, "multiline": True}))
     except InvalidQuery:
         return
     text = b"\n".join(texts) + b"\n" * is_long * 5_000  # RE2 takes long texts another way

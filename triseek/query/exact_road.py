@@ -105,7 +105,8 @@ class _LineByLine:
             if candidate is None:
                 return None
             at = candidate[0]
-            if not self._start <= at <= self._end:
+            # Of the line end at its beginning nobody knows what stands before it.
+            if not (self._start < at <= self._end or at == self._start == 0):
                 self._look_at_line(text, at)
             found = self._find_in_line(at - self._start, first - self._start)
             if found is not None:
