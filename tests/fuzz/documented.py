@@ -105,6 +105,21 @@ def _piece_starts(difference: Difference) -> bool:
     return asks and large and difference.aspects == ("stdout",)
 
 
+_MATCHED_LINES = re.compile(rb"\d+ matched lines")
+
+
+def _inverted_nul(difference: Difference) -> bool:
+    """With `-v` and a NUL the number of matching lines differs, and nothing else."""
+    case = difference.case
+    has_nul = any(b"\0" in data for data in case.tree.files().values())
+    ours, theirs = (
+        _MATCHED_LINES.sub(b"", masked(case, answer.out))
+        for answer in (difference.ours, difference.theirs)
+    )
+    inverted = any(flag[0] in ("-v", "--invert-match") for flag in case.flags)
+    return inverted and has_nul and difference.aspects == ("stdout",) and ours == theirs
+
+
 def _panicked(difference: Difference) -> bool:
     """ripgrep ended by a mistake of its own."""
     return difference.theirs.status == 101 and b"panicked at" in difference.theirs.err
@@ -142,6 +157,7 @@ RULES = (
     Documented("A brace that repeats nothing", _brace),
     Documented("`--engine index`", _index_refused),
     Documented("Paths that begin with `././`", _dotted),
+    Documented("Statistics", _inverted_nul),
     Documented("The glob `/`", _slash),
     Documented("Invalid globs in ignore files", _invalid_globs),
     Documented("The beginning of what was read", _piece_starts),
