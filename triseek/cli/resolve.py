@@ -341,16 +341,16 @@ def type_choice(low: LowArgs) -> TypeFlags:
     refused: dict[str, None] = {}
     order: list[TypeChoice] = []
     changes: list[TypeChange] = []
+    redefined = any(action in ("add", "clear") for action, _ in low.type_changes)
 
     def meant(name: str) -> Iterable[str]:
-        """The types a flag names: `all` is those of that moment, as in ripgrep."""
+        """Return the types a flag names: `all` means those defined before it, as in ripgrep."""
         if name != "all" or not redefined:
             return (name,)
         from triseek.query.filetypes import definitions
 
         return definitions(changes)
 
-    redefined = any(action in ("add", "clear") for action, _ in low.type_changes)
     for action, value in low.type_changes:
         if action == "add":
             changes.append(("add", value))

@@ -48,7 +48,7 @@ class ExactRoad:
     def finder(self, *, anew: bool = False) -> Find:
         """Return a search for one text, for as many calls as needed.
 
-        anew: Whether each takes the text to begin where it goes on from.
+        anew: Whether each call takes the place it starts from for the beginning of the text.
         """
         if self._by_line:
             return _LineByLine(self, anew=anew).find
@@ -67,7 +67,7 @@ class ExactRoad:
 
     @contextmanager
     def seen_anew(self, text: bytes, at: int, masks: list[int]) -> Iterator[None]:
-        """Let the assertions of a text, in `masks`, be as if it began at `at`, meanwhile."""
+        """Within the block, `masks` holds which assertions hold if the text begins at `at`."""
         near = satisfied_anew(self._matcher.looks, text, at)
         there = slice(at, at + len(near))
         kept = masks[there]
@@ -105,7 +105,7 @@ class _LineByLine:
             if candidate is None:
                 return None
             at = candidate[0]
-            # Of the line end at its beginning nobody knows what stands before it.
+            # The line is kept with the line end before it, but not with what stands before that.
             if not (self._start < at <= self._end or at == self._start == 0):
                 self._look_at_line(text, at)
             found = self._find_in_line(at - self._start, first - self._start)
@@ -115,7 +115,7 @@ class _LineByLine:
         return None
 
     def _find_in_line(self, at: int, first: int) -> tuple[int, int] | None:
-        """Search the line from `at` on; the text is to begin at `first`, if that is in it."""
+        """Search the line from `at` on; if `first` is in the line, the text begins there."""
         road = self._road
         is_here = 0 <= first <= len(self._line)
         with road.seen_anew(self._line, first, self._masks) if is_here else nullcontext():

@@ -33,6 +33,7 @@ FIELDS = [
     {},
     {"before": 1, "after": 1},
     {"passthru": True},
+    {"passthru": True, "scope": ScopeSpec(binary=True)},
     {"line_numbers": False},
     {"mode": "count"},
     {"mode": "files"},

@@ -217,16 +217,21 @@ class _Question:
     def _told_apart(
         self, text: Iterator[FileRows], binary: Iterator[FileRows]
     ) -> Iterator[FileRows]:
-        """Do so with both answers in path order."""
+        """Do so with both answers in path order; --passthru shows files that do not match, too."""
         ahead = next(text, None)
         for name in binary:
             order = path_order(name.path)
             while ahead is not None and path_order(ahead.path) < order:
+                yield ahead
                 ahead = next(text, None)
             if ahead is not None and ahead.path == name.path:
                 yield ahead
+                ahead = next(text, None)
             else:
                 yield from self._search_each_again([name.path])
+        if ahead is not None:
+            yield ahead
+            yield from text
 
     def _search_each_again(self, paths: Iterable[bytes]) -> Iterator[FileRows]:
         for path in paths:
