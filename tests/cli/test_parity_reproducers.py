@@ -89,6 +89,26 @@ CASES = [
         for words in ("-l -v x", "-l a", "-m1 -l -v x", "-q -v x", "--files-without-match a")
     ),
     *(Case(b"a\na a\nb\n", f"--files-without-match --stats {flags} a f") for flags in ("", "-v")),
+    # An empty match that only a line without its LF has.
+    *(
+        Case(b"a\r\nab\nb\r\r\n", f"-v -w {flags} '{pattern}'")
+        for flags in ("--vimgrep", "-o", "-rX", "--json", "--column -C1", "--stats")
+        for pattern in ("(?R:$)", "(?R)a$", "(?R:$)|b")
+    ),
+    # --passthru shows binary files up to their NUL, whether they match or not.
+    *(
+        Case(content, f"--passthru --binary {flags} a")
+        for content in (b"\0", b"\na \0", b"b\n\0a\n", b"b\n\0b\n")
+        for flags in ("", "-n", "--json", "-m1", "-v")
+    ),
+    # Matches of several lines in one row.
+    *(
+        Case(b"ab\n" * 30 + b"\n" + b"abcdefg\n" * 9, f"-U --vimgrep {flags} '{pattern}'")
+        for flags in ("", "-M5", "-M5 --max-columns-preview", "--trim", "--color=always")
+        for pattern in (r"$\<|a\nb?", r"\n", "[^x]", "(?s)b.a")
+    ),
+    # What is wrong with the words is said before anything is searched, or nothing is.
+    *(Case(b"needle\n", f"{words} f") for words in ("-Tnosuch -m0 x", "-g{a -m0 x", "-a '(' ./no")),
     # Nothing is searched, so there are no statistics.
     *(Case(b"needle\n", f"-m0 {flags} needle") for flags in ("--stats", "--json", "-l --stats")),
 ]

@@ -207,7 +207,10 @@ class Arena:
         with closing(address.connect(TIMEOUT_S)) as sock:
             wire.send(sock, json.dumps(request).encode())
             while True:
-                piece = wire.receive(sock, wire.PIECE_LIMIT + 1)
+                try:
+                    piece = wire.receive(sock, wire.PIECE_LIMIT + 1)
+                except TimeoutError:
+                    return Answer(-1, bytes(out), f"no answer within {TIMEOUT_S} s".encode())
                 kind, rest = piece[0], piece[1:]
                 if kind == wire.OUT:
                     out += rest

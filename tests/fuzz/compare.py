@@ -44,8 +44,8 @@ def masked(case: Case, out: bytes) -> bytes:
         out = re.sub(rb'"elapsed(_total)?":\{[^}]*\}', b'"elapsed":{}', out)
         if any(flag[0].startswith("-m") for flag in case.flags):
             out = re.sub(rb'"bytes_searched":\d+', b"", out)
-        head, _, last = out.rstrip(b"\n").rpartition(b"\n")
-        out = head + b"\n" + re.sub(rb'"(searches|bytes_searched)":\d+', b"", last)
+        head, end, last = out.rstrip(b"\n").rpartition(b"\n")
+        out = head + end + re.sub(rb'"(searches|bytes_searched)":\d+', b"", last)
     if case.has("--stats"):
         return re.sub(rb"\d+ (files searched|bytes searched)|[\d.]+ (seconds.*)", rb"\1\2", out)
     return out

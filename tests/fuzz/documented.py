@@ -81,6 +81,9 @@ def _lists_other_files(difference: Difference, *, distinct: bool = False) -> boo
     """One answer is the other without some lines; of equal lines `distinct` regards one alone."""
     if not {"stdout", "status"}.issuperset(difference.aspects):
         return False
+    statuses = {difference.ours.status, difference.theirs.status}
+    if not difference.ours.out and not difference.theirs.out:  # -q
+        return statuses == {0, 1}
     ours, theirs = (
         Counter(line for line in out.splitlines(keepends=True) if not _SUMMARY.fullmatch(line))
         for out in (
@@ -134,11 +137,27 @@ def _rules_above(difference: Difference) -> bool:
         if not operand.startswith(BASE):
             path = os.path.normpath(os.path.join(case.cwd, path))
         while path := os.path.dirname(path):
-            rules = b"\n".join(files.get(path + b"/" + name.encode(), b"") for name in IGNORE_NAMES)
+            names = [*IGNORE_NAMES, ".git/info/exclude"]
+            rules = b"\n".join(files.get(path + b"/" + name.encode(), b"") for name in names)
             if any(b"/" in line.strip(b"!/\r ") for line in rules.split(b"\n")):
                 # What one operand shows depends on those before it.
                 return _lists_other_files(difference, distinct=len(case.operands) > 1)
     return False
+
+
+_SEPARATORS = re.compile(rb"[:-]")
+
+
+def _behind_inverted(difference: Difference) -> bool:
+    """With `-v`, `-m` and lines of context ripgrep shows a line more, or as a match."""
+    flags = {flag[0] for flag in difference.case.flags}
+    asked = "-v" in flags and any(flag[:2] == "-m" for flag in flags)
+    shows = any(flag[:2] in ("-A", "-C") for flag in flags)
+    ours, theirs = (
+        Counter(_SEPARATORS.sub(b"", masked(difference.case, answer.out)).splitlines())
+        for answer in (difference.ours, difference.theirs)
+    )
+    return asked and shows and difference.aspects == ("stdout",) and ours <= theirs
 
 
 _INVALID_GLOBS = re.compile(
@@ -158,6 +177,7 @@ RULES = (
     Documented("`--engine index`", _index_refused),
     Documented("Paths that begin with `././`", _dotted),
     Documented("Statistics", _inverted_nul),
+    Documented("`-v` with `-m` and lines of context", _behind_inverted),
     Documented("The glob `/`", _slash),
     Documented("Invalid globs in ignore files", _invalid_globs),
     Documented("The beginning of what was read", _piece_starts),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -12,13 +11,15 @@ from hypothesis import strategies as st
 
 from triseek.cli.render.color import Palette
 from triseek.cli.render.found import Found, Rows
+from triseek.cli.render.json_lines import JsonLines
 from triseek.cli.render.look import Look
 from triseek.cli.render.output import Output
 from triseek.cli.render.standard import Standard
 from triseek.engine.backends.base import ROW
-
-if TYPE_CHECKING:
-    from triseek.query.pattern import Pattern
+from triseek.errors import Cancelled
+from triseek.model import budget
+from triseek.model.search import PatternSpec
+from triseek.query.pattern import compile as compile_pattern
 
 ESCAPE = re.compile(rb"\x1b\[[0-9;]*m")
 
@@ -33,15 +34,7 @@ class Kept(Output):
         return b"".join(self._pieces)
 
 
-class Letters:
-    """A pattern that matches each run of x."""
-
-    literals: tuple[bytes, ...] = ()
-
-    def spans(self, line: bytes, *, behind_line: bool = False) -> list[tuple[int, int]]:
-        return [match.span() for match in re.finditer(rb"x+", line)]
-
-    finditer = spans
+PATTERN = compile_pattern(PatternSpec(patterns=("x+",)))
 
 
 def found_in(text: bytes, chosen: list[int]) -> Found:
@@ -52,14 +45,24 @@ def found_in(text: bytes, chosen: list[int]) -> Found:
         if number in chosen:
             rows.append((0, number + 1, offset, offset, end, b"x" not in line))
         offset = end
-    pattern: Pattern = Letters()  # type: ignore[assignment]
-    return Found(b"a%b", Rows.of(np.array(rows, ROW)), text, len(rows), pattern)
+    return Found(b"a%b", Rows.of(np.array(rows, ROW)), text, len(rows), PATTERN)
 
 
 def rendered(look: Look, found: Found) -> bytes:
     out = Kept()
     Standard(look, out).file(found)
     return out.all()
+
+
+@pytest.mark.parametrize("renderer", [Standard, JsonLines])
+def test_nothing_is_written_for_a_client_that_has_gone(
+    renderer: type[Standard | JsonLines],
+) -> None:
+    def ask() -> None:
+        raise Cancelled("the client has gone")
+
+    with budget.limited(ask=ask), pytest.raises(Cancelled):
+        renderer(Look(path=True, stats=True), Kept()).file(found_in(b"x\n" * 9, list(range(9))))
 
 
 looks = st.fixed_dictionaries(

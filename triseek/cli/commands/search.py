@@ -66,7 +66,9 @@ def run(plan: Plan, world: World, service: Service | None = None) -> int:
             if plan.shows == "list":
                 job.check_ignore_files()
                 job.list_files()
-            elif _possible(plan.request):
+            elif not _possible(plan.request):
+                Scope.compile(plan.request.scope)  # a bad glob or type is an error all the same
+            else:
                 job.check_ignore_files()
                 job.search()
                 if counts_unlisted:
@@ -133,7 +135,8 @@ class _Job:
         """
         request = self.plan.request
         Scope.compile(request.scope)
-        if not request.scope.text and compile_pattern(request.pattern).needs_nul:
+        pattern = compile_pattern(request.pattern)
+        if pattern.needs_nul and not request.scope.text:
             raise InvalidQuery(
                 "the pattern asks for a NUL byte, and a file that holds one is not searched",
                 next_step="Add -a (--text) to search binary files as well.",

@@ -123,6 +123,16 @@ def located(
     return [span for span in spans if span[0] < len(line)]
 
 
+def may_hold_matches(found: Found, *, context: bool, invert: bool) -> bool:
+    r"""Return whether ripgrep's printer may find matches in a row.
+
+    With `-v` a row that was chosen has none, unless losing its LF gives it one: `(?R:$)` matches
+    behind the CR of a line that is printed, and not before the LF of a line that is searched.
+    """
+    unended = found.pattern is not None and found.pattern.sees_crlf and not found.multiline
+    return context is invert or (invert and unended)
+
+
 def seen_with(
     found: Found, line: bytes, offset: int, *, line_end: bytes, context: bool = False
 ) -> spanning.Seen:

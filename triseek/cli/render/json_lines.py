@@ -10,7 +10,8 @@ from base64 import b64encode
 from json.encoder import encode_basestring
 from typing import TYPE_CHECKING
 
-from triseek.cli.render.found import Counts, located, seen_with
+from triseek.cli.render.found import Counts, located, may_hold_matches, seen_with
+from triseek.model import budget
 
 if TYPE_CHECKING:
     from triseek.cli.render.found import Found
@@ -49,9 +50,10 @@ class JsonLines:
         rows, text, pieces = found.rows, found.text, []
         matches = lines = 0
         for number, offset, begin, end, context in rows:
+            budget.check()
             line = text[begin:end]
             spans, replacements = [], None
-            if context is self._look.invert:
+            if may_hold_matches(found, context=context, invert=self._look.invert):
                 line_end = self._look.line_end
                 spans = located(found, line, offset, line_end=line_end, context=context)
                 if self._replacer and spans:

@@ -7,10 +7,11 @@ scripts compare bytes.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING
 
 from triseek.cli.render.clip import clipped
-from triseek.cli.render.found import line_count, line_spans, located, seen_with
+from triseek.cli.render.found import line_count, line_spans, located, may_hold_matches, seen_with
 from triseek.cli.render.graphemes import prefix_length
 from triseek.cli.render.prelude import Prelude, PreludeStyle
 
@@ -89,11 +90,12 @@ class RowWriter:
             self._marked_row(line, number, offset)
 
     def _located(self, line: bytes, offset: int) -> list[Span]:
-        """The matches in a row; a line that was chosen for not matching has none."""
-        look = self._look
-        if not self._locates or self._context is not look.invert:
+        """The matches in a row."""
+        look, context = self._look, self._context
+        if not self._locates or not may_hold_matches(
+            self._found, context=context, invert=look.invert
+        ):
             return []
-        context = self._context
         return located(self._found, line, offset, line_end=look.line_end, context=context)
 
     def _seen(self, line: bytes, offset: int) -> Seen:
@@ -130,8 +132,7 @@ class RowWriter:
             self._only_matching_lines(text, number, offset)
             return
         if look.per_match:
-            for span in self._spans:
-                self._first_line_of(span, text, number, offset)
+            self._first_lines(text, number, offset)
             return
         cursor = [0]
         for place, (begin, end) in enumerate(line_spans(text)):
@@ -169,26 +170,29 @@ class RowWriter:
         self.pieces.append(self._painted(text[begin:end]))
         self.pieces.append(self._look.line_end)
 
-    def _first_line_of(self, span: Span, text: bytes, number: int, offset: int) -> None:
+    def _first_lines(self, text: bytes, number: int, offset: int) -> None:
         """--vimgrep shows a match of several lines by its first."""
-        for place, (begin, end) in enumerate(line_spans(text)):
-            if begin >= span[1]:
-                break
-            if end <= span[0]:
-                continue
-            self._prefix(number + place, max(0, span[0] - begin) + 1, offset + begin)
-            end = self._trimmed(text, begin, end)
-            begin = self._untrimmed(text, begin, end)
-            if self._too_long(end - begin):
-                self._write_exceeded(text, begin, end, [span], [0])
-                continue
-            first, last = max(begin, span[0]), min(end, span[1])
-            if first < last:
-                self.pieces += [text[begin:first], self._painted(text[first:last]), text[last:end]]
-            else:
-                self.pieces.append(text[begin:end])
-            self.pieces.append(self._look.line_end)
-            break
+        lines = line_spans(text)
+        ends = [end for _, end in lines]
+        for span in self._spans:
+            place = bisect_right(ends, span[0])
+            if place < len(lines) and lines[place][0] < span[1]:
+                begin, end = lines[place]
+                self._prefix(number + place, max(0, span[0] - begin) + 1, offset + begin)
+                self._write_first_line(text, begin, end, span)
+
+    def _write_first_line(self, text: bytes, begin: int, end: int, span: Span) -> None:
+        end = self._trimmed(text, begin, end)
+        begin = self._untrimmed(text, begin, end)
+        if self._too_long(end - begin):
+            self._write_exceeded(text, begin, end, [span], [0])
+            return
+        first, last = max(begin, span[0]), min(end, span[1])
+        if first < last:
+            self.pieces += [text[begin:first], self._painted(text[first:last]), text[last:end]]
+        else:
+            self.pieces.append(text[begin:end])
+        self.pieces.append(self._look.line_end)
 
     # Pieces
 
@@ -256,7 +260,7 @@ class RowWriter:
         if look.max_columns_preview:
             upto = begin + prefix_length(text[begin:end], look.max_columns or 0)
             self._paint(text, begin, upto, spans, cursor)
-            rest = sum(1 for span in spans if upto <= span[0] < end)
+            rest = bisect_left(spans, (end,)) - bisect_left(spans, (upto,))
             self.pieces.append(
                 b" [... %d more %b]" % (rest, b"match" if rest == 1 else b"matches")
                 if spans

@@ -19,6 +19,7 @@ from triseek.cli.render.output import Output
 from triseek.cli.render.prelude import Prelude
 from triseek.cli.render.rows import Painter, RowWriter
 from triseek.engine.backends.file import detail
+from triseek.model import budget
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -140,6 +141,7 @@ class Standard:
         writer, separator = RowWriter(self._painter, found), self._gap()
         expected = -1
         for number, offset, begin, end, context in found.rows:
+            budget.check()  # a file may have any number of rows, and nobody wait for them
             if separator is not None and expected not in (-1, offset):
                 writer.pieces.append(separator)
             writer.row(found.text[begin:end], number, offset, context=context)

@@ -32,7 +32,7 @@ from triseek.errors import BackendFailure, OutOfTime
 from triseek.files.walk import path_order, walk
 from triseek.ipc import children
 from triseek.model import budget
-from triseek.model.search import Skipped
+from triseek.model.search import PatternSpec, Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
@@ -194,15 +194,26 @@ class _Question:
         """Run rg once and yield what it finds as it says it."""
         if not folders:
             return
-        if self.splits_binary:
+        if not self.splits_binary:
+            yield from self._ask(self.request, folders, ordered=ordered)
+        elif self.request.passthru:
+            yield from self._run_for_names(folders, ordered=ordered)
+        else:
             yield from self._run_twice(folders, ordered=ordered)
-            return
-        yield from self._ask(self.request, folders, ordered=ordered)
+
+    def _run_for_names(self, folders: list[bytes], *, ordered: bool) -> Iterator[FileRows]:
+        """Search every file rg looks into: --passthru shows those that do not match, too."""
+        listed = replace(
+            self.request, pattern=PatternSpec(patterns=("",)), mode="count", invert=False,
+            passthru=False, max_count=None,
+        )  # fmt: skip
+        for found in self._ask(listed, folders, ordered=ordered):
+            yield from self._search_each_again([found.path])
 
     def _run_twice(self, folders: list[bytes], *, ordered: bool) -> Iterator[FileRows]:
         """Yield what rg finds in text, and search what else it says matches with --binary."""
         plain = replace(self.request, scope=replace(self.request.scope, binary=False))
-        names = replace(self.request, mode="files", before=0, after=0, passthru=False)
+        names = replace(self.request, mode="files", before=0, after=0)
         text = self._ask(plain, folders, ordered=ordered)
         binary = self._ask(names, folders, ordered=ordered)
         if ordered:
@@ -217,7 +228,7 @@ class _Question:
     def _told_apart(
         self, text: Iterator[FileRows], binary: Iterator[FileRows]
     ) -> Iterator[FileRows]:
-        """Do so with both answers in path order; --passthru shows files that do not match, too."""
+        """Do so with both answers in path order."""
         ahead = next(text, None)
         for name in binary:
             order = path_order(name.path)
@@ -261,7 +272,7 @@ class _Question:
                 answer = said._replace(path=self._in_root(said.path))
                 if answer.stopped_at is None and not self._is_searched_again(request):
                     yield self._file_rows(request, answer)
-                elif request.passthru or not self.splits_binary:  # else it is among the names
+                elif not self.splits_binary:  # else it is among the names
                     yield from self._search_each_again([answer.path])
             faults = [replace(each, path=self._in_root(each.path)) for each in process.finish()]
             skipped += (each for each in faults if not self._has_gone(each, folders))
