@@ -160,15 +160,19 @@ class Arena:
     def _spawn(
         self, words: Sequence[str], case: Case, environ: dict[str, str] | None = None
     ) -> Answer:
-        done = subprocess.run(
-            words,
-            cwd=self._path(case.cwd),
-            env=environ,
-            capture_output=True,
-            timeout=TIMEOUT_S,
-            check=False,
-            **({"stdin": subprocess.DEVNULL} if case.stdin is None else {"input": case.stdin}),
-        )
+        # A file: what ripgrep shows of a pipe with a late NUL depends on how the pipe was filled.
+        with tempfile.TemporaryFile() as stdin:
+            stdin.write(case.stdin or b"")
+            stdin.seek(0)
+            done = subprocess.run(
+                words,
+                cwd=self._path(case.cwd),
+                env=environ,
+                capture_output=True,
+                timeout=TIMEOUT_S,
+                check=False,
+                stdin=subprocess.DEVNULL if case.stdin is None else stdin,
+            )
         return Answer(done.returncode, done.stdout, done.stderr)
 
     def _in_process(self, words: Sequence[str], stdin: bytes | None) -> Answer:

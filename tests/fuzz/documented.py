@@ -93,7 +93,7 @@ def _lists_other_files(difference: Difference, *, distinct: bool = False) -> boo
     )
     if distinct:
         ours, theirs = Counter(set(ours)), Counter(set(theirs))
-    return ours < theirs or theirs < ours
+    return ours <= theirs or theirs <= ours
 
 
 _TEXT_START = re.compile(r"\\A|\(\?[a-z]*-[a-z]*m")
