@@ -95,6 +95,11 @@ CASES = [
         for flags in ("--vimgrep", "-o", "-rX", "--json", "--column -C1", "--stats")
         for pattern in ("(?R:$)", "(?R)a$", "(?R:$)|b")
     ),
+    # Behind -m no line is asked about any more, but matches are still shown.
+    *(
+        Case(b"b\na\nab\na", f"--passthru -v -m1 {flags} a")
+        for flags in ("-rX", "--column", "-o", "--json", "--color=always -n", "--stats", "-x -rX")
+    ),
     # --passthru shows binary files up to their NUL, whether they match or not.
     *(
         Case(content, f"--passthru --binary {flags} a")

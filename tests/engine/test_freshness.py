@@ -195,6 +195,20 @@ def test_a_new_ignored_file_is_there_for_a_glob_that_asks_for_it(tree):
     assert said == roads.ask(scan, "needle", scope=scope)
 
 
+def test_a_glob_brings_nothing_back_from_a_folder_that_is_ignored_by_now(tree):
+    root, index_dir = tree
+    roads.write(root, {".ignore": "*.log\n"})
+    build(root, index_dir)
+    roads.write(os.path.dirname(root), {".rgignore": "s/\n"})
+    scope = ScopeSpec(globs=("*.log",))
+
+    indexed, scan = roads.both(root, index_dir)
+    found = roads.ask(indexed, "needle", scope=scope)
+
+    assert roads.paths(found) == ["x.log"]
+    assert found == roads.ask(scan, "needle", scope=scope)
+
+
 def test_a_named_folder_that_is_ignored_by_now_is_for_another_road(tree):
     root, index_dir = tree
     indexed, _ = roads.both(root, index_dir)

@@ -14,6 +14,7 @@ from tests.strategies_trees import IGNORE_NAMES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tests.fuzz.case import Case
     from tests.fuzz.compare import Difference
 
 
@@ -79,11 +80,13 @@ _SUMMARY = re.compile(rb'\d[\d.]* (match|file|byte|second)[a-z ]*\n?|.*"type":"s
 
 def _lists_other_files(difference: Difference, *, distinct: bool = False) -> bool:
     """One answer is the other without some lines; of equal lines `distinct` regards one alone."""
-    if not {"stdout", "status"}.issuperset(difference.aspects):
+    follows = difference.case.has("-L", "--follow")
+    allowed = {"stdout", "status", "stderr"} if follows else {"stdout", "status"}
+    if not allowed.issuperset(difference.aspects):
         return False
     statuses = {difference.ours.status, difference.theirs.status}
     if not difference.ours.out and not difference.theirs.out:  # -q
-        return statuses == {0, 1}
+        return statuses == {0, 1} or follows  # a loop, or a link to nothing
     ours, theirs = (
         Counter(line for line in out.splitlines(keepends=True) if not _SUMMARY.fullmatch(line))
         for out in (
@@ -101,11 +104,38 @@ _PIECE_BYTES = 1 << 16
 
 
 def _piece_starts(difference: Difference) -> bool:
-    """The pattern asks for the beginning of the text, and a file is read in pieces."""
+    """The pattern asks for the beginning of the text, and a text is read in pieces."""
     case = difference.case
     asks = any(map(_TEXT_START.search, case.patterns))
-    large = any(len(data) > _PIECE_BYTES for data in case.tree.files().values())
-    return asks and large and difference.aspects == ("stdout",)
+    texts = [*case.tree.files().values(), case.stdin or b""]
+    pieces = any(len(data) > _PIECE_BYTES or data[-1:] not in (b"", b"\n") for data in texts)
+    return asks and pieces and difference.aspects == ("stdout",)
+
+
+def _limited(case: Case) -> bool:
+    return any(flag[0].startswith("-m") for flag in case.flags)
+
+
+def _other_counts(difference: Difference) -> bool:
+    """--passthru is given with a count, and --crlf, or -v and -m."""
+    case = difference.case
+    counts = case.has("--passthru") and case.has("-c", "--count", "--count-matches")
+    looks = case.has("--crlf") or (case.has("-v", "--invert-match") and _limited(case))
+    return counts and looks and difference.aspects == ("stdout",)
+
+
+_ZERO = re.compile(rb".*:0|0")
+
+
+def _mapped_zeros(difference: Difference) -> bool:
+    """With --mmap and --include-zero files with a NUL have a line with 0 more."""
+    case = difference.case
+    mapped = case.has("--mmap") and case.has("--include-zero")
+    ours, theirs = (
+        Counter(answer.out.splitlines()) for answer in (difference.ours, difference.theirs)
+    )
+    zeros = all(_ZERO.fullmatch(line) for line in ours - theirs)
+    return mapped and zeros and theirs <= ours and difference.aspects == ("stdout",)
 
 
 _MATCHED_LINES = re.compile(rb"\d+ matched lines")
@@ -151,7 +181,7 @@ _SEPARATORS = re.compile(rb"[:-]")
 def _behind_inverted(difference: Difference) -> bool:
     """With `-v`, `-m` and lines of context ripgrep shows a line more, or as a match."""
     flags = {flag[0] for flag in difference.case.flags}
-    asked = "-v" in flags and any(flag[:2] == "-m" for flag in flags)
+    asked = "-v" in flags and _limited(difference.case)
     shows = any(flag[:2] in ("-A", "-C") for flag in flags)
     ours, theirs = (
         Counter(_SEPARATORS.sub(b"", masked(difference.case, answer.out)).splitlines())
@@ -177,6 +207,8 @@ RULES = (
     Documented("`--engine index`", _index_refused),
     Documented("Paths that begin with `././`", _dotted),
     Documented("Statistics", _inverted_nul),
+    Documented("Counts", _other_counts),
+    Documented("Counts", _mapped_zeros),
     Documented("`-v` with `-m` and lines of context", _behind_inverted),
     Documented("The glob `/`", _slash),
     Documented("Invalid globs in ignore files", _invalid_globs),

@@ -39,6 +39,8 @@ class Dirt:
     """What gives rules of their own to folders that were listed anew or appeared."""
     lost: list[bytes] = field(default_factory=list)
     """Folders the index knows that are gone, without those below another one."""
+    closed: list[bytes] = field(default_factory=list)
+    """Folders that may not be read: what is in them is not searched."""
     suspect: list[bytes] = field(default_factory=list)
     """Folders the index knows whose stats are not what they were, or may hide a change."""
     problem: str = ""

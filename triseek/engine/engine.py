@@ -114,7 +114,7 @@ class Engine:
         self.used = time.monotonic()
         if self.index_dir is not None and cache.is_ready() and not self._is_cold():
             try:
-                return self.indexed().list_files(scope, paths, sweep=sweep), []
+                return self.indexed().list_files(scope, paths, sweep=sweep)
             except (BackendFailure, IndexCorrupt, FormatTooNew, IndexUnavailable):
                 pass
         walked = walk(self.root, scope, within=paths)

@@ -31,7 +31,7 @@ from triseek.files import absence, walk
 from triseek.files.ignore import REPOSITORY
 from triseek.index import retimed
 from triseek.index.build import DEFAULT_SCOPE
-from triseek.index.tree import IGNORE_NAMES, changed_rules, rule_times
+from triseek.index.tree import CLOSED, IGNORE_NAMES, changed_rules, is_closed, rule_times
 from triseek.index.update import RACY_NS
 from triseek.kernels import fetch
 from triseek.query.scope import Excluded
@@ -171,10 +171,11 @@ class Sweeper:
         dirt = Dirt("swept", [])
         files = self._add_changes(now, dirt, descriptor, started_ns)
         checked = files.all_checked(self._checked, started_ns)
-        suspect = self._suspect_folders(now.folders, started_ns)
+        closed = self._still_closed()
+        suspect = self._suspect_folders(now.folders, started_ns, closed)
         dirt.suspect = self._folders.take(suspect.numbers)
         rules = self._suspect_rules(dirt.suspect, started_ns)
-        news = self._with_news(suspect.resting if rules.suspect else suspect.numbers)
+        news = self._with_news(suspect.resting if rules.suspect else suspect.numbers, closed)
         if self._add_names(dirt, news, ruled=rules.suspect) and rules.resting:
             checked = checked._replace(rules_ns=started_ns)
         if len(suspect.resting):
@@ -186,15 +187,17 @@ class Sweeper:
     def _look(self, descriptor: int, place: Place, *, rules: bool) -> Dirt:
         started_ns = time.time_ns()
         views, horizons = self._reader.views, self._horizons()
-        now = look(descriptor, self._folders, views, horizons, place.files, place.folders)
+        closed = self._still_closed()
+        folders = np.union1d(place.folders, np.setdiff1d(self._closed, closed))
+        now = look(descriptor, self._folders, views, horizons, place.files, folders)
         dirt = Dirt("synced", [])
         files = self._add_changes(now, dirt, descriptor, started_ns)
-        there = now.folders[place.folders, fetch.STAT_KIND] != 0
-        dirt.suspect = self._folders.take(place.folders[there])
+        there = now.folders[folders, fetch.STAT_KIND] != 0
+        dirt.suspect = self._folders.take(folders[there])
         # What was not looked at may be racy still: only what was found to differ is remembered.
         checked = self._checked._replace(differ=(*self._checked.differ, *files.differ))
         found = self._suspect_rules(dirt.suspect, started_ns) if rules else _NO_RULES
-        news = self._with_news(place.folders[there])
+        news = self._with_news(np.setdiff1d(folders[there], closed), closed)
         if self._add_names(dirt, news, ruled=found.suspect) and found.resting:
             checked = checked._replace(rules_ns=started_ns)
         self._remember(checked)
@@ -209,24 +212,27 @@ class Sweeper:
         as_indexed = ruled and self._walk_all(dirt)
         if not ruled:
             self._close(dirt, news.closed)
+            dirt.closed = news.closed
         if news.changed and not ruled:
             dirt.listed = self._folders.take(sorted(news.changed))
             found = _whole(
                 walk.walk_below(self.root, DEFAULT_SCOPE, dirt.listed, self._known_folders)
             )
             self._add_new(found, dirt)
+            dirt.closed += _closed_in(found)
             dirt.appeared = [path for path in found.directories if path not in self._known_folders]
         dirt.scan = sorted(set(dirt.scan), key=walk.path_order)
         return as_indexed
 
-    def _with_news(self, folders: Array) -> _News:
-        news = _News(set(), [])
+    def _with_news(self, folders: Array, closed: Array) -> _News:
+        """List folders; `closed` are those of which is known that they may not be listed."""
+        news = _News(set(), list(self._folders.take(closed)))
         for j in folders.tolist():
-            try:
-                if self._has_news(self._folders[j]):
-                    news.changed.add(j)
-            except PermissionError:
-                news.closed.append(self._folders[j])
+            folder = self._folders[j]
+            if is_closed(self._absolute(folder)):
+                news.closed.append(folder)
+            elif self._has_news(folder):
+                news.changed.add(j)
         return news
 
     def _close(self, dirt: Dirt, closed: Sequence[bytes]) -> None:
@@ -274,8 +280,21 @@ class Sweeper:
             retimed.remember(self._reader)
         return _Settled(read, tuple(found))
 
-    def _suspect_folders(self, now: Array, started_ns: int) -> _SuspectFolders:
-        """Directories whose names may not be those the walk saw."""
+    @cached_property
+    def _closed(self) -> Array:
+        """int64, rising: folders that could not be read when the index was written."""
+        return np.flatnonzero(self._directories.numbers("inode") == CLOSED)
+
+    def _still_closed(self) -> Array:
+        """int64, rising: those of them that cannot be read now."""
+        closed = [j for j in self._closed.tolist() if is_closed(self._absolute(self._folders[j]))]
+        return np.array(closed, np.int64)
+
+    def _absolute(self, folder: bytes) -> bytes:
+        return os.path.join(self._raw, folder)
+
+    def _suspect_folders(self, now: Array, started_ns: int, closed: Array) -> _SuspectFolders:
+        """Directories whose names may not be those the walk saw; of `closed` there are none."""
         table = self._directories
         told_mtime, told_ctime = table.numbers("mtime_ns"), table.numbers("ctime_ns")
         there = now[:, fetch.STAT_KIND] != 0
@@ -293,6 +312,7 @@ class Sweeper:
         suspect[known] = True
         resting = racy & (newest < started_ns - RACY_NS)
         resting[known] = False
+        suspect[closed] = resting[closed] = False
         return _SuspectFolders(np.flatnonzero(suspect), np.flatnonzero(resting))
 
     def _suspect_rules(self, folders: Sequence[bytes], started_ns: int) -> _SuspectRules:
@@ -362,7 +382,7 @@ class Sweeper:
         """Whether a file or folder in it was not there, or was not what it is now."""
         prefix = folder + b"/" if folder else b""
         try:
-            with os.scandir(os.path.join(self._raw, folder)) as entries:
+            with os.scandir(self._absolute(folder)) as entries:
                 return any(
                     prefix + entry.name + (b"/" if is_dir else b"") not in self._known
                     for entry in entries
@@ -397,6 +417,7 @@ class Sweeper:
             as_indexed = as_indexed and not any(gone) and not any(other)
         dirt.scan = [path for path in dirt.scan if path in listed]
         dirt.directories = found.directories
+        dirt.closed = _closed_in(found)
         self._add_new(found, dirt)
         dirt.allowlisted = found.allowlisted.intersection(dirt.scan)
         return as_indexed
@@ -477,6 +498,12 @@ def _whole(found: walk.Walk) -> walk.Walk:
     if found.failure is not None:
         raise found.failure
     return found
+
+
+def _closed_in(found: walk.Walk) -> list[bytes]:
+    """Return the folders that a walk could not list."""
+    folders = set(found.directories)
+    return [each.path for each in found.skipped if each.path in folders]
 
 
 def _named(error: Exception) -> str:

@@ -36,7 +36,7 @@ def edition(reader: Reader) -> str:
 def told(dirt: Dirt) -> dict[str, Any] | None:
     """What a search needs of it, as JSON values; None where that is too much to tell."""
     changed = [np.flatnonzero(mask) for mask in dirt.masks]
-    listed = len(dirt.scan) + len(dirt.directories) + len(dirt.excluded)
+    listed = len(dirt.scan) + len(dirt.directories) + len(dirt.excluded) + len(dirt.closed)
     if listed + sum(map(len, changed)) > MOST:
         return None
     return {
@@ -45,6 +45,7 @@ def told(dirt: Dirt) -> dict[str, Any] | None:
         "allowlisted": [os.fsdecode(path) for path in sorted(dirt.allowlisted)],
         "removed": dirt.removed,
         "directories": [os.fsdecode(path) for path in dirt.directories],
+        "closed": [os.fsdecode(path) for path in dirt.closed],
         "excluded": [[os.fsdecode(each.path), each.is_dir, each.hidden] for each in dirt.excluded],
     }
 
@@ -60,6 +61,7 @@ def heard(body: Any, reader: Reader) -> Dirt | None:  # noqa: ANN401 - JSON
             allowlisted=set(_paths(body["allowlisted"])),
             removed=int(body["removed"]),
             directories=_paths(body["directories"]),
+            closed=_paths(body["closed"]),
             excluded=[
                 Excluded(os.fsencode(path), bool(is_dir), bool(hidden))
                 for path, is_dir, hidden in body["excluded"]

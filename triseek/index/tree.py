@@ -28,6 +28,8 @@ TABLES = {
     "excluded": layout.EXCLUDED,
 }
 IGNORE_NAMES = (b".gitignore", b".ignore", b".rgignore")
+CLOSED = -1
+"""Stands for the inode of a folder that may not be read: nothing is known of what is in it."""
 
 
 class Tree(NamedTuple):
@@ -41,7 +43,8 @@ class Tree(NamedTuple):
 
 def write(segment: SegmentBuilder, root: bytes, tree: Tree) -> None:
     """Write the three tables of `layout`."""
-    folders = [times(os.path.join(root, path)) for path in tree.directories]
+    paths = [os.path.join(root, path) for path in tree.directories]
+    folders = [times(path) for path in paths]
     segment.table(
         "directories",
         layout.DIRECTORIES,
@@ -49,7 +52,10 @@ def write(segment: SegmentBuilder, root: bytes, tree: Tree) -> None:
             "path": list(tree.directories),
             "mtime_ns": [row[1] for row in folders],
             "ctime_ns": [row[2] for row in folders],
-            "inode": [row[3] for row in folders],
+            "inode": [
+                CLOSED if is_closed(path) else row[3]
+                for path, row in zip(paths, folders, strict=True)
+            ],
         },
     )
     files = [times(path) for path in tree.watched]
@@ -84,6 +90,21 @@ def carry(segment: SegmentBuilder, tables: Mapping[str, Table]) -> None:
             for column, kind in schema
         }
         segment.table(name, schema, columns)
+
+
+def is_closed(folder: bytes) -> bool:
+    """Return whether a folder is there and may not be listed, or nothing in it may be opened."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        return isinstance(error, PermissionError)
+    try:
+        os.stat(b".", dir_fd=descriptor)
+    except PermissionError:
+        return bool(os.listdir(descriptor))
+    finally:
+        os.close(descriptor)
+    return False
 
 
 def watched(root: bytes, special: Iterable[bytes]) -> list[bytes]:

@@ -155,6 +155,19 @@ class Scope:
             chosen[hidden] &= self._unhides(table, hidden, told[hidden], typed[hidden])
         return chosen
 
+    def enters(self, folders: Sequence[bytes], named: Sequence[bytes] = ()) -> Mask:
+        """Choose among folders of the default walk: bool, one per folder; `named` as for `select`.
+
+        Would ripgrep list what is in it.
+        """
+        table = PathTable.of(folders)
+        entered: Mask = (self._dir_verdicts(table) >= 0) & ~self._pruned(table, named)
+        for folder in named:
+            entered |= table.equals(folder)
+        if self.spec.max_depth is not None:
+            entered &= table.depths < self.spec.max_depth
+        return entered
+
     @property
     def brings_back(self) -> bool:
         """Whether some globs or types may ask for files the default walk leaves out."""

@@ -66,7 +66,9 @@ def tree(tmp_path_factory):
 )  # fmt: skip
 def test_a_listing_is_that_of_a_walk(tree, spec):
     root, indexed = tree
-    first, second = indexed.list_files(spec), indexed.list_files(spec)
+    first, second = indexed.list_files(spec)[0], indexed.list_files(spec)[0]
     assert first == second == walk(str(root), spec).paths
     for named in (("a", "b"), ("a/deep",), ("b/deep/deep", "b"), (".", "a/deep/er")):
-        assert indexed.list_files(spec, named) == walk(str(root), spec, within=named).paths, named
+        assert indexed.list_files(spec, named)[0] == walk(str(root), spec, within=named).paths, (
+            named
+        )

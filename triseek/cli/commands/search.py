@@ -366,9 +366,10 @@ class _Job:
                 place, scope = self._placed(operand)
                 naming = Naming(place.inside, operand.typed)
                 skipped: list[Skipped] = []
-                paths = place.engine.list_files(scope, _paths(place), skipped=skipped)
+                paths = list(place.engine.list_files(scope, _paths(place), skipped=skipped))
+                last = paths[0] if paths and self.plan.quiet else None
+                self._complain_about(_before(last, skipped), naming.shown)
                 yield naming.all_shown(paths)
-                self._complain_about(skipped, naming.shown)
 
     # Closing words
 

@@ -126,11 +126,10 @@ def located(
 def may_hold_matches(found: Found, *, context: bool, invert: bool) -> bool:
     r"""Return whether ripgrep's printer may find matches in a row.
 
-    With `-v` a row that was chosen has none, unless losing its LF gives it one: `(?R:$)` matches
-    behind the CR of a line that is printed, and not before the LF of a line that is searched.
+    With `-v` even a row that was chosen may have one: behind `-m` ripgrep asks no more, and losing
+    its LF may give a line a match (`(?R:$)` behind a CR). Where matches span lines none has.
     """
-    unended = found.pattern is not None and found.pattern.sees_crlf and not found.multiline
-    return context is invert or (invert and unended)
+    return context is invert or (invert and not found.multiline)
 
 
 def seen_with(

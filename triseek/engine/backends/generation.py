@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import threading
@@ -15,6 +16,7 @@ from triseek.engine.dirt import Dirt
 from triseek.engine.freshness import Sweeper
 from triseek.files import walk
 from triseek.files.git import exclude_file
+from triseek.model.search import Skipped
 from triseek.query.scope import Entries, Excluded, Scope
 
 if TYPE_CHECKING:
@@ -141,6 +143,16 @@ class State:
             chosen &= inside
         return chosen
 
+    def closed(self, scope: Scope, paths: Sequence[bytes], dirt: Dirt) -> list[Skipped]:
+        """Return the folders of a scope that may not be read."""
+        inside = [folder for folder in dirt.closed if folder in paths or _is_within(folder, paths)]
+        entered = scope.enters(inside, paths).tolist() if inside else ()
+        return [
+            Skipped(folder, "unreadable", os.strerror(errno.EACCES))
+            for folder, enters in zip(inside, entered, strict=True)
+            if enters
+        ]
+
     def extras(self, scope: Scope, paths: Sequence[bytes], dirt: Dirt) -> list[bytes]:
         """Files to look at directly: what changed, and what a glob brings back."""
         found = self._brought_back(scope, paths, dirt)
@@ -156,7 +168,8 @@ class State:
 
     def _brought_back(self, scope: Scope, paths: Sequence[bytes], dirt: Dirt) -> list[bytes]:
         """Files left out by the index's walk that this scope's globs ask for by name."""
-        back = scope.may_whitelist(self.excluded, paths)
+        # A walk of everything tells anew what is left out: a folder above may be among it now.
+        back = [] if dirt.directories else scope.may_whitelist(self.excluded, paths)
         if dirt.excluded:
             back = list(dict.fromkeys([*back, *scope.may_whitelist(dirt.excluded, paths)]))
         folders = [entry.path for entry in back if entry.is_dir]

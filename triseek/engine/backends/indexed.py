@@ -146,8 +146,8 @@ class Indexed:
 
     def list_files(
         self, scope: ScopeSpec, paths: Sequence[str] = (), *, sweep: bool = True
-    ) -> list[bytes]:
-        """Every file `rg --files` would list, in path order.
+    ) -> tuple[list[bytes], list[Skipped]]:
+        """Every file `rg --files` would list, in path order; and folders it could not list.
 
         Raises:
             BackendFailure: the scope asks for files the index does not hold.
@@ -156,7 +156,9 @@ class Indexed:
         if not self.covers(scope, paths):
             raise errors.BackendFailure("the index does not hold the files this asks for")
         dirt = self._sweep(state, paths, verified=sweep)
-        return state.listed(scope, paths, dirt)
+        named = sorted(named_files(os.fsencode(self.root), paths).folders)
+        closed = state.closed(Scope.compile(scope), named, dirt)
+        return state.listed(scope, paths, dirt), closed
 
     def find_files(
         self, scope: ScopeSpec, holding: Sequence[bytes]
@@ -367,6 +369,7 @@ class _Answer:
     def batches(self) -> Iterator[Batch]:
         """Run the parts on a few threads and yield what they find, in order."""
         directory = open_folder(self._state.root)
+        self._totals.skipped += self._state.closed(self._scope, self._paths, self._dirt)
         try:
             alone = EARLY_PARTS if self._stops_early else 0
             for done in _in_order(self._work(directory), alone):
