@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from triseek.engine.backends.base import ROW, Batch, Nul
 from triseek.engine.backends.scan import Scan
 from triseek.engine.engine import Engine
+from triseek.engine.search import cut_batch, keep_files
 from triseek.errors import (
     BackendFailure,
     FallbackFailure,
@@ -116,6 +119,29 @@ def test_a_limit_keeps_the_context_of_the_last_row_and_not_of_the_next(repo):
     search = engine.search(request("hit", engine="scan", limit=1, before=1, after=2))
 
     assert [text for _, text in found(search)] == [b"x\n", b"hit 1\n", b"y\n", b"y\n"]
+
+
+def test_what_is_left_of_a_batch_keeps_what_is_known_of_its_files():
+    """What a match may see behind its row, and how much of a file was read first."""
+    rows = np.zeros(4, ROW)
+    rows["file"] = [0, 1, 2, 2]
+    rows["begin"], rows["end"] = [0, 10, 20, 22], [2, 12, 22, 24]
+    rows["offset"] = [0, 0, 0, 2]
+    nuls = {1: Nul(11, False, 1, 12)}
+    batch = Batch(
+        [b"a", b"b", b"c"], np.array([1, 1, 2]), rows, b"x" * 30, nuls,
+        ends={0: 9, 1: 19, 2: 29}, first_reads={1: 2, 2: 1},
+    )  # fmt: skip
+    whole = {found.path: found for found in batch.files()}
+
+    kept = list(keep_files(batch, np.array([False, True, True])).files())
+    cut = list(cut_batch(batch, 3, request())[0].files())
+
+    for found in (*kept, *cut[:2]):
+        assert found[4:] == whole[found.path][4:]
+        assert len(found.rows) == len(whole[found.path].rows)
+    assert [found.path for found in kept] == [b"b", b"c"]
+    assert (cut[2].first_read, cut[2].ahead) == (1, 7)  # more is to be seen behind one row less
 
 
 def test_a_limit_counts_files_where_files_are_listed(repo):

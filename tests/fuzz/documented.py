@@ -90,8 +90,8 @@ def _lists_other_files(difference: Difference, *, distinct: bool = False) -> boo
     ours, theirs = (
         Counter(line for line in out.splitlines(keepends=True) if not _SUMMARY.fullmatch(line))
         for out in (
-            masked(difference.case, difference.ours.out),
-            masked(difference.case, difference.theirs.out),
+            masked(difference.case, answer.out).replace(b"\0", b"\n")  # -0
+            for answer in (difference.ours, difference.theirs)
         )
     )
     if distinct:

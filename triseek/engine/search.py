@@ -5,11 +5,10 @@ from __future__ import annotations
 import time
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from triseek.engine.backends.base import Batch
 from triseek.engine.router import choose
 from triseek.errors import (
     BackendFailure,
@@ -28,10 +27,12 @@ from triseek.query.scope import Scope
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-    from triseek.engine.backends.base import Backend
+    from triseek.engine.backends.base import Backend, Batch
     from triseek.engine.engine import Engine
     from triseek.model.search import BackendName, Freshness, SearchRequest
     from triseek.query.pattern import Pattern
+
+T = TypeVar("T")
 
 FALLBACKS: dict[BackendName, tuple[BackendName, ...]] = {
     "indexed": ("ripgrep", "direct_scan"),
@@ -193,12 +194,22 @@ def keep_files(batch: Batch, wanted: np.ndarray) -> Batch:
     """Return the batch with only the files (bool, one per path) that are wanted."""
     if wanted.all():
         return batch
+    numbers = np.cumsum(wanted) - 1
+
+    def kept(values: dict[int, T]) -> dict[int, T]:
+        return {int(numbers[old]): value for old, value in values.items() if wanted[old]}
+
     rows = batch.rows[wanted[batch.rows["file"]]].copy()
-    rows["file"] = (np.cumsum(wanted) - 1)[rows["file"]]
-    paths = [path for path, keep in zip(batch.paths, wanted.tolist(), strict=True) if keep]
-    places = np.cumsum(wanted) - 1
-    nuls = {int(places[number]): nul for number, nul in batch.nuls.items() if wanted[number]}
-    return Batch(paths, batch.counts[wanted], rows, batch.text, nuls)
+    rows["file"] = numbers[rows["file"]]
+    return replace(
+        batch,
+        paths=[path for path, keep in zip(batch.paths, wanted.tolist(), strict=True) if keep],
+        counts=batch.counts[wanted],
+        rows=rows,
+        nuls=kept(batch.nuls),
+        ends=kept(batch.ends),
+        first_reads=kept(batch.first_reads),
+    )
 
 
 def cut_batch(batch: Batch, left: int, request: SearchRequest) -> tuple[Batch, int, bool]:
@@ -224,7 +235,7 @@ def cut_batch(batch: Batch, left: int, request: SearchRequest) -> tuple[Batch, i
     counts = batch.counts.copy()
     counts[file] = int(np.count_nonzero(~rows["context"][rows["file"] == file]))
     nuls = {number: nul for number, nul in batch.nuls.items() if number < file}
-    kept = Batch(batch.paths, counts, rows, batch.text, nuls)
+    kept = replace(batch, counts=counts, rows=rows, nuls=nuls)
     return keep_files(kept, np.arange(len(batch.paths)) <= file), left, True
 
 
