@@ -113,7 +113,10 @@ CASES = [
         for pattern in (r"$\<|a\nb?", r"\n", "[^x]", "(?s)b.a")
     ),
     # What is wrong with the words is said before anything is searched, or nothing is.
-    *(Case(b"needle\n", f"{words} f") for words in ("-Tnosuch -m0 x", "-g{a -m0 x", "-a '(' ./no")),
+    *(
+        Case(b"needle\n", f"{words} f")
+        for words in ("-Tnosuch -m0 x", "-g{a -m0 x", "-m0 -ra '('", "-a '(' ./no")
+    ),
     # Nothing is searched, so there are no statistics.
     *(Case(b"needle\n", f"-m0 {flags} needle") for flags in ("--stats", "--json", "-l --stats")),
 ]

@@ -495,7 +495,7 @@ def _standard(plan: Plan, out: Output) -> Renderer:
 
 def _replacer(plan: Plan) -> Replacer | None:
     """What puts the replacement of -r in the place of matches, if it was asked for."""
-    if plan.look.replacement is None:
+    if plan.look.replacement is None or not _possible(plan.request):
         return None
     from triseek.cli.render.replace import Replacer
 
