@@ -39,7 +39,7 @@ def same(one, other):
         all(map(np.array_equal, one.masks, other.masks))
         and (one.scan, one.allowlisted) == (other.scan, other.allowlisted)
         and (one.removed, one.directories) == (other.removed, other.directories)
-        and one.excluded == other.excluded
+        and (one.excluded, one.closed) == (other.excluded, other.closed)
     )
 
 
@@ -54,6 +54,7 @@ def test_what_is_told_is_heard(opened, seed):
         allowlisted=set(chance.sample(names, 1)),
         removed=chance.randrange(9),
         directories=chance.sample(names, 2),
+        closed=chance.sample(names, 1),
         excluded=[Excluded(b"\xfe", chance.random() < 0.5, True)],
     )
 
@@ -93,7 +94,7 @@ def test_too_much_is_not_told(opened):
 
 
 GOOD = {"changed": [[], []], "scan": [], "allowlisted": [], "removed": 0, "directories": [],
-        "excluded": []}  # fmt: skip
+        "closed": [], "excluded": []}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -106,6 +107,7 @@ GOOD = {"changed": [[], []], "scan": [], "allowlisted": [], "removed": 0, "direc
         {"scan": None}, {"scan": [5]}, {"scan": ["\ud800"]}, {"scan": "abc"},
         {"removed": None}, {"removed": "many"}, {"excluded": [["a", True]]}, {"excluded": [5]},
         {"directories": {"a": 1}},
+        {"closed": 5},
     ],
     ids=str,
 )  # fmt: skip
