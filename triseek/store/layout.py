@@ -97,7 +97,7 @@ DIRECTORIES = (
     ("path", "binary"),  # "" is the root
     ("mtime_ns", "int64"),
     ("ctime_ns", "int64"),
-    ("inode", "int64"),
+    ("inode", "int64"),  # -1: it may not be read, so nothing is known of what is in it
 )
 WATCHED = (
     ("path", "binary"),  # absolute
