@@ -27,7 +27,7 @@ def answers(root, index_dir):
     """What the index says to all questions, without a sweep: bytes of the index alone decide."""
     indexed, _ = roads.both(root, index_dir)
     said = [roads.ask(indexed, text, sweep=False, **more) for text, more in QUESTIONS]
-    return [*said, *indexed.list_files(roads.ScopeSpec(), sweep=False)]
+    return [*said, indexed.list_files(roads.ScopeSpec(), sweep=False)[0]]
 
 
 def swept_answers(root, index_dir):
