@@ -117,6 +117,18 @@ CASES = [
         Case(b"needle\n", f"{words} f")
         for words in ("-Tnosuch -m0 x", "-g{a -m0 x", "-m0 -ra '('", "-a '(' ./no")
     ),
+    # Which files have a count of 0 depends on where ripgrep notices a NUL.
+    *(
+        Case(content, f"-c --include-zero {flags} '{pattern}'")
+        for content in (
+            b"abcd\n" * 15_000 + b"needle\0y\n" + b"ab\n",
+            b"\xff\xfe" + ("abc\n" * 40_000 + "needle\0\n").encode("utf-16-le"),
+            b"\xef\xbb\xbf" + b"abcd\n" * 15_000 + b"needle\0\n",
+            b"ab\0\nneedle\n",
+        )
+        for flags in ("", "-U", "--mmap", "-U --mmap", "--count-matches")
+        for pattern in ("needle", "absent", r"needle[^z]\w?", r"b\sq")
+    ),
     # Nothing is searched, so there are no statistics.
     *(Case(b"needle\n", f"-m0 {flags} needle") for flags in ("--stats", "--json", "-l --stats")),
 ]

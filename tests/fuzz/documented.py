@@ -64,7 +64,8 @@ def _dotted(difference: Difference) -> bool:
     entries = [*case.tree.entries, *case.tree.edits]
     rules = (entry.data for entry in entries if os.path.basename(entry.path) in _RULES_FILES)
     slashed = any(b"/" in data for data in rules)
-    return slashed and any(map(_DOTTED.match, case.operands)) and _lists_other_files(difference)
+    # Other files are left out, and other files are shown.
+    return slashed and any(map(_DOTTED.match, case.operands)) and _may_be_of_files(difference)
 
 
 def _slash(difference: Difference) -> bool:
@@ -78,15 +79,20 @@ def _slash(difference: Difference) -> bool:
 _SUMMARY = re.compile(rb'\d[\d.]* (match|file|byte|second)[a-z ]*\n?|.*"type":"summary"\}\n?')
 
 
+def _may_be_of_files(difference: Difference) -> bool:
+    """What differs may be due to which files are searched."""
+    follows = difference.case.has("-L", "--follow")  # a loop, or a link to nothing
+    allowed = {"stdout", "status", "stderr"} if follows else {"stdout", "status"}
+    return allowed.issuperset(difference.aspects)
+
+
 def _lists_other_files(difference: Difference, *, distinct: bool = False) -> bool:
     """One answer is the other without some lines; of equal lines `distinct` regards one alone."""
-    follows = difference.case.has("-L", "--follow")
-    allowed = {"stdout", "status", "stderr"} if follows else {"stdout", "status"}
-    if not allowed.issuperset(difference.aspects):
+    if not _may_be_of_files(difference):
         return False
     statuses = {difference.ours.status, difference.theirs.status}
     if not difference.ours.out and not difference.theirs.out:  # -q
-        return statuses == {0, 1} or follows  # a loop, or a link to nothing
+        return statuses == {0, 1} or difference.case.has("-L", "--follow")
     ours, theirs = (
         Counter(line for line in out.splitlines(keepends=True) if not _SUMMARY.fullmatch(line))
         for out in (
@@ -122,20 +128,6 @@ def _other_counts(difference: Difference) -> bool:
     counts = case.has("--passthru") and case.has("-c", "--count", "--count-matches")
     looks = case.has("--crlf") or (case.has("-v", "--invert-match") and _limited(case))
     return counts and looks and difference.aspects == ("stdout",)
-
-
-_ZERO = re.compile(rb".*:0|0")
-
-
-def _mapped_zeros(difference: Difference) -> bool:
-    """With --mmap and --include-zero files with a NUL have a line with 0 more."""
-    case = difference.case
-    mapped = case.has("--mmap") and case.has("--include-zero")
-    ours, theirs = (
-        Counter(answer.out.splitlines()) for answer in (difference.ours, difference.theirs)
-    )
-    zeros = all(_ZERO.fullmatch(line) for line in ours - theirs)
-    return mapped and zeros and theirs <= ours and difference.aspects == ("stdout",)
 
 
 _MATCHED_LINES = re.compile(rb"\d+ matched lines")
@@ -208,7 +200,6 @@ RULES = (
     Documented("Paths that begin with `././`", _dotted),
     Documented("Statistics", _inverted_nul),
     Documented("Counts", _other_counts),
-    Documented("Counts", _mapped_zeros),
     Documented("`-v` with `-m` and lines of context", _behind_inverted),
     Documented("The glob `/`", _slash),
     Documented("Invalid globs in ignore files", _invalid_globs),

@@ -225,7 +225,7 @@ class Sweeper:
         return as_indexed
 
     def _with_news(self, folders: Array, closed: Array) -> _News:
-        """List folders; `closed` are those of which is known that they may not be listed."""
+        """List `folders`; `closed` are known to be unreadable. Both are numbers of folders."""
         news = _News(set(), list(self._folders.take(closed)))
         for j in folders.tolist():
             folder = self._folders[j]

@@ -43,8 +43,7 @@ class Tree(NamedTuple):
 
 def write(segment: SegmentBuilder, root: bytes, tree: Tree) -> None:
     """Write the three tables of `layout`."""
-    paths = [os.path.join(root, path) for path in tree.directories]
-    folders = [times(path) for path in paths]
+    folders = [_folder_times(os.path.join(root, path)) for path in tree.directories]
     segment.table(
         "directories",
         layout.DIRECTORIES,
@@ -52,10 +51,7 @@ def write(segment: SegmentBuilder, root: bytes, tree: Tree) -> None:
             "path": list(tree.directories),
             "mtime_ns": [row[1] for row in folders],
             "ctime_ns": [row[2] for row in folders],
-            "inode": [
-                CLOSED if is_closed(path) else row[3]
-                for path, row in zip(paths, folders, strict=True)
-            ],
+            "inode": [row[3] for row in folders],
         },
     )
     files = [times(path) for path in tree.watched]
@@ -187,6 +183,12 @@ def times(path: bytes) -> tuple[int, int, int, int]:
         return _times(os.stat(path))
     except OSError:
         return _NOTHING
+
+
+def _folder_times(path: bytes) -> tuple[int, int, int, int]:
+    """As `times`, with the mark of a folder that may not be read."""
+    row = times(path)
+    return (*row[:3], CLOSED) if is_closed(path) else row
 
 
 _NOTHING = (-1, 0, 0, 0)

@@ -19,10 +19,11 @@ from triseek.cli.render.output import Output
 from triseek.cli.report import Report
 from triseek.cli.resolve import as_explicit
 from triseek.engine.backends.binary import HELD_MAX_BYTES
+from triseek.engine.backends.file import FileSearch
 from triseek.engine.backends.lines import limit_reached_at, spans_lines
 from triseek.errors import InvalidQuery
 from triseek.files.ignore import faults_above
-from triseek.files.text import BUFFER_BYTES, decode_all, is_binary
+from triseek.files.text import decode_all, is_binary
 from triseek.files.walk import path_order
 from triseek.query.pattern import compile as compile_pattern
 from triseek.query.scope import Scope
@@ -198,13 +199,13 @@ class _Job:
     def _count_all(self, place: Place, request: SearchRequest, naming: Naming) -> None:
         """--include-zero: the counts of all files that were searched, zeros too."""
         found = {file.path: file for file in self._found(place.engine, request, naming.shown)}
-        root = os.fsencode(place.engine.root)
+        search_file = FileSearch(place.engine.root, request, compile_pattern(request.pattern))
         text = request.scope.text or request.scope.binary
         for path in place.engine.list_files(request.scope, request.paths):
             shown = naming.shown(path)
             if shown in found:
                 self._show(found[shown])
-            elif text or not _is_binary(os.path.join(root, path), whole=not request.mapped):
+            elif text or not _ends_at_nul(search_file, path):
                 self.renderer.file(_nothing_in(shown))
 
     def _search_files(self, operands: tuple[Operand, ...]) -> None:
@@ -531,23 +532,19 @@ def _without_waiting(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
 
 
-def _is_binary(path: bytes, *, whole: bool) -> bool:
-    """Whether a NUL was met in a file that is not counted; what is gone is not counted either.
+def _ends_at_nul(search_file: FileSearch, path: bytes) -> bool:
+    """Return whether the search of a file without matches ended at a NUL, or could not be done.
 
-    whole: Whether it was looked for in all of the file, not in its beginning alone.
+    Where ripgrep notices a NUL depends on how it reads and on what matches, so a file that holds
+    one is searched again.
     """
     try:
-        with open(path, "rb", opener=_without_waiting) as file:
-            head = file.read(BUFFER_BYTES + MARK_BYTES) or b""
-            decoded = decode_all(head)
-            if decoded.encoding.startswith("utf-16"):
-                content = decode_all(head + (file.read(HELD_MAX_BYTES) or b"")).data
-                return is_binary(content if whole else content[:BUFFER_BYTES])
-            if is_binary(decoded.data[:BUFFER_BYTES]):
-                return True
-            return whole and (is_binary(head) or any(map(is_binary, _pieces(file))))
+        with open(os.path.join(search_file.root, path), "rb", opener=_without_waiting) as file:
+            if not any(map(is_binary, _pieces(file))):
+                return False
     except OSError:
         return True
+    return search_file(path).skipped is not None
 
 
 def _pieces(file: BinaryIO) -> Iterator[bytes]:
