@@ -100,6 +100,24 @@ CASES = [
         Case(b"b\na\nab\na", f"--passthru -v -m1 {flags} a")
         for flags in ("-rX", "--column", "-o", "--json", "--color=always -n", "--stats", "-x -rX")
     ),
+    *(
+        Case(content, f"-U -v {flags} {pattern}")
+        for content in (
+            b" \n ",
+            b"b\na\nab\na",
+            b"\xc3\xa9ab\nabba\xc3\xa9 b\n",
+            b" \n\na\n\nab\r\n",
+        )
+        for pattern in (r"-e '^]' -e '\b{start-half} '", r"-e 'a\w' -e '\n'", "'$'", r"'a\nb|b'")
+        for flags in (
+            "-m1 --column",
+            "-m1 -o",
+            "-m2 --json",
+            "-m1 -rX",
+            "-m3 --vimgrep",
+            "-m1 --stats",
+        )
+    ),
     # --passthru shows binary files up to their NUL, whether they match or not.
     *(
         Case(content, f"--passthru --binary {flags} a")

@@ -93,16 +93,41 @@ def _lists_other_files(difference: Difference, *, distinct: bool = False) -> boo
     statuses = {difference.ours.status, difference.theirs.status}
     if not difference.ours.out and not difference.theirs.out:  # -q
         return statuses == {0, 1} or difference.case.has("-L", "--follow")
-    ours, theirs = (
-        Counter(line for line in out.splitlines(keepends=True) if not _SUMMARY.fullmatch(line))
-        for out in (
-            masked(difference.case, answer.out).replace(b"\0", b"\n")  # -0
-            for answer in (difference.ours, difference.theirs)
-        )
-    )
+    ours, theirs = _shown_lines(difference)
     if distinct:
         ours, theirs = Counter(set(ours)), Counter(set(theirs))
     return ours <= theirs or theirs <= ours
+
+
+def _shown_lines(difference: Difference) -> tuple[Counter[bytes], Counter[bytes]]:
+    """The lines of both answers without those of the statistics."""
+    outs = (masked(difference.case, answer.out) for answer in (difference.ours, difference.theirs))
+    ours, theirs = (
+        Counter(
+            line
+            for line in out.replace(b"\0", b"\n").splitlines(keepends=True)  # -0
+            if not _SUMMARY.fullmatch(line)
+        )
+        for out in outs
+    )
+    return ours, theirs
+
+
+_STRAY_LINE = re.compile(rb"(?m)^[\x80-\xbf]")
+_CONTINUATION = re.compile(rb"[\x80-\xbf]")
+_LOOKS_BACK = re.compile(r"\\B|start-half")
+
+
+def _stray_lines(difference: Difference) -> bool:
+    """The pattern looks back over stray bytes at a line's beginning; no other line differs."""
+    case = difference.case
+    looks = case.has("-w", "--word-regexp") or any(map(_LOOKS_BACK.search, case.patterns))
+    stray = any(map(_STRAY_LINE.search, [*case.tree.files().values(), case.stdin or b""]))
+    if not looks or not stray or not {"stdout", "status"}.issuperset(difference.aspects):
+        return False
+    ours, theirs = _shown_lines(difference)
+    shown = all(_CONTINUATION.search(line) for line in [*(ours - theirs), *(theirs - ours)])
+    return shown or case.has("-c", "--count", "--count-matches", "-l", "--files-without-match")
 
 
 _TEXT_START = re.compile(r"\\A|\(\?[a-z]*-[a-z]*m")
@@ -176,8 +201,8 @@ def _behind_inverted(difference: Difference) -> bool:
     asked = "-v" in flags and _limited(difference.case)
     shows = any(flag[:2] in ("-A", "-C") for flag in flags)
     ours, theirs = (
-        Counter(_SEPARATORS.sub(b"", masked(difference.case, answer.out)).splitlines())
-        for answer in (difference.ours, difference.theirs)
+        Counter(_SEPARATORS.sub(b"", line) for line in lines.elements())
+        for lines in _shown_lines(difference)
     )
     return asked and shows and difference.aspects == ("stdout",) and ours <= theirs
 
@@ -201,6 +226,7 @@ RULES = (
     Documented("Statistics", _inverted_nul),
     Documented("Counts", _other_counts),
     Documented("`-v` with `-m` and lines of context", _behind_inverted),
+    Documented("Lines that begin inside a character", _stray_lines),
     Documented("The glob `/`", _slash),
     Documented("Invalid globs in ignore files", _invalid_globs),
     Documented("The beginning of what was read", _piece_starts),

@@ -123,13 +123,13 @@ def located(
     return [span for span in spans if span[0] < len(line)]
 
 
-def may_hold_matches(found: Found, *, context: bool, invert: bool) -> bool:
-    r"""Return whether ripgrep's printer may find matches in a row.
+def may_hold_matches(*, context: bool, invert: bool) -> bool:
+    r"""Return whether ripgrep's printer looks for matches in a row.
 
-    With `-v` even a row that was chosen may have one: behind `-m` ripgrep asks no more, and losing
-    its LF may give a line a match (`(?R:$)` behind a CR). Where matches span lines none has.
+    With `-v` even a chosen row may have one: behind `-m` ripgrep chooses rows without a search, and
+    a line may match without its LF alone (`(?R:$)` behind a CR).
     """
-    return context is invert or (invert and not found.multiline)
+    return invert or not context
 
 
 def seen_with(

@@ -53,7 +53,7 @@ class JsonLines:
             budget.check()
             line = text[begin:end]
             spans, replacements = [], None
-            if may_hold_matches(found, context=context, invert=self._look.invert):
+            if may_hold_matches(context=context, invert=self._look.invert):
                 line_end = self._look.line_end
                 spans = located(found, line, offset, line_end=line_end, context=context)
                 if self._replacer and spans:

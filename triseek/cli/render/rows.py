@@ -92,9 +92,7 @@ class RowWriter:
     def _located(self, line: bytes, offset: int) -> list[Span]:
         """The matches in a row."""
         look, context = self._look, self._context
-        if not self._locates or not may_hold_matches(
-            self._found, context=context, invert=look.invert
-        ):
+        if not self._locates or not may_hold_matches(context=context, invert=look.invert):
             return []
         return located(self._found, line, offset, line_end=look.line_end, context=context)
 
