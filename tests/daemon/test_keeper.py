@@ -10,6 +10,7 @@ from triseek.daemon import keeper
 from triseek.daemon.chores import Chores
 from triseek.daemon.keeper import Keeper
 from triseek.engine.engine import Engine
+from triseek.errors import BackendFailure
 from triseek.index.build import build
 from triseek.index.merge import TIER
 
@@ -45,3 +46,8 @@ def test_a_tree_that_never_rests_does_not_gather_segments(
 
     assert kept.engine.reader().generation > 2 * TIER
     assert len(kept.engine.reader().views) <= TIER + 1
+
+
+def test_no_child_is_started_for_a_root_that_is_gone(tmp_path: Path) -> None:
+    with pytest.raises(BackendFailure, match=r"^the folder is gone$"):
+        Chores().run("update", str(tmp_path / "gone"))

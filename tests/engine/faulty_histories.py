@@ -69,11 +69,12 @@ class _InProcess(Chores):
         self.warm.set()
         self._index_dir, self._faults = index_dir, faults
 
-    def run(self, verb: str, *words: str) -> None:
+    def run(self, verb: str, root: str | None = None) -> None:
         assert verb == "update"
+        assert root is not None
         rate, self._faults.rate = self._faults.rate, 0.0
         try:
-            update(words[0], self._index_dir)
+            update(root, self._index_dir)
         finally:
             self._faults.rate = rate
 

@@ -127,7 +127,7 @@ def _stray_lines(difference: Difference) -> bool:
         return False
     ours, theirs = _shown_lines(difference)
     shown = all(_CONTINUATION.search(line) for line in [*(ours - theirs), *(theirs - ours)])
-    return shown or case.has("-c", "--count", "--count-matches", "-l", "--files-without-match")
+    return shown or case.has(*_COUNTS_AND_LISTS)
 
 
 _TEXT_START = re.compile(r"\\A|\(\?[a-z]*-[a-z]*m")
@@ -147,12 +147,16 @@ def _limited(case: Case) -> bool:
     return any(flag[0].startswith("-m") for flag in case.flags)
 
 
+_COUNTS_AND_LISTS = ("-c", "--count", "--count-matches", "-l", "--files-without-match")
+
+
 def _other_counts(difference: Difference) -> bool:
-    """--passthru is given with a count, and --crlf, or -v and -m."""
+    """--passthru is given with a count or a list, and --crlf, -v and -m, or a NUL."""
     case = difference.case
-    counts = case.has("--passthru") and case.has("-c", "--count", "--count-matches")
+    counts = case.has("--passthru") and case.has(*_COUNTS_AND_LISTS)
     looks = case.has("--crlf") or (case.has("-v", "--invert-match") and _limited(case))
-    return counts and looks and difference.aspects == ("stdout",)
+    has_nul = any(b"\0" in data for data in case.tree.files().values())
+    return counts and (looks or has_nul) and _may_be_of_files(difference)
 
 
 _MATCHED_LINES = re.compile(rb"\d+ matched lines")
@@ -224,7 +228,7 @@ RULES = (
     Documented("`--engine index`", _index_refused),
     Documented("Paths that begin with `././`", _dotted),
     Documented("Statistics", _inverted_nul),
-    Documented("Counts", _other_counts),
+    Documented("Counts and lists", _other_counts),
     Documented("`-v` with `-m` and lines of context", _behind_inverted),
     Documented("Lines that begin inside a character", _stray_lines),
     Documented("The glob `/`", _slash),

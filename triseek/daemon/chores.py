@@ -54,13 +54,17 @@ class Chores:
         self.warm.set()
         logger.info("warm")
 
-    def run(self, verb: str, *words: str) -> None:
-        """Run `triseek verb words` and wait for it to end.
+    def run(self, verb: str, root: str | None = None) -> None:
+        """Run `triseek verb`, of a root where one is named, and wait for it to end.
 
         Raises:
-            BackendFailure: it failed, or the daemon is stopping.
+            BackendFailure: it failed, the root is gone, or the daemon is stopping.
         """
         with self._one:
+            # It may have gone while another child was waited for.
+            if root is not None and not os.path.isdir(root):  # noqa: PTH112
+                raise BackendFailure("the folder is gone")
+            words = () if root is None else (root,)
             child = self._start(verb, words)
             try:
                 _, said = child.communicate()
