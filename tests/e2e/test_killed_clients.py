@@ -1,10 +1,12 @@
 """Clients that are killed at random moments hold no thread, connection or descriptor of the daemon.
 
-`TRISEEK_CLIENTS` says how many the slow test takes.
+Nor do connections that say nothing, or half of a frame. `TRISEEK_CLIENTS` says how many clients the
+slow test takes.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import subprocess
@@ -15,10 +17,12 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.living import ROOT, Living
-from triseek.ipc import client
+from triseek.ipc import address, client
 
 CLIENTS = 60
 CLIENTS_SLOW = int(os.environ.get("TRISEEK_CLIENTS", "1000"))
+CONNECTIONS = 10_000
+OPEN_AT_ONCE = 200
 AT_ONCE = 12
 LIFE_S = 0.4
 """The longest a client is let live: it has asked after some hundredths, its search takes longer."""
@@ -135,3 +139,36 @@ def test_killed_clients_hold_no_thread(living, tree, monkeypatch):
 @pytest.mark.slow
 def test_a_thousand_killed_clients_hold_no_thread(living, tree, monkeypatch):
     no_thread_is_held(living, tree, monkeypatch, CLIENTS_SLOW)
+
+
+def connect_often(count: int) -> None:
+    """Have so many connections made, of which most say nothing and some half of a frame."""
+    chance = random.Random(10)
+    for _ in range(0, count, OPEN_AT_ONCE):
+        some = []
+        for _ in range(OPEN_AT_ONCE):
+            with contextlib.suppress(address.Stuck, OSError):
+                some.append(address.connect(60))
+        for each in some:
+            with contextlib.suppress(OSError):  # the daemon has hung up
+                each.sendall(chance.choice((b"", b"", b"\0", b"\0\0\0\x40{", b"\xff" * 9)))
+        for each in some:
+            each.close()
+
+
+@pytest.mark.slow
+def test_ten_thousand_connections_hold_nothing(living, tree, monkeypatch):
+    monkeypatch.setenv("TRISEEK_HOME", living.home)
+    assert living.run("build", ".", cwd=tree).status == 0
+    found = living.files("fox", tree)
+    connect_often(2 * OPEN_AT_ONCE)
+    quiet(living)
+    before = held(living.pid())
+
+    connect_often(CONNECTIONS)
+
+    quiet(living)
+    after = settled(living, before)
+    print(f"{CONNECTIONS} connections: {before} before, {after} after")
+    assert all(after[name] <= before[name] for name in before), (before, after)
+    assert living.files("fox", tree) == found

@@ -235,7 +235,7 @@ def test_a_command_that_names_a_fifo_reads_it_in_its_own_process(tree: Tree) -> 
             assert out.endswith(b"needle = 1\n")
 
 
-def test_commands_that_wait_for_a_fifo_hold_nothing_of_the_daemon(tree: Tree) -> None:
+def test_commands_that_name_a_fifo_or_device_hold_nothing_of_the_daemon(tree: Tree) -> None:
     with daemon(tree.home):
         [pid] = daemons_of(str(tree.home))
         with started(tree, "needle", "src/a.py") as command:
@@ -246,6 +246,7 @@ def test_commands_that_wait_for_a_fifo_hold_nothing_of_the_daemon(tree: Tree) ->
         until(daemon_is_warm)
         costs = Costs(pid)
         waiting = [started(tree, "root", "src/fifo") for _ in range(4)]
+        waiting.append(started(tree, "root", "/dev/zero"))
         try:
             for command in waiting:
                 until(lambda command=command: searches_itself(command.pid))
