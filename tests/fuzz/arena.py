@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from contextlib import closing, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -20,6 +21,7 @@ from tests.left_behind import end_daemons_of
 from triseek.cli import fast, main
 from triseek.cli.world import World
 from triseek.ipc import address, wire
+from triseek.model import budget
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +35,12 @@ PROCESSES = ("process", "client")
 """Roads that start a process: without a daemon, and asking the daemon."""
 ROADS = (*IN_PROCESS, "daemon", *PROCESSES)
 INDEXED = ("auto", "index", "daemon", "process", "client")
+BY_RIPGREP = ("rg", "bare")
+"""Roads on which ripgrep may do the search, and take as long as it likes."""
 TIMEOUT_S = 60
+NO_ANSWER = -1
+"""Exit status of a search that was given up."""
+NOT_IN_TIME = f"no answer within {TIMEOUT_S} s".encode()
 
 
 class Answer(NamedTuple):
@@ -190,7 +197,11 @@ class Arena:
                 read_stdin=file.read,
                 stdin=file.fileno(),
             )
-            status = main.run(list(words), world)
+            until = time.monotonic() + TIMEOUT_S
+            with budget.limited(TIMEOUT_S):
+                status = main.run(list(words), world)
+            if time.monotonic() > until:
+                return Answer(NO_ANSWER, bytes(out), NOT_IN_TIME)
         text = "".join(f"{line}\n" for line in err)
         return Answer(status, bytes(out), text.encode(errors="surrogateescape"))
 
@@ -214,7 +225,7 @@ class Arena:
                 try:
                     piece = wire.receive(sock, wire.PIECE_LIMIT + 1)
                 except TimeoutError:
-                    return Answer(-1, bytes(out), f"no answer within {TIMEOUT_S} s".encode())
+                    return Answer(NO_ANSWER, bytes(out), NOT_IN_TIME)
                 kind, rest = piece[0], piece[1:]
                 if kind == wire.OUT:
                     out += rest

@@ -54,7 +54,10 @@ def test_places_only_the_allow_list_shows_are_chosen_as_rg_chooses_them(tmp_path
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
     monkeypatch.setenv("XDG_CONFIG_HOME", "")
     environment = {"HOME": str(tmp_path / "nobody"), "PATH": ""}
-    for name in (".github/a.yml", ".github/x/b.py", ".gitlab-ci.yml", "c.yml", ".npmrc", "d/e.py"):
+    for name in (
+        ".github/a.yml", ".github/x/b.py", ".github/.b.yml", ".github/.y/c.py", ".gitlab-ci.yml",
+        "c.yml", ".npmrc", "d/e.py", "d/.f.yml",
+    ):  # fmt: skip
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
     found = walk(tmp_path, ScopeSpec(allowlist=True))
@@ -65,9 +68,14 @@ def test_places_only_the_allow_list_shows_are_chosen_as_rg_chooses_them(tmp_path
         ScopeSpec(globs=(".github/", "!x")), ScopeSpec(globs=("!*.py",)), ScopeSpec(globs=(".*",)),
         ScopeSpec(globs=("**",)), ScopeSpec(globs=("**", "!.github")), ScopeSpec(max_depth=1),
     ):  # fmt: skip
-        keep = Scope.compile(spec).select(found.paths, shown)
-        ours = [found.paths[at] for at in np.flatnonzero(keep).tolist()]
-        assert ours == rg.files(tmp_path, *rg_arguments(spec), environment=environment), spec
+        scope = Scope.compile(spec)
+        keep = scope.select(found.paths, shown)
+        back = scope.may_whitelist(found.excluded)
+        ours = {found.paths[at] for at in np.flatnonzero(keep).tolist()}
+        ours |= {entry.path for entry in back if not entry.is_dir}
+        below = tuple(entry.path + b"/" for entry in back if entry.is_dir)
+        theirs = rg.files(tmp_path, *rg_arguments(spec), environment=environment)
+        assert ours == {path for path in theirs if not path.startswith(below)}, spec
 
 
 def test_globs_take_leave_out_and_prune():

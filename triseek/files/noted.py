@@ -14,6 +14,7 @@ import secrets
 import threading
 from typing import TYPE_CHECKING, NamedTuple
 
+from triseek import private
 from triseek.errors import StateUnwritable
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ class Cookies:
             StateUnwritable: It cannot be made.
         """
         try:
-            os.makedirs(folder, mode=0o700, exist_ok=True)  # noqa: PTH103
+            private.make(folder)
         except OSError as error:
             raise StateUnwritable(f"cannot make {folder!r}: {error.strerror}") from error
         self.folder = os.fsencode(folder)

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 _END_OF_TEXT = 256
 _SYMBOL_BITS = 9
+_CHECK_MASK = (1 << 16) - 1
+"""The budget is looked at once for so many bytes, plus one."""
 _STATES_MAX = 4000
 _THREADS_MAX = 200_000
 """Threads in all states that are kept, some 100 bytes each."""
@@ -137,6 +139,8 @@ class _Automaton:
         state = self._start
         found = -1
         for position in range(at, len(text) + 1):
+            if not position & _CHECK_MASK:
+                budget.check()
             symbol = text[position] if position < len(text) else _END_OF_TEXT
             if masks:
                 symbol |= masks[position] << _SYMBOL_BITS
@@ -153,6 +157,8 @@ class _Automaton:
         state = self._start
         found = end
         for position in range(end, at - 1, -1):
+            if not position & _CHECK_MASK:
+                budget.check()
             symbol = text[position - 1] if position > 0 else _END_OF_TEXT
             if masks:
                 symbol |= masks[position] << _SYMBOL_BITS

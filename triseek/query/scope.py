@@ -190,6 +190,9 @@ class Scope:
         typed = (as_file == 0) & left.hidden & (self._type_verdicts(left.table) > 0)
         back = np.where(left.dirs, as_dir > 0, (as_file > 0) | typed)
         back &= ~self._pruned(left.table, named)
+        if not self.spec.allowlist:
+            hidden = np.flatnonzero(back & left.table.starts_with(b".") & (left.table.depths > 1))
+            back[hidden] = self._takes_top(left.table, hidden)
         if self.spec.max_depth is not None:
             back &= left.table.depths + left.dirs <= self.spec.max_depth
         return [left.entries[at] for at in np.flatnonzero(back).tolist()]
@@ -250,14 +253,24 @@ class Scope:
         """
         top_file = table.depths[at] == 1
         unhidden: Mask = top_file & ((named > 0) | ((named == 0) & (typed > 0)))
-        if not self.overrides.takes or top_file.all():
-            return unhidden
-        tops = [path.partition(b"/")[0] for path in table.take(at)]
-        known = sorted({top for top, alone in zip(tops, top_file, strict=True) if not alone})
-        taken = self.overrides.decide(b"", known, dirs=True)
-        below = np.fromiter((taken.get(top, False) for top in tops), bool, len(tops))
-        unhidden |= ~top_file & (named > 0) & below
+        if self.overrides.takes and not top_file.all():
+            below = ~top_file & (named > 0)
+            unhidden[below] = self._takes_top(table, at[below])
         return unhidden
+
+    def _takes_top(self, table: PathTable, at: Ints) -> Mask:
+        """Return whether a glob takes the top folder of each of these paths.
+
+        Args:
+            table: All paths.
+            at: int64, the numbers of some of them.
+
+        Returns:
+            bool, one per number in `at`.
+        """
+        tops = [path.partition(b"/")[0] for path in table.take(at)]
+        taken = self.overrides.decide(b"", sorted(set(tops)), dirs=True)
+        return np.fromiter((taken.get(top, False) for top in tops), bool, len(tops))
 
 
 def within(paths: PathTable | Sequence[bytes], folder: str | bytes) -> Mask:

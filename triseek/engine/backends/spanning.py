@@ -70,6 +70,7 @@ class _MultiLine:
         self.pattern = pattern
         self.request = request
         self.limit = request.max_count
+        self.only_first = request.mode in ("files", "files_without_match")
         self.count = 0
         """Matches found."""
         self.at = 0
@@ -95,6 +96,9 @@ class _MultiLine:
                 break
             self.advance(*match)
             begin, end = self.lines_of(*match)
+            if self.only_first and begin < end:
+                yield self.matched(begin, end)  # the matches that touch it tell nothing more
+                return
             if waiting is None:
                 waiting = begin, end
             elif waiting[1] >= begin:
