@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import functools
+import json
 import os
 import stat
+from pathlib import Path
 
 import pytest
 
+from tests.conftest import plant
 from tests.service.asked import Asked
+from triseek import paths
 from triseek.errors import (
     BackendFailure,
     Busy,
@@ -18,8 +23,9 @@ from triseek.errors import (
     VersionMismatch,
 )
 from triseek.ipc import address, client
+from triseek.mcp import server
 from triseek.model import tools
-from triseek.service import envelopes, session_pages, session_tools
+from triseek.service import envelopes, session_pages, session_tools, verbs
 from triseek.service.desk import Call
 from triseek.sessions import pack
 
@@ -255,7 +261,54 @@ def test_an_exports_folder_that_is_a_link_is_not_written_to(asked, home, tmp_pat
     assert not list((tmp_path / "elsewhere").iterdir())
 
 
+def test_a_damaged_checkpoint_is_named_and_hides_no_other(asked, monkeypatch):
+    """Taken in by an earlier version, or damaged since; the client reads what can be encoded."""
+    opened(asked)
+    taken = snapshot(asked)["snapshot_id"]
+    there = Path(paths.snapshots())
+    document = json.loads((there / taken / "manifest.json").read_bytes())
+    strange = {**document, "snapshot_id": "strange", "goal": "\ud800", "repo_root": "/elsewhere"}
+    plant(there, {"strange/manifest.json": json.dumps(strange)})
+    plant(there, {"cut-off/manifest.json": json.dumps(document)[:-9]})
+    anywhere = functools.partial(asked.worked.ask, target_root=None)
+    monkeypatch.setattr(client, "ask", lambda verb, *_, **__: anywhere(verb))
+
+    told = through_the_server(asked, "session_snapshot_list")
+
+    assert {one["snapshot_id"] for one in told["snapshots"]} == {taken, "strange"}
+    [damaged] = told["damaged"]
+    assert damaged["snapshot_id"] == "cut-off"
+    assert damaged["reason"]
+
+
 # Bounds
+
+
+def test_of_many_damaged_checkpoints_the_first_are_named_and_the_rest_counted(asked):
+    opened(asked)
+    taken = snapshot(asked)["snapshot_id"]
+    for number in range(300):
+        plant(Path(paths.snapshots()), {f"snap_{number:03}/manifest.json": "{"})
+
+    told = through_the_server(asked, "session_snapshot_list")
+
+    assert [one["snapshot_id"] for one in told["snapshots"]] == [taken]
+    named = [one["snapshot_id"] for one in told["damaged"]]
+    assert named == [f"snap_{number:03}" for number in range(len(named))]
+    assert 0 < len(named) < 300
+    assert told["omitted"] == {"damaged": 300 - len(named)}
+    assert envelopes.cost(told["damaged"]) < BOUND
+
+
+def through_the_server(asked, tool):
+    """What a client is sent for a call without arguments, as JSON of UTF-8."""
+    [verb] = [verb for verb in verbs.chosen(["session"]) if verb.name == tool]
+    meant, envelope = server.Tools(asked.desk, [verb])._answer(verb, {}, asked.call)
+    result = server._result(tool, meant, envelope)
+    sent = json.loads(result.model_dump_json(by_alias=True).encode())
+    assert not sent["isError"], sent
+    assert sent["content"][0]["text"].startswith(f"{tool}: ")
+    return sent["structuredContent"]
 
 
 def entry(number, size=50):
