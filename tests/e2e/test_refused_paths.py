@@ -185,6 +185,8 @@ def test_agents_are_refused_what_is_no_file_of_their_root(tree: Tree, with_daemo
         if with_daemon:
             triseek(tree.home, "daemon", "stop")
     noted = b"".join(path.read_bytes() for path in tree.home.rglob("frecency.json"))
+    if with_daemon:  # it keeps the scores, and has counted what the searches found
+        assert b"src/a.py" in noted
     for name in ("rootlink", "beside", "chained", "secret.txt", "zero", "fifo", "environ"):
         assert name.encode() not in noted
 
