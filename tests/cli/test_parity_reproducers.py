@@ -135,6 +135,9 @@ CASES = [
         Case(b"needle\n", f"{words} f")
         for words in ("-Tnosuch -m0 x", "-g{a -m0 x", "-m0 -ra '('", "-a '(' ./no")
     ),
+    # Of ripgrep's own tests: r2094 and r1095_crlf_empty_match.
+    Case(b"a\nb\nc\na\nb\nc", "-U -m1 --passthru -r B b"),
+    *(Case(b"test\r\n\n", rf"--json -U {flags} '\n'") for flags in ("", "--crlf")),
     # Which files have a count of 0 depends on where ripgrep notices a NUL.
     *(
         Case(content, f"-c --include-zero {flags} '{pattern}'")

@@ -147,3 +147,18 @@ def test_a_relative_path_in_a_git_file_counts_from_the_working_folder(
         assert triseek(["build"], root).status == 0
     for below, words in ((".", "-l needle"), ("sub", "-l needle .."), ("..", "-l needle tree")):
         check(words, root / below, engine)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_rule_above_holds_in_a_folder_below(engine: str, tmp_path: Path) -> None:
+    """ripgrep's own r2770_gitignore_error and f1757."""
+    root = tmp_path / "tree"
+    plant(root, {".git/HEAD": "", ".gitignore": "**/bar/*\n", ".ignore": "rust/target\n"})
+    names = ["foo/bar/baz", "foo/bars/baz", "rust/source.rs", "rust/target/output.html"]
+    plant(root, dict.fromkeys(names, "needle\n"))
+    if engine == "index":
+        assert triseek(["build"], root).status == 0
+    asked = [(".", ""), ("foo", ""), (".", "rust"), (".", "./rust"), ("foo", "../rust")]
+    for below, words in asked:
+        check(f"-l needle {words}", root / below, engine)
+        check(f"--files {words}", root / below, engine)
