@@ -364,6 +364,27 @@ def test_a_root_that_was_moved_away_is_followed_no_more(followed, tmp_path):
     assert followed.watched is None
 
 
+@pytest.mark.parametrize("watched", ["once", "again", "never"])
+def test_a_root_exchanged_for_another_and_back_is_searched_as_it_is(followed, tmp_path, watched):
+    cookies = os.fsdecode(followed.watched._tracker.watcher._cookies.folder)
+    if watched == "never":
+        followed.unwatch()
+    first, _ = find(followed, "needle")
+    roads.write(tmp_path / "other", {"d0/s0/f3.txt": "alpha\n", "new.txt": "needle\n"})
+    assert len(first) > 1
+    for _ in range(2):
+        for out, into, expected in (("first", "other", {b"new.txt"}), ("other", "first", first)):
+            os.rename(followed.root, tmp_path / out)
+            os.rename(tmp_path / into, followed.root)
+
+            assert find(followed, "needle")[0] == expected
+            if watched == "again":
+                followed.unwatch()
+                followed.watch(cookies)
+                dirt_of(followed)
+                assert find(followed, "needle")[0] == expected
+
+
 def test_searches_from_many_threads_see_what_each_has_written(followed):
     wrong = []
 
