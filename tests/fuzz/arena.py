@@ -35,7 +35,7 @@ PROCESSES = ("process", "client")
 """Roads that start a process: without a daemon, and asking the daemon."""
 ROADS = (*IN_PROCESS, "daemon", *PROCESSES)
 INDEXED = ("auto", "index", "daemon", "process", "client")
-BY_RIPGREP = ("rg", "bare")
+BY_RIPGREP = ("rg", "bare", "auto")
 """Roads on which ripgrep may do the search, and take as long as it likes."""
 TIMEOUT_S = 60
 NO_ANSWER = -1
