@@ -135,8 +135,8 @@ def test_search_content(server, root):
     assert without({name: told[name] for name in example}, "definition") == example
 
 
-def test_search_path_and_content(server):
-    told = server.call(
+def test_search_path_and_content(new_server):
+    told = new_server.call(
         "search_path_and_content", path_query="src/**/*.rs", content_query="Result<",
         mode="literal", limit=20, force_refresh=False,
     )  # fmt: skip
