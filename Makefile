@@ -51,7 +51,8 @@ prove: $(VENV)/.ready  ## The proofs at full count: reads, load, kills, memory, 
 	$(RUN) pytest -q -s -m slow -o faulthandler_timeout=1800 tests/e2e/test_read_your_writes.py \
 	    tests/e2e/test_daemon_load.py tests/e2e/test_daemon_kill.py tests/e2e/test_daemon_memory.py \
 	    tests/e2e/test_branch_switch.py tests/e2e/test_killed_clients.py tests/e2e/test_daemon_places.py \
-	    tests/e2e/test_hostile_patterns.py tests/mcp/test_fuzz.py tests/mcp/test_http.py tests/mcp/test_fuzz_http.py tests/e2e/test_mcp_clients.py tests/memo \
+	    tests/e2e/test_hostile_patterns.py tests/mcp/test_fuzz.py tests/mcp/test_http.py \
+	    tests/mcp/test_fuzz_http.py tests/e2e/test_mcp_clients.py tests/memo \
 	    tests/sessions tests/harness/test_agents_files.py tests/e2e/test_million_entries.py \
 	    tests/e2e/test_session_daemon_kill.py tests/e2e/test_two_harnesses.py \
 	    tests/e2e/test_session_servers.py

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _END_OF_TEXT = 256
 _SYMBOL_BITS = 9
 _CHECK_MASK = (1 << 16) - 1
-"""The budget is looked at once for so many bytes, plus one."""
+"""The budget is checked at each place in a text that is 0 with this mask: every 64 KiB."""
 _STATES_MAX = 4000
 _THREADS_MAX = 200_000
 """Threads in all states that are kept, some 100 bytes each."""
