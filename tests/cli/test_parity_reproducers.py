@@ -100,6 +100,7 @@ CASES = [
         Case(b"b\na\nab\na", f"--passthru -v -m1 {flags} a")
         for flags in ("-rX", "--column", "-o", "--json", "--color=always -n", "--stats", "-x -rX")
     ),
+    *(Case(b"\na", f"-U -v {flags} '\\s$'") for flags in ("--json", "-o", "--column")),
     *(
         Case(content, f"-U -v {flags} {pattern}")
         for content in (
