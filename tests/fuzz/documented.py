@@ -81,8 +81,9 @@ _SUMMARY = re.compile(rb'\d[\d.]* (match|file|byte|second)[a-z ]*\n?|.*"type":"s
 
 def _may_be_of_files(difference: Difference) -> bool:
     """What differs may be due to which files are searched."""
-    follows = difference.case.has("-L", "--follow")  # a loop, or a link to nothing
-    allowed = {"stdout", "status", "stderr"} if follows else {"stdout", "status"}
+    # With -L a loop, or a link to nothing; with -q an operand that is no more asked about.
+    complains = difference.case.has("-L", "--follow", "-q", "--quiet")
+    allowed = {"stdout", "status", "stderr"} if complains else {"stdout", "status"}
     return allowed.issuperset(difference.aspects)
 
 
