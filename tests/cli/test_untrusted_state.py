@@ -31,7 +31,7 @@ class Planted:
         plant(self.state, {"config.toml": "[daemon]\nmax_roots = 3\n"})
 
     def found(self) -> set[bytes]:
-        """Files with a match, by an index that is believed as it is, if one is used."""
+        """Files with a match; an index that is used is not compared with the files."""
         engine = Engine(str(self.root), index_dir=index_dir(str(self.root)))
         request = SearchRequest(pattern=PatternSpec(patterns=("needle",)), sweep=False)
         return {path for batch in engine.search(request) for path in batch.paths}

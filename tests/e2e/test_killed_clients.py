@@ -142,7 +142,7 @@ def test_a_thousand_killed_clients_hold_no_thread(living, tree, monkeypatch):
 
 
 def connect_often(count: int) -> None:
-    """Have so many connections made, of which most say nothing and some half of a frame."""
+    """Open and close this many connections; most send nothing, some half of a frame."""
     chance = random.Random(10)
     for _ in range(0, count, OPEN_AT_ONCE):
         some = []

@@ -65,7 +65,7 @@ def _dotted(difference: Difference) -> bool:
     rules = (entry.data for entry in entries if os.path.basename(entry.path) in _RULES_FILES)
     slashed = any(b"/" in data for data in rules)
     # Other files are left out, and other files are shown.
-    return slashed and any(map(_DOTTED.match, case.operands)) and _may_be_of_files(difference)
+    return slashed and any(map(_DOTTED.match, case.operands)) and _may_be_due_to_files(difference)
 
 
 def _slash(difference: Difference) -> bool:
@@ -79,7 +79,7 @@ def _slash(difference: Difference) -> bool:
 _SUMMARY = re.compile(rb'\d[\d.]* (match|file|byte|second)[a-z ]*\n?|.*"type":"summary"\}\n?')
 
 
-def _may_be_of_files(difference: Difference) -> bool:
+def _may_be_due_to_files(difference: Difference) -> bool:
     """What differs may be due to which files are searched."""
     # With -L a loop, or a link to nothing; with -q an operand that is no more asked about.
     complains = difference.case.has("-L", "--follow", "-q", "--quiet")
@@ -89,7 +89,7 @@ def _may_be_of_files(difference: Difference) -> bool:
 
 def _lists_other_files(difference: Difference, *, distinct: bool = False) -> bool:
     """One answer is the other without some lines; of equal lines `distinct` regards one alone."""
-    if not _may_be_of_files(difference):
+    if not _may_be_due_to_files(difference):
         return False
     statuses = {difference.ours.status, difference.theirs.status}
     if not difference.ours.out and not difference.theirs.out:  # -q
@@ -144,6 +144,10 @@ def _piece_starts(difference: Difference) -> bool:
     return asks and pieces and difference.aspects == ("stdout",)
 
 
+def _has_nul(case: Case) -> bool:
+    return any(b"\0" in data for data in case.tree.files().values())
+
+
 def _limited(case: Case) -> bool:
     return any(flag[0].startswith("-m") for flag in case.flags)
 
@@ -156,8 +160,7 @@ def _other_counts(difference: Difference) -> bool:
     case = difference.case
     counts = case.has("--passthru") and case.has(*_COUNTS_AND_LISTS)
     looks = case.has("--crlf") or (case.has("-v", "--invert-match") and _limited(case))
-    has_nul = any(b"\0" in data for data in case.tree.files().values())
-    return counts and (looks or has_nul) and _may_be_of_files(difference)
+    return counts and (looks or _has_nul(case)) and _may_be_due_to_files(difference)
 
 
 _MATCHED_LINES = re.compile(rb"\d+ matched lines")
@@ -166,13 +169,12 @@ _MATCHED_LINES = re.compile(rb"\d+ matched lines")
 def _inverted_nul(difference: Difference) -> bool:
     """With `-v` and a NUL the number of matching lines differs, and nothing else."""
     case = difference.case
-    has_nul = any(b"\0" in data for data in case.tree.files().values())
     ours, theirs = (
         _MATCHED_LINES.sub(b"", masked(case, answer.out))
         for answer in (difference.ours, difference.theirs)
     )
     inverted = any(flag[0] in ("-v", "--invert-match") for flag in case.flags)
-    return inverted and has_nul and difference.aspects == ("stdout",) and ours == theirs
+    return inverted and _has_nul(case) and difference.aspects == ("stdout",) and ours == theirs
 
 
 def _panicked(difference: Difference) -> bool:

@@ -64,8 +64,7 @@ class Chores:
             # It may have gone while another child was waited for.
             if root is not None and not os.path.isdir(root):  # noqa: PTH112
                 raise BackendFailure("the folder is gone")
-            words = () if root is None else (root,)
-            child = self._start(verb, words)
+            child = self._start(verb, *([] if root is None else [root]))
             try:
                 _, said = child.communicate()
             finally:
@@ -74,7 +73,7 @@ class Chores:
             last = said.decode(errors="replace").strip().rpartition("\n")[2]
             raise BackendFailure(f"`triseek {verb}` ended with {child.returncode}: {last}")
 
-    def _start(self, verb: str, words: tuple[str, ...]) -> subprocess.Popen[bytes]:
+    def _start(self, verb: str, *words: str) -> subprocess.Popen[bytes]:
         if self._closed:
             raise BackendFailure("the daemon is stopping")
         self._child = child = children.start(

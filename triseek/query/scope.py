@@ -191,6 +191,7 @@ class Scope:
         back = np.where(left.dirs, as_dir > 0, (as_file > 0) | typed)
         back &= ~self._pruned(left.table, named)
         if not self.spec.allowlist:
+            # The walk entered hidden folders of the allow-list; ripgrep does if a glob takes them.
             hidden = np.flatnonzero(back & left.table.starts_with(b".") & (left.table.depths > 1))
             back[hidden] = self._takes_top(left.table, hidden)
         if self.spec.max_depth is not None:

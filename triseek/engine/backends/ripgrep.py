@@ -281,12 +281,12 @@ class _Question:
         self.totals.skipped += skipped
 
     def _is_searched_again(self, request: SearchRequest) -> bool:
-        """Whether what rg prints leaves in doubt how a line ends, or how its file was read."""
+        """Whether rg's output does not tell how a line ends, what follows it, or how rg read it."""
         # What follows a row is not printed, and decides what matches in one that -v has chosen.
-        ends = self.spanning and (request.pattern.crlf or request.invert)
+        unknown = self.spanning and (request.pattern.crlf or request.invert)
         # rg warns of a NUL behind lines that match, not behind those it only shows.
         nuls = request.passthru and request.past_nul
-        return request.mode == "lines" and (ends or nuls or self.search.pattern.asks_text_start)
+        return request.mode == "lines" and (unknown or nuls or self.search.pattern.asks_text_start)
 
     @property
     def _lead(self) -> bytes:
