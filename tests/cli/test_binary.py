@@ -119,7 +119,9 @@ def test_a_file_is_shown_up_to_its_first_nul_on_every_road(
 @pytest.mark.parametrize(
     "words",
     ["--mmap -n '99 needle'", "--binary -c a", "-uuu -n '9 needle'", "--binary '^$'",
-     "-uuu -n needle", "--binary -n needle", "-uuu -v --json needle"],
+     "-uuu -n needle", "--binary -n needle", "-uuu -v --json needle",
+     "--binary --stats --passthru '99 needle'", "--binary --stats -C1 needle",
+     "--binary --stats -v -C1 needle", "--binary --stats -o needle", "--binary --stats -q needle"],
 )  # fmt: skip
 def test_how_binary_files_are_read_can_be_chosen(words: str, road: str, searched: Path) -> None:
     given = shlex.split(words)
@@ -127,6 +129,22 @@ def test_how_binary_files_are_read_can_be_chosen(words: str, road: str, searched
     mine, its = triseek([f"--engine={road}", *given], searched), rg(given, searched)
 
     assert (mine.status, _timeless(mine.out)) == (its.status, _timeless(its.out))
+
+
+@pytest.mark.parametrize("words", ["-l -v", "-l -v -A1", "-q -v", "--files-without-match -v"])
+@pytest.mark.parametrize("limit", range(1, 6))
+def test_each_buffer_counts_as_one_line_where_v_lists_files(
+    limit: int, words: str, tmp_path: Path
+) -> None:
+    (tmp_path / "in_the_fifth").write_bytes(b"q\n" * 140_000 + b"\0\n")
+    (tmp_path / "in_the_third").write_bytes(b"q\n" * 40_000 + b"\0\n")
+    (tmp_path / "matching").write_bytes(b"\n" * 20_000 + b"x\n" * 100_000 + b"\0\n")
+    for name in ("in_the_fifth", "in_the_third", "matching"):
+        given = [*words.split(), f"-m{limit}", "x", "-g", name]
+
+        mine, its = triseek(given, tmp_path), rg(given, tmp_path)
+
+        assert (mine.status, mine.out) == (its.status, its.out), name
 
 
 @pytest.mark.parametrize(

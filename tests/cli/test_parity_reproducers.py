@@ -139,6 +139,8 @@ CASES = [
     # Of ripgrep's own tests: r2094 and r1095_crlf_empty_match.
     Case(b"a\nb\nc\na\nb\nc", "-U -m1 --passthru -r B b"),
     *(Case(b"test\r\n\n", rf"--json -U {flags} '\n'") for flags in ("", "--crlf")),
+    # Behind the last of -m a line of context that matches is a row of its own.
+    *(Case(b"\n ", rf"--json -U -m1 {flags} '\W'") for flags in ("-C1", "-A2", "-B1")),
     # Which files have a count of 0 depends on where ripgrep notices a NUL.
     *(
         Case(content, f"-c --include-zero {flags} '{pattern}'")

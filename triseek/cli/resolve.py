@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from triseek.cli.args import LowArgs
     from triseek.cli.world import World
-    from triseek.model.search import EngineChoice, Mode, TypeChange, TypeChoice
+    from triseek.model.search import EngineChoice, Mode, PastNul, TypeChange, TypeChoice
 
 Kind: TypeAlias = Literal["tree", "file", "stdin", "missing"]
 
@@ -256,8 +256,15 @@ def _request(
         line_numbers=look.line_number or shows == "envelope",
         engine=_engine(low),
         mapped=low.mmap == "always",
-        past_nul=low.stats or shows == "json",
+        past_nul=_past_nul(low, shows),
     )
+
+
+def _past_nul(low: LowArgs, shows: str) -> PastNul:
+    """A search stops at the first row that is not shown, as ripgrep's; not where it only counts."""
+    if shows == "json" or (low.stats and (low.quiet or shows != "standard")):
+        return "all"
+    return "first" if low.stats else "none"
 
 
 def _pattern_spec(low: LowArgs, patterns: tuple[str, ...]) -> PatternSpec:

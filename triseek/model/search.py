@@ -13,6 +13,7 @@ Freshness: TypeAlias = Literal["synced", "swept", "unverified"]
 TypeChange: TypeAlias = tuple[Literal["add", "clear"], str]
 TypeChoice: TypeAlias = tuple[Literal["select", "negate"], str]
 Opening: TypeAlias = Literal["any", "regular", "inside"]
+PastNul: TypeAlias = Literal["none", "first", "all"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,8 +131,9 @@ class SearchRequest:
     where it stands; -1 for none."""
     mapped: bool = False
     """Notice NUL bytes where ripgrep does when it maps a file (--mmap), not where it reads it."""
-    past_nul: bool = False
-    """Give the rows behind a NUL byte, too, where a binary file is searched to its end (--json)."""
+    past_nul: PastNul = "none"
+    """Which rows behind a NUL byte are given, where a binary file is searched to its end. first:
+    one that follows the last row shown and matches (--stats counts it); all: every row (--json)."""
     sweep: bool = True
     """Compare the tree with the index before answering from it; without, an answer may miss what
     changed since the index was written, and says so (`unverified`)."""

@@ -70,10 +70,12 @@ def search_buffered(
             `ROWS_MAX_BYTES`.
         OutOfTime: as `model.budget.check`.
     """
-    if reads_on(pattern, request):
+    if request.mode == "files_without_match":
         outcome = search_buffered(read, pattern, replace(request, mode="count"), stops=stops)
         return outcome._replace(count=min(outcome.count, 1))
     buffer = _LineBuffer(read, stops=stops)
+    if reads_on(pattern, request):
+        return _read_on(buffer, pattern, request)
     progress = lines.Progress()
     parts = Held()
     line, searched, keep, shown = 1, 0, 0, 0
@@ -87,7 +89,7 @@ def search_buffered(
             parts.add(table, data)
             if buffer.nul < 0:
                 shown += len(table)
-            elif request.mode == "lines" and not request.past_nul:
+            elif request.mode == "lines" and request.past_nul != "all":
                 break  # no further row is shown
         searched = start + len(data)
         kept = _kept(data, rows, request)
@@ -102,6 +104,21 @@ def search_buffered(
         return Outcome(lines.NO_ROWS, b"", count, Nul(buffer.nul, stops, 0, 0))
     nul = Nul(buffer.nul, stops, shown, buffer.start + (0 if stops else len(buffer.lines)))
     return _shown(found.rows, found.text, nul, request)
+
+
+def _read_on(buffer: _LineBuffer, pattern: Pattern, request: SearchRequest) -> Outcome:
+    """Search for -l where ripgrep reads on: a match ends the search of its buffer only."""
+    matching = 0
+    """Buffers with a match, each of which counts as one line for -m."""
+    while matching != request.max_count and buffer.fill(buffer.start + len(buffer.lines)):
+        progress = lines.Progress()
+        lines.extract(buffer.lines, 0, pattern, request, progress)
+        matching += progress.count
+    count = min(matching, 1)
+    if buffer.nul < 0:
+        return Outcome(lines.NO_ROWS, b"", count, None)
+    stops = buffer.stops
+    return Outcome(lines.NO_ROWS, b"", 0 if stops else count, Nul(buffer.nul, stops, 0, 0))
 
 
 def reads_on(pattern: Pattern, request: SearchRequest) -> bool:
@@ -164,10 +181,12 @@ def _shown(rows: np.ndarray, text: bytes, nul: Nul, request: SearchRequest) -> O
     # A row that stops the search is not looked at; what stands before a match is set apart first.
     gap = gap and not (stops and not rows["context"][shown])
     matches = ~rows["context"]
-    kept = len(rows) if request.past_nul and not stops else shown
     # The first match that is not shown counts: because of it the file is said to match.
-    count = int(matches[: kept if stops else kept + 1].sum())
-    return Outcome(rows[:kept], text, count, nul._replace(gap=gap))
+    counted = shown if stops else shown + int(matches[shown : shown + 1].sum())
+    if request.past_nul == "all" and not stops:
+        counted = len(rows)
+    kept = shown if request.past_nul == "none" else counted
+    return Outcome(rows[:kept], text, int(matches[:counted].sum()), nul._replace(gap=gap))
 
 
 def _is_apart(rows: np.ndarray, place: int, request: SearchRequest) -> bool:
@@ -223,7 +242,7 @@ class _LineBuffer:
         self.nul = -1
         """Where the first NUL stands, once it was read."""
         self._read = read
-        self._stops = stops
+        self.stops = stops
         self._room = BUFFER_BYTES
         self._data = b""
         self._whole = 0
@@ -255,7 +274,7 @@ class _LineBuffer:
             if (at := piece.find(NUL)) >= 0:
                 if self.nul < 0:
                     self.nul = self.start + len(self._data) + at
-                if self._stops:
+                if self.stops:
                     return False
                 piece = piece.translate(_NUL_AS_LINE_END)
             held = len(self._data)

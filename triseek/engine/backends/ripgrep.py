@@ -282,10 +282,12 @@ class _Question:
 
     def _is_searched_again(self, request: SearchRequest) -> bool:
         """Whether rg's output does not tell how a line ends, what follows it, or how rg read it."""
+        # Behind the last of -m a line of context that matches is a row of its own.
+        ends_in_context = request.max_count is not None and request.after > 0
         # What follows a row is not printed, and decides what matches in one that -v has chosen.
-        unknown = self.spanning and (request.pattern.crlf or request.invert)
+        unknown = self.spanning and (request.pattern.crlf or request.invert or ends_in_context)
         # rg warns of a NUL behind lines that match, not behind those it only shows.
-        nuls = request.passthru and request.past_nul
+        nuls = request.passthru and request.past_nul != "none"
         return request.mode == "lines" and (unknown or nuls or self.search.pattern.asks_text_start)
 
     @property
