@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -16,33 +15,21 @@ from pathlib import Path
 
 import pytest
 
+from tests import namespaces
 from tests.e2e.living import ROOT, Living
 
 LIMIT = "/proc/sys/user/max_inotify_watches"
 FOLDERS = 40
 WORD = "deep_alpha"
+REFUSAL = namespaces.refusal(f"echo 5 > {LIMIT}")
 
 
-def in_namespace(*words):
-    """Words to run a program as root of a user namespace of its own."""
-    return ["unshare", "--user", "--map-root-user", *words]
-
-
-def is_refused():
-    """Why a limit of a namespace cannot be set here; empty if it can."""
-    if shutil.which("unshare") is None:
-        return "no unshare"
-    script = f"echo 5 > {LIMIT}"
-    done = subprocess.run(
-        in_namespace("sh", "-c", script), capture_output=True, text=True, check=False
-    )
-    return done.stderr.strip() if done.returncode else ""
-
-
-@pytest.mark.skipif(bool(is_refused()), reason=f"limits of user namespaces: {is_refused()}")
+@pytest.mark.skipif(bool(REFUSAL), reason=f"limits of user namespaces: {REFUSAL}")
 def test_out_of_watches_no_answer_is_wrong_and_all_say_so(home, tmp_path):
     done = subprocess.run(
-        in_namespace(sys.executable, "-m", "tests.e2e.test_watch_limit", str(home), str(tmp_path)),
+        namespaces.command(
+            sys.executable, "-m", "tests.e2e.test_watch_limit", str(home), str(tmp_path)
+        ),
         cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip

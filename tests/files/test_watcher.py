@@ -16,6 +16,7 @@ from statistics import quantiles
 
 import pytest
 
+from tests import namespaces
 from triseek.errors import RepoNotDetected, StateUnwritable
 from triseek.files import inotify
 from triseek.files.watched import PROCESS, allowance
@@ -561,9 +562,9 @@ def in_namespace(script: str, *words: str, setup: str = "true") -> None:
     """Run a script of this project as root of a user namespace of its own: it may mount there,
     and lower its own limits."""
     shell = f'{setup} && exec "$@"'
-    command = ["unshare", "-Urm", "sh", "-c", shell, "sh", sys.executable, "-c", script, *words]
-    if shutil.which("unshare") is None or subprocess.call(["unshare", "-Urm", "true"]):
-        pytest.skip("no user namespaces here")
+    command = namespaces.command("sh", "-c", shell, "sh", sys.executable, "-c", script, *words)
+    if refusal := namespaces.refusal():
+        pytest.skip(f"no user namespaces here: {refusal}")
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
     done = subprocess.run(
         command, check=False, capture_output=True, text=True, env=environment, timeout=60
