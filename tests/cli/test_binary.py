@@ -131,6 +131,20 @@ def test_how_binary_files_are_read_can_be_chosen(words: str, road: str, searched
     assert (mine.status, _timeless(mine.out)) == (its.status, _timeless(its.out))
 
 
+@pytest.mark.parametrize(
+    "words", ["-m1 -C1", "-m2 -C1", "-m1 -A1 -c", "-m1 -A1 --count-matches", "-m2 -A1 -c"]
+)
+def test_a_search_that_has_enough_meets_no_further_nul(words: str, tmp_path: Path) -> None:
+    (tmp_path / "late").write_bytes(b"a hit hit\n" + b"no\n" * 22_000 + b"\0x\n")
+    (tmp_path / "long").write_bytes(b"\0\r\n\na hit hit\nhit" + b"y" * 70_000 + b"\nhit\n\r\n")
+    for name in ("late", "long"):
+        given = ["--binary", *words.split(), "hit", "-g", name]
+
+        mine, its = triseek(["--engine=scan", *given], tmp_path), rg(given, tmp_path)
+
+        assert (mine.status, mine.out) == (its.status, its.out), name
+
+
 @pytest.mark.parametrize("words", ["-l -v", "-l -v -A1", "-q -v", "--files-without-match -v"])
 @pytest.mark.parametrize("limit", range(1, 6))
 def test_each_buffer_counts_as_one_line_where_v_lists_files(
@@ -142,7 +156,7 @@ def test_each_buffer_counts_as_one_line_where_v_lists_files(
     for name in ("in_the_fifth", "in_the_third", "matching"):
         given = [*words.split(), f"-m{limit}", "x", "-g", name]
 
-        mine, its = triseek(given, tmp_path), rg(given, tmp_path)
+        mine, its = triseek(["--engine=scan", *given], tmp_path), rg(given, tmp_path)
 
         assert (mine.status, mine.out) == (its.status, its.out), name
 

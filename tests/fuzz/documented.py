@@ -156,11 +156,27 @@ _COUNTS_AND_LISTS = ("-c", "--count", "--count-matches", "-l", "--files-without-
 
 
 def _other_counts(difference: Difference) -> bool:
-    """--passthru is given with a count or a list, and --crlf, -v and -m, or a NUL."""
+    """A count or a list, and --passthru with --crlf, -v and -m, or a NUL, or a NUL in context."""
     case = difference.case
-    counts = case.has("--passthru") and case.has(*_COUNTS_AND_LISTS)
     looks = case.has("--crlf") or (case.has("-v", "--invert-match") and _limited(case))
-    return counts and (looks or _has_nul(case)) and _may_be_due_to_files(difference)
+    passes = case.has("--passthru") and (looks or _has_nul(case))
+    whole = case.has("-U", "--multiline", "--mmap") and _has_nul(case) and _has_context(case)
+    counts = case.has(*_COUNTS_AND_LISTS)
+    quiet = whole and case.has("-q", "--quiet")
+    return (quiet or (counts and (passes or whole))) and _may_be_due_to_files(difference)
+
+
+def _has_context(case: Case) -> bool:
+    return any(flag[0][:2] in ("-A", "-B", "-C") for flag in case.flags)
+
+
+def _separated_warning(difference: Difference) -> bool:
+    """With -v, lines of context and a NUL ripgrep writes the separator again, and nothing else."""
+    case = difference.case
+    asked = case.has("-v", "--invert-match") and _has_context(case) and _has_nul(case)
+    ours, theirs = _shown_lines(difference)
+    more = theirs - ours
+    return asked and difference.aspects == ("stdout",) and ours <= theirs and len(more) == 1
 
 
 _MATCHED_LINES = re.compile(rb"\d+ matched lines")
@@ -232,6 +248,7 @@ RULES = (
     Documented("Paths that begin with `././`", _dotted),
     Documented("Statistics", _inverted_nul),
     Documented("Counts and lists", _other_counts),
+    Documented("Where a NUL is met", _separated_warning),
     Documented("`-v` with `-m` and lines of context", _behind_inverted),
     Documented("Lines that begin inside a character", _stray_lines),
     Documented("The glob `/`", _slash),

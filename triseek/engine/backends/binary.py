@@ -227,7 +227,7 @@ def _met_in_matches(data: bytes, pattern: Pattern, request: SearchRequest) -> in
 
 def _kept(data: bytes, rows: lines.Rows, request: SearchRequest) -> int:
     """Return from where on ripgrep keeps a buffer for what comes next (`Core::roll`)."""
-    if not (request.before or request.after):
+    if request.mode != "lines" or not (request.before or request.after):
         return len(data)
     visited = rows.ends[-1] if rows.ends else 0
     return lines.start_of_lines_before(data, len(data), request.before + 1, visited)

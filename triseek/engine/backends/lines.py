@@ -482,6 +482,7 @@ def _show(
         _show_unmatched(data, rows, request, progress, shown)
     else:
         _show_after(data, rows, request, progress, shown, len(data))
+        progress.done = _has_enough(request, progress)
 
 
 def _show_unmatched(
@@ -490,7 +491,7 @@ def _show_unmatched(
     """Show the lines from `shown` on, none of which matches any more."""
     if not request.invert:
         _show_after(data, rows, request, progress, shown, len(data))
-        progress.done = progress.owed <= 0 and not request.passthru
+        progress.done = _has_enough(request, progress)
         return
     for line in each_line(data, shown, len(data)):
         rows.add(*line, context=False)
@@ -508,9 +509,14 @@ def _count_hit(request: SearchRequest, progress: Progress) -> bool:
         progress.hits += 1
         progress.count += 1
         progress.owed = 0 if request.passthru else request.after
-    enough = progress.hits == request.max_count and progress.owed <= 0
-    progress.done = enough and not request.passthru
+    progress.done = _has_enough(request, progress)
     return progress.done
+
+
+def _has_enough(request: SearchRequest, progress: Progress) -> bool:
+    """Return whether `max_count` was reached and nothing more is owed."""
+    enough = progress.hits == request.max_count and progress.owed <= 0
+    return enough and not request.passthru
 
 
 def _show_between(
