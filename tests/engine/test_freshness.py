@@ -209,6 +209,23 @@ def test_a_glob_brings_nothing_back_from_a_folder_that_is_ignored_by_now(tree):
     assert found == roads.ask(scan, "needle", scope=scope)
 
 
+@pytest.mark.parametrize("rule", ["!.github\n", "!*/\n", "nothing\n"])
+@pytest.mark.parametrize(
+    "scope", [{"globs": ("*.py",)}, {"types": ("py",)}, {"globs": (".github/**",)}], ids=str
+)
+def test_a_hidden_file_is_found_where_a_rule_takes_its_folder(tree, rule, scope):
+    root, index_dir = tree
+    hidden = {".github/.x.py": "needle\n", ".github/.w/y.py": "needle\n"}
+    roads.write(root, {".ignore": rule, ".github/z.py": "needle\n", **hidden})
+    build(root, index_dir)
+
+    indexed, scan = roads.both(root, index_dir)
+    found = roads.ask(indexed, "needle", scope=ScopeSpec(**scope))
+
+    assert found == roads.ask(scan, "needle", scope=ScopeSpec(**scope))
+    assert (".github/.x.py" in roads.paths(found)) == (rule != "nothing\n")
+
+
 def test_a_named_folder_that_is_ignored_by_now_is_for_another_road(tree):
     root, index_dir = tree
     indexed, _ = roads.both(root, index_dir)

@@ -70,7 +70,8 @@ def test_places_only_the_allow_list_shows_are_chosen_as_rg_chooses_them(tmp_path
     ):  # fmt: skip
         scope = Scope.compile(spec)
         keep = scope.select(found.paths, shown)
-        back = scope.may_whitelist(found.excluded)
+        left_out = scope.may_whitelist(found.excluded)
+        back = [entry for entry in left_out if not scope.below_hidden(entry)]
         ours = {found.paths[at] for at in np.flatnonzero(keep).tolist()}
         ours |= {entry.path for entry in back if not entry.is_dir}
         below = tuple(entry.path + b"/" for entry in back if entry.is_dir)

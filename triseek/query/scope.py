@@ -179,7 +179,7 @@ class Scope:
         """Those of the entries the default walk left out that these globs or types bring back.
 
         A folder in the answer is entered again by ripgrep; what it lists there must be walked.
-        `named` is as for `select`.
+        Those that are `below_hidden` ripgrep may not reach. `named` is as for `select`.
         """
         if not self.brings_back:
             return []
@@ -190,13 +190,20 @@ class Scope:
         typed = (as_file == 0) & left.hidden & (self._type_verdicts(left.table) > 0)
         back = np.where(left.dirs, as_dir > 0, (as_file > 0) | typed)
         back &= ~self._pruned(left.table, named)
-        if not self.spec.allowlist:
-            # The walk entered hidden folders of the allow-list; ripgrep does if a glob takes them.
-            hidden = np.flatnonzero(back & left.table.starts_with(b".") & (left.table.depths > 1))
-            back[hidden] = self._takes_top(left.table, hidden)
         if self.spec.max_depth is not None:
             back &= left.table.depths + left.dirs <= self.spec.max_depth
         return [left.entries[at] for at in np.flatnonzero(back).tolist()]
+
+    def below_hidden(self, entry: Excluded) -> bytes:
+        """Return the hidden folder in the root that an entry is in; empty if ripgrep enters it.
+
+        The default walk enters some of them by the allow-list. ripgrep does if a glob takes the
+        folder; whether an ignore rule does is the caller's business.
+        """
+        top, below, _ = entry.path.partition(b"/")
+        if self.spec.allowlist or not below or not top.startswith(b"."):
+            return b""
+        return b"" if self.overrides.decide(b"", [top], dirs=True).get(top) else top
 
     def _override_verdicts(self, table: PathTable) -> Verdicts:
         verdicts = self.overrides.verdicts(table, dirs=False)

@@ -172,13 +172,25 @@ class State:
         back = [] if dirt.directories else scope.may_whitelist(self.excluded, paths)
         if dirt.excluded:
             back = list(dict.fromkeys([*back, *scope.may_whitelist(dirt.excluded, paths)]))
-        folders = [entry.path for entry in back if entry.is_dir]
+        hidden = {entry: top for entry in back if (top := scope.below_hidden(entry))}
+        back = [entry for entry in back if entry not in hidden]
         found = [entry.path for entry in back if not entry.is_dir and self._is_file(entry.path)]
-        if folders:
-            below = walk.walk_below(self.root, scope.spec, folders).paths
-            most = scope.spec.max_depth
-            found += [path for path in below if most is None or path.count(b"/") < most]
+        found += self._below(scope, [entry.path for entry in back if entry.is_dir])
+        if hidden:
+            # Only a walk knows whether an ignore rule has ripgrep enter the folder.
+            files = {entry.path for entry in hidden if not entry.is_dir}
+            folders = tuple(entry.path + b"/" for entry in hidden if entry.is_dir)
+            listed = self._below(scope, sorted(set(hidden.values())))
+            found += [path for path in listed if path in files or path.startswith(folders)]
         return found
+
+    def _below(self, scope: Scope, folders: list[bytes]) -> list[bytes]:
+        """Files that a walk lists below these folders, now."""
+        if not folders:
+            return []
+        listed = walk.walk_below(self.root, scope.spec, folders).paths
+        most = scope.spec.max_depth
+        return [path for path in listed if most is None or path.count(b"/") < most]
 
     def _is_file(self, path: bytes) -> bool:
         """Whether a regular file is there now; links are not followed."""
