@@ -96,9 +96,12 @@ def test_what_only_the_daemon_can_do_is_one_clear_error(stopped, words):
     assert keeps_nobody_waiting(done, reference)
 
 
-def test_a_hook_is_silent(stopped):
+@pytest.mark.parametrize(
+    "event", ["PreToolUse", "PostToolUse", "UserPromptSubmit", "SessionStart", "PreCompact", "Stop"]
+)
+def test_a_hook_is_silent(stopped, event):
     living, alone, tree = stopped
-    words = ["hook", "PostToolUse", "--harness", "codex"]
+    words = ["hook", event, "--harness", "codex"]
     done, reference = living.run(*words, cwd=tree), alone.run(*words, cwd=tree)
 
     assert (done.status, bytes(done.out)) == (0, b"")
