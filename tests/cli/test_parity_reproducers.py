@@ -131,6 +131,18 @@ CASES = [
         for flags in ("", "-M5", "-M5 --max-columns-preview", "--trim", "--color=always")
         for pattern in (r"$\<|a\nb?", r"\n", "[^x]", "(?s)b.a")
     ),
+    # --vimgrep shows the first line of a match that is not too long, and those before it.
+    *(
+        Case(b"abcd\nabcdef\nab\n\n", f"-U --vimgrep {flags} -e '{pattern}'")
+        for flags in ("-M2", "-M4", "-M1 -b", "-M2 --max-columns-preview", "-M2 -rXYZ")
+        for pattern in (r"[a-z\n]+", r"f\n", r"d\nab")
+    ),
+    # The end of a line and its CR LF are two places.
+    *(
+        Case(b"a \r\nb\nc\r\r\n\r\nd", f"{flags} '{pattern}'")
+        for flags in ("-n", "-c", "-v -n", "--passthru -n", "--crlf -n", "-U -o")
+        for pattern in (r"\s??(?R:$)$", "x?$(?R:$)", "(?R:^)^", "(?R:$)|$")
+    ),
     # What is wrong with the words is said before anything is searched, or nothing is.
     *(
         Case(b"needle\n", f"{words} f")

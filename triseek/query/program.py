@@ -181,11 +181,15 @@ def _can_be_empty(node: Node, below: list[bool]) -> bool:
 
 def matches_every_line(tree: Node) -> bool:
     """Return whether there is a match of nothing at the beginning, or at the end, of any line."""
-    return any(fold(tree, partial(_is_empty_where, kinds)) for kinds in (_LINE_STARTS, _LINE_ENDS))
+    return any(fold(tree, partial(_is_empty_where, kinds)) for kinds in _LINE_EDGES)
 
 
-_LINE_STARTS: tuple[LookKind, ...] = ("line_start", "line_start_crlf")
-_LINE_ENDS: tuple[LookKind, ...] = ("line_end", "line_end_crlf")
+_LINE_EDGES: tuple[tuple[LookKind, ...], ...] = (
+    ("line_start", "line_start_crlf"),
+    ("line_end",),
+    ("line_end_crlf",),
+)
+"""Assertions that hold together somewhere in any line. The two ends of a line do not in CR LF."""
 
 
 def _is_empty_where(holds: tuple[LookKind, ...], node: Node, below: list[bool]) -> bool:

@@ -169,28 +169,32 @@ class RowWriter:
         self.pieces.append(self._look.line_end)
 
     def _first_lines(self, text: bytes, number: int, offset: int) -> None:
-        """--vimgrep shows a match of several lines by its first."""
+        """--vimgrep shows a match of several lines by its first that is not too long."""
         lines = line_spans(text)
         ends = [end for _, end in lines]
         for span in self._spans:
-            place = bisect_right(ends, span[0])
-            if place < len(lines) and lines[place][0] < span[1]:
+            for place in range(bisect_right(ends, span[0]), len(lines)):
                 begin, end = lines[place]
+                if begin >= span[1]:
+                    break
                 self._prefix(number + place, max(0, span[0] - begin) + 1, offset + begin)
-                self._write_first_line(text, begin, end, span)
+                if self._write_first_line(text, begin, end, span):
+                    break
 
-    def _write_first_line(self, text: bytes, begin: int, end: int, span: Span) -> None:
+    def _write_first_line(self, text: bytes, begin: int, end: int, span: Span) -> bool:
+        """Write a line of a match; False if it is too long, and left out."""
         end = self._trimmed(text, begin, end)
         begin = self._untrimmed(text, begin, end)
         if self._too_long(end - begin):
             self._write_exceeded(text, begin, end, [span], [0])
-            return
+            return False
         first, last = max(begin, span[0]), min(end, span[1])
         if first < last:
             self.pieces += [text[begin:first], self._painted(text[first:last]), text[last:end]]
         else:
             self.pieces.append(text[begin:end])
         self.pieces.append(self._look.line_end)
+        return True
 
     # Pieces
 
