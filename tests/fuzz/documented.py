@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 from collections import Counter
@@ -198,6 +199,22 @@ def _panicked(difference: Difference) -> bool:
     return difference.theirs.status == 101 and b"panicked at" in difference.theirs.err
 
 
+_UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_REPLACEMENT = re.compile(rb"\xef(\xbf\xbd?)?")
+
+
+def _cut_replacement(difference: Difference) -> bool:
+    """With -U ripgrep drops bytes of the U+FFFD that stands for the end of a UTF-16 file."""
+    case = difference.case
+    texts = [*case.tree.files().values(), case.stdin or b""]
+    cut = case.has("-U", "--multiline") and any(data[:2] in _UTF16_MARKS for data in texts)
+    ours, theirs = (
+        _REPLACEMENT.sub(b"", _SUMMARY.sub(b"", masked(case, answer.out)))
+        for answer in (difference.ours, difference.theirs)
+    )
+    return cut and difference.aspects == ("stdout",) and ours == theirs
+
+
 def _rules_above(difference: Difference) -> bool:
     """A glob with a slash stands in an ignore file above what was named."""
     case = difference.case
@@ -255,5 +272,6 @@ RULES = (
     Documented("Invalid globs in ignore files", _invalid_globs),
     Documented("The beginning of what was read", _piece_starts),
     Documented("Where ripgrep fails", _panicked),
+    Documented("Where ripgrep fails", _cut_replacement),
     Documented("Ignore rules of a parent folder, seen from a folder below", _rules_above),
 )
