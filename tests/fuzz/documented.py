@@ -236,10 +236,12 @@ _SEPARATORS = re.compile(rb"[:-]")
 
 
 def _behind_inverted(difference: Difference) -> bool:
-    """With `-v`, `-m` and lines of context ripgrep shows a line more, or as a match."""
+    """With `-v`, `-m` and lines of context ripgrep shows or counts a line more, or as a match."""
     flags = {flag[0] for flag in difference.case.flags}
     asked = "-v" in flags and _limited(difference.case)
     shows = any(flag[:2] in ("-A", "-C") for flag in flags)
+    if asked and shows and difference.case.has("-c", "--count", "--count-matches"):
+        return difference.aspects == ("stdout",)
     ours, theirs = (
         Counter(_SEPARATORS.sub(b"", line) for line in lines.elements())
         for lines in _shown_lines(difference)
