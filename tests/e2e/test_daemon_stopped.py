@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -150,6 +151,38 @@ def test_an_mcp_server_answers(stopped):
         assert seconds[call] < WAIT_S + SLACK_S + SLOWER * seconds[0]  # its start: imports
     assert replies[1]["result"]["isError"] is False
     assert "does not answer" in replies[2]["result"]["content"][0]["text"]
+
+
+@pytest.mark.parametrize(
+    ("question", "path", "value"),
+    [
+        ("about", ["daemon"], False),
+        ("status", ["daemon", "reason"], "the daemon does not answer in time"),
+        ("search?q=needle", ["total_line_matches"], 1),
+    ],
+)
+def test_the_page_answers(stopped, question, path, value):
+    living, alone, tree = stopped
+    reference = alone.run("index-status", cwd=tree)
+    with subprocess.Popen(
+        [sys.executable, "-m", "triseek", "ui", str(tree), "--no-open"], stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        env={**living.env, "PYTHONPATH": str(ROOT)},
+    ) as page:  # fmt: skip
+        link = next(line.strip() for line in page.stdout if "http://" in line)
+        place, _, token = link.partition("#token=")
+        request = urllib.request.Request(
+            f"{place}api/{question}", headers={"Authorization": f"Bearer {token}"}
+        )
+        began = time.monotonic()
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            found = json.load(answer)
+        seconds = time.monotonic() - began
+        page.send_signal(signal.SIGINT)
+    for name in path:
+        found = found[name]
+    assert found == value
+    assert seconds < WAIT_S + SLACK_S + SLOWER * reference.seconds
 
 
 def test_force_ends_it(tmp_path):
