@@ -54,7 +54,7 @@ SEARCH_FIELDS: Mapping[str, tuple[str, bool]] = {
     "context_epoch": ("likewise; it rises when a context begins anew", True),
     "force_refreshed": ("true, if that was asked for", True),
     "fell_back": ("why a road failed before this one", True),
-    "notes": ("how the pattern was read, where that may surprise", True),
+    "notes": ("how the pattern was read, where that may surprise; binary files that match", True),
     "incomplete": ("why totals cover a part only: time was up", True),
     "searched": ("with no results: `files`, `skipped` and `freshness` of what was searched", True),
     "would_match": (

@@ -53,6 +53,12 @@ def test_an_answer_that_is_left_out():
     )
 
 
+def test_a_page_without_lines_says_why():
+    binary = text(results=[], notes=["bin: binary file matches"])
+
+    assert binary.endswith("bin: binary file matches\n\nno lines to show: what matches is binary")
+
+
 def test_a_page_that_is_not_the_last():
     assert text(truncated=True, next_offset=20).endswith(
         "\n\n[truncated: more results available — pass offset 20, raise `limit` (max 100) or "
@@ -76,10 +82,9 @@ def test_nothing_found():
 
 
 def test_behind_the_last_page_it_is_not_said_that_nothing_matches():
-    told = text(results=[])
+    told = text(results=[], asked={"query": "route", "offset": 40})
 
-    assert "no matches" not in told
-    assert "no more results" in told
+    assert told.endswith("\n\nno more results — `offset` is behind the last one")
 
 
 def test_files_and_counts():

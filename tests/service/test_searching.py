@@ -18,6 +18,7 @@ from tests.service.desks import (
     search,
     search_in,
 )
+from triseek.engine.ranked import BINARY_MAX
 from triseek.errors import InvalidQuery, InvalidRequest, RepoNotDetected
 from triseek.files.containment import PathOutside, PathRefused
 from triseek.service.desk import Call, Cancelled, Desk
@@ -32,6 +33,10 @@ TREE = {
     "Makefile": "all:\n\techo route\n\techo route\n",
     "pkg/tests/x.py": "routes\n",
 }
+
+
+LATE_NUL = "x\n" * 70_000 + "\0\n"
+"""A NUL behind what ripgrep reads at a time."""
 
 
 @pytest.fixture(params=["index", "tree"])
@@ -305,6 +310,28 @@ def test_a_glob_or_type_that_means_nothing_is_refused(desk, more):
 def test_an_empty_path_query_is_refused(desk):
     with pytest.raises(InvalidQuery):
         search_in(desk, "  ", "route")
+
+
+@pytest.mark.parametrize("by", ["index", "tree"])
+def test_a_binary_file_that_matches_is_named(repo, by):
+    late = f"needle\n{LATE_NUL}needle\n"
+    desk = desk_by(by, repo, {"bin": "a\0\nneedle\n", "late": late, "text": "needle\n"})
+
+    named, whole = search(desk, "needle", path="bin"), search(desk, "needle")
+    listed = search(desk, "needle", path="bin", output_mode="files")
+
+    assert (named["files_with_matches"], named["results"]) == (1, [])
+    assert named["notes"] == ['bin: binary file matches (found "\\0" byte around offset 1)']
+    assert paths(whole) == ["late", "text"]
+    [note] = whole["notes"]
+    assert note.startswith("late: WARNING: stopped searching binary file after match")
+    assert "notes" not in listed
+
+
+def test_a_few_binary_files_that_match_are_named(repo):
+    desk = desk_on(repo({f"{number}": f"needle\n{LATE_NUL}" for number in range(9)}))
+
+    assert len(search(desk, "needle")["notes"]) == BINARY_MAX
 
 
 def test_names_that_are_not_utf8_are_shown_as_far_as_they_can_be(repo):

@@ -39,7 +39,7 @@ from triseek.model import budget
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from triseek.engine.backends.base import Batch
+    from triseek.engine.backends.base import Batch, Nul
     from triseek.engine.engine import Engine
     from triseek.engine.search import Search
     from triseek.model.search import Route, SearchRequest, Totals
@@ -52,6 +52,8 @@ REACH_MAX = 10_000
 """Offset and limit together, at most: so much is held in memory."""
 MATCHED_MAX = 20_000
 """Beyond so many matching paths they are not told."""
+BINARY_MAX = 5
+"""So many binary files that match are named."""
 STOPPED = "stopped before the end; totals and order cover what was searched"
 
 
@@ -94,6 +96,9 @@ class Ranked:
     """Whether something lies behind this page."""
     matched: frozenset[bytes] | None
     """Every matching path; None if they are more than `MATCHED_MAX`."""
+    binary: Mapping[bytes, Nul]
+    """The first `BINARY_MAX` binary files that match, whose lines behind a NUL are not shown; none
+    in the modes that count or list files."""
     shorter: Callable[[int], list[File]]
     """`files` as they would be with another, smaller `limit`."""
 
@@ -153,6 +158,7 @@ def ranked(
         notes=search.notes,
         more=best.total > offset + limit,
         matched=best.matched,
+        binary=best.binary,
         shorter=shorter,
     )
 
@@ -222,6 +228,8 @@ class _Best:
         """Results are lines, or else files; `reach` is how many of them may be asked for."""
         self.total = 0
         """Results of all batches."""
+        self.binary: dict[bytes, Nul] = {}
+        """`Ranked.binary`."""
         self._request = search.request
         self._pattern = search.pattern
         self._reach = reach
@@ -248,9 +256,12 @@ class _Best:
         edges = np.searchsorted(batch.rows["file"], np.arange(len(batch.paths) + 1))
         results = _matches_in(batch, edges) if self._by_line else [1] * len(batch.paths)
         self.total += sum(results)
+        if self._by_line:
+            binary = [(batch.paths[number], nul) for number, nul in sorted(batch.nuls.items())]
+            self.binary.update(binary[: BINARY_MAX - len(self.binary)])
         best = _highest(defines, edges)
         for number in self._hopeful(batch.paths, best):
-            if results[number]:  # a binary file that matches has no line to show; it is told so
+            if results[number]:  # a binary file that matches may have no line to show
                 first, last = int(edges[number]), int(edges[number + 1])
                 self._offer(batch, number, best[number], slice(first, last), defines)
 

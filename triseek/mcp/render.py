@@ -56,7 +56,7 @@ def _search(tool: str, arguments: Mapping[str, Any], found: Mapping[str, Any]) -
         yield f"incomplete: {found['incomplete']}"
     if not found["results"]:
         yield ""
-        yield from _nothing(found)
+        yield from _nothing(arguments, found)
     for result in found["results"]:
         yield from _result(result)
     if found.get("truncated"):
@@ -93,10 +93,13 @@ def _header(tool: str, arguments: Mapping[str, Any], found: Mapping[str, Any]) -
 _QUERIES = ("query", "content_query", "path_query")
 
 
-def _nothing(found: Mapping[str, Any]) -> Iterator[str]:
+def _nothing(arguments: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[str]:
     searched = found.get("searched")
     if found.get("files_with_matches"):
-        yield "no more results — `offset` is behind the last one"
+        if arguments.get("offset"):
+            yield "no more results — `offset` is behind the last one"
+        else:
+            yield "no lines to show: what matches is binary"
         return
     if searched is None:
         yield f"no matches — {found.get('next_step', 'try fewer words')}"

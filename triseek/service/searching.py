@@ -6,6 +6,7 @@ import os
 from dataclasses import astuple, replace
 from typing import TYPE_CHECKING, Any
 
+from triseek.engine.backends.file import detail
 from triseek.engine.find_files import GLOB_SIGNS
 from triseek.engine.ranked import ranked
 from triseek.errors import InvalidQuery
@@ -259,8 +260,9 @@ def _content(path: str, file: File) -> dict[str, Any]:
 def _remarks(found: Ranked) -> dict[str, Any]:
     """What else is to be known of the answer."""
     remarks: dict[str, Any] = {}
-    if found.notes:
-        remarks["notes"] = list(found.notes)
+    binary = (f"{envelopes.shown(path)}: {detail(nul)}" for path, nul in found.binary.items())
+    if notes := [*found.notes, *binary]:
+        remarks["notes"] = notes
     if found.totals.incomplete:
         remarks["incomplete"] = found.totals.incomplete
     return remarks
