@@ -41,6 +41,9 @@ JOBS ?= 2
 test: $(VENV)/.ready  ## Unit, golden, property and parity tests (JOBS=2)
 	$(RUN) pytest -m "not slow" -n $(JOBS) --dist loadfile
 
+test-root: $(VENV)/.ready  ## Those that only root can set up: files of other users, full disks
+	$(RUN) pytest -m "root and not slow"
+
 test-nojit: $(VENV)/.ready  ## The kernels as plain Python: coverage and debuggers see inside
 	NUMBA_DISABLE_JIT=1 $(RUN) pytest tests/kernels
 
@@ -113,4 +116,4 @@ build: $(VENV)/.ready  ## Wheel and sdist
 clean:  ## What can be rebuilt
 	rm -rf dist .coverage* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 
-.PHONY: help demo check format lint types imports test test-nojit test-all prove ripgrep-tests fuzz faults clients browser golden cover bench bench-daemon bench-quick build clean
+.PHONY: help demo check format lint types imports test test-root test-nojit test-all prove ripgrep-tests fuzz faults clients browser golden cover bench bench-daemon bench-quick build clean

@@ -58,6 +58,14 @@ def pytest_sessionstart(session: pytest.Session) -> None:
             warm(no_progress)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what only root can set up: files of other users, and file systems to mount."""
+    if os.geteuid() != 0:
+        for item in items:
+            if item.get_closest_marker("root"):
+                item.add_marker(pytest.mark.skip(reason="needs root: `make test-root`"))
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_report_to_serializable() -> Generator[None, Any, Any]:
     """Let no name that is not UTF-8 in a test's log or traceback end the whole run.

@@ -17,7 +17,6 @@ from triseek import paths, private
 
 ROOT = Path(__file__).parents[1]
 OTHER = 65533
-as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
 
 
 def mode(path):
@@ -107,7 +106,7 @@ def test_links_without_end_are_not_trusted(tmp_path):
     assert private.distrust(tmp_path / "one") is not None
 
 
-@as_root
+@pytest.mark.root
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
 def test_a_folder_of_another_user_is_not_trusted_wherever_it_is(chain, level):
     os.chown(chain[level], OTHER, OTHER)
@@ -119,7 +118,7 @@ def test_a_folder_of_another_user_is_not_trusted_wherever_it_is(chain, level):
     )  # fmt: skip
 
 
-@as_root
+@pytest.mark.root
 def test_a_link_of_another_user_is_not_trusted(chain, tmp_path):
     (tmp_path / "shared").mkdir()
     (tmp_path / "shared").chmod(0o1777)
@@ -131,7 +130,7 @@ def test_a_link_of_another_user_is_not_trusted(chain, tmp_path):
     assert private.distrust(link).place == str(link)
 
 
-@as_root
+@pytest.mark.root
 def test_a_user_trusts_root_and_no_third():
     """Asked by a process of another user, which has loaded what it needs before."""
     code = (
@@ -194,7 +193,7 @@ def test_a_folder_that_serves_others_too_keeps_its_mode(home, bits):
     assert mode(home / "indexes") == 0o700
 
 
-@as_root
+@pytest.mark.root
 def test_nothing_is_made_in_or_changed_of_another_users_state(home):
     home.chmod(0o755)
     os.chown(home, OTHER, OTHER)

@@ -406,7 +406,7 @@ ls -A "$TRISEEK_HOME"
         assert done.status == 2
         assert done.err.startswith("triseek: the daemon cannot be reached from here: Not a dir")
 
-    @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+    @pytest.mark.root
     def test_a_folder_of_another_user_is_not_used(self, home):
         os.mkdir(paths.daemon(), 0o777)
         os.chown(paths.daemon(), 65534, 65534)

@@ -486,7 +486,7 @@ def test_a_token_is_asked_for_where_there_is_one(tmp_path, log):
             assert answer(client)["ok"]
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+@pytest.mark.root
 def test_another_user_is_not_listened_to(server, log, tmp_path):
     tmp_path.chmod(0o755)
     for parent in list(tmp_path.parents)[:-2]:

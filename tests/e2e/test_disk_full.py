@@ -33,7 +33,7 @@ def small_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
         check=False,
     )
     if mounted.returncode:
-        pytest.skip("mounting a small tmpfs needs root: see the test with a limit on file sizes")
+        pytest.skip("root may not mount here: see the test with a limit on file sizes")
     monkeypatch.setenv("TRISEEK_HOME", str(disk))
     # Kernels are compiled by now, elsewhere: the disk is for the index alone.
     monkeypatch.setenv("NUMBA_CACHE_DIR", cache.directory())
@@ -43,6 +43,7 @@ def small_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
         subprocess.run(["umount", "--lazy", str(disk)], check=True)
 
 
+@pytest.mark.root
 @pytest.mark.parametrize("verb", ["build", "update"])
 def test_a_full_disk_leaves_the_old_index_as_it_was(
     verb: str, small_disk: Path, tmp_path: Path
@@ -69,6 +70,7 @@ def test_a_full_disk_leaves_the_old_index_as_it_was(
     assert again.status == 0 or "No space left" in again.err
 
 
+@pytest.mark.root
 def test_a_first_build_on_a_full_disk_leaves_nothing_and_searches_go_on(
     small_disk: Path, tmp_path: Path
 ) -> None:

@@ -188,7 +188,7 @@ def test_a_record_that_makes_no_sense_is_an_empty_one(content, home):
     assert address.record() == {}
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+@pytest.mark.root
 def test_a_daemon_of_another_user_is_not_used(home):
     """Whoever listened is asked of the kernel, so a socket put in our folder is found out."""
     folder.ensure()

@@ -39,7 +39,7 @@ def test_a_file_is_refused(home):
         folder.ensure()
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+@pytest.mark.root
 def test_a_folder_of_another_user_is_refused_and_left_as_it_is(home):
     os.mkdir(paths.daemon(), 0o777)
     os.chown(paths.daemon(), 65534, 65534)

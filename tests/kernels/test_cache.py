@@ -167,7 +167,6 @@ class Hostile:
 
 
 OTHER = 65533
-as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
 HANDS = {
     "a folder that others may write": lambda folder: folder.chmod(0o777),
     "one above it": lambda folder: folder.parent.chmod(0o757),
@@ -181,7 +180,10 @@ HANDS = {
 
 @pytest.mark.parametrize(
     "how",
-    [pytest.param(how, marks=as_root if how.startswith("another") else ()) for how in HANDS],
+    [
+        pytest.param(how, marks=pytest.mark.root if how.startswith("another") else ())
+        for how in HANDS
+    ],
 )
 def test_what_others_may_have_written_is_never_unpickled(folder, tmp_path, how):
     """The cache says it is ready, and each of its index files is hostile."""

@@ -136,7 +136,7 @@ def test_kernels_that_others_may_write_fail_and_the_cure_is_named(
 # the state folder
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+@pytest.mark.root
 def test_another_users_state_folder_fails(host, home):
     os.chown(home, 65533, 65533)
 
