@@ -209,8 +209,8 @@ def _cut_replacement(difference: Difference) -> bool:
     texts = [*case.tree.files().values(), case.stdin or b""]
     cut = case.has("-U", "--multiline") and any(data[:2] in _UTF16_MARKS for data in texts)
     ours, theirs = (
-        _REPLACEMENT.sub(b"", _SUMMARY.sub(b"", masked(case, answer.out)))
-        for answer in (difference.ours, difference.theirs)
+        Counter(_REPLACEMENT.sub(b"", line) for line in lines.elements())
+        for lines in _shown_lines(difference)
     )
     return cut and difference.aspects == ("stdout",) and ours == theirs
 
