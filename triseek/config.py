@@ -163,7 +163,7 @@ KEYS = (
         "daemon.auto_index",
         "auto_index",
         _switch,
-        "Whether the daemon builds and updates indexes by itself.",
+        "Whether the daemon builds indexes by itself; it always updates those that exist.",
     ),
     Key(
         "watch.max_folders",
