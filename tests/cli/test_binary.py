@@ -68,6 +68,20 @@ def test_many_named_files_are_read_in_buffers_as_ripgrep_does(folder: Path) -> N
     assert mine.out == its.out
 
 
+@pytest.mark.parametrize("words", ["^$", "-c '^$'", "-l '^$'", "-n '^$'", "--mmap needle"])
+def test_more_named_files_than_are_mapped_are_read_in_buffers(words: str, tmp_path: Path) -> None:
+    names = [f"f{number}" for number in range(12)]
+    # In a mapped file ripgrep checks the first 64 KiB for a NUL: here it comes later.
+    filler = b"7" * 70_000 + b"\n" if "--mmap" in words else b""
+    for name in names:
+        (tmp_path / name).write_bytes(b"needle a\n" + filler + b"\0\nx\0\0y\n\nneedle\n")
+    given = [*shlex.split(words), *names]
+
+    mine, its = triseek(given, tmp_path), rg(given, tmp_path)
+
+    assert (mine.status, mine.out) == (its.status, its.out)
+
+
 def test_a_nul_anywhere_is_noticed_where_ripgrep_notices_it(tmp_path: Path) -> None:
     generator = random.Random(14)
     for _ in range(12):

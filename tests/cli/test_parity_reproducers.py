@@ -45,11 +45,20 @@ CASES = [
         for flags in ("--count-matches", "-o -c")
         for pattern in ("$", r"\>", r"\z")
     ),
-    *(Case(b"ab\nab\n", rf"{flags} '\Aa|b'") for flags in ("--column", "-o", "--json")),
+    *(
+        Case(b"ab\nab\nxab\n", rf"{flags} '{pattern}'{operand}")
+        for flags in ("--column", "-o", "--json")
+        for pattern in (r"\Aa|b", r"\Aab")
+        for operand in ("", " f")
+    ),
     # Empty matches in lines that end with CR LF.
     *(
         Case(b"a\r\n\r\nb\r\n \nab cd\r\n", f"-n --crlf {words}")
         for words in ("-x ''", "-w ''", "-x 'a|'", "-w 'b*'", "-o -w ''", "-c -x ''")
+    ),
+    *(
+        Case(content, r"-n --crlf -w '\z'")
+        for content in ("é\r\n\r\nb é\r\n".encode(), b"\xff\r\n\r\n", b"\r\n\r\n")
     ),
     # A cut-off character is one column, and so is each other byte that is not UTF-8.
     *(
