@@ -359,6 +359,8 @@ def test_a_call_nobody_waits_for_ends(desk):
 
 
 def test_time_that_is_up_is_told(desk, monkeypatch):
+    search(desk, "route")  # reads the pattern, for which there would be no time either
     monkeypatch.setattr("triseek.service.desk.DEADLINE_S", -1.0)
+    monkeypatch.setattr("triseek.service.desk.GRACE_S", 1_000.0)
 
     assert "stopped before the end" in search(desk, "route")["incomplete"]
