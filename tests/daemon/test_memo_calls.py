@@ -6,7 +6,8 @@ import os
 
 import pytest
 
-from triseek.daemon.memo_calls import FILES_MAX, NAME_MAX, calls
+from triseek.daemon.memo_calls import FILES_MAX, calls
+from triseek.daemon.params import NAME_MAX
 from triseek.errors import InvalidRequest
 from triseek.model.hook_event import Context, FileRead, ToolUse
 from triseek.sessions.memo.memo import Memo

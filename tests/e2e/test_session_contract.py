@@ -18,7 +18,6 @@ from tests.e2e.agents import agent
 from tests.e2e.serving import daemon, environ, ready, triseek
 from tests.e2e.test_mcp_contract import GOLDEN, has
 from triseek import __version__
-from triseek.service.session_tools import NOT_RUNNING
 from triseek.service.verbs import chosen
 
 ROUTER, PARSER = "src/auth/router.rs", "src/cli/parser.rs"
@@ -333,6 +332,8 @@ def test_without_a_daemon_it_is_said_and_nothing_else_fails(tmp_path, repo):
         found = client.call("search_content", query="needle")
 
     assert {error["error"]["code"] for error in errors} == {"BACKEND_FAILURE"}
-    assert {error["error"]["message"] for error in errors} == {NOT_RUNNING}
+    assert {error["error"]["message"] for error in errors} == {
+        "TriSeek daemon is not running; session tools require `triseek daemon start`"
+    }
     assert found["files_with_matches"] == 1
     assert not (tmp_path / "daemon" / "sessions").exists()

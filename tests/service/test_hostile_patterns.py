@@ -119,11 +119,13 @@ def test_patterns_are_kept_by_their_size():
     for one in small:
         assert kept.put(one) is one
     assert all(kept.get(one.spec) is one for one in small)
-    large = pattern.Pattern(PatternSpec(patterns=("x" * 9_500,)))
+    large = pattern.Pattern(PatternSpec(patterns=("x" * 4_900,)))  # of 9,801 parts
     kept.put(large)
     assert [one for one in small if kept.get(one.spec)] == []
-    kept.put(pattern.Pattern(PatternSpec(patterns=("y" * 50_000,))))
-    assert kept.get(large.spec) is None
+    too_large = pattern.Pattern(PatternSpec(patterns=("y" * 50_000,)))
+    assert kept.put(too_large) is too_large
+    assert kept.get(too_large.spec) is None
+    assert kept.get(large.spec) is large
 
 
 def test_what_is_derived_from_a_pattern_goes_with_it():

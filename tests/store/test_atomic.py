@@ -44,15 +44,3 @@ def test_a_folder_gets_its_name_when_it_is_whole(tmp_path):
     atomic.publish(tmp_path / "aside", tmp_path / "final")
     assert os.listdir(tmp_path) == ["final"]
     assert os.listdir(tmp_path / "final") == ["f"]
-
-
-def test_a_flat_folder_is_removed_but_for_what_is_kept(tmp_path):
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    for name in "abc":
-        (folder / name).write_text("x")
-    atomic.remove_folder(folder, keep=["b"])
-    assert os.listdir(folder) == ["b"]
-    atomic.remove_folder(folder)
-    atomic.remove_folder(folder)
-    assert not folder.exists()

@@ -7,6 +7,7 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from triseek.daemon.params import target_root
 from triseek.daemon.upkeep import state_of
 from triseek.engine import lent
 from triseek.engine.journal import Clock
@@ -165,7 +166,4 @@ def _state(upkeep: Upkeep, engine: Engine) -> dict[str, Any]:
 
 
 def _engine(upkeep: Upkeep, params: dict[str, Any], *, exact: bool = False) -> Engine:
-    root = params.get("target_root")
-    if not isinstance(root, str) or not os.path.isabs(root) or "\0" in root:  # noqa: PTH117
-        raise InvalidRequest(f"target_root has to be an absolute path, not {root!r}")
-    return upkeep.service.engine(root, exact=exact)
+    return upkeep.service.engine(target_root(params), exact=exact)

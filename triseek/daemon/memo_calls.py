@@ -6,9 +6,9 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from triseek.daemon.params import asker, repository, target_root
 from triseek.errors import InvalidRequest
 from triseek.service.roots import project
-from triseek.sessions.memo.memo import Asked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 FILES_MAX = 1_000
 """Files of one question."""
-NAME_MAX = 500
-"""Characters of a session's name, an agent's or a call's."""
 
 
 def calls(memo: Memo) -> Mapping[str, Callable[[dict[str, Any]], Any]]:
@@ -29,12 +27,12 @@ def calls(memo: Memo) -> Mapping[str, Callable[[dict[str, Any]], Any]]:
 
 def memo_status(memo: Memo, params: dict[str, Any]) -> dict[str, Any]:
     """`{target_root, files, …who}`: what a context was shown of files, as its agent named them."""
-    folder = _folder(params)
+    folder = target_root(params)
     files = params.get("files")
     if not isinstance(files, list) or len(files) > FILES_MAX:
         raise InvalidRequest(f"files has to be a list of at most {FILES_MAX:,} paths")
     there = [_path(folder, file) for file in files]
-    told = memo.status(project(folder), there, _who(params))
+    told = memo.status(project(folder), there, asker(params))
     results = [
         {**result, "path": file} for result, file in zip(told["results"], files, strict=True)
     ]
@@ -43,36 +41,20 @@ def memo_status(memo: Memo, params: dict[str, Any]) -> dict[str, Any]:
 
 def memo_check(memo: Memo, params: dict[str, Any]) -> dict[str, Any]:
     """`{target_root, path, …who}`: whether a context has a file as it is now."""
-    folder, path = _folder(params), params.get("path")
-    told = memo.check(project(folder), _path(folder, path), _who(params))
+    folder, path = target_root(params), params.get("path")
+    told = memo.check(project(folder), _path(folder, path), asker(params))
     return {**told, "path": path}
 
 
 def memo_session(memo: Memo, params: dict[str, Any]) -> dict[str, Any]:
     """`{target_root, …who}`: all that a context was shown, and what that has saved."""
-    return memo.session(project(_folder(params)), _who(params))
+    return memo.session(repository(params), asker(params))
 
 
 def memo_forget(memo: Memo, params: dict[str, Any]) -> dict[str, Any]:
     """`{target_root?}`: erase what is kept of a root, or all of it."""
-    root = None if params.get("target_root") is None else project(_folder(params))
+    root = None if params.get("target_root") is None else repository(params)
     return {"target_root": root, "forgotten": memo.erase(root)}
-
-
-def _who(params: dict[str, Any]) -> Asked:
-    """Who asks, as far as they say: `session`, `agent`, `harness`, `call`."""
-    told = {name: params.get(name, "") for name in Asked._fields}
-    for name, value in told.items():
-        if not isinstance(value, str) or len(value) > NAME_MAX:
-            raise InvalidRequest(f"{name} has to be a text of at most {NAME_MAX} characters")
-    return Asked(**told)
-
-
-def _folder(params: dict[str, Any]) -> str:
-    folder = params.get("target_root")
-    if not isinstance(folder, str) or not os.path.isabs(folder) or "\0" in folder:  # noqa: PTH117
-        raise InvalidRequest(f"target_root has to be an absolute path, not {folder!r}")
-    return folder
 
 
 def _path(folder: str, path: object) -> str:

@@ -7,13 +7,12 @@ import time
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from triseek.daemon.params import NAME_MAX, asker, repository, target_root, text
 from triseek.errors import InvalidRequest
 from triseek.model.session import checked_id
-from triseek.service.roots import project
 from triseek.sessions import exports
 from triseek.sessions.actions import Action
 from triseek.sessions.hydration import BUDGET
-from triseek.sessions.memo.choosing import Asked
 from triseek.sessions.snapshot import diff, read_wanted
 
 if TYPE_CHECKING:
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
     from triseek.model.session import Session
     from triseek.model.snapshot import Manifest, Trigger
 
-NAME_MAX = 500
-"""Characters of a name: a session's, an agent's, a model's."""
 GOAL_MAX = 20_000
 NOTES_MAX = 1_000
 _KIND_MAX = 60
@@ -49,8 +46,8 @@ class SessionCalls:
 
     def session_open(self, params: dict[str, Any]) -> dict[str, Any]:
         """`{target_root, goal?, session_id?}`: begin a session, or go on with one."""
-        goal = _text(params, "goal", most=GOAL_MAX)
-        session = self._sessions.open(_root(params), goal, _text(params, "session_id"))
+        goal = text(params, "goal", most=GOAL_MAX)
+        session = self._sessions.open(repository(params), goal, text(params, "session_id"))
         return {"session": session.document()}
 
     def session_status(self, params: dict[str, Any]) -> dict[str, Any]:
@@ -61,18 +58,18 @@ class SessionCalls:
 
     def session_list(self, params: dict[str, Any]) -> dict[str, Any]:
         """`{target_root, status?}`: a repository's sessions, those changed last first."""
-        status: Any = _text(params, "status")
+        status: Any = text(params, "status")
         if status not in _STATUSES:
             raise InvalidRequest(
                 f"status {status[:80]!r} is none", next_step="Say open, resolved or abandoned."
             )
-        found = self._sessions.all(_root(params), status)
+        found = self._sessions.all(repository(params), status)
         return {"sessions": [session.document() for session in found]}
 
     def session_close(self, params: dict[str, Any]) -> dict[str, Any]:
         """`{session_id, status?}`: end a session, as resolved if nothing is said."""
-        status: Any = _text(params, "status") or "resolved"
-        return {"session": self._sessions.close(_text(params, "session_id"), status).document()}
+        status: Any = text(params, "status") or "resolved"
+        return {"session": self._sessions.close(text(params, "session_id"), status).document()}
 
     def session_note(self, params: dict[str, Any]) -> dict[str, Any]:
         """`{target_root, session_id?, notes, again?}`: what was done.
@@ -81,11 +78,11 @@ class SessionCalls:
         again: They may have been told before: those whose `note` an entry has are passed over.
         `recorded`: how many have become entries; none where no session is open.
         """
-        root, session_id = _root(params), _text(params, "session_id")
+        root, session_id = repository(params), text(params, "session_id")
         notes = params.get("notes")
         if not isinstance(notes, list) or len(notes) > NOTES_MAX:
             raise InvalidRequest(f"notes has to be a list of at most {NOTES_MAX:,}")
-        folder = os.path.realpath(_folder(params))
+        folder = os.path.realpath(target_root(params))
         # All of them, before the first is kept.
         actions = [_action(note, folder, root) for note in notes]
         recorder = self._keeping.recorder
@@ -109,7 +106,7 @@ class SessionCalls:
         The pack is written to the exports folder, and the answer's `pack` is its path.
         """
         session = self._named(params)
-        output = _text(params, "output")
+        output = text(params, "output")
         if output:
             exports.checked_name(output)  # before anything is written
         manifest, folder = self._taken(session, params, "handoff")
@@ -122,8 +119,8 @@ class SessionCalls:
 
     def session_snapshot_list(self, params: dict[str, Any]) -> dict[str, Any]:
         """`{target_root?, session_id?}`: manifests, newest first."""
-        root = "" if params.get("target_root") is None else _root(params)
-        session_id = _text(params, "session_id")
+        root = "" if params.get("target_root") is None else repository(params)
+        session_id = text(params, "session_id")
         if session_id:
             checked_id(session_id)
         found = self._snapshots.all(root, session_id)
@@ -134,11 +131,11 @@ class SessionCalls:
 
     def session_snapshot_get(self, params: dict[str, Any]) -> dict[str, Any]:
         """`{snapshot_id}`: everything a snapshot holds."""
-        return {"snapshot": self._snapshots.get(_text(params, "snapshot_id")).document()}
+        return {"snapshot": self._snapshots.get(text(params, "snapshot_id")).document()}
 
     def session_snapshot_diff(self, params: dict[str, Any]) -> dict[str, Any]:
         """`{snapshot_a, snapshot_b}`: what the second has and the first has not, and conversely."""
-        a, b = (self._snapshots.get(_text(params, name)) for name in ("snapshot_a", "snapshot_b"))
+        a, b = (self._snapshots.get(text(params, name)) for name in ("snapshot_a", "snapshot_b"))
         return {"diff": diff(a, b)}
 
     def session_resume(self, params: dict[str, Any]) -> dict[str, Any]:
@@ -149,25 +146,25 @@ class SessionCalls:
         budget = params.get("budget_tokens")
         if budget is not None and (type(budget) is not int or budget < 1):
             raise InvalidRequest(f"budget_tokens has to be a number from 1, not {budget!r:.40}")
-        folder = _folder(params)
-        who = Asked(**{name: _text(params, name) for name in Asked._fields})
-        snapshot_id = _text(params, "snapshot_id")
-        target = _text(params, "payload_file", most=4096)
+        folder = target_root(params)
+        who = asker(params)
+        snapshot_id = text(params, "snapshot_id")
+        target = text(params, "payload_file", most=4096)
         return self._keeping.resuming.resume(snapshot_id, folder, who, budget or BUDGET, target)
 
     def session_hydrated(self, params: dict[str, Any]) -> dict[str, Any]:
         """`{target_root}`: the snapshot that was resumed last there, and its searches."""
-        return self._keeping.resuming.hydrated(_root(params))
+        return self._keeping.resuming.hydrated(repository(params))
 
     def _named(self, params: dict[str, Any]) -> Session:
         """The session that is named, else the one that is open in the repository."""
-        session_id = _text(params, "session_id")
+        session_id = text(params, "session_id")
         if session_id:
             return self._sessions.get(session_id)
-        session = self._sessions.current(_root(params))
+        session = self._sessions.current(repository(params))
         if session is None:
             raise InvalidRequest(
-                f"no session is open in {_root(params)}",
+                f"no session is open in {repository(params)}",
                 next_step="Open one with `session_open`, or pass `session_id`.",
             )
         return session
@@ -178,8 +175,8 @@ class SessionCalls:
         return self._keeping.checkpoints.take(
             session.session_id,
             pins=read_wanted(params.get("pinned_snippet_paths")),
-            harness=_text(params, "source_harness") or None,
-            model=_text(params, "source_model") or None,
+            harness=text(params, "source_harness") or None,
+            model=text(params, "source_model") or None,
             trigger=trigger,
         )
 
@@ -228,24 +225,3 @@ def _placed(payload: dict[str, Any], folder: str, root: str) -> dict[str, Any]:
         texts = (path for path in results if isinstance(path, str))
         placed["result_paths"] = [os.path.normpath(os.path.join(below, path)) for path in texts]  # noqa: PTH118
     return placed
-
-
-def _text(params: dict[str, Any], name: str, *, most: int = NAME_MAX) -> str:
-    value = params.get(name)
-    if value is None:
-        return ""
-    if not isinstance(value, str) or len(value) > most:
-        raise InvalidRequest(f"{name} has to be a text of at most {most:,} characters")
-    return value
-
-
-def _folder(params: dict[str, Any]) -> str:
-    folder = params.get("target_root")
-    if not isinstance(folder, str) or not os.path.isabs(folder) or "\0" in folder:  # noqa: PTH117
-        raise InvalidRequest(f"target_root has to be an absolute path, not {folder!r:.200}")
-    return folder
-
-
-def _root(params: dict[str, Any]) -> str:
-    """The repository that a folder belongs to."""
-    return project(_folder(params))

@@ -22,11 +22,8 @@ F = TypeVar("F", bound=Callable[..., object])
 Use: TypeAlias = Literal["write", "read", "no"]
 
 U8 = numba.uint8
-U32 = numba.uint32
 U64 = numba.uint64
 I64 = numba.int64
-BOOL = numba.boolean
-VOID = numba.void
 
 
 def _column(dtype: object, *, writable: bool = False) -> object:
@@ -36,7 +33,6 @@ def _column(dtype: object, *, writable: bool = False) -> object:
 BYTES = _column(numba.uint8)
 BYTES_OUT = _column(numba.uint8, writable=True)
 U16S = _column(numba.uint16)
-U16S_OUT = _column(numba.uint16, writable=True)
 U32S = _column(numba.uint32)
 U32S_OUT = _column(numba.uint32, writable=True)
 U64S = _column(numba.uint64)

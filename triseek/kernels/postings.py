@@ -134,33 +134,6 @@ def intersect(left: np.ndarray, m: int, right: np.ndarray, n: int, out: np.ndarr
     return count
 
 
-@kernel(I64, U32S, I64, U32S, I64, U32S_OUT)
-def unite(left: np.ndarray, m: int, right: np.ndarray, n: int, out: np.ndarray) -> int:
-    """Write what is in left[:m] or right[:n] to `out`, rising; how many. `out` holds m + n."""
-    i = j = count = 0
-    while i < m and j < n:
-        a = left[i]
-        b = right[j]
-        if a <= b:
-            out[count] = a
-            i += 1
-            if a == b:
-                j += 1
-        else:
-            out[count] = b
-            j += 1
-        count += 1
-    while i < m:
-        out[count] = left[i]
-        count += 1
-        i += 1
-    while j < n:
-        out[count] = right[j]
-        count += 1
-        j += 1
-    return count
-
-
 @kernel(I64, U32S, U32S, U32S, U64S, I64, U32S_OUT, U64S_OUT)
 def measure_join(
     slots: np.ndarray,

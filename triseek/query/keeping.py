@@ -7,10 +7,11 @@ in the pattern itself.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from functools import wraps
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from cachetools import LRUCache
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,29 +32,24 @@ class Kept:
     """The patterns used last; safe to use from several threads."""
 
     def __init__(self, parts_max: int = PARTS_MAX) -> None:
-        self._parts_max = parts_max
         self._lock = Lock()
-        self._patterns: OrderedDict[PatternSpec, Pattern] = OrderedDict()
-        self._parts = 0
+        self._patterns: LRUCache[PatternSpec, Pattern] = LRUCache(parts_max, _parts)
 
     def get(self, spec: PatternSpec) -> Pattern | None:
         """Return the pattern of a spec; None if it is not kept."""
         with self._lock:
-            pattern = self._patterns.get(spec)
-            if pattern is not None:
-                self._patterns.move_to_end(spec)
-            return pattern
+            return self._patterns.get(spec)
 
     def put(self, pattern: Pattern) -> Pattern:
         """Keep a pattern, and let go of others; return the one that is kept for its spec."""
         with self._lock:
-            known = self._patterns.setdefault(pattern.spec, pattern)
-            if known is pattern:
-                self._parts += max(pattern.size, PARTS_LEAST)
-            while self._parts > self._parts_max:
-                _, oldest = self._patterns.popitem(last=False)
-                self._parts -= max(oldest.size, PARTS_LEAST)
-            return known
+            if _parts(pattern) > self._patterns.maxsize:
+                return pattern
+            return self._patterns.setdefault(pattern.spec, pattern)
+
+
+def _parts(pattern: Pattern) -> int:
+    return max(pattern.size, PARTS_LEAST)
 
 
 def with_pattern(work: Callable[[Pattern], T]) -> Callable[[Pattern], T]:

@@ -174,10 +174,6 @@ class Pattern:
         found = self.finder(b"\r\n")(b"\r\n", 1)
         return found is not None and found[0] == 1
 
-    def is_match_anywhere(self, text: bytes) -> bool:
-        """Return whether there is a match anywhere in a text, as `finditer` reads it."""
-        return self.finder(text)(text, 0) is not None
-
     def finder(self, text: bytes) -> Find:
         """Return what finds the leftmost match in this text from a place on, seeing all of it."""
         if len(self.literals) == 1:

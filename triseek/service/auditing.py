@@ -7,10 +7,12 @@ the further ones are only counted.
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict, deque
+from collections import Counter, deque
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from cachetools import FIFOCache
 
 from triseek import paths
 from triseek.errors import InvalidRequest
@@ -94,7 +96,7 @@ class _Refused:
     """Reads that were refused a moment ago: some are done after all."""
 
     def __init__(self) -> None:
-        self._latest: OrderedDict[tuple[str, str, str], tuple[int, int]] = OrderedDict()
+        self._latest: FIFOCache[tuple[str, str, str], tuple[int, int]] = FIFOCache(_REFUSED_MAX)
 
     def spared(self, entry: Entry) -> int:
         """Tokens that were not read by an entry; less than 0: that were, though they counted."""
@@ -107,8 +109,6 @@ class _Refused:
             return -tokens if entry.ts - at <= SOON_S else 0
         tokens = wording.tokens_of(entry)
         self._latest[read] = (entry.ts, tokens)
-        if len(self._latest) > _REFUSED_MAX:
-            self._latest.popitem(last=False)
         return tokens
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections import OrderedDict
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING, Any
+
+from cachetools import LRUCache
 
 from triseek.errors import Cancelled
 from triseek.model import budget
@@ -85,9 +86,9 @@ class Desk:
         self.sink: Sink = sink or Recent()
         self.flush = flush
         self._lock = Lock()
-        self._current: OrderedDict[str, str] = OrderedDict()
-        self._told: OrderedDict[str, list[str]] = OrderedDict()
-        self._snapshots: OrderedDict[Hashable, Mapping[bytes, float]] = OrderedDict()
+        self._current: LRUCache[str, str] = LRUCache(CONNECTIONS_MAX)
+        self._told: LRUCache[str, list[str]] = LRUCache(TOLD_MAX)
+        self._snapshots: LRUCache[Hashable, Mapping[bytes, float]] = LRUCache(SNAPSHOTS_MAX)
 
     @property
     def engine(self) -> Engine:
@@ -103,13 +104,10 @@ class Desk:
         with self._lock:
             known = self._snapshots.get(question)
             if offset and known is not None:
-                self._snapshots.move_to_end(question)
                 return known
         fresh = self.engine.scores()
         with self._lock:
             self._snapshots[question] = fresh
-            if len(self._snapshots) > SNAPSHOTS_MAX:
-                self._snapshots.popitem(last=False)
         return fresh
 
     def session(self, call: Call) -> str:
@@ -120,7 +118,7 @@ class Desk:
     def work_on(self, session_id: str, call: Call) -> None:
         """Take a session as the current one of a call's connection."""
         with self._lock:
-            _put(self._current, call.connection, session_id, CONNECTIONS_MAX)
+            self._current[call.connection] = session_id
 
     def leave(self, session_id: str) -> None:
         """Take a session, which has ended, as nobody's current one."""
@@ -158,16 +156,8 @@ class Desk:
             if envelope.get("results_omitted"):
                 return self._told.get(search_id, paths)
             if search_id:
-                _put(self._told, search_id, paths, TOLD_MAX)
+                self._told[search_id] = paths
         return paths
-
-
-def _put(kept: OrderedDict[str, Any], name: str, value: object, most: int) -> None:
-    """Keep the newest of a few things."""
-    kept[name] = value
-    kept.move_to_end(name)
-    if len(kept) > most:
-        kept.popitem(last=False)
 
 
 def _found(verb: Verb, given: Mapping[str, Any], paths: list[str]) -> dict[str, Any]:

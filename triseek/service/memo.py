@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from triseek.errors import BackendFailure, DaemonUnreachable, InvalidQuery, TriseekError
+from triseek.errors import InvalidQuery
 from triseek.files import containment
-from triseek.ipc import address, client
+from triseek.service import daemon_client
 
 if TYPE_CHECKING:
     from triseek.model.tools import MemoCheckRequest, MemoSessionRequest, MemoStatusRequest
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 PATIENCE_S = 10.0
 FILES_MAX = 100
-NOT_RUNNING = "TriSeek daemon is not running; memo tools require `triseek daemon start`"
 
 
 def status(desk: Desk, request: MemoStatusRequest, call: Call) -> dict[str, Any]:
@@ -59,11 +58,4 @@ def session(desk: Desk, _request: MemoSessionRequest, call: Call) -> dict[str, A
 
 def _asked(desk: Desk, verb: str, params: dict[str, Any], call: Call) -> dict[str, Any]:
     asked = {"target_root": desk.root, **params, **call.who}
-    try:
-        return client.ask(verb, asked, timeout_s=PATIENCE_S)
-    except DaemonUnreachable as error:
-        if isinstance(error.__cause__, address.Absent):
-            raise BackendFailure(NOT_RUNNING) from error
-        raise BackendFailure(str(error)) from error
-    except TriseekError as error:
-        raise BackendFailure(f"daemon RPC {verb} failed ({error.code}): {error}") from error
+    return daemon_client.ask("memo", verb, asked, PATIENCE_S)

@@ -9,17 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from triseek.errors import (
-    BackendFailure,
-    DaemonUnreachable,
-    InvalidQuery,
-    InvalidRequest,
-    RepoNotDetected,
-    TriseekError,
-)
-from triseek.ipc import address, client
+from triseek.errors import InvalidQuery
 from triseek.model.session import checked_id
-from triseek.service import session_pages
+from triseek.service import daemon_client, session_pages
 from triseek.sessions import exports
 
 if TYPE_CHECKING:
@@ -41,7 +33,6 @@ if TYPE_CHECKING:
 
 PATIENCE_S, WORK_S = 10.0, 120.0
 """For a question, and for what reads a whole log or asks git."""
-NOT_RUNNING = "TriSeek daemon is not running; session tools require `triseek daemon start`"
 
 
 def open_(desk: Desk, request: SessionOpenRequest, call: Call) -> dict[str, Any]:
@@ -177,20 +168,6 @@ def _asked(
 
 
 def _told(desk: Desk, verb: str, params: Mapping[str, Any], patience_s: float) -> dict[str, Any]:
-    """What the daemon says.
-
-    Raises:
-        InvalidRequest, InvalidQuery, RepoNotDetected: what is asked makes no sense to it.
-        BackendFailure: it does not answer, or not as it should.
-    """
+    """What the daemon says. Raises as `daemon_client.ask`."""
     desk.flush()
-    try:
-        return client.ask(verb, params, timeout_s=patience_s)
-    except (InvalidRequest, InvalidQuery, RepoNotDetected):
-        raise
-    except DaemonUnreachable as error:
-        if isinstance(error.__cause__, address.Absent):
-            raise BackendFailure(NOT_RUNNING) from error
-        raise BackendFailure(str(error)) from error
-    except TriseekError as error:
-        raise BackendFailure(f"daemon RPC {verb} failed ({error.code}): {error}") from error
+    return daemon_client.ask("session", verb, params, patience_s)

@@ -7,9 +7,10 @@ still has it in view is a matter of the key: another conversation has another ke
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from cachetools import LRUCache
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -43,7 +44,7 @@ class Answers:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._answers: OrderedDict[Key, Answer] = OrderedDict()
+        self._answers: LRUCache[Key, Answer] = LRUCache(ANSWERS_MAX)
         self._count = 0
 
     def next_id(self) -> str:
@@ -55,18 +56,12 @@ class Answers:
     def get(self, key: Key) -> Answer | None:
         """What was said to this question in this conversation."""
         with self._lock:
-            answer = self._answers.get(key)
-            if answer is not None:
-                self._answers.move_to_end(key)
-            return answer
+            return self._answers.get(key)
 
     def put(self, key: Key, answer: Answer) -> None:
         """Remember; the one not asked for longest goes when there are too many."""
         with self._lock:
             self._answers[key] = answer
-            self._answers.move_to_end(key)
-            if len(self._answers) > ANSWERS_MAX:
-                self._answers.popitem(last=False)
 
     def forget(self, key: Key) -> None:
         """It holds no more."""

@@ -8,11 +8,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -56,16 +51,3 @@ def publish(partial: str | os.PathLike[str], final: str | os.PathLike[str]) -> N
     sync_folder(partial)
     Path(partial).rename(final)
     sync_folder(Path(final).parent)
-
-
-def remove_folder(folder: str | os.PathLike[str], *, keep: Iterable[str] = ()) -> None:
-    """Remove a flat folder of files; what is already gone is no error."""
-    kept = set(keep)
-    try:
-        names = [name for name in os.listdir(folder) if name not in kept]  # noqa: PTH208
-    except FileNotFoundError:
-        return
-    for name in names:
-        (Path(folder) / name).unlink(missing_ok=True)
-    if not kept:
-        Path(folder).rmdir()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from typing import TYPE_CHECKING, NamedTuple
+
+from cachetools import FIFOCache
 
 if TYPE_CHECKING:
     from triseek.model.hook_event import Context
@@ -41,8 +42,8 @@ class Announced:
     """Calls of the memo's tools that hooks told of; not thread-safe."""
 
     def __init__(self) -> None:
-        self._calls: OrderedDict[str, tuple[float, tuple[Context, ...], InView | None]] = (
-            OrderedDict()
+        self._calls: FIFOCache[str, tuple[float, tuple[Context, ...], InView | None]] = FIFOCache(
+            _CALLS_MAX
         )
 
     def add(self, context: Context, call: str, in_view: InView | None, now_s: float) -> None:
@@ -53,8 +54,6 @@ class Announced:
         # An id that two contexts use is one of an agent that merely counts.
         others = tuple(one for one in known[1] if one != context)[:3] if known else ()
         self._calls[call] = (now_s, (context, *others), in_view)
-        while len(self._calls) > _CALLS_MAX:
-            self._calls.popitem(last=False)
 
     def find(self, who: Asked, now_s: float) -> Askers | None:
         """Whose call this is; None if no hook told."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
+from cachetools import FIFOCache
+
 from triseek.sessions.memo.context import Conversation
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ class Table:
 
     def __init__(self) -> None:
         self._all: OrderedDict[Context, Conversation] = OrderedDict()
-        self._gone: OrderedDict[Context, float] = OrderedDict()
+        self._gone: FIFOCache[Context, float] = FIFOCache(CONTEXTS_MAX)
         self._calls = 0
 
     def __iter__(self) -> Iterator[Conversation]:
@@ -73,8 +75,6 @@ class Table:
         """Know it no more."""
         self._all.pop(conversation.context, None)
         self._gone[conversation.context] = now_s
-        if len(self._gone) > CONTEXTS_MAX:
-            self._gone.popitem(last=False)
 
     def trim(self, now_s: float) -> None:
         """Drop what is idle for a day, and what is too many."""
