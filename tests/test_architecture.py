@@ -50,7 +50,7 @@ def _modules(code: str) -> set[str]:
             "import triseek.mcp.arguments, triseek.mcp.schemas, triseek.mcp.render",
             (*HEAVY, *PROTOCOL),
         ),
-        ("import triseek.service.verbs", ("numba", "pyarrow", "typer", "rich", *PROTOCOL)),
+        ("import triseek.service.tools", ("numba", "pyarrow", "typer", "rich", *PROTOCOL)),
         # What the daemon is made of: it asks no model, and nobody else either.
         (
             "import triseek.cli.compose, triseek.cli.remote, triseek.daemon.session_calls",

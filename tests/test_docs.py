@@ -35,7 +35,7 @@ from triseek.model.snapshot import (
     WorkingSet,
 )
 from triseek.service.envelopes import CONTRACT
-from triseek.service.verbs import chosen
+from triseek.service.tools import chosen
 from triseek.sessions import pack, signing, snapshot, snapshot_files
 from triseek.sessions.memo.memo import Memo
 from triseek.store import layout

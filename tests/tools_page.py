@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+import itertools
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 from triseek.engine.ranked import REACH_MAX
 from triseek.mcp import arguments, instructions, schemas, server, stdio
-from triseek.model import tools
+from triseek.model import results, tools
 from triseek.service import desk, envelopes, noting, pages, searching, session_pages
-from triseek.service.verbs import TOOLSETS, VERBS
+from triseek.service.tools import TOOLS, TOOLSETS
 from triseek.sessions import snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from triseek.service.verbs import Verb
+    from triseek.model.tool import Tool
 
 ADDED = "*added*"
 """Fields and arguments that the contract does not have."""
@@ -28,222 +31,57 @@ CONTRACT_ARGUMENTS = frozenset(
     )
 )  # fmt: skip
 
-SEARCH_FIELDS: Mapping[str, tuple[str, bool]] = {
-    "version": ("`1`, the version of this shape", False),
-    "repo_root": ("the folder that was searched, canonical and absolute", False),
-    "strategy": ("`triseek_indexed`, `triseek_direct_scan` or `ripgrep_fallback`", False),
-    "fallback_used": ("whether another road than the index answered", False),
-    "routing_reason": ("why: one of the [reasons](../concepts/routing.md)", False),
-    "cache": ("`miss`; `bypass` where the index did not answer; `hit` in a reuse envelope", False),
-    "search_id": ("`search-0001` and so on: this answer's name in this server", False),
-    "files_with_matches": ("files that match, exactly, whatever is shown", False),
-    "total_line_matches": (
-        "lines that match, exactly; 0 for `find_files`; not with `output_mode` files", False
-    ),
-    "results": ("best first; see below", False),
-    "truncated": ("whether results lie behind this page", False),
-    "next_offset": ("if so, the `offset` of the next page", True),
-    "freshness": (
-        (
-            "`synced` or `swept`: [how it is known](../concepts/freshness.md) that the answer is of"
-            " the tree as it is now"
-        ),
-        True,
-    ),
-    "generation": ("of the daemon's journal when the search began; `null` without a watcher", True),
-    "context_epoch": ("likewise; it rises when a context begins anew", True),
-    "force_refreshed": ("true, if that was asked for", True),
-    "fell_back": ("why a road failed before this one", True),
-    "notes": ("how the pattern was read, where that may surprise; binary files that match", True),
-    "incomplete": ("why totals cover a part only: time was up", True),
-    "searched": ("with no results: `files`, `skipped` and `freshness` of what was searched", True),
-    "would_match": (
-        ("with no results: changes of arguments that would match, each counted: `change`, `files`,"
-        " `lines`; `tool` in a change means that tool instead"), True
-    ),
-    "next_step": ("with no results: what to try", True),
-}  # fmt: skip
-RESULT_FIELDS: Mapping[str, tuple[str, bool]] = {
-    "path": ("below the root; bytes that are no UTF-8 are shown as U+FFFD", False),
-    "reason": ("`content_match`, `path_match`, or `path_only` with `output_mode` files", False),
-    "matches": ("rising lines, each once: `line`, `column` (bytes, from 1), `preview`", False),
-    "matches[].definition": ("true: the line defines what was found", True),
-    "matches[].context": ("true: a line around a match; it has no `column`", True),
-    "line_matches": ("all matching lines of the file, where not all are shown", True),
-    "count": ("with `output_mode` count: matching lines of the file", True),
+
+def _fields(*types: type) -> Mapping[str, tuple[str, bool]]:
+    """The fields that results declare themselves: what each is, and whether it was added."""
+    return {name: field for one in types for name, field in _declared(one).items()}
+
+
+def _declared(one: type) -> Mapping[str, tuple[str, bool]]:
+    body = ast.parse(inspect.getsource(one)).body[0].body
+    hints = get_type_hints(one, include_extras=True)
+    found = {}
+    for field, said in itertools.pairwise(body):
+        match field, said:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=text)):
+                metadata = getattr(hints[name], "__metadata__", ())
+                found[name] = (" ".join(text.split()), results.ADDED in metadata)
+    return found
+
+
+SEARCH_FIELDS = _fields(
+    results.Head,
+    results.Routed,
+    results.Executed,
+    results.Counted,
+    results.SearchAnswer,
+    results.Remarks,
+    results.Nothing,
+)
+RESULT_FIELDS = _fields(results.SearchResult) | {
+    f"matches[].{name}": field for name, field in _fields(results.Match).items()
 }
-REUSE_FIELDS: Mapping[str, tuple[str, bool]] = {
-    "prior_search_id": ("the answer that still holds; `search_id` says the same", False),
-    "reuse_status": ("`fresh_duplicate`", False),
-    "reuse_reason": ("`unchanged`", False),
-    "results_omitted": ("true; `results` is empty and `cache` is `hit`", False),
-}
-HYDRATED_FIELDS: Mapping[str, tuple[str, bool]] = {
-    "reuse_status": ("`hydrated`", True),
-    "prior_search_id": ("what the answer was called there", True),
-    "prior_snapshot_id": ("the snapshot that was resumed", True),
-    "prior_result_paths": ("the first 20 paths it listed, as far as they have room", True),
-    "prior_paths_differ": (
-        (
-            "whether the first 20 listed now are others, whatever their order; files of the same"
-            " path may have changed"
-        ),
-        True,
-    ),
-}
-STATUS_FIELDS: Mapping[str, tuple[str, bool]] = {
-    "index_present": ("whether there is an index that can be read", False),
-    "index_fresh": (("whether answers know all of the tree: nothing differs from the index, or a"
-                    " daemon follows what does"), False),
-    "indexed_files": ("files in the index", False),
-    "index_bytes": ("its size on disk", False),
-    "last_updated": ("UTC, whole seconds", False),
-    "repo_category": ("`small`, `medium`, `large` or `very_large`; `null` without an index", False),
-    "routing_hint": (("`indexed_default`, `ripgrep_fallback` (no index), or `index_syncing` (it is"
-                     " being made)"), False),
-    "generation": ("of the index; another count than a search's", True),
-    "dirty_files": ("files that differ from the index and are searched directly", True),
-    "not_watched": (
-        "why answers take a sweep although a daemon runs, and what to do; absent if they do not",
-        True,
-    ),
-    "problem": ("why an index cannot be read", True),
-}  # fmt: skip
-REINDEX_FIELDS: Mapping[str, tuple[str, bool]] = {
-    "completed": ("true", False),
-    "mode": ("as it was asked for", False),
-    "rebuilt_full": ("whether everything was indexed anew; also where there was no index", False),
-    "elapsed_ms": ("how long it took", False),
-    "indexed_files": ("files in the index now", False),
-}
-MEMO_STATUS_FIELDS: Mapping[str, tuple[str, bool]] = {
-    "session_id": ("whose reads are told of; `default` where there is none", False),
-    "results": ("one for each file, in the order in which they were asked for", False),
-    "path": ("as it was asked for", False),
-    "status": (
-        (
-            "`fresh`: all of it was shown in this context and is unchanged; `stale`: it was shown"
-            " and has changed since; `unknown`: neither can be said"
-        ),
-        False,
-    ),
-    "tokens": ("of the file when it was shown, its bytes divided by 3.5", False),
-    "read_count": ("how often", False),
-    "message": ("the same in a sentence", False),
-    "current_tokens": ("of a stale file, as it is now", False),
-    "primed": (
-        (
-            "true of a file that only the session that was [resumed](../concepts/memo.md) had read:"
-            " `fresh` says that it is unchanged since, and not that it is in this context"
-        ),
-        True,
-    ),
-    "snapshot_id": ("what was resumed", True),
-    "recommendation": ("of a primed file, as in `memo_check`", True),
-}
-MEMO_CHECK_FIELDS: Mapping[str, tuple[str, bool]] = {
-    "path": ("as it was asked for", False),
-    "status": ("as above", False),
-    "recommendation": ("`skip_reread`, `reread_with_diff` or `reread`", False),
-    "tokens_at_last_read": ("of the file when it was shown", False),
-    "current_tokens": ("of a stale file, as it is now", False),
-    "last_read_ago_seconds": ("since it was shown", False),
-    "diff": ("with `reread_with_diff`: what has changed since, as a unified diff", True),
-    "lines": ("which lines were shown and are unchanged, where it is not all of them", True),
-    "message": ("which that is, in a sentence", True),
-    "primed": (
-        "as above; `skip_reread` if the payload in this context quotes all of the file",
-        True,
-    ),
-    "snapshot_id": ("as above", True),
-}
-MEMO_SESSION_FIELDS: Mapping[str, tuple[str, bool]] = {
-    "session_id": ("as above", False),
-    "tracked_files": ("files this context was shown", False),
-    "total_reads": ("reads of it", False),
-    "redundant_reads_prevented": (
-        ("reads that were refused because the context had the lines, and were not asked for again"),
-        False,
-    ),
-    "tokens_saved": ("of those reads; a read that happened saves nothing", False),
-    "redundant_reads": ("reads that happened, though the context had every line", True),
-    "compaction_count": ("how often the context was compacted; the totals outlive that", False),
-    "files": ("each `path` (absolute), `status`, `reads` and `tokens`", False),
-    "primed_files": (
-        (
-            "after a resume: `path`, `status` and `tokens` of those that only the resumed session"
-            " had read"
-        ),
-        True,
-    ),
-    "snapshot_id": ("as above", True),
-}
-SESSION_FIELDS: Mapping[str, tuple[str, bool]] = {
-    "session": ("of `session_open`, `session_status` and `session_close`: the record", False),
-    "sessions": ("of `session_list`: records, last used first", False),
-    "action_log_size": ("of `session_status`: entries of its log", False),
-    "schema_version": ("1", False),
-    "session_id": ("1 to 128 of `A-Za-z0-9._-`; `session_<milliseconds>` if nobody named it",
-                   False),
-    "goal": ("what the work is to achieve", False),
-    "repo_root": ("the repository it belongs to", False),
-    "status": ("`open`, `resolved` or `abandoned`", False),
-    "created_at": ("Unix seconds", False),
-    "updated_at": ("likewise; the last entry counts too", False),
-    "omitted": ("how much of which list had no room; only if something had not", True),
-}  # fmt: skip
-SNAPSHOT_FIELDS: Mapping[str, tuple[str, bool]] = {
-    "snapshot_id": ("`snap_<seconds>_<session>`, with a number where that is taken", False),
-    "snapshot_dir": ("the folder with its files", False),
-    "manifest": (
-        (
-            "which session, repository, commit, uncommitted files, agent and model, and where the"
-            " index's journal was"
-        ),
-        False,
-    ),
-    "briefing": ("of `session_handoff`: the briefing that was written", True),
-    "pack": (
-        "of `session_handoff` with `output`: the pack's path, in the state folder's `exports`",
-        True,
-    ),
-    "session": ("of `session_handoff`: the record, resolved", True),
-    "snapshots": ("of `session_snapshot_list`: manifests of all repositories, newest first", False),
-    "snapshot": (
-        (
-            "of `session_snapshot_get`: `manifest`, `working_set`, `action_log` (its newest"
-            " entries), `pinned_snippets`; *added*: `git_state`, and `briefing` if there is one"
-        ),
-        False,
-    ),
-    "diff": (
-        (
-            "of `session_snapshot_diff`: `added_files`, `removed_files`, `changed_files` (another"
-            " content when they were read), `added_searches`, `removed_searches`"
-        ),
-        False,
-    ),
-    "omitted": ("as above", True),
-}
-RESUME_FIELDS: Mapping[str, tuple[str, bool]] = {
-    "session_id": ("the session that is open again, and current", False),
-    "payload_markdown": (
-        "what to read: goal, briefing, what has changed since, pinned lines",
-        False,
-    ),
-    "payload_token_estimate": ("its bytes divided by 4", False),
-    "hydration_report": (
-        (
-            "`files_primed`: read then and unchanged; `searches_warmed`;"
-            " `frecency_entries_restored`; `stale_files`: each `path` and `reason` (`changed`,"
-            " `missing`, `unreadable`, `unverified`); *added*: `repo_root`, where the repository is"
-            " now, and `differs`, sentences on what is not as it was"
-        ),
-        False,
-    ),
-    "searches": ("those of the working set, last asked first", False),
-    "omitted": ("as above", True),
-}
+REUSE_FIELDS = _fields(results.ReusedAnswer)
+HYDRATED_FIELDS = _fields(results.HydratedAnswer)
+STATUS_FIELDS = _fields(results.IndexStatusAnswer)
+REINDEX_FIELDS = _fields(results.ReindexAnswer)
+MEMO_STATUS_FIELDS = _fields(results.MemoStatusAnswer, results.MemoFile, results.MemoCounts)
+MEMO_CHECK_FIELDS = _fields(results.MemoCheckAnswer)
+MEMO_SESSION_FIELDS = _fields(results.MemoSessionAnswer)
+SESSION_FIELDS = _fields(
+    results.SessionAnswer,
+    results.SessionListAnswer,
+    results.SessionStatusAnswer,
+    results.SessionRecord,
+)
+SNAPSHOT_FIELDS = _fields(
+    results.SnapshotAnswer,
+    results.HandoffAnswer,
+    results.SnapshotListAnswer,
+    results.SnapshotGetAnswer,
+    results.SnapshotDiffAnswer,
+)
+RESUME_FIELDS = _fields(results.ResumeAnswer)
 FIELDS = (
     SEARCH_FIELDS, RESULT_FIELDS, REUSE_FIELDS, HYDRATED_FIELDS, STATUS_FIELDS, REINDEX_FIELDS,
 )  # fmt: skip
@@ -275,7 +113,7 @@ def page() -> str:
             "search-from-an-agent.md) to one. A tool's answer is a document"
             " (`structuredContent`) and the same in a few lines of text. What the table calls"
             f" {ADDED} is beyond the contract of the reference implementation."),
-            *map(_tool, VERBS),
+            *map(_tool, TOOLS),
             "## The envelope of a search",
             _table(SEARCH_FIELDS),
             "**A result** of `results`:",
@@ -348,20 +186,20 @@ def page() -> str:
     ) + "\n"  # fmt: skip
 
 
-def _tool(verb: Verb) -> str:
-    schema = schemas.input_schema(verb)
+def _tool(tool: Tool) -> str:
+    schema = schemas.input_schema(tool)
     required = schema.get("required", ())
     rows = [
         f"| `{name}`{'' if name in CONTRACT_ARGUMENTS else ' ' + ADDED} | {_kind(body)} "
-        f"| {'required' if name in required else _default(body)} | {_meaning(verb, name, body)} |"
+        f"| {'required' if name in required else _default(body)} | {_meaning(tool, name, body)} |"
         for name, body in schema.get("properties", {}).items()
     ]
     head = "| argument | type | default | meaning |\n|---|---|---|---|\n"
     table = head + "\n".join(rows) if rows else "No arguments."
-    changes = "" if verb.read_only else " It writes to the state folder, never to the tree."
+    changes = "" if tool.read_only else " It writes to the state folder, never to the tree."
     return (
-        f"## {verb.name}\n\n{schemas.description(verb)}\n\n"
-        f"Toolset `{verb.toolset}`.{changes}\n\n{table}"
+        f"## {tool.name}\n\n{schemas.description(tool)}\n\n"
+        f"Toolset `{tool.toolset}`.{changes}\n\n{table}"
     )
 
 
@@ -385,10 +223,10 @@ _OF_A_SNAPSHOT = dict.fromkeys(
 )
 
 
-def _meaning(verb: Verb, name: str, body: Mapping[str, Any]) -> str:
+def _meaning(tool: Tool, name: str, body: Mapping[str, Any]) -> str:
     said = body.get("description") or (
         "As in `search_content`." if name in tools.ContentOptions.__dataclass_fields__
-        and issubclass(verb.request, tools.ContentOptions) else _OF_A_SNAPSHOT.get(name, "")
+        and issubclass(tool.request, tools.ContentOptions) else _OF_A_SNAPSHOT.get(name, "")
     )  # fmt: skip
     return said.replace("\n", " ").replace("|", "\\|")
 

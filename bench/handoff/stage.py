@@ -17,7 +17,7 @@ from bench.handoff.branches import git
 from bench.handoff.metrics import Asked, Needs, needs
 from triseek.kernels import cache
 from triseek.model.tools import SearchContentRequest
-from triseek.service import verbs
+from triseek.service import tools
 from triseek.service.checkpoints import Checkpoints
 from triseek.service.desk import Call, Desk
 from triseek.service.recording import Recorder
@@ -37,7 +37,7 @@ SHARES = (0.3, 0.5, 0.7)
 _BEGUN = 1_700_000_000.0
 """The hour of all sessions: a text that tells it is the same in each run."""
 _SET = ("TRISEEK_HOME", "TRISEEK_NO_DAEMON")
-_SEARCH = next(verb for verb in verbs.VERBS if verb.name == "search_content")
+_SEARCH = next(tool for tool in tools.TOOLS if tool.name == "search_content")
 
 
 @dataclass(frozen=True, slots=True)

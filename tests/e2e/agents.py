@@ -16,6 +16,7 @@ from anyio.from_thread import start_blocking_portal
 from mcp import ClientSession
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
+from tests.result_schemas import check
 from triseek.mcp.conversations import CONTEXT
 
 if TYPE_CHECKING:
@@ -44,7 +45,9 @@ class Agent:
         async def call() -> Any:
             return await self._session.call_tool(tool, asked, WAIT_S, meta=meta)
 
-        return self._portal.call(call)
+        result = self._portal.call(call)
+        check(tool, result.structured_content)
+        return result
 
     def call(self, tool: str, *, meta: Any = None, **asked: Any) -> dict[str, Any]:
         """The envelope."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.mcp.speaking import call, hello, notice, request
 from triseek.mcp.stdio import LINE_MAX
-from triseek.service.verbs import VERBS
+from triseek.service.tools import TOOLS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -181,7 +181,7 @@ class Fuzzer:
             (self._bad_about_sessions(number), refused_by_tool),
             (self._good_about_sessions(number), has_no_daemon),
             (call(number, "no_such_tool"), failed(INVALID_PARAMS)),
-            (request(number, "tools/list"), lambda a: len(a["result"]["tools"]) == len(VERBS)),
+            (request(number, "tools/list"), lambda a: len(a["result"]["tools"]) == len(TOOLS)),
             (request(number, "ping"), lambda a: a["result"] == {}),
             (request(number, "tools/call", {"name": 5}), failed(INVALID_PARAMS)),
             (request(number, "tools/call"), failed(INVALID_PARAMS)),

@@ -18,7 +18,7 @@ from typing import Any
 from triseek.ipc import ending
 from triseek.mcp import server
 from triseek.mcp.serve import serve
-from triseek.service import verbs
+from triseek.service import tools
 
 FOLDER = Path(sys.argv[1])
 
@@ -54,11 +54,11 @@ def make_noise() -> None:
     ctypes.CDLL(None).fflush(None)
 
 
-verbs.VERBS = tuple(
-    dataclasses.replace(verb, request=Request, answer=answer)
-    if verb.name == "index_status"
-    else verb
-    for verb in verbs.VERBS
+tools.TOOLS = tuple(
+    dataclasses.replace(tool, request=Request, answer=answer)
+    if tool.name == "index_status"
+    else tool
+    for tool in tools.TOOLS
 )
 if "--limit" in sys.argv:
     server.TIMED = frozenset(("index_status",))

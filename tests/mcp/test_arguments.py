@@ -13,9 +13,9 @@ from triseek.errors import InvalidQuery
 from triseek.mcp import arguments
 from triseek.mcp.arguments import ITEMS_MAX, TEXT_MAX
 from triseek.model.tools import PinnedLines
-from triseek.service.verbs import VERBS
+from triseek.service.tools import TOOLS
 
-VERB = {verb.name: verb for verb in VERBS}
+VERB = {verb.name: verb for verb in TOOLS}
 
 
 def read(given_arguments, tool="search_content"):

@@ -34,7 +34,7 @@ from tests.mcp.speaking import (
 from triseek.errors import InvalidRequest
 from triseek.loopback.address import Address
 from triseek.mcp.http import BODY_MAX, SESSIONS_MAX
-from triseek.service.verbs import VERBS
+from triseek.service.tools import TOOLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -158,7 +158,7 @@ def test_a_session_lists_calls_and_is_ended(served: Served) -> None:
     called = served.request(call(3, "search_content", query="needle"), session).message
     ended = served.request(headers=session, method="DELETE")
 
-    assert len(listed["result"]["tools"]) == len(VERBS)
+    assert len(listed["result"]["tools"]) == len(TOOLS)
     assert called["result"]["structuredContent"]["files_with_matches"] == 2
     assert ended.status == 200
     assert served.request(request(4, "ping"), session).status == 404

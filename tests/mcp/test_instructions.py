@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from triseek.mcp.instructions import INSTRUCTIONS, MOST
-from triseek.service.verbs import VERBS
+from triseek.service.tools import TOOLS
 
 RULE = 300
 
@@ -27,7 +27,7 @@ def test_what_the_contract_asks_for_is_said(word):
 
 
 def test_every_tool_that_is_named_is_there():
-    known = {verb.name for verb in VERBS} | {"context_pack"}
+    known = {verb.name for verb in TOOLS} | {"context_pack"}
     named = {word.strip(":;,.`") for word in INSTRUCTIONS.split()}
 
     assert {word for word in named if word.startswith(("search_", "find_f", "index_"))} <= known

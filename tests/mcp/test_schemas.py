@@ -8,23 +8,25 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from triseek.mcp import arguments, schemas
-from triseek.mcp.server import _tool
+from triseek.mcp.server import _listed
 from triseek.service.envelopes import tokens
-from triseek.service.verbs import TOOLSETS, VERBS
+from triseek.service.tools import TOOLS, TOOLSETS
 from triseek.sessions import hydration
 
-VERB = {verb.name: verb for verb in VERBS}
+VERB = {verb.name: verb for verb in TOOLS}
 WRITING = {
     "reindex", "session_open", "session_close", "session_snapshot", "session_handoff",
     "session_resume",
 }  # fmt: skip
-each_verb = pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
+each_verb = pytest.mark.parametrize("verb", TOOLS, ids=lambda verb: verb.name)
 LIST_TOKENS = 4_850
 """For the tools of today; the whole list is never to take more than 5,000."""
 
 
 def listed():
-    return [_tool(verb).model_dump(mode="json", by_alias=True, exclude_none=True) for verb in VERBS]
+    return [
+        _listed(verb).model_dump(mode="json", by_alias=True, exclude_none=True) for verb in TOOLS
+    ]
 
 
 def test_the_list_of_tools_costs_an_agent_little():
@@ -148,5 +150,5 @@ def test_the_tools_that_change_nothing_say_so():
 
 
 def test_every_verb_is_of_a_toolset_and_has_a_name_of_its_own():
-    assert {verb.toolset for verb in VERBS} <= set(TOOLSETS)
-    assert len(VERB) == len(VERBS)
+    assert {verb.toolset for verb in TOOLS} <= set(TOOLSETS)
+    assert len(VERB) == len(TOOLS)

@@ -37,12 +37,12 @@ from tests.mcp.speaking import (
     until,
 )
 from triseek import __version__
-from triseek.service.verbs import VERBS
+from triseek.service.tools import TOOLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-TOOLS = {verb.name for verb in VERBS}
+TOOLS = {verb.name for verb in TOOLS}
 WRITING = {
     "reindex", "session_open", "session_close", "session_snapshot", "session_handoff",
     "session_resume",

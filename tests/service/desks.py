@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from tests.engine import roads
+from tests.result_schemas import check
 from triseek.config import Settings
 from triseek.daemon.calls import calls
 from triseek.daemon.upkeep import Upkeep
@@ -110,16 +111,19 @@ def desk_by(road: str, repo: Any, files: Mapping[str | bytes, bytes | str]) -> D
 
 def search(desk: Desk, query: str, who: str | None = None, **more: Any) -> dict[str, Any]:
     request = SearchContentRequest(query=query, **more)
-    return searching.search_content(desk, request, Call(conversation=who))
+    answer = searching.search_content(desk, request, Call(conversation=who))
+    return check("search_content", json.loads(json.dumps(answer)))
 
 
 def search_in(desk: Desk, glob: str, query: str, who: str | None = None, **more: Any) -> Any:
     request = SearchPathAndContentRequest(path_query=glob, content_query=query, **more)
-    return searching.search_path_and_content(desk, request, Call(conversation=who))
+    answer = searching.search_path_and_content(desk, request, Call(conversation=who))
+    return check("search_path_and_content", json.loads(json.dumps(answer)))
 
 
 def find(desk: Desk, query: str, who: str | None = None, **more: Any) -> dict[str, Any]:
-    return finding.find(desk, FindFilesRequest(query=query, **more), Call(conversation=who))
+    answer = finding.find(desk, FindFilesRequest(query=query, **more), Call(conversation=who))
+    return check("find_files", json.loads(json.dumps(answer)))
 
 
 def lines(answer: Mapping[str, Any]) -> list[tuple[str, int]]:

@@ -11,9 +11,9 @@ from triseek.errors import RepoNotDetected
 from triseek.service import desk as module
 from triseek.service import telling
 from triseek.service.desk import CONNECTIONS_MAX, SNAPSHOTS_MAX, Call, Cancelled, patience
-from triseek.service.verbs import VERBS
+from triseek.service.tools import TOOLS
 
-VERB = {verb.name: verb for verb in VERBS}
+VERB = {verb.name: verb for verb in TOOLS}
 
 
 @pytest.fixture

@@ -25,8 +25,9 @@ from triseek.errors import (
 from triseek.ipc import address, client
 from triseek.mcp import server
 from triseek.model import tools
-from triseek.service import envelopes, session_pages, session_tools, verbs
+from triseek.service import envelopes, session_pages, session_tools
 from triseek.service.desk import Call
+from triseek.service.tools import chosen
 from triseek.sessions import pack
 
 BOUND = 10_000
@@ -302,7 +303,7 @@ def test_of_many_damaged_checkpoints_the_first_are_named_and_the_rest_counted(as
 
 def through_the_server(asked, tool):
     """What a client is sent for a call without arguments, as JSON of UTF-8."""
-    [verb] = [verb for verb in verbs.chosen(["session"]) if verb.name == tool]
+    [verb] = [verb for verb in chosen(["session"]) if verb.name == tool]
     meant, envelope = server.Tools(asked.desk, [verb])._answer(verb, {}, asked.call)
     result = server._result(tool, meant, envelope)
     sent = json.loads(result.model_dump_json(by_alias=True).encode())

@@ -54,7 +54,7 @@ def serve(words: Words) -> int:
     """
     from triseek.ipc import ending
     from triseek.mcp import serve as serving
-    from triseek.service.verbs import TOOLSETS
+    from triseek.service.tools import TOOLSETS
 
     toolsets = [name for name in words.toolsets.replace(",", " ").split() if name]
     unknown = sorted(set(toolsets) - set(TOOLSETS))

@@ -13,6 +13,7 @@ from triseek.service.roots import project
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from triseek.model.results import MemoCheckAnswer, MemoSessionAnswer, MemoStatusAnswer
     from triseek.sessions.memo.memo import Memo
 
 FILES_MAX = 1_000
@@ -25,7 +26,7 @@ def calls(memo: Memo) -> Mapping[str, Callable[[dict[str, Any]], Any]]:
     return {call.__name__: partial(call, memo) for call in found}
 
 
-def memo_status(memo: Memo, params: dict[str, Any]) -> dict[str, Any]:
+def memo_status(memo: Memo, params: dict[str, Any]) -> MemoStatusAnswer:
     """`{target_root, files, …who}`: what a context was shown of files, as its agent named them."""
     folder = target_root(params)
     files = params.get("files")
@@ -33,20 +34,19 @@ def memo_status(memo: Memo, params: dict[str, Any]) -> dict[str, Any]:
         raise InvalidRequest(f"files has to be a list of at most {FILES_MAX:,} paths")
     there = [_path(folder, file) for file in files]
     told = memo.status(project(folder), there, asker(params))
-    results = [
-        {**result, "path": file} for result, file in zip(told["results"], files, strict=True)
-    ]
-    return {**told, "results": results}
+    for result, file in zip(told["results"], files, strict=True):
+        result["path"] = file
+    return told
 
 
-def memo_check(memo: Memo, params: dict[str, Any]) -> dict[str, Any]:
+def memo_check(memo: Memo, params: dict[str, Any]) -> MemoCheckAnswer:
     """`{target_root, path, …who}`: whether a context has a file as it is now."""
     folder, path = target_root(params), params.get("path")
     told = memo.check(project(folder), _path(folder, path), asker(params))
-    return {**told, "path": path}
+    return {**told, "path": str(path)}
 
 
-def memo_session(memo: Memo, params: dict[str, Any]) -> dict[str, Any]:
+def memo_session(memo: Memo, params: dict[str, Any]) -> MemoSessionAnswer:
     """`{target_root, …who}`: all that a context was shown, and what that has saved."""
     return memo.session(repository(params), asker(params))
 

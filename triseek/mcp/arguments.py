@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from pydantic import TypeAdapter
 
-    from triseek.service.verbs import Verb
+    from triseek.model.tool import Tool
 
 TEXT_MAX = 64 << 10
 """Characters of one argument."""
@@ -74,7 +74,7 @@ _IGNORED = frozenset(("-n", "line_numbers"))
 """Lines are numbered anyway."""
 
 
-def read(verb: Verb, given: Mapping[str, Any] | None) -> Any:  # noqa: ANN401 - the verb's request
+def read(tool: Tool, given: Mapping[str, Any] | None) -> Any:  # noqa: ANN401 - the tool's request
     """The request that is meant.
 
     Raises:
@@ -82,11 +82,11 @@ def read(verb: Verb, given: Mapping[str, Any] | None) -> Any:  # noqa: ANN401 - 
     """
     from pydantic import ValidationError
 
-    meant = _named(verb, dict(given or {}))
+    meant = _named(tool, dict(given or {}))
     for name, value in meant.items():
         _bound(name, value)
     try:
-        return _adapter(verb).validate_python(meant)
+        return _adapter(tool).validate_python(meant)
     except ValidationError as error:
         raise InvalidQuery(_said(error), next_step="See the tool's input schema.") from None
 
@@ -121,15 +121,15 @@ def _is_text(text: str) -> bool:
 
 
 @functools.cache
-def _adapter(verb: Verb) -> TypeAdapter[Any]:
+def _adapter(tool: Tool) -> TypeAdapter[Any]:
     from pydantic import TypeAdapter
 
-    return TypeAdapter(verb.request)
+    return TypeAdapter(tool.request)
 
 
-def _named(verb: Verb, given: dict[str, Any]) -> dict[str, Any]:
+def _named(tool: Tool, given: dict[str, Any]) -> dict[str, Any]:
     """The arguments under their own names, and their values as these have them."""
-    fields = verb.request.__dataclass_fields__
+    fields = tool.request.__dataclass_fields__
     own = {name for name in fields if not name.startswith("_")}
     meant: dict[str, Any] = {}
     said: dict[str, str] = {}
@@ -138,7 +138,7 @@ def _named(verb: Verb, given: dict[str, Any]) -> dict[str, Any]:
             continue
         target, value = _target(name, value, own)
         if target is None:
-            raise InvalidQuery(_unknown(verb, name, own), next_step="See the tool's input schema.")
+            raise InvalidQuery(_unknown(tool, name, own), next_step="See the tool's input schema.")
         taken = _value(target, value, str(fields[target].type))
         if target in meant:
             taken = _both(target, said[target], meant[target], name, taken)
@@ -241,10 +241,10 @@ def _with_query(meant: dict[str, Any], own: set[str]) -> dict[str, Any]:
     return meant
 
 
-def _unknown(verb: Verb, name: str, own: set[str]) -> str:
+def _unknown(tool: Tool, name: str, own: set[str]) -> str:
     near = difflib.get_close_matches(name, own, 1)
     known = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(sorted(own)) or 'none'}"
-    return f"{verb.name} has no argument {name[:60]!r}; {known}"
+    return f"{tool.name} has no argument {name[:60]!r}; {known}"
 
 
 def _said(error: Any) -> str:  # noqa: ANN401 - pydantic's

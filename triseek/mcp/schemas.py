@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
 
 from triseek.model import tools
 from triseek.model.context_pack import BUDGET_TOKENS_MAX, FILES_MAX, INTENTS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
-    from triseek.service.verbs import Verb
+    from triseek.model.tool import Tool
 
 _BOUNDS: Mapping[str, Mapping[str, Any]] = {
     "limit": {"minimum": 1, "maximum": tools.LIMIT_MAX},
@@ -28,96 +28,20 @@ _BOUNDS_OF: Mapping[tuple[str, str], Mapping[str, Any]] = {
     },
 }  # fmt: skip
 """Those of one tool's argument."""
-_FRESHNESS = {"enum": ["fresh", "stale", "unknown"]}
-_TEXT, _WHOLE, _FLAG = {"type": "string"}, {"type": "integer"}, {"type": "boolean"}
+_NAMES_MAX = 4
+"""Names that the schema of an answer lists; a field with more is listed as a string."""
+_PLAIN = {str: "string", int: "integer", bool: "boolean", float: "number"}
 
 
-def _object(**properties: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON schema
-    return {"type": "object", "properties": properties}
-
-
-def _list(of: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "array", "items": of}
-
-
-_SEARCHED = _object(
-    version=_TEXT, repo_root=_TEXT, strategy=_TEXT, fallback_used=_FLAG, routing_reason=_TEXT,
-    cache={"enum": ["hit", "miss", "bypass"]}, search_id=_TEXT, freshness=_TEXT,
-    files_with_matches=_WHOLE, total_line_matches=_WHOLE,
-    results=_list(
-        _object(
-            path=_TEXT, reason=_TEXT, count=_WHOLE,
-            matches=_list(_object(line=_WHOLE, column=_WHOLE, preview=_TEXT)),
-        )
-    ),
-    results_omitted=_FLAG, truncated=_FLAG, next_offset=_WHOLE,
-)  # fmt: skip
-_FOUND = _object(
-    version=_TEXT, results=_list(_object(path=_TEXT, reason=_TEXT)), search_id=_TEXT,
-    results_omitted=_FLAG, truncated=_FLAG, next_offset=_WHOLE,
-)  # fmt: skip
-_ANY = {"type": "object"}
-_SESSION = _object(session=_ANY)
-_CAPTURED = _object(snapshot_id=_TEXT, snapshot_dir=_TEXT, manifest=_ANY)
-_ANSWERS: Mapping[str, dict[str, Any]] = {
-    "find_files": _FOUND,
-    "search_content": _SEARCHED,
-    "search_path_and_content": _SEARCHED,
-    "context_pack": _object(
-        version=_TEXT, estimated_tokens=_WHOLE, truncated=_FLAG,
-        items=_list(_object(path=_TEXT, score={"type": "number"}, reasons=_list(_TEXT))),
-        suggested_next_steps=_list(_TEXT),
-    ),
-    "index_status": _object(
-        version=_TEXT, index_present=_FLAG, index_fresh=_FLAG, indexed_files=_WHOLE,
-        routing_hint=_TEXT,
-    ),
-    "memo_status": _object(
-        session_id=_TEXT,
-        results=_list(
-            _object(
-                path=_TEXT, status=_FRESHNESS, tokens=_WHOLE, read_count=_WHOLE, message=_TEXT,
-                current_tokens=_WHOLE,
-            )
-        ),
-    ),
-    "memo_session": _object(
-        session_id=_TEXT, tracked_files=_WHOLE, total_reads=_WHOLE,
-        redundant_reads_prevented=_WHOLE, tokens_saved=_WHOLE, compaction_count=_WHOLE,
-        files=_list(_object(path=_TEXT, status=_FRESHNESS, reads=_WHOLE, tokens=_WHOLE)),
-    ),
-    "memo_check": _object(
-        path=_TEXT, status=_FRESHNESS,
-        recommendation={"enum": ["skip_reread", "reread_with_diff", "reread"]},
-        tokens_at_last_read=_WHOLE, current_tokens=_WHOLE, last_read_ago_seconds=_WHOLE,
-        diff=_TEXT,
-    ),
-    "session_open": _SESSION,
-    "session_status": _object(session=_ANY, action_log_size=_WHOLE),
-    "session_list": _object(sessions=_list(_ANY)),
-    "session_close": _SESSION,
-    "session_snapshot": _CAPTURED,
-    "session_handoff": _CAPTURED,
-    "session_snapshot_list": _object(snapshots=_list(_ANY)),
-    "session_snapshot_get": _object(snapshot=_ANY),
-    "session_snapshot_diff": _object(diff=_ANY),
-    "session_resume": _object(
-        session_id=_TEXT, payload_markdown=_TEXT, payload_token_estimate=_WHOLE,
-        hydration_report=_ANY, searches=_list(_ANY),
-    ),
-    "reindex": _object(version=_TEXT, completed=_FLAG, rebuilt_full=_FLAG, indexed_files=_WHOLE),
-}  # fmt: skip
-
-
-def input_schema(verb: Verb) -> dict[str, Any]:
+def input_schema(tool: Tool) -> dict[str, Any]:
     """The arguments of a tool."""
     from pydantic import TypeAdapter
 
-    schema = TypeAdapter(verb.request).json_schema()
-    told = _inherited(verb)
+    schema = TypeAdapter(tool.request).json_schema()
+    told = _inherited(tool)
     properties = {
-        name: {**_property(name, body, told), **_BOUNDS_OF.get((verb.name, name), {})}
-        for name, body in _ordered(_spelled_out(schema), verb)
+        name: {**_property(name, body, told), **_BOUNDS_OF.get((tool.name, name), {})}
+        for name, body in _ordered(_spelled_out(schema), tool)
     }
     found = {"type": "object", "properties": properties, "additionalProperties": False}
     if not properties:
@@ -143,33 +67,66 @@ def _item(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": fields, "required": schema["required"]}
 
 
-def output_schema(verb: Verb) -> dict[str, Any]:
+def output_schema(tool: Tool) -> dict[str, Any]:
     """What a tool answers. An error has `version` and `error`, so no more than that is promised."""
-    answer = _ANSWERS[verb.name]
-    return {**answer, "required": ["version"]} if "version" in answer["properties"] else answer
+    names = _tree(tool.listed.split())
+    schema = _object(_hints(*tool.results), names)
+    return {**schema, "required": ["version"]} if "version" in names else schema
 
 
-def description(verb: Verb) -> str:
+def _tree(names: Iterable[str]) -> dict[str, Any]:
+    """Dotted names as a tree: `["a.b"]` is `{"a": {"b": {}}}`."""
+    tree: dict[str, Any] = {}
+    for name in names:
+        branch = tree
+        for part in name.split("."):
+            branch = branch.setdefault(part, {})
+    return tree
+
+
+def _hints(*types: type[Any]) -> dict[str, Any]:
+    """The fields of TypedDicts or dataclasses, and their types."""
+    return {name: hint for one in types for name, hint in get_type_hints(one).items()}
+
+
+def _object(hints: Mapping[str, Any], names: Mapping[str, Any]) -> dict[str, Any]:
+    properties = {name: _value(hints[name], inner) for name, inner in names.items()}
+    return {"type": "object", "properties": properties}
+
+
+def _value(hint: Any, names: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401 - any type
+    """The schema of a field; of an object, with those of its own fields that are named."""
+    if hint in _PLAIN:
+        return {"type": _PLAIN[hint]}
+    if get_origin(hint) is Literal:
+        values = list(get_args(hint))
+        return {"enum": values} if len(values) <= _NAMES_MAX else {"type": "string"}
+    if get_origin(hint) in (list, tuple):
+        return {"type": "array", "items": _value(get_args(hint)[0], names)}
+    return _object(_hints(hint), names) if names else {"type": "object"}
+
+
+def description(tool: Tool) -> str:
     """What an agent is told a tool is for."""
-    return inspect.cleandoc(verb.request.__doc__ or "")
+    return inspect.cleandoc(tool.request.__doc__ or "")
 
 
-def _ordered(properties: Mapping[str, Any], verb: Verb) -> list[tuple[str, Any]]:
+def _ordered(properties: Mapping[str, Any], tool: Tool) -> list[tuple[str, Any]]:
     """A tool's own arguments before those it shares with others."""
-    shared = _shared(verb)
+    shared = _shared(tool)
     return sorted(properties.items(), key=lambda item: item[0] in shared)
 
 
-def _shared(verb: Verb) -> frozenset[str]:
-    is_content = issubclass(verb.request, tools.ContentOptions)
+def _shared(tool: Tool) -> frozenset[str]:
+    is_content = issubclass(tool.request, tools.ContentOptions)
     return frozenset(tools.ContentOptions.__dataclass_fields__) if is_content else frozenset()
 
 
-def _inherited(verb: Verb) -> Mapping[str, str]:
+def _inherited(tool: Tool) -> Mapping[str, str]:
     """Descriptions of shared arguments; told once, for the tool that comes first."""
     from pydantic import TypeAdapter
 
-    if verb.request is not tools.SearchContentRequest:
+    if tool.request is not tools.SearchContentRequest:
         return {}
     schema = TypeAdapter(tools.ContentOptions).json_schema()
     return {name: body["description"] for name, body in schema["properties"].items()}

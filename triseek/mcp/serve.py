@@ -32,7 +32,7 @@ def serve(repo: str | None, toolsets: Sequence[str], http: str | None = None) ->
     from triseek.service.lending import Lending
     from triseek.service.noting import Noting
     from triseek.service.service import Service
-    from triseek.service.verbs import chosen
+    from triseek.service.tools import chosen
 
     startup = Startup(Chores(), sync=sync_is_wanted())
     with Service(is_cold=lambda: startup.is_cold, lender=Lending) as service:

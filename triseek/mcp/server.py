@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
     from triseek.model.index import Stage
+    from triseek.model.tool import Tool
     from triseek.service.desk import Desk
-    from triseek.service.verbs import Verb
 
 logger = logging.getLogger(__name__)
 
@@ -47,19 +47,19 @@ THREADS = 8
 """Calls that run at once; the next wait."""
 
 
-def create(desk: Desk, verbs: Sequence[Verb], begin: Callable[[], None]) -> Server[Any]:
-    """A server whose tools are the verbs, on one root.
+def create(desk: Desk, tools: Sequence[Tool], begin: Callable[[], None]) -> Server[Any]:
+    """A server for some tools, on one root.
 
     begin: called once, behind the first request: time for whatever would have held up its answer.
     """
-    tools = Tools(desk, verbs)
+    handlers = Tools(desk, tools)
     server: Server[Any] = Server(
         NAME,
         version=__version__,
         title="triseek: code search",
         instructions=INSTRUCTIONS,
-        on_list_tools=tools.listed,
-        on_call_tool=tools.call,
+        on_list_tools=handlers.listed,
+        on_call_tool=handlers.call,
     )
     server.add_request_handler("shutdown", types.RequestParams, _shut_down)
     started = threading.Event()
@@ -84,9 +84,9 @@ async def _shut_down(_ctx: object, _params: object) -> types.EmptyResult:
 class Tools:
     """The two handlers."""
 
-    def __init__(self, desk: Desk, verbs: Sequence[Verb]) -> None:
+    def __init__(self, desk: Desk, tools: Sequence[Tool]) -> None:
         self._desk = desk
-        self._verbs = {verb.name: verb for verb in verbs}
+        self._by_name = {tool.name: tool for tool in tools}
         self._limiter: anyio.CapacityLimiter | None = None
 
     async def listed(
@@ -97,14 +97,14 @@ class Tools:
 
     @functools.cached_property
     def _tools(self) -> list[types.Tool]:
-        return [_tool(verb) for verb in self._verbs.values()]
+        return [_listed(tool) for tool in self._by_name.values()]
 
     async def call(
         self, ctx: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
         """Answer one call; what goes wrong in it is an answer too."""
-        verb = self._verbs.get(params.name)
-        if verb is None:
+        tool = self._by_name.get(params.name)
+        if tool is None:
             raise MCPError(code=types.INVALID_PARAMS, message=f"unknown tool {params.name[:80]!r}")
         cancelled = threading.Event()
         call = Call(
@@ -119,9 +119,9 @@ class Tools:
         try:
             # A search looks at the time itself. What cannot (a file server that does not answer, a
             # long step of a library) is left to its thread, which nobody waits for.
-            with anyio.move_on_after(LIMIT_S if verb.name in TIMED else None) as time:
+            with anyio.move_on_after(LIMIT_S if tool.name in TIMED else None) as time:
                 meant, envelope = await anyio.to_thread.run_sync(
-                    functools.partial(self._answer, verb, params.arguments, call),
+                    functools.partial(self._answer, tool, params.arguments, call),
                     abandon_on_cancel=True,
                     limiter=self._limiter,
                 )
@@ -130,41 +130,41 @@ class Tools:
                 meant, envelope = params.arguments or {}, envelopes.failure(error)
         finally:
             cancelled.set()  # whoever still works on it, works for nobody
-        return _result(verb.name, meant, envelope)
+        return _result(tool.name, meant, envelope)
 
     def _answer(
-        self, verb: Verb, given: dict[str, Any] | None, call: Call
+        self, tool: Tool, given: dict[str, Any] | None, call: Call
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """The arguments as they were understood, and the envelope, be it of an error."""
         meant = noted = given or {}
         try:
-            request = arguments.read(verb, given)
+            request = arguments.read(tool, given)
             meant, noted = dataclasses.asdict(request), telling.chosen(request)
-            envelope = verb.answer(self._desk, request, call)
-            if verb.kind == "search":
-                envelope = hydrated.beside(self._desk, verb.name, request, envelope)
+            envelope = tool.answer(self._desk, request, call)
+            if tool.kind == "search":
+                envelope = hydrated.beside(self._desk, tool.name, request, envelope)
         except Cancelled as error:
             return meant, envelopes.failure(error)
         except TriseekError as error:
             envelope = envelopes.failure(error)
         except Exception as error:
-            logger.exception("%s failed", verb.name)
+            logger.exception("%s failed", tool.name)
             envelope = envelopes.failure(BackendFailure(f"internal error: {type(error).__name__}"))
-        self._desk.record(verb, noted, envelope, call)
+        self._desk.record(tool, noted, envelope, call)
         return meant, envelope
 
 
-def _tool(verb: Verb) -> types.Tool:
+def _listed(tool: Tool) -> types.Tool:
     return types.Tool(
-        name=verb.name,
-        title=verb.title,
-        description=schemas.description(verb),
-        input_schema=schemas.input_schema(verb),
-        output_schema=schemas.output_schema(verb),
+        name=tool.name,
+        title=tool.title,
+        description=schemas.description(tool),
+        input_schema=schemas.input_schema(tool),
+        output_schema=schemas.output_schema(tool),
         annotations=types.ToolAnnotations(
-            read_only_hint=verb.read_only,
+            read_only_hint=tool.read_only,
             destructive_hint=False,
-            idempotent_hint=verb.idempotent,
+            idempotent_hint=tool.idempotent,
             open_world_hint=False,
         ),
     )

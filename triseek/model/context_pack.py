@@ -86,6 +86,7 @@ class PackItem:
 class ContextPack:
     """A small ranked start for a task, within a budget."""
 
+    version: str = "1"
     repo_root: str
     intent: Intent
     goal: str
@@ -102,4 +103,4 @@ class ContextPack:
 
     def envelope(self) -> dict[str, Any]:
         """The answer as agents get it, ready for JSON."""
-        return {"version": "1", **asdict(self)}
+        return asdict(self)

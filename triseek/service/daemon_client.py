@@ -17,7 +17,7 @@ from triseek.ipc import address, client
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from triseek.service.verbs import Toolset
+    from triseek.model.tool import Toolset
 
 
 def ask(toolset: Toolset, verb: str, params: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from triseek.engine.engine import Engine
     from triseek.model.index import Progress
+    from triseek.model.tool import Tool
     from triseek.service.service import Service
-    from triseek.service.verbs import Verb
     from triseek.sessions.actions import Sink
 
 DEADLINE_S = 20.0
@@ -127,27 +127,27 @@ class Desk:
                 del self._current[connection]
 
     def record(
-        self, verb: Verb, given: Mapping[str, Any], envelope: Mapping[str, Any], call: Call
+        self, tool: Tool, given: Mapping[str, Any], envelope: Mapping[str, Any], call: Call
     ) -> None:
         """Note that a tool was called, and what came of it.
 
         given: The arguments, under their own names; defaults may be left out.
         """
-        payload = telling.payload(self.root, verb.name, given, envelope, call.who)
+        payload = telling.payload(self.root, tool.name, given, envelope, call.who)
         paths = self._paths(envelope, payload["result_paths"])
         payload["result_paths"] = paths
-        if not telling.is_noted_elsewhere(verb.name, envelope):
+        if not telling.is_noted_elsewhere(tool.name, envelope):
             self.sink(
                 Action(
                     at_s=time.time(),
-                    kind=verb.kind,
+                    kind=tool.kind,
                     conversation=call.conversation,
                     payload=payload,
                     session_id=telling.session_of(envelope) or self.session(call),
                 )
             )
-        if verb.kind == "search" and paths and not envelope.get("results_omitted"):
-            self.lending.tell("frecency_found", _found(verb, given, paths))
+        if tool.kind == "search" and paths and not envelope.get("results_omitted"):
+            self.lending.tell("frecency_found", _found(tool, given, paths))
 
     def _paths(self, envelope: Mapping[str, Any], paths: list[str]) -> list[str]:
         """The paths of an answer; of one that is not repeated, those it had."""
@@ -160,10 +160,10 @@ class Desk:
         return paths
 
 
-def _found(verb: Verb, given: Mapping[str, Any], paths: list[str]) -> dict[str, Any]:
+def _found(tool: Tool, given: Mapping[str, Any], paths: list[str]) -> dict[str, Any]:
     """What frecency is to know of an answer."""
     query = next((given[name] for name in ("query", "content_query") if name in given), "")
-    kind = "path" if verb.name == "find_files" else str(given.get("mode", "literal"))
+    kind = "path" if tool.name == "find_files" else str(given.get("mode", "literal"))
     return {"pattern": str(query)[: telling.ARGUMENT_MAX], "kind": kind, "paths": paths}
 
 

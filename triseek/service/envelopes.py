@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from triseek.errors import TriseekError
+    from triseek.model.results import Head, Routed
     from triseek.model.search import BackendName, Route
 
 VERSION = "1"
@@ -21,15 +22,15 @@ PREVIEW_MAX = 200
 """Characters of a line shown; a longer one is cut."""
 
 
-def head(root: str) -> dict[str, Any]:
+def head(root: str) -> Head:
     """What every envelope begins with."""
     return {"version": VERSION, "repo_root": printable(root)}
 
 
-def routed(route: Route, *, force_refreshed: bool = False) -> dict[str, Any]:
-    """Which road answered, and why."""
+def routed(route: Route, *, force_refreshed: bool = False) -> Routed:
+    """Which backend answered, and why."""
     fallback = route.backend != "indexed"
-    told: dict[str, Any] = {
+    told: Routed = {
         "strategy": STRATEGIES[route.backend],
         "fallback_used": fallback,
         "routing_reason": route.reason,

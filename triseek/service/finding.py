@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from triseek.engine.find_files import Query, find_files
 from triseek.model.tools import LIMIT_MAX
@@ -13,6 +13,7 @@ from triseek.service.pages import fit
 
 if TYPE_CHECKING:
     from triseek.engine.find_files import Found
+    from triseek.model.results import ReusedAnswer, SearchAnswer, SearchResult
     from triseek.model.tools import FindFilesRequest
     from triseek.service.desk import Call, Desk
 
@@ -24,7 +25,7 @@ NOTHING = (
 )
 
 
-def find(desk: Desk, request: FindFilesRequest, call: Call) -> dict[str, Any]:
+def find(desk: Desk, request: FindFilesRequest, call: Call) -> SearchAnswer | ReusedAnswer:
     """Find files, or say that the conversation has the answer already.
 
     Raises:
@@ -35,7 +36,7 @@ def find(desk: Desk, request: FindFilesRequest, call: Call) -> dict[str, Any]:
         return _answer(desk, request, call)
 
 
-def _answer(desk: Desk, request: FindFilesRequest, call: Call) -> dict[str, Any]:
+def _answer(desk: Desk, request: FindFilesRequest, call: Call) -> SearchAnswer | ReusedAnswer:
     query, engine = Query(request.query), desk.engine
     limit = min(max(request.limit, 1), LIMIT_MAX)
     offset = max(request.offset, 0)
@@ -46,8 +47,10 @@ def _answer(desk: Desk, request: FindFilesRequest, call: Call) -> dict[str, Any]
         return known
     found = find_files(engine, query, desk.scores(("find_files", request.query), offset))
     listed = found.paths[offset : offset + limit]
-    results = [{"path": envelopes.shown(path), "reason": "path_match"} for path in listed]
-    answer = {
+    results: list[SearchResult] = [
+        {"path": envelopes.shown(path), "reason": "path_match"} for path in listed
+    ]
+    answer: SearchAnswer = {
         **envelopes.head(engine.root),
         **envelopes.routed(found.route, force_refreshed=request.force_refresh),
         "files_with_matches": len(found.paths),
@@ -59,11 +62,15 @@ def _answer(desk: Desk, request: FindFilesRequest, call: Call) -> dict[str, Any]
     if not found.paths:
         answer["next_step"] = NOTHING
 
-    def page(most: int) -> dict[str, Any]:
+    def page(most: int) -> SearchAnswer:
         if offset + most >= len(found.paths):
             return answer
-        later = {"truncated": True, "next_offset": offset + most}
-        return {**answer, "results": results[:most], **later}
+        return {
+            **answer,
+            "results": results[:most],
+            "truncated": True,
+            "next_offset": offset + most,
+        }
 
     return fit(page, len(results), 0)
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from triseek.engine.engine import Engine
     from triseek.engine.ranked import Ranked
+    from triseek.model.results import Nothing, WouldMatch
     from triseek.model.search import SearchRequest
     from triseek.service.desk import Call
 
@@ -43,7 +44,7 @@ def for_nothing(
     narrowing: Sequence[str],
     found: Ranked,
     call: Call,
-) -> dict[str, Any]:
+) -> Nothing:
     """Fields for an envelope of a tool without results.
 
     narrowing: which of the arguments glob, type and path were given.
@@ -61,9 +62,7 @@ def for_nothing(
     }
 
 
-def _would_match(
-    engine: Engine, readings: Iterable[Reading], call: Call
-) -> Iterator[dict[str, Any]]:
+def _would_match(engine: Engine, readings: Iterable[Reading], call: Call) -> Iterator[WouldMatch]:
     until = time.monotonic() + PATIENCE_S
 
     def stop() -> bool:
@@ -120,7 +119,7 @@ def _count(engine: Engine, request: SearchRequest, stop: Callable[[], bool]) -> 
     return search.totals.lines, search.totals.files_matched
 
 
-def _next_step(request: SearchRequest, would: list[dict[str, Any]]) -> str:
+def _next_step(request: SearchRequest, would: list[WouldMatch]) -> str:
     if would:
         return (
             "Ask again with the arguments under `change` (`tool`: by that tool instead); the "

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from triseek.service import apart, envelopes
 
 if TYPE_CHECKING:
+    from triseek.model.results import IndexStatusAnswer, ReindexAnswer
     from triseek.model.tools import IndexStatusRequest, ReindexRequest
     from triseek.service.desk import Call, Desk
 
 
-def index_status(desk: Desk, _request: IndexStatusRequest, _call: Call) -> dict[str, Any]:
+def index_status(desk: Desk, _request: IndexStatusRequest, _call: Call) -> IndexStatusAnswer:
     """Say what the index holds, and whether it is what the tree holds.
 
     Raises:
@@ -33,7 +34,7 @@ def index_status(desk: Desk, _request: IndexStatusRequest, _call: Call) -> dict[
         }
     status = engine.status()
     known = desk.lending.ask("sync", {"cheap": True}) or {}
-    answer = {
+    answer: IndexStatusAnswer = {
         **envelopes.head(engine.root),
         "index_present": status.present,
         # What the index lacks may be known from events, and so in every answer.
@@ -54,7 +55,7 @@ def index_status(desk: Desk, _request: IndexStatusRequest, _call: Call) -> dict[
     return answer
 
 
-def reindex(desk: Desk, request: ReindexRequest, call: Call) -> dict[str, Any]:
+def reindex(desk: Desk, request: ReindexRequest, call: Call) -> ReindexAnswer:
     """Bring the index up to date, in another process; answers go on meanwhile.
 
     Raises:

@@ -6,13 +6,14 @@ an error, and an agent that gets it reads its file.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from triseek.errors import InvalidQuery
 from triseek.files import containment
 from triseek.service import daemon_client
 
 if TYPE_CHECKING:
+    from triseek.model.results import MemoCheckAnswer, MemoSessionAnswer, MemoStatusAnswer
     from triseek.model.tools import MemoCheckRequest, MemoSessionRequest, MemoStatusRequest
     from triseek.service.desk import Call, Desk
 
@@ -20,7 +21,7 @@ PATIENCE_S = 10.0
 FILES_MAX = 100
 
 
-def status(desk: Desk, request: MemoStatusRequest, call: Call) -> dict[str, Any]:
+def status(desk: Desk, request: MemoStatusRequest, call: Call) -> MemoStatusAnswer:
     """Which of some files the context has as they are now.
 
     Raises:
@@ -35,25 +36,27 @@ def status(desk: Desk, request: MemoStatusRequest, call: Call) -> dict[str, Any]
         raise InvalidQuery(f"{len(request.files)} files are asked for, {FILES_MAX} are allowed")
     for path in request.files:
         containment.locate(desk.root, path)
-    return _asked(desk, "memo_status", {"files": list(request.files)}, call)
+    return cast(
+        "MemoStatusAnswer", _asked(desk, "memo_status", {"files": list(request.files)}, call)
+    )
 
 
-def check(desk: Desk, request: MemoCheckRequest, call: Call) -> dict[str, Any]:
+def check(desk: Desk, request: MemoCheckRequest, call: Call) -> MemoCheckAnswer:
     """Whether one file has to be read again.
 
     Raises: as `status`.
     """
     containment.locate(desk.root, request.path)
-    return _asked(desk, "memo_check", {"path": request.path}, call)
+    return cast("MemoCheckAnswer", _asked(desk, "memo_check", {"path": request.path}, call))
 
 
-def session(desk: Desk, _request: MemoSessionRequest, call: Call) -> dict[str, Any]:
+def session(desk: Desk, _request: MemoSessionRequest, call: Call) -> MemoSessionAnswer:
     """Everything the context was shown, and what knowing it has saved.
 
     Raises:
         BackendFailure: no daemon answers.
     """
-    return _asked(desk, "memo_session", {}, call)
+    return cast("MemoSessionAnswer", _asked(desk, "memo_session", {}, call))
 
 
 def _asked(desk: Desk, verb: str, params: dict[str, Any], call: Call) -> dict[str, Any]:

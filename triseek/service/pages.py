@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from triseek.service.envelopes import cost
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
+
+    from triseek.model.results import SearchResult
+
+Answer = TypeVar("Answer", bound="Mapping[str, object]")
 
 BUDGET = 8_000
 """Tokens of an answer where none were asked for; clients warn at 10,000."""
@@ -16,7 +20,7 @@ BUDGET_MAX = 20_000
 """Some clients refuse answers of 25,000."""
 
 
-def fit(page: Callable[[int], dict[str, Any]], count: int, budget: int) -> dict[str, Any]:
+def fit(page: Callable[[int], Answer], count: int, budget: int) -> Answer:
     """The longest page that takes no more than a budget of tokens.
 
     Args:
@@ -39,7 +43,7 @@ def fit(page: Callable[[int], dict[str, Any]], count: int, budget: int) -> dict[
     return page(low)
 
 
-def listed(results: list[dict[str, Any]]) -> int:
+def listed(results: Sequence[SearchResult]) -> int:
     """How many results count towards a limit: matching lines, or files where none are shown."""
     return sum(
         sum("context" not in match for match in result["matches"]) if "matches" in result else 1

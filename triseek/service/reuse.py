@@ -7,7 +7,7 @@ finds can be newer than the clock says, never older.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from triseek.engine.backends.file import FileSearch
 from triseek.engine.reuse import reusable
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
     from triseek.engine.journal import Clock, Since
+    from triseek.model.results import Executed, ReusedAnswer
     from triseek.model.search import Freshness, SearchRequest
     from triseek.service.desk import Call, Desk
     from triseek.sessions.reuse import Key
@@ -61,7 +62,7 @@ class Turn:
         self._since = since
         self._hydration = desk.lending.hydration
 
-    def known(self, root: str, bearing: Callable[[], Bearing]) -> dict[str, Any] | None:
+    def known(self, root: str, bearing: Callable[[], Bearing]) -> ReusedAnswer | None:
         """The envelope that says so, if the conversation has this answer and it still holds."""
         prior = self._prior
         if prior is None or self._clock is None or self._since.kind == "unknown":
@@ -98,7 +99,7 @@ class Turn:
             contents=bearing.may_match is not None,
         ).fresh
 
-    def executed(self, outcome: Outcome) -> dict[str, Any]:
+    def executed(self, outcome: Outcome) -> Executed:
         """Remember a new answer; what the envelope says of when it was true."""
         search_id = self._desk.answers.next_id()
         if self._key is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import astuple, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from triseek.engine.backends.file import detail
 from triseek.engine.find_files import GLOB_SIGNS
@@ -23,6 +23,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from triseek.engine.ranked import File, Ranked
+    from triseek.model.results import (
+        Counted,
+        Match,
+        Remarks,
+        ReusedAnswer,
+        SearchAnswer,
+        SearchResult,
+    )
     from triseek.model.search import Mode
     from triseek.model.tools import OutputMode, SearchPathAndContentRequest
     from triseek.service.desk import Call, Desk
@@ -34,7 +42,7 @@ _MODES: dict[OutputMode, Mode] = {"content": "lines", "files": "files", "count":
 
 def search_path_and_content(
     desk: Desk, request: SearchPathAndContentRequest, call: Call
-) -> dict[str, Any]:
+) -> SearchAnswer | ReusedAnswer:
     """Search the files a glob takes. Raises as `search_content`."""
     if not request.path_query.strip():
         raise InvalidQuery("path_query is empty", next_step="Give a glob such as `src/**/*.rs`.")
@@ -49,7 +57,7 @@ def search_path_and_content(
 
 def search_content(
     desk: Desk, request: SearchContentRequest, call: Call, *, tool: str = "search_content"
-) -> dict[str, Any]:
+) -> SearchAnswer | ReusedAnswer:
     """Search, or say that the conversation has the answer already.
 
     Raises:
@@ -62,7 +70,9 @@ def search_content(
         return _answer(desk, request, call, tool)
 
 
-def _answer(desk: Desk, request: SearchContentRequest, call: Call, tool: str) -> dict[str, Any]:
+def _answer(
+    desk: Desk, request: SearchContentRequest, call: Call, tool: str
+) -> SearchAnswer | ReusedAnswer:
     limit = min(max(request.limit, 1), LIMIT_MAX)
     offset = max(request.offset, 0)
     engine = desk.engine
@@ -83,7 +93,7 @@ def _answer(desk: Desk, request: SearchContentRequest, call: Call, tool: str) ->
         seconds=desks.DEADLINE_S,
     )
     results = list(_results(found.files, request.output_mode))
-    answer = {
+    answer: SearchAnswer = {
         **envelopes.head(engine.root),
         **envelopes.routed(found.route, force_refreshed=request.force_refresh),
         **_counted(found, request.output_mode),
@@ -94,10 +104,11 @@ def _answer(desk: Desk, request: SearchContentRequest, call: Call, tool: str) ->
     }
     if not found.totals.files_matched and not found.totals.incomplete:
         narrowing = [name for name in ("glob", "type", "path") if getattr(request, name)]
-        answer |= hints.for_nothing(engine, tool, asked, narrowing, found, call)
+        nothing = hints.for_nothing(engine, tool, asked, narrowing, found, call)
+        answer = {**answer, **nothing}
     count = listed(results)
 
-    def page(most: int) -> dict[str, Any]:
+    def page(most: int) -> SearchAnswer:
         if most == count and not found.more:
             return answer
         shown = list(_results(found.shorter(most), request.output_mode))
@@ -221,14 +232,14 @@ def _outcome(found: Ranked, scope: ScopeSpec) -> reuse.Outcome:
     )
 
 
-def _counted(found: Ranked, mode: OutputMode) -> dict[str, Any]:
-    counted: dict[str, Any] = {"files_with_matches": found.totals.files_matched}
+def _counted(found: Ranked, mode: OutputMode) -> Counted:
+    counted: Counted = {"files_with_matches": found.totals.files_matched}
     if mode != "files":  # there a file is left at its first match
         counted["total_line_matches"] = found.totals.lines
     return counted
 
 
-def _results(files: Sequence[File], mode: OutputMode) -> Iterator[dict[str, Any]]:
+def _results(files: Sequence[File], mode: OutputMode) -> Iterator[SearchResult]:
     for file in files:
         path = envelopes.shown(file.path)
         if mode == "files":
@@ -239,27 +250,27 @@ def _results(files: Sequence[File], mode: OutputMode) -> Iterator[dict[str, Any]
             yield _content(path, file)
 
 
-def _content(path: str, file: File) -> dict[str, Any]:
-    matches = []
+def _content(path: str, file: File) -> SearchResult:
+    matches: list[Match] = []
     for line in file.lines:
-        shown: dict[str, Any] = {"line": line.number}
+        preview = envelopes.preview(line.text, line.column)
+        shown: Match
         if line.context:
-            shown["context"] = True
+            shown = {"line": line.number, "context": True, "preview": preview}
         else:
-            shown["column"] = line.column
-        shown["preview"] = envelopes.preview(line.text, line.column)
+            shown = {"line": line.number, "column": line.column, "preview": preview}
         if line.definition:
             shown["definition"] = True
         matches.append(shown)
-    result: dict[str, Any] = {"path": path, "matches": matches, "reason": "content_match"}
+    result: SearchResult = {"path": path, "matches": matches, "reason": "content_match"}
     if file.count > sum(not line.context for line in file.lines):
         result["line_matches"] = file.count
     return result
 
 
-def _remarks(found: Ranked) -> dict[str, Any]:
+def _remarks(found: Ranked) -> Remarks:
     """What else is to be known of the answer."""
-    remarks: dict[str, Any] = {}
+    remarks: Remarks = {}
     binary = (f"{envelopes.shown(path)}: {detail(nul)}" for path, nul in found.binary.items())
     if notes := [*found.notes, *binary]:
         remarks["notes"] = notes

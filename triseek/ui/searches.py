@@ -16,8 +16,9 @@ from triseek.service import finding, searching
 from triseek.service.pages import BUDGET_MAX
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from triseek.model.results import Match, SearchResult
     from triseek.model.search import Case, PatternSpec
     from triseek.service.desk import Call, Desk
 
@@ -48,7 +49,7 @@ def answer(desk: Desk, given: Mapping[str, str], call: Call) -> dict[str, Any]:
     return {**envelope, "ms": round((time.perf_counter() - began) * 1e3, 2)}
 
 
-def _paths(desk: Desk, given: Mapping[str, str], call: Call) -> dict[str, Any]:
+def _paths(desk: Desk, given: Mapping[str, str], call: Call) -> Mapping[str, object]:
     request = FindFilesRequest(
         query=_text(given, "q"),
         limit=number(given, "limit", LIMIT, LIMIT_MAX),
@@ -57,7 +58,7 @@ def _paths(desk: Desk, given: Mapping[str, str], call: Call) -> dict[str, Any]:
     return finding.find(desk, request, call)
 
 
-def _contents(desk: Desk, given: Mapping[str, str], call: Call) -> dict[str, Any]:
+def _contents(desk: Desk, given: Mapping[str, str], call: Call) -> Mapping[str, object]:
     request = SearchContentRequest(
         query=_text(given, "q"),
         mode=_choice(given, "mode", "literal", "regex"),  # type: ignore[arg-type]
@@ -74,7 +75,7 @@ def _contents(desk: Desk, given: Mapping[str, str], call: Call) -> dict[str, Any
     return {**envelope, "results": _marked(envelope["results"], spec)}
 
 
-def _marked(results: list[dict[str, Any]], spec: PatternSpec) -> list[dict[str, Any]]:
+def _marked(results: list[SearchResult], spec: PatternSpec) -> Sequence[Mapping[str, object]]:
     """The results with `spans`; as they are where marking them takes too long."""
     try:
         with budget.limited(MARKING_S):
@@ -86,7 +87,7 @@ def _marked(results: list[dict[str, Any]], spec: PatternSpec) -> list[dict[str, 
         return results
 
 
-def _with_spans(match: dict[str, Any], spec: PatternSpec) -> dict[str, Any]:
+def _with_spans(match: Match, spec: PatternSpec) -> Mapping[str, object]:
     """A line, and `spans`: where in its preview there are matches, in characters.
 
     A preview may be cut, so what only matched with the rest of its line is not marked.

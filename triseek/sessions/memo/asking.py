@@ -6,18 +6,25 @@ Keys stand in the contract's order; what the contract does not know comes last.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 from triseek.sessions.memo import spans
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from triseek.model.results import (
+        FileStatus,
+        MemoCheckAnswer,
+        MemoCounts,
+        MemoFile,
+        MemoSessionAnswer,
+        Recommendation,
+    )
     from triseek.sessions.memo.context import Conversation
     from triseek.sessions.memo.look import Look
     from triseek.sessions.memo.spans import Spans
 
-Status: TypeAlias = Literal["fresh", "stale", "unknown"]
 DIFF_BELOW = 0.10
 """A file whose size changed by less, in estimated tokens, is worth a diff."""
 
@@ -31,7 +38,7 @@ _ANOTHERS = "Read by an agent at work here, perhaps not by you; re-read file if 
 class Standing:
     """How a file stands in a context."""
 
-    status: Status
+    status: FileStatus
     tracked: bool = False
     tokens: int = 0
     """At the last read."""
@@ -147,13 +154,13 @@ def wants_diff(standing: Standing) -> bool:
     )
 
 
-def check_answer(path: str, standing: Standing, diff: str | None) -> dict[str, Any]:
+def check_answer(path: str, standing: Standing, diff: str | None) -> MemoCheckAnswer:
     """What `memo_check` says."""
-    answer: dict[str, Any] = {"path": path, "status": standing.status}
-    if standing.is_there:
-        answer["recommendation"] = "skip_reread"
-    else:
-        answer["recommendation"] = "reread_with_diff" if diff else "reread"
+    answer: MemoCheckAnswer = {
+        "path": path,
+        "status": standing.status,
+        "recommendation": _recommended(standing, diff),
+    }
     if standing.tracked:
         answer["tokens_at_last_read"] = standing.tokens
         if standing.current_tokens is not None:
@@ -164,7 +171,7 @@ def check_answer(path: str, standing: Standing, diff: str | None) -> dict[str, A
         if standing.current_tokens is not None:
             answer["current_tokens"] = standing.current_tokens
     if standing.primed:
-        answer |= _primed(standing)
+        answer["primed"], answer["snapshot_id"] = True, standing.primed
         answer["message"] = standing.message
     elif standing.status == "unknown" and standing.message != NOT_OBSERVED:
         answer["message"] = standing.message
@@ -175,25 +182,35 @@ def check_answer(path: str, standing: Standing, diff: str | None) -> dict[str, A
     return answer
 
 
-def status_result(path: str, standing: Standing) -> dict[str, Any]:
+def status_result(path: str, standing: Standing) -> MemoFile:
     """What `memo_status` says of one file."""
-    result: dict[str, Any] = {"path": path, "status": standing.status}
-    if standing.tracked or standing.primed:
-        result |= {"tokens": standing.tokens, "read_count": standing.reads}
-    result["message"] = standing.message
+    result: MemoFile = {
+        "path": path,
+        "status": standing.status,
+        **_counts(standing),
+        "message": standing.message,
+    }
     if standing.current_tokens is not None:
         result["current_tokens"] = standing.current_tokens
     if standing.lines:
         result["lines"] = standing.lines
     if standing.primed:
-        result |= _primed(standing)
+        result["primed"], result["snapshot_id"] = True, standing.primed
         result["recommendation"] = "skip_reread" if standing.is_there else "reread"
     return result
 
 
-def _primed(standing: Standing) -> dict[str, Any]:
-    """What is known of a file by a resume only."""
-    return {"primed": True, "snapshot_id": standing.primed}
+def _counts(standing: Standing) -> MemoCounts:
+    """The size of a file that is known, and how often it was read."""
+    if not (standing.tracked or standing.primed):
+        return {}
+    return {"tokens": standing.tokens, "read_count": standing.reads}
+
+
+def _recommended(standing: Standing, diff: str | None) -> Recommendation:
+    if standing.is_there:
+        return "skip_reread"
+    return "reread_with_diff" if diff else "reread"
 
 
 @dataclass(slots=True)
@@ -220,7 +237,7 @@ def session_answer(
     totals: Totals,
     files: Sequence[tuple[str, Standing]],
     primed: Sequence[tuple[str, Standing]] = (),
-) -> dict[str, Any]:
+) -> MemoSessionAnswer:
     """What `memo_session` says.
 
     Args:
@@ -229,7 +246,7 @@ def session_answer(
         files: That the context has read.
         primed: That it has not, and a resume knew.
     """
-    answer = {
+    answer: MemoSessionAnswer = {
         "session_id": session,
         "tracked_files": len(files),
         "total_reads": totals.reads,

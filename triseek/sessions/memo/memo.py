@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from triseek.sessions.memo import asking, look, primed, reading, state, verdict
 from triseek.sessions.memo.asking import Standing, Totals
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from triseek.model.hook_event import Context, ToolUse
+    from triseek.model.results import MemoCheckAnswer, MemoSessionAnswer, MemoStatusAnswer
     from triseek.sessions.memo.context import Conversation, InView
     from triseek.sessions.memo.look import Look
 
@@ -275,7 +276,7 @@ class Memo:
                 receiver.promise(found.snapshot_id, found.quoted, resumed.receiver.call, now_s)
         self.save()  # at once: after a kill the earlier resume would be back
 
-    def check(self, root: str, path: str, who: Asked) -> dict[str, Any]:
+    def check(self, root: str, path: str, who: Asked) -> MemoCheckAnswer:
         """The answer of `memo_check`: path, status, recommendation and what is known."""
         askers = self._askers(root, who)
         real = _absolute(root, path)
@@ -286,7 +287,7 @@ class Memo:
         diff = self._changes.since(one.digest, now, root, path) if now and wants_diff else None
         return asking.check_answer(path, one, diff)
 
-    def status(self, root: str, files: Sequence[str], who: Asked) -> dict[str, Any]:
+    def status(self, root: str, files: Sequence[str], who: Asked) -> MemoStatusAnswer:
         """The answer of `memo_status`: session_id, and one result for each file."""
         askers = self._askers(root, who)
         standings = self._standings(root, [_absolute(root, path) for path in files], askers, {})
@@ -297,7 +298,7 @@ class Memo:
             ],
         }
 
-    def session(self, root: str, who: Asked) -> dict[str, Any]:
+    def session(self, root: str, who: Asked) -> MemoSessionAnswer:
         """The answer of `memo_session`: totals, and every file that is tracked."""
         askers = self._askers(root, who)
         totals = Totals()

@@ -6,16 +6,16 @@ import inspect
 
 import pytest
 
-from triseek.service.verbs import TOOLSETS, VERBS, chosen
+from triseek.service.tools import TOOLS, TOOLSETS, chosen
 
-each_verb = pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
+each_verb = pytest.mark.parametrize("verb", TOOLS, ids=lambda verb: verb.name)
 
 
 def test_the_tools_of_the_contract_are_listed_first_and_in_its_order():
-    assert [verb.name for verb in VERBS if verb.toolset == "search"][:3] == [
+    assert [verb.name for verb in TOOLS if verb.toolset == "search"][:3] == [
         "find_files", "search_content", "search_path_and_content"
     ]  # fmt: skip
-    assert {"index_status", "reindex"} <= {verb.name for verb in VERBS}
+    assert {"index_status", "reindex"} <= {verb.name for verb in TOOLS}
 
 
 def test_the_memo_has_the_contracts_tools():
@@ -32,7 +32,7 @@ def test_sessions_have_the_contracts_tools():
 
 
 def test_a_toolset_is_chosen_by_name():
-    assert chosen(TOOLSETS) == VERBS
+    assert chosen(TOOLSETS) == TOOLS
     assert chosen([]) == ()
     assert {verb.toolset for verb in chosen(["search"])} == {"search"}
 
