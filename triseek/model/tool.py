@@ -26,7 +26,7 @@ class Tool:
     request: type[Any]
     """A dataclass: its docstring describes the tool to agents, its fields are the arguments."""
     results: tuple[type[Any], ...]
-    """TypedDicts, one of which the answer is: usually one."""
+    """The TypedDicts or dataclasses that an answer may be: for most tools there is one."""
     listed: str
     """The fields of the output schema, in order, separated by spaces; `results.path` is `path` of
     each of the `results`. Clients pay for each one, so it is not all fields: a field named without
