@@ -94,6 +94,10 @@ golden: $(VENV)/.ready  ## Accept what golden tests now print; read the diff bef
 	    tests/e2e/test_handoff_cli.py \
 	    tests/harness/test_payloads.py
 
+REV :=
+house: $(VENV)/.ready  ## Figures of the source code: lines, untyped dicts, names (REV= another revision)
+	$(RUN) tests.house $(REV)
+
 cover: $(VENV)/.ready  ## Coverage, branches too
 	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -m "not slow" && $(BIN)/coverage report
 
@@ -116,4 +120,4 @@ build: $(VENV)/.ready  ## Wheel and sdist
 clean:  ## What can be rebuilt
 	rm -rf dist .coverage* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 
-.PHONY: help demo check format lint types imports test test-root test-nojit test-all prove ripgrep-tests fuzz faults clients browser golden cover bench bench-daemon bench-quick build clean
+.PHONY: help demo check format lint types imports test test-root test-nojit test-all prove ripgrep-tests fuzz faults clients browser golden house cover bench bench-daemon bench-quick build clean

@@ -50,16 +50,16 @@ def _declared(one: type) -> Mapping[str, tuple[str, bool]]:
 
 
 SEARCH_FIELDS = _fields(
-    results.Head,
+    results.AnswerHead,
     results.Routed,
     results.Executed,
-    results.Counted,
+    results.MatchCounts,
     results.SearchAnswer,
     results.Remarks,
     results.Nothing,
 )
 RESULT_FIELDS = _fields(results.SearchResult) | {
-    f"matches[].{name}": field for name, field in _fields(results.Match).items()
+    f"matches[].{name}": field for name, field in _fields(results.MatchLine).items()
 }
 REUSE_FIELDS = _fields(results.ReusedAnswer)
 HYDRATED_FIELDS = _fields(results.HydratedAnswer)

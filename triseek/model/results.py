@@ -15,7 +15,7 @@ FileStatus: TypeAlias = Literal["fresh", "stale", "unknown"]
 Recommendation: TypeAlias = Literal["skip_reread", "reread_with_diff", "reread"]
 
 
-class Match(TypedDict):
+class MatchLine(TypedDict):
     """A line of a result."""
 
     line: int
@@ -37,7 +37,7 @@ class SearchResult(TypedDict):
     """Below the root; bytes that are not UTF-8 are shown as U+FFFD."""
     reason: str
     """`content_match`, `path_match`, or `path_only` with `output_mode` files."""
-    matches: NotRequired[list[Match]]
+    matches: NotRequired[list[MatchLine]]
     """Rising lines, each once."""
     line_matches: Annotated[NotRequired[int], ADDED]
     """All matching lines of the file, where not all are shown."""
@@ -45,7 +45,7 @@ class SearchResult(TypedDict):
     """With `output_mode` count: matching lines of the file."""
 
 
-class Searched(TypedDict):
+class SearchedFiles(TypedDict):
     """What a search without results has searched."""
 
     files: int
@@ -61,7 +61,7 @@ class WouldMatch(TypedDict):
     lines: int
 
 
-class Head(TypedDict):
+class AnswerHead(TypedDict):
     """What every answer of the search tools begins with."""
 
     version: str
@@ -101,7 +101,7 @@ class Executed(TypedDict):
     """Likewise; it rises when a context begins anew."""
 
 
-class Counted(TypedDict):
+class MatchCounts(TypedDict):
     """How much matches."""
 
     files_with_matches: int
@@ -122,7 +122,7 @@ class Remarks(TypedDict):
 class Nothing(TypedDict):
     """What is said where nothing was found."""
 
-    searched: Annotated[NotRequired[Searched], ADDED]
+    searched: Annotated[NotRequired[SearchedFiles], ADDED]
     """With no results: `files`, `skipped` and `freshness` of what was searched."""
     would_match: Annotated[NotRequired[list[WouldMatch]], ADDED]
     """With no results: changes of arguments that would match, each counted: `change`, `files`,
@@ -131,7 +131,7 @@ class Nothing(TypedDict):
     """With no results: what to try."""
 
 
-class SearchAnswer(Head, Routed, Executed, Counted, Remarks, Nothing):
+class SearchAnswer(AnswerHead, Routed, Executed, MatchCounts, Remarks, Nothing):
     """What a search found."""
 
     results: list[SearchResult]
@@ -158,7 +158,7 @@ class HydratedAnswer(SearchAnswer):
     have changed."""
 
 
-class ReusedAnswer(Head):
+class ReusedAnswer(AnswerHead):
     """That the context has the answer already."""
 
     strategy: str
@@ -181,7 +181,7 @@ class ReusedAnswer(Head):
     truncated: bool
 
 
-class IndexStatusAnswer(Head):
+class IndexStatusAnswer(AnswerHead):
     """What an index holds, and whether that is what the tree holds."""
 
     index_present: bool
@@ -209,7 +209,7 @@ class IndexStatusAnswer(Head):
     """Why an index cannot be read."""
 
 
-class ReindexAnswer(Head):
+class ReindexAnswer(AnswerHead):
     """What bringing an index up to date has done."""
 
     completed: bool
@@ -301,7 +301,7 @@ class TrackedFile(TypedDict):
     tokens: int
 
 
-class PrimedFile(TypedDict):
+class ResumedFile(TypedDict):
     """A file that only the resumed session had read."""
 
     path: str
@@ -328,7 +328,7 @@ class MemoSessionAnswer(TypedDict):
     """Each `path` (absolute), `status`, `reads` and `tokens`."""
     redundant_reads: Annotated[int, ADDED]
     """Reads that happened, though the context had every line."""
-    primed_files: Annotated[NotRequired[list[PrimedFile]], ADDED]
+    primed_files: Annotated[NotRequired[list[ResumedFile]], ADDED]
     """After a resume: `path`, `status` and `tokens` of those that only the resumed session had
     read."""
     snapshot_id: Annotated[NotRequired[str], ADDED]

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from triseek.errors import TriseekError
-    from triseek.model.results import Head, Routed
+    from triseek.model.results import AnswerHead, Routed
     from triseek.model.search import BackendName, Route
 
 VERSION = "1"
@@ -22,7 +22,7 @@ PREVIEW_MAX = 200
 """Characters of a line shown; a longer one is cut."""
 
 
-def head(root: str) -> Head:
+def head(root: str) -> AnswerHead:
     """What every envelope begins with."""
     return {"version": VERSION, "repo_root": printable(root)}
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from triseek.engine.ranked import File, Ranked
     from triseek.model.results import (
-        Counted,
-        Match,
+        MatchCounts,
+        MatchLine,
         Remarks,
         ReusedAnswer,
         SearchAnswer,
@@ -232,8 +232,8 @@ def _outcome(found: Ranked, scope: ScopeSpec) -> reuse.Outcome:
     )
 
 
-def _counted(found: Ranked, mode: OutputMode) -> Counted:
-    counted: Counted = {"files_with_matches": found.totals.files_matched}
+def _counted(found: Ranked, mode: OutputMode) -> MatchCounts:
+    counted: MatchCounts = {"files_with_matches": found.totals.files_matched}
     if mode != "files":  # there a file is left at its first match
         counted["total_line_matches"] = found.totals.lines
     return counted
@@ -251,10 +251,10 @@ def _results(files: Sequence[File], mode: OutputMode) -> Iterator[SearchResult]:
 
 
 def _content(path: str, file: File) -> SearchResult:
-    matches: list[Match] = []
+    matches: list[MatchLine] = []
     for line in file.lines:
         preview = envelopes.preview(line.text, line.column)
-        shown: Match
+        shown: MatchLine
         if line.context:
             shown = {"line": line.number, "context": True, "preview": preview}
         else:

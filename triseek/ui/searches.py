@@ -18,7 +18,7 @@ from triseek.service.pages import BUDGET_MAX
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from triseek.model.results import Match, SearchResult
+    from triseek.model.results import MatchLine, SearchResult
     from triseek.model.search import Case, PatternSpec
     from triseek.service.desk import Call, Desk
 
@@ -87,7 +87,7 @@ def _marked(results: list[SearchResult], spec: PatternSpec) -> Sequence[Mapping[
         return results
 
 
-def _with_spans(match: Match, spec: PatternSpec) -> Mapping[str, object]:
+def _with_spans(match: MatchLine, spec: PatternSpec) -> Mapping[str, object]:
     """A line, and `spans`: where in its preview there are matches, in characters.
 
     A preview may be cut, so what only matched with the rest of its line is not marked.
