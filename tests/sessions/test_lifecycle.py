@@ -7,7 +7,8 @@ import threading
 
 import pytest
 
-from triseek.errors import InvalidRequest
+from triseek.errors import InvalidRequest, StateUnwritable
+from triseek.sessions import files
 from triseek.sessions.files import INDEX
 from triseek.sessions.lifecycle import Sessions
 
@@ -148,3 +149,23 @@ def test_many_at_once_lose_no_entry(sessions):
     numbers = [entry.entry_id for entry in sessions.log("mine")]
     assert len(numbers) == 801
     assert numbers == sorted(set(numbers))
+
+
+def test_a_session_that_cannot_be_pruned_now_is_pruned_later(
+    sessions, clock, tmp_path, monkeypatch
+):
+    old = sessions.open("/repo", by_itself=True).session_id
+    clock.now += 100
+
+    def full(*_):
+        raise StateUnwritable("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "save", full)
+        with pytest.raises(StateUnwritable):
+            sessions.prune(60)
+    assert sessions.get(old).session_id == old
+
+    assert sessions.prune(60) == 1
+    assert not (tmp_path / "sessions" / old).exists()
+    assert Sessions(tmp_path / "sessions", clock).all("/repo") == []

@@ -178,7 +178,12 @@ class Sessions:
                 del self._sessions[session.session_id]
                 self._logs.pop(session.session_id, None)
         if old:
-            self._save()
+            try:
+                self._save()
+            except StateUnwritable:
+                with self._lock:  # their logs are still there, so they would come back
+                    self._sessions = {s.session_id: s for s in old} | self._sessions
+                raise
             files.remove(self._folder, [session.session_id for session in old])
         return len(old)
 
