@@ -41,6 +41,9 @@ JOBS ?= 2
 test: $(VENV)/.ready  ## Unit, golden, property and parity tests (JOBS=2)
 	$(RUN) pytest -m "not slow" -n $(JOBS) --dist loadfile
 
+explore: $(VENV)/.ready  ## The same tests with new random examples, which may find what nobody has seen
+	TRISEEK_EXPLORE=1 $(RUN) pytest -m "not slow" -n $(JOBS) --dist loadfile
+
 test-root: $(VENV)/.ready  ## Those that only root can set up: files of other users, full disks
 	$(RUN) pytest -m "root and not slow"
 
@@ -120,4 +123,4 @@ build: $(VENV)/.ready  ## Wheel and sdist
 clean:  ## What can be rebuilt
 	rm -rf dist .coverage* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 
-.PHONY: help demo check format lint types imports test test-root test-nojit test-all prove ripgrep-tests fuzz faults clients browser golden house cover bench bench-daemon bench-quick build clean
+.PHONY: help demo check format lint types imports test explore test-root test-nojit test-all prove ripgrep-tests fuzz faults clients browser golden house cover bench bench-daemon bench-quick build clean

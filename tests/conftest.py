@@ -30,9 +30,11 @@ if not os.environ.get("NUMBA_CACHE_DIR"):
 # A shell that runs us behind itself has us ignore Ctrl-C, and so would every process of a test.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# These machines are shared: a slow example says something of them, not of us. A run that decides
-# whether a change lands has to be repeatable; runs by hand look for new examples.
-settings.register_profile("shared", deadline=None, derandomize=bool(os.environ.get("CI")))
+# These machines are shared: a slow example says something of them, not of us. A run that says
+# whether a change is right has to be repeatable; `make explore` looks for new examples.
+settings.register_profile(
+    "shared", deadline=None, derandomize=not os.environ.get("TRISEEK_EXPLORE")
+)
 settings.load_profile("shared")
 
 
