@@ -134,6 +134,11 @@ CASES = [
         for content in (b"\0", b"\na \0", b"b\n\0a\n", b"b\n\0b\n")
         for flags in ("", "-n", "--json", "-m1", "-v")
     ),
+    # Of a row that holds a NUL behind 64 KiB, ripgrep without --binary shows the context only.
+    *(
+        Case(b"b\n" + b"....\n" * 15_000 + b"..\0.\n", f"--binary -U {flags} '\\.[\\x00-f]'")
+        for flags in ("-C1", "-B2", "-A1 -n", "-C1 --json", "-B1 -m1")
+    ),
     # Matches of several lines in one row.
     *(
         Case(b"ab\n" * 30 + b"\n" + b"abcdefg\n" * 9, f"-U --vimgrep {flags} '{pattern}'")

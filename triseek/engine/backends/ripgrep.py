@@ -214,7 +214,8 @@ class _Question:
         """Yield what rg finds in text, and search what else it says matches with --binary."""
         plain = replace(self.request, scope=replace(self.request.scope, binary=False))
         names = replace(self.request, mode="files", before=0, after=0)
-        text = self._ask(plain, folders, ordered=ordered)
+        # Of a file whose first match holds a NUL rg may show context only; the names have it, too.
+        text = (found for found in self._ask(plain, folders, ordered=ordered) if found.count)
         binary = self._ask(names, folders, ordered=ordered)
         if ordered:
             yield from self._told_apart(text, binary)
