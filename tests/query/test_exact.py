@@ -4,11 +4,13 @@ import time
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from tests.query.strategies_patterns import PORTABLE, ascii_lines, patterns
+from tests.query.strategies_patterns import PORTABLE, ascii_lines, lines, patterns
 from triseek.model.search import PatternSpec
 from triseek.query import exact
-from triseek.query.exact import ExactMatcher
+from triseek.query.exact import Barren, ExactMatcher
+from triseek.query.exact_road import ExactRoad
 from triseek.query.parse import parse
 
 SIMPLE_REPEATS = ("*", "+", "?", "*?", "+?", "??", "{2}", "{1,2}")
@@ -98,3 +100,70 @@ def test_states_that_were_dropped_are_built_again(monkeypatch):
     monkeypatch.setattr(exact, "_STATES_MAX", 3)
 
     assert matcher(r"[ab]{10}\b|[^a]{3}|b.{8}é").find(line) == expected == (71, 82)
+
+
+def every_match(find, text):
+    """Return the matches of a text, found one by one."""
+    at, found = 0, []
+    while at <= len(text) and (match := find(text, at)):
+        found.append(match)
+        at = max(match[1], match[0] + 1)
+    return found
+
+
+@pytest.fixture
+def every_place_is_marked(monkeypatch):
+    monkeypatch.setattr(exact, "_MARK_MASK", 0)
+
+
+@pytest.mark.usefixtures("every_place_is_marked")
+@settings(max_examples=400, deadline=None)
+@given(patterns(), st.lists(lines, min_size=1, max_size=6).map(b"\n".join), st.booleans())
+def test_what_earlier_searches_have_found_out_changes_no_match(pattern, text, few_states):
+    node = parse(PatternSpec(patterns=(f"(?s:.*?)k{pattern}|{pattern}",), multiline=True)).tree
+    matcher, barren = ExactMatcher(node), Barren()
+    with pytest.MonkeyPatch.context() as patch:
+        if few_states:
+            patch.setattr(exact, "_STATES_MAX", 3)
+
+        with_it = every_match(lambda text, at: matcher.find(text, at, (), barren), text)
+
+        assert with_it == every_match(matcher.find, text)
+
+
+@pytest.mark.usefixtures("every_place_is_marked")
+@settings(max_examples=300, deadline=None)
+@given(
+    patterns(),
+    st.lists(lines, min_size=1, max_size=6).map(b"\n".join),
+    st.lists(st.integers(0, 40), min_size=1, max_size=9),
+)
+def test_what_they_have_found_out_holds_where_each_begins_anew(pattern, text, places):
+    node = parse(PatternSpec(patterns=(f"(?s:.*?)k{pattern}|{pattern}",), multiline=True)).tree
+    find = ExactRoad(node).finder(anew=True)
+
+    for at in places:
+        if at <= len(text):
+            alone = ExactMatcher(node).find(text[at:])
+            assert find(text, at) == (alone and (alone[0] + at, alone[1] + at))
+
+
+class CountedReads(bytes):
+    """A text that counts how often a byte of it is read."""
+
+    reads = 0
+
+    def __getitem__(self, key):
+        self.reads += 1
+        return super().__getitem__(key)
+
+
+def test_searches_one_after_another_read_a_text_in_proportion_to_its_size():
+    def reads(size):
+        text = CountedReads(b"a\n" * size)
+        pattern, barren = matcher("(?s:.*?)k|a"), Barren()
+        found = every_match(lambda text, at: pattern.find(text, at, (), barren), text)
+        assert len(found) == size
+        return text.reads
+
+    assert reads(4000) < 3 * reads(2000)

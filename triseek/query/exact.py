@@ -38,6 +38,8 @@ _END_OF_TEXT = 256
 _SYMBOL_BITS = 9
 _CHECK_MASK = (1 << 16) - 1
 """The budget is checked at each place in a text that is 0 with this mask: every 64 KiB."""
+_MARK_MASK = (1 << 6) - 1
+"""And the state is remembered at each place that is 0 with this one."""
 _STATES_MAX = 4000
 _THREADS_MAX = 200_000
 """Threads in all states that are kept, some 100 bytes each."""
@@ -66,6 +68,35 @@ Thread: TypeAlias = tuple[int, Rest | None]
 """An instruction, and what is left to read of the character it has begun, if it has."""
 
 
+class Barren:
+    """States at places of one text from which an earlier search has found no match.
+
+    Where a pattern begins with what may be any length, as `.*?`, each search would go on to the end
+    of the text to see whether a match comes that is preferred. A later search that is in the same
+    state at the same place need not look again.
+    """
+
+    def __init__(self) -> None:
+        self.after = 0
+        """Up to there what holds at a place differs from search to search."""
+        self._states: dict[int, _State] = {}
+        self._generation = 0
+
+    def is_known(self, position: int, state: _State) -> bool:
+        """Whether an earlier search was there in this state."""
+        return self._states.get(position) is state
+
+    def add(self, passed: dict[int, _State], generation: int) -> None:
+        """Remember where a search that found nothing more was in which state.
+
+        States of an earlier generation are forgotten: each keeps all of its generation alive.
+        """
+        if generation != self._generation:
+            self._states = {}
+            self._generation = generation
+        self._states.update(passed)
+
+
 class ExactMatcher:
     """Finds the leftmost-first matches of a tree in bytes."""
 
@@ -78,18 +109,25 @@ class ExactMatcher:
         self._forwards = _Automaton(forwards, stop_at_match=True)
         self._backwards = _Automaton(backwards, stop_at_match=False)
 
-    def find(self, text: bytes, at: int = 0, masks: Sequence[int] = ()) -> tuple[int, int] | None:
+    def find(
+        self,
+        text: bytes,
+        at: int = 0,
+        masks: Sequence[int] = (),
+        barren: Barren | None = None,
+    ) -> tuple[int, int] | None:
         """Return the leftmost match that starts at `at` or later; what precedes `at` is seen.
 
         Args:
             text: Where to search.
             at: Byte offset, at most `len(text)`.
             masks: `satisfied(self.looks, text)`, for callers that search one text repeatedly.
+            barren: What earlier searches of the text have found out, for the same callers.
         """
         budget.check()
         if self.looks and not masks:
             masks = satisfied(self.looks, text)
-        end = self._forwards.last_match(text, masks, at)
+        end = self._forwards.last_match(text, masks, at, barren or Barren())
         if end < 0:
             return None
         return self._backwards.first_match(text, masks, at, end), end
@@ -123,6 +161,8 @@ class _Automaton:
         self._states: dict[tuple[Thread, ...], _State] = {}
         self._held = 0
         """Threads in all states: a state of a long pattern may be thousands of them."""
+        self._generation = 0
+        """How often all states were dropped."""
         self._start = _State(((0, None),))
         self._spellings: dict[tuple[ByteSequence, ...], Rest] = {}
         self._rests = [self._rest(one) for one in program.code]
@@ -134,22 +174,34 @@ class _Automaton:
         sequences = instruction.sequences
         return self._spellings.setdefault(sequences, Rest(sequences))
 
-    def last_match(self, text: bytes, masks: Sequence[int], at: int) -> int:
+    def last_match(self, text: bytes, masks: Sequence[int], at: int, barren: Barren) -> int:
         """Return where the preferred match ends, going forwards from `at`; -1 if there is none."""
         state = self._start
         found = -1
+        passed: dict[int, _State] = {}
+        """Where this search was in which state, behind the last match it has found."""
+        generation = self._generation
         for position in range(at, len(text) + 1):
-            if not position & _CHECK_MASK:
-                budget.check()
+            if not position & _MARK_MASK and position > barren.after:
+                if not position & _CHECK_MASK:
+                    budget.check()
+                if barren.is_known(position, state):
+                    break
+                if generation != self._generation:
+                    generation = self._generation
+                    passed.clear()
+                passed[position] = state
             symbol = text[position] if position < len(text) else _END_OF_TEXT
             if masks:
                 symbol |= masks[position] << _SYMBOL_BITS
             following, matched = state.next.get(symbol) or self._step(state, symbol)
             if matched:
                 found = position
+                passed.clear()
             if following is None:
                 break
             state = following
+        barren.add(passed, generation)
         return found
 
     def first_match(self, text: bytes, masks: Sequence[int], at: int, end: int) -> int:
@@ -191,6 +243,7 @@ class _Automaton:
             self._held += len(threads) + 1
             if len(self._states) >= _STATES_MAX or self._held > _THREADS_MAX:
                 self._states = {}
+                self._generation += 1
                 self._held = len(threads) + 1
                 self._start = _State(self._start.threads)
             state = self._states[threads] = _State(threads)

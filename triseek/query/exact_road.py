@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from triseek.query.charset import contains
 from triseek.query.emit import find_anew, re2_find
-from triseek.query.exact import ExactMatcher
+from triseek.query.exact import Barren, ExactMatcher
 from triseek.query.fold import fold
 from triseek.query.looks import satisfied, satisfied_anew
 from triseek.query.syntax import Bytes, Chars, Look
@@ -53,6 +53,7 @@ class ExactRoad:
         if self._by_line:
             return _LineByLine(self, anew=anew).find
         masks: list[int] = []
+        barren = Barren()
 
         def find(text: bytes, at: int) -> tuple[int, int] | None:
             candidate = self.candidate(text, at, anew=anew)
@@ -60,20 +61,24 @@ class ExactRoad:
                 return None
             if not masks:
                 masks.extend(satisfied(self._matcher.looks, text))
-            with self.seen_anew(text, at, masks) if anew else nullcontext():
-                return self._matcher.find(text, candidate[0], masks)
+            with self.seen_anew(text, at, masks) if anew else nullcontext(at) as after:
+                barren.after = after
+                return self._matcher.find(text, candidate[0], masks, barren)
 
         return find
 
     @contextmanager
-    def seen_anew(self, text: bytes, at: int, masks: list[int]) -> Iterator[None]:
-        """Within the block, `masks` holds which assertions hold if the text begins at `at`."""
+    def seen_anew(self, text: bytes, at: int, masks: list[int]) -> Iterator[int]:
+        """Within the block, `masks` holds which assertions hold if the text begins at `at`.
+
+        Yields the place up to which they differ from those of the whole text.
+        """
         near = satisfied_anew(self._matcher.looks, text, at)
         there = slice(at, at + len(near))
         kept = masks[there]
         masks[there] = near
         try:
-            yield
+            yield at + len(near)
         finally:
             masks[there] = kept
 
