@@ -139,6 +139,11 @@ CASES = [
         Case(b"b\n" + b"....\n" * 15_000 + b"..\0.\n", f"--binary -U {flags} '\\.[\\x00-f]'")
         for flags in ("-C1", "-B2", "-A1 -n", "-C1 --json", "-B1 -m1")
     ),
+    # An empty match behind the last line: ripgrep shows the context and finds nothing.
+    *(
+        Case(b"a\n", rf"{flags} '\z'")
+        for flags in ("-uuu -U -B2", "--binary -U -C1", "-uuu -U -C1 --json", "-uuu -U -n -B1 -m1")
+    ),
     # Matches of several lines in one row.
     *(
         Case(b"ab\n" * 30 + b"\n" + b"abcdefg\n" * 9, f"-U --vimgrep {flags} '{pattern}'")

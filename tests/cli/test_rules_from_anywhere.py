@@ -88,6 +88,23 @@ def test_globs_and_ignore_files_count_from_the_working_folder(
     check(words.format(tree=tree), tree / below, engine)
 
 
+@pytest.mark.parametrize("glob", ["/", "/{}", "{}", "**/{}", "//"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_glob_of_the_empty_path_leaves_out_the_working_folder(
+    engine: str, glob: str, tree: Path, home: Path
+) -> None:
+    if engine == "index":
+        assert triseek(["build"], tree).status == 0
+    (tree.parent / "rules").write_text(f"{glob}\n")
+    for asked in ("--files", "-l needle"):
+        for operand in ("..", ".", "", str(tree), str(tree / "a")):
+            check(f"{asked} -g '!{glob}' {operand}", tree / "s", engine)
+            check(f"{asked} --ignore-file ../../rules {operand}", tree / "s", engine)
+    (home / ".config/git/ignore").write_text(f"{glob}\n")
+    check("--files ..", tree / "s", engine)
+    check(f"--files {tree}", tree, engine)
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_an_invalid_glob_above_is_an_error_beside_the_results(engine: str, tree: Path) -> None:
     if engine == "index":

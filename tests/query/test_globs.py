@@ -100,6 +100,14 @@ def test_a_glob_that_matches_nothing_at_all_does_not_match_between_names():
     assert rules.decide(b"x/", [b"c", b"d"], dirs=False) == {}
 
 
+@pytest.mark.parametrize("glob", ["/", "/{}", "{}", "**/{}", "//"])
+def test_a_glob_may_match_the_folder_alone_that_it_counts_from(glob):
+    rules = RuleSet([parse_line(glob)])
+    for folder in (b"", b"a/", b"a/b/"):
+        assert rules.decide(folder, [b"c", b"{}"], dirs=True) == {}
+    assert rules.decide(b"", [b"", b"c"], dirs=True) == {b"": False}
+
+
 def test_a_wrapped_blob_holds_every_path_by_itself():
     assert wrap([]) == b""
     assert wrap([b"a", b"b"], b"x/") == b"\0x/a/\0\0x/b/\0"
@@ -123,4 +131,4 @@ def make_path(random):
 
 def slowly(rule, path):
     subject = path.rpartition(b"/")[2] if rule.name_only else path
-    return bool(rule.body) and re.fullmatch(rule.body.encode(), subject) is not None
+    return re.fullmatch(rule.body.encode(), subject) is not None

@@ -73,8 +73,8 @@ class Rule:
     name_only: bool
     """Whether the last component decides alone; then `body` speaks of that component."""
     body: str
-    """A regular expression for the whole path (or name), bytes above 0x7f as `\\xHH`; empty
-    when the rule can match nothing."""
+    """A regular expression for the whole path (or name), bytes above 0x7f as `\\xHH`; empty for a
+    glob such as `/`, which matches the folder alone that paths are relative to."""
     tokens: Tokens
     fold_case: bool = False
 
@@ -379,7 +379,7 @@ class RuleSet:
     """The rules of one ignore file, or all `-g` together: the last that matches wins."""
 
     def __init__(self, rules: Iterable[Rule]) -> None:
-        self.rules = [rule for rule in rules if rule.body]
+        self.rules = list(rules)
         runs: list[list[Rule]] = []
         for rule in self.rules:
             if runs and runs[-1][-1].negated == rule.negated:

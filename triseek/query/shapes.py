@@ -43,7 +43,7 @@ class Shape(NamedTuple):
 def shapes_of(rule: Rule) -> list[Shape] | None:
     """The shapes a rule stands for, or `None` if it needs a regular expression."""
     if not rule.body:
-        return []
+        return None
     spelled = _spellings(_speaking(rule))
     if spelled is None:
         return None

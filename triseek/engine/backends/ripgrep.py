@@ -214,16 +214,16 @@ class _Question:
         """Yield what rg finds in text, and search what else it says matches with --binary."""
         plain = replace(self.request, scope=replace(self.request.scope, binary=False))
         names = replace(self.request, mode="files", before=0, after=0)
-        # Of a file whose first match holds a NUL rg may show context only; the names have it, too.
-        text = (found for found in self._ask(plain, folders, ordered=ordered) if found.count)
+        text = self._ask(plain, folders, ordered=ordered)
         binary = self._ask(names, folders, ordered=ordered)
         if ordered:
             yield from self._told_apart(text, binary)
             return
         matching = {found.path for found in binary}
         for found in text:
-            matching.discard(found.path)
-            yield found
+            if not (found.path in matching and _is_context(found)):
+                matching.discard(found.path)
+                yield found
         yield from self._search_each_again(sorted(matching))
 
     def _told_apart(
@@ -236,11 +236,13 @@ class _Question:
             while ahead is not None and path_order(ahead.path) < order:
                 yield ahead
                 ahead = next(text, None)
-            if ahead is not None and ahead.path == name.path:
+            is_there = ahead is not None and ahead.path == name.path
+            if ahead is not None and is_there and not _is_context(ahead):
                 yield ahead
-                ahead = next(text, None)
             else:
                 yield from self._search_each_again([name.path])
+            if is_there:
+                ahead = next(text, None)
         if ahead is not None:
             yield ahead
             yield from text
@@ -350,6 +352,15 @@ class _Question:
         _, _, offset, begin, end, _ = found.rows[-1].item()
         if self.search.text_ends_at(found.path, offset + end - begin - added):
             found.rows["end"][-1] -= added
+
+
+def _is_context(found: FileRows) -> bool:
+    """Whether rg shows no line that matches.
+
+    So it does where the first row that matches holds a NUL, and with -U where a match is empty and
+    stands behind the last line.
+    """
+    return not found.count
 
 
 def _edges(rows: np.ndarray) -> Iterable[tuple[int, int]]:
