@@ -252,27 +252,84 @@ def test_what_a_change_of_generation_falls_together_with_is_told_once(followed):
     ]  # fmt: skip
 
 
-def test_what_happens_in_the_middle_of_a_change_of_generation_is_told(followed):
-    indexed, journal = followed.indexed(), followed.watched.journal
-    dirt_of(followed)
-    clock = journal.clock
-    old = indexed._state.followed
-    look = old.now
+def change_generation(engine, meanwhile):
+    """Have a new generation take over; `meanwhile` runs behind each look of the old one."""
+    look = engine.indexed()._state.followed.now
 
     def now():
         dirt = look()
-        roads.write(followed.root, {"d0/s0/late.txt": "novel\n"})
+        meanwhile()
         return dirt
 
-    old.now = now
-    update(followed.root, followed.index_dir)  # nothing changed, but a generation it is
-    roads.write(followed.root, {"d1/s1/f1.txt": "novel\n"})
-    update(followed.root, followed.index_dir)
-    indexed.catch_up()
+    engine.indexed()._state.followed.now = now
+    update(engine.root, engine.index_dir)  # nothing changed, but a generation it is
+    roads.write(engine.root, {"d1/s1/f1.txt": "novel\n"})
+    update(engine.root, engine.index_dir)
+    engine.indexed().catch_up()
+
+
+@pytest.mark.parametrize("pause_s", [0, 0.2])  # its event is read before the new one looks, or not
+def test_what_happens_in_the_middle_of_a_change_of_generation_is_told(followed, pause_s):
+    journal = followed.watched.journal
+    dirt_of(followed)
+    clock = journal.clock
+    deeds = [
+        lambda: roads.write(followed.root, {"d0/s0/late.txt": "novel\n"}),
+        lambda: os.unlink(f"{followed.root}/d1/s0/f0.txt"),
+    ]
+
+    def meanwhile():
+        if deeds:
+            deeds.pop()()
+            time.sleep(pause_s)
+
+    change_generation(followed, meanwhile)
+    assert not deeds
     dirt_of(followed)
 
-    told = {path for batch in journal.since(clock).batches for path in batch.changes}
-    assert told == {b"d0/s0/late.txt", b"d1/s1/f1.txt"}
+    told = {path: what for batch in journal.since(clock).batches
+            for path, what in batch.changes.items()}  # fmt: skip
+    assert told == {
+        b"d0/s0/late.txt": "created", b"d1/s0/f0.txt": "removed", b"d1/s1/f1.txt": "modified"
+    }  # fmt: skip
+
+
+def test_a_tree_that_never_rests_while_generations_change_makes_clocks_unknown(followed):
+    journal = followed.watched.journal
+    dirt_of(followed)
+    clock = journal.clock
+    change_generation(
+        followed, lambda: roads.write(followed.root, {"d0/s0/late.txt": f"{time.monotonic()}\n"})
+    )
+
+    assert journal.since(clock)[:2] == ("unknown", "events_lost")
+    assert b"d0/s0/late.txt" in seen(followed, dirt_of(followed))
+
+
+def test_a_file_that_goes_just_before_the_look_is_told_as_removed(followed):
+    """Its event is read behind the look, which finds it gone already."""
+    journal = followed.watched.journal
+    dirt_of(followed)
+    clock = journal.clock
+    sweeper = followed.indexed()._state.followed._sweeper
+    look = sweeper.look
+
+    def late(place, *, rules):
+        sweeper.look = look
+        os.unlink(f"{followed.root}/d0/s0/f0.txt")
+        return look(place, rules=rules)
+
+    sweeper.look = late
+    roads.write(followed.root, {"d0/s0/new.txt": "novel\n"})
+    os.unlink(f"{followed.root}/d0/s0/f1.txt")
+    dirt_of(followed)
+    dirt_of(followed)
+
+    told = {path: what for batch in journal.since(clock).batches
+            for path, what in batch.changes.items()}  # fmt: skip
+    assert told == {
+        b"d0/s0/new.txt": "created", b"d0/s0/f0.txt": "removed", b"d0/s0/f1.txt": "removed"
+    }  # fmt: skip
 
 
 def test_every_edit_by_another_name_is_told(tmp_path):

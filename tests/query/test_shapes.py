@@ -57,8 +57,6 @@ def parsed(glob, *, fold_case):
 
 def by_expression(rule, paths):
     """Path by path, with nothing but RE2."""
-    if not rule.body:
-        return [False] * len(paths)
     expression = compile_wrapped([rule.body])
     subjects = [path.rpartition(b"/")[2] if rule.name_only else path for path in paths]
     return [expression.search(wrap([subject])) is not None for subject in subjects]
@@ -71,6 +69,8 @@ def by_expression(rule, paths):
 @example("**/a/*.b", False, [b"a/.b", b"a/b/.b", b"b/a/a.b", b"ba/a.b", b"a//.b", b"/a/.b"])
 @example("**/A*/**", True, [b"b/ab/", b"ba/b", b"/aB/b", b"A/A"])
 @example("*\n*", False, [b"b\na", b"b\na/b", b"\n", b""])
+@example("/", False, [b"", b"a", b"/", b"a/"])
+@example("**/{}", True, [b"", b"a", b"/", b"a/"])
 def test_a_table_finds_what_the_regular_expression_finds(glob, fold_case, paths):
     rule = parsed(glob, fold_case=fold_case)
     assert PathTable.of(paths).matches([rule]).tolist() == by_expression(rule, paths)

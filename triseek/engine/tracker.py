@@ -50,6 +50,8 @@ logger = logging.getLogger(__name__)
 
 ROUNDS_MAX = 20
 """New folders are watched and listed again at most so often before everything is swept instead."""
+HAND_OVER_LOOKS_MAX = 8
+"""Two generations look at what happens in the middle of a hand-over at most so often."""
 
 
 class Tracker:
@@ -98,22 +100,35 @@ class Tracker:
     def hand_over(self, old: Follow | None, new: Follow) -> None:
         """Let the new generation report from now on what happened; the old one is followed no more.
 
-        Both look at the same events here: what the old one reports the new one does not report a
-        second time, and whatever happens meanwhile is left for the new one.
+        What the old one reports the new one does not report a second time. What happens between
+        their looks at the tree would be reported by neither: both look again until nothing does.
+        Where something always does, every clock given before becomes unknown.
         """
-        synced = self.watcher.sync()
-        with self.lock:
-            self._teller = old
-            try:
-                for follow in (old, new):
-                    if follow is not None:
+        follows = [new] if old is None else [old, new]
+        try:
+            for looks in range(HAND_OVER_LOOKS_MAX + 1):
+                synced = self.watcher.sync()
+                with self.lock:
+                    self._teller = old
+                    self._drain()
+                    if looks and synced and not any(follow.has_news for follow in follows):
+                        self._replace(old, new)
+                        return
+                    for follow in follows:
                         self._answer(follow, synced=synced)
-            except BaseException:
-                self._leave(new)
-                raise
-            if old is not None:
-                self._leave(old)
-            self._teller = new
+                if not synced:
+                    break
+        except BaseException:
+            self._leave(new)
+            raise
+        with self.lock:
+            self._replace(old, new)
+            self._told(None)
+
+    def _replace(self, old: Follow | None, new: Follow) -> None:
+        if old is not None:
+            self._leave(old)
+        self._teller = new
 
     def dirt(self, follow: Follow) -> Dirt | None:
         """What the tree as it is now holds that a generation does not know.
@@ -255,6 +270,11 @@ class Follow:
         """Whether no sweep is needed to tell what changed."""
         return self._looked and not self.lost
 
+    @property
+    def has_news(self) -> bool:
+        """Whether something was noted that has not been looked at."""
+        return self.lost or bool(self._news)
+
     def add(self, changes: Changes) -> None:
         """Take in what was noted."""
         self._news.add(changes)
@@ -374,12 +394,26 @@ class Follow:
         return Place(files, np.array(sorted(self._folders), np.int64))
 
     def _happened(self, news: _News, before: Dirt, after: Dirt) -> Happened:
-        """What became of the files that events named."""
+        """What became of the files that events named, or that have come or gone since they came.
+
+        The event of a file that went just before the look is read after it, when the file is
+        in neither of the two answers.
+        """
         then, since = self._seen_in(before), self._seen_in(after)
         paths = news.files | self._below(news.trees, (before, after))
         paths |= self._maybe_edited((before, after))
+        differ = self._differ(before, after)
+        paths |= {path for path in differ if then(path) != since(path)}
         happened = ((path, _what(then(path), since(path))) for path in paths)
         return {path: what for path, what in happened if what is not None}
+
+    def _differ(self, before: Dirt, after: Dirt) -> set[bytes]:
+        """Files that are scanned, or left out of the indexed ones, in one of the answers only."""
+        paths = set(before.scan) ^ set(after.scan)
+        for view, then, since in zip(self._sweeper.views, before.masks, after.masks, strict=True):
+            if then is not since:
+                paths.update(view.names.take(np.flatnonzero(then ^ since)))
+        return paths
 
     def _maybe_edited(self, dirts: Sequence[Dirt]) -> set[bytes]:
         """Files with several names that differ from the index: no event tells of every edit."""
