@@ -59,7 +59,7 @@ prove: $(VENV)/.ready  ## The proofs at full count: reads, load, kills, memory, 
 	    tests/e2e/test_branch_switch.py tests/e2e/test_killed_clients.py tests/e2e/test_daemon_places.py \
 	    tests/e2e/test_hostile_patterns.py tests/mcp/test_fuzz.py tests/mcp/test_http.py \
 	    tests/mcp/test_fuzz_http.py tests/e2e/test_mcp_clients.py tests/memo \
-	    tests/sessions tests/harness/test_agents_files.py tests/e2e/test_million_entries.py \
+	    tests/sessions tests/agents/test_agents_files.py tests/e2e/test_million_entries.py \
 	    tests/e2e/test_session_daemon_kill.py tests/e2e/test_two_harnesses.py \
 	    tests/e2e/test_session_servers.py
 
@@ -74,9 +74,9 @@ fuzz: $(VENV)/.ready  ## Compare random searches with ripgrep: MINUTES= or COUNT
 	    $(if $(FIRST),--first $(FIRST)) $(if $(CASE),--case $(CASE)) \
 	    $(if $(PROCESSES),--processes $(PROCESSES))
 
-ROADS := scan auto
-ripgrep-tests: $(VENV)/.ready  ## ripgrep's own integration tests run through triseek (cargo; ROADS=scan auto index daemon)
-	$(RUN) tests.ripgrep_own $(ROADS)
+BACKENDS := scan auto
+ripgrep-tests: $(VENV)/.ready  ## ripgrep's own integration tests run through triseek (cargo; BACKENDS=scan auto index daemon)
+	$(RUN) tests.ripgrep_own $(BACKENDS)
 
 faults: $(VENV)/.ready  ## Fail system calls of watching at random, COUNT= of them (10,000) from SEED= on, and compare every answer
 	$(RUN) tests.engine.faulty_histories $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED))
@@ -85,17 +85,17 @@ clients: $(VENV)/.ready  ## Real agents (npm) use the server and the memo, take 
 	$(RUN) pytest -q -rs -m slow tests/e2e/test_mcp_clients.py tests/e2e/test_memo_in_agents.py \
 	    tests/e2e/test_handoff_in_agents.py \
 	    tests/e2e/test_install_clients.py tests/e2e/test_plugins.py tests/e2e/test_plugin_behaviour.py \
-	    tests/e2e/test_doctor.py tests/harness/checks/test_listings.py
+	    tests/e2e/test_doctor.py tests/agents/test_listing.py
 
 browser: $(VENV)/.ready  ## Get Chromium, in which the tests look at the page of `triseek ui`
 	$(RUN) tests.ui.chromium
 
 golden: $(VENV)/.ready  ## Accept what golden tests now print; read the diff before committing it
-	TRISEEK_GOLDEN=update $(RUN) pytest tests/query/test_grams.py tests/cli tests/test_docs.py \
-	    tests/engine/test_ranked_golden.py tests/e2e/test_mcp_contract.py tests/e2e/test_memo_contract.py \
+	TRISEEK_GOLDEN=update $(RUN) pytest tests/query/trigrams/test_formula.py tests/cli tests/test_docs.py \
+	    tests/engine/ranking/test_ranked_golden.py tests/e2e/test_mcp_contract.py tests/e2e/test_memo_contract.py \
 	    tests/e2e/test_session_contract.py \
 	    tests/e2e/test_handoff_cli.py \
-	    tests/harness/test_payloads.py
+	    tests/agents/test_hook_protocol.py
 
 REV :=
 house: $(VENV)/.ready  ## Figures of the source code: lines, untyped dicts, names (REV= another revision)

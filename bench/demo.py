@@ -26,7 +26,7 @@ def main() -> None:
     for pattern in PATTERNS:
         show("--engine", "index", "-n", pattern, ".", lines=SHOWN)
     show("index-status", ".")
-    say("Searched through the index. To see totals, road and time of one search:")
+    say("Searched through the index. To see totals, backend and time of one search:")
     show("--engine", "index", "--stats", "-q", PATTERNS[0], ".")
     edit_and_search()
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from bench.markdown import ms, table
 from bench.model import Faulty
 from triseek.engine.engine import Engine
-from triseek.engine.ranked import ranked
+from triseek.engine.ranking.ranked import ranked
 from triseek.model.search import PatternSpec, SearchRequest
 
 if TYPE_CHECKING:

@@ -185,12 +185,12 @@ def _build(
 def _search(
     case: Case, engines: Sequence[Engine], listed: frozenset[bytes], profile: Profile
 ) -> dict[str, Any]:
-    """One case, and the road that triseek took."""
+    """One case, and the backend that triseek took."""
     told = searches.measure(case, engines, listed, profile)
     for engine in engines:
         entry = told["engines"][engine.name]
         if isinstance(engine, TriseekInprocess) and "median_ms" in entry:
-            entry["road"] = engine.road(case)
+            entry["backend"] = engine.backend(case)
     return told
 
 

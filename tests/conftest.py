@@ -54,7 +54,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     Where several processes run the tests, the one that starts them does it.
     """
     if not hasattr(session.config, "workerinput") and not session.config.option.collectonly:
-        from triseek.kernels.warm import warm
+        from triseek.kernels.jit import warm
 
         if not cache.is_ready():
             warm(no_progress)

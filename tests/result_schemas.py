@@ -11,7 +11,7 @@ from typing import Any, Literal, NotRequired, get_args, get_origin, get_type_hin
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
-from triseek.service.tools import TOOLS
+from triseek.app.registry import TOOLS
 
 PLAIN = {str: "string", int: "integer", bool: "boolean", float: "number"}
 

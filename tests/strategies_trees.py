@@ -196,7 +196,7 @@ TYPES = ["c", "rust", "py", "make", "js", "all", "minified", "h"]
 
 
 def make_scope(random: Random) -> ScopeSpec:
-    """Globs and types only: what `query.scope` can apply to known paths."""
+    """Globs and types only: what `query.globs.scope` can apply to known paths."""
     count = random.choice([0, 1, 1, 2, 3])
     globs = tuple(_glob_argument(random) for _ in range(count))
     iglobs = (_glob_argument(random),) if random.random() < 0.2 else ()

@@ -41,25 +41,25 @@ def _modules(code: str) -> set[str]:
         ("import triseek.cli.main, triseek.cli.fast", (*HEAVY, *SLOW)),
         ("import triseek.model.search, triseek.model.index, triseek.errors, triseek.paths", HEAVY),
         ("import triseek.kernels.cache; triseek.kernels.cache.is_ready()", HEAVY),
-        ("import triseek.service.service", ("numba", "pyarrow", "typer", "rich")),
+        ("import triseek.engine.service", ("numba", "pyarrow", "typer", "rich")),
         ("import triseek.store.manifest", ("numba", "pyarrow", "typer", "rich")),
         ("import triseek.cli.mcp_verb", (*HEAVY, *PROTOCOL, "json", "dataclasses", "logging")),
         ("import triseek.mcp.serve", (*HEAVY, *PROTOCOL)),
         ("import triseek.ui.serve", ("numba", "pyarrow", "typer", "rich", "mcp", "mcp_types")),
         (
-            "import triseek.mcp.arguments, triseek.mcp.schemas, triseek.mcp.render",
+            "import triseek.app.arguments, triseek.mcp.schemas, triseek.search.digest",
             (*HEAVY, *PROTOCOL),
         ),
-        ("import triseek.service.tools", ("numba", "pyarrow", "typer", "rich", *PROTOCOL)),
+        ("import triseek.app.registry", ("numba", "pyarrow", "typer", "rich", *PROTOCOL)),
         # What the daemon is made of: it asks no model, and nobody else either.
         (
-            "import triseek.cli.compose, triseek.cli.remote, triseek.daemon.session_calls",
+            "import triseek.cli.compose, triseek.cli.remote, triseek.daemon.session_service",
             ("typer", "rich", "httpx2", "httpcore2", "mcp", "uvicorn", "starlette"),
         ),
         ("import triseek.cli.app", ("httpx2", "httpcore2", "mcp", "pyarrow", "numba")),
         # All that a server needs for its first answer.
         (
-            "import triseek.mcp.server, triseek.mcp.stdio, triseek.mcp.startup",
+            "import triseek.mcp.server, triseek.mcp.session, triseek.daemon.standalone",
             ("numba", "pyarrow", "typer", "rich"),
         ),
     ],
@@ -84,9 +84,11 @@ def test_only_the_briefs_models_are_asked_over_the_network():
 
     assert naming("httpx2") == ["cli/model_endpoint.py"]
     assert naming("model_endpoint") == ["cli/commands/brief.py"]
-    assert (
-        naming(r"(?<!\.)(requests|aiohttp|urllib3|urllib.request|http.client|ftplib|smtplib)") == []
+    others = re.compile(
+        r"^\s*(import|from) (requests|aiohttp|urllib3|urllib.request|http.client|ftplib|smtplib)\b",
+        re.MULTILINE,
     )
+    assert not [path for path in PACKAGE.rglob("*.py") if others.search(path.read_text("utf-8"))]
 
 
 def test_only_fetch_and_libc_call_the_operating_system():
@@ -107,7 +109,7 @@ MAY_START = {
     "ipc/children.py",  # ends what it starts with its parent
     "ipc/spawn.py",  # the daemon outlives whoever wanted it
     "ipc/aside.py",  # so does what starts it
-    "cli/pager.py",  # is the user's, and ends with its input
+    "terminal/pager.py",  # is the user's, and ends with its input
 }
 
 

@@ -22,11 +22,11 @@ def file(home):
 
 def test_with_nothing_said_the_defaults_hold():
     assert config.read() == config.Settings(
-        autostart=True,
-        idle_exit_s=1800,
-        max_roots=16,
-        auto_index=True,
-        max_folders=32768,
+        daemon_autostart=True,
+        daemon_idle_exit_s=1800,
+        daemon_max_roots=16,
+        daemon_auto_index=True,
+        watch_max_folders=32768,
         log_level="info",
     )
 
@@ -42,18 +42,19 @@ def test_the_environment_wins_over_the_file_and_a_flag_over_both(file, monkeypat
     file("[daemon]\nidle_exit_s = 1\nmax_roots = 2\nautostart = false\n[log]\nlevel = 'DEBUG'\n")
     monkeypatch.setenv("TRISEEK_DAEMON_MAX_ROOTS", "3")
     monkeypatch.setenv("TRISEEK_DAEMON_IDLE_EXIT_S", "2.5")
-    found = config.read({"idle_exit_s": 0.0, "log_level": None})
+    found = config.read({"daemon_idle_exit_s": 0.0, "log_level": None})
 
-    assert (found.autostart, found.max_roots, found.idle_exit_s) == (False, 3, 0.0)
+    chosen = (found.daemon_autostart, found.daemon_max_roots, found.daemon_idle_exit_s)
+    assert chosen == (False, 3, 0.0)
     assert found.log_level == "debug"
 
 
 @pytest.mark.parametrize("word", ["1", "true", "YES", "on"])
 def test_a_switch_in_the_environment_can_be_spelled_as_people_do(word, monkeypatch):
     monkeypatch.setenv("TRISEEK_DAEMON_AUTO_INDEX", "off")
-    assert not config.read().auto_index
+    assert not config.read().daemon_auto_index
     monkeypatch.setenv("TRISEEK_DAEMON_AUTO_INDEX", word)
-    assert config.read().auto_index
+    assert config.read().daemon_auto_index
 
 
 @pytest.mark.parametrize(
@@ -161,4 +162,4 @@ def test_a_file_that_cannot_be_read_is_named(home):
 
 def test_settings_do_not_change_once_read():
     with pytest.raises(dataclasses.FrozenInstanceError):
-        config.read().max_roots = 3
+        config.read().daemon_max_roots = 3

@@ -15,29 +15,27 @@ import typer
 
 from tests import tools_page
 from triseek import config, errors, logs
+from triseek.app.registry import chosen
 from triseek.cli import app as cli_app
 from triseek.cli import help as cli_help
-from triseek.daemon.memo_calls import calls
+from triseek.daemon import memo_service, session_service
 from triseek.daemon.server import ANY_VERSION, Limits
-from triseek.daemon.session_calls import SessionCalls
-from triseek.engine.router import REASONS
+from triseek.engine.search.router import REASONS
 from triseek.ipc import wire
-from triseek.model.session import DEPTH_MAX, SCHEMA_VERSION, Entry
+from triseek.model.session import DEPTH_MAX, SCHEMA_VERSION, LogEntry
 from triseek.model.snapshot import (
     PATH_MAX,
     TEXT_MAX,
     FileSeen,
     GitState,
-    Manifest,
     Pin,
     SearchRun,
+    SnapshotManifest,
     Trigger,
     WorkingSet,
 )
-from triseek.service.envelopes import CONTRACT
-from triseek.service.tools import chosen
+from triseek.search.envelopes import CONTRACT
 from triseek.sessions import pack, signing, snapshot, snapshot_files
-from triseek.sessions.memo.memo import Memo
 from triseek.store import layout
 
 ROOT = Path(__file__).parent.parent
@@ -82,11 +80,11 @@ def routing_page() -> str:
     rows = "\n".join(f"| `{reason}` | {sentence} |" for reason, sentence in REASONS.items())
     return (
         "# Routing\n\n"
-        "Three roads lead to the same answer: the **index**, a parallel **scan**, and **rg**.\n"
-        "One of these reasons decides; `--envelope` and the terminal's last line name it. A road\n"
-        "that fails is replaced by another, and `fell_back` says why.\n\n"
+        "Three backends lead to the same answer: the **index**, a parallel **scan**, and **rg**.\n"
+        "One of these reasons decides; `--envelope` and the terminal's last line name it. A "
+        "backend\nthat fails is replaced by another, and `fell_back` says why.\n\n"
         "| reason | when |\n|---|---|\n" + rows + "\n\n"
-        "`--engine index`, `scan` or `rg` names a road, and then no other is tried.\n"
+        "`--engine index`, `scan` or `rg` names a backend, and then no other is tried.\n"
     )
 
 
@@ -231,8 +229,7 @@ def test_every_code_of_an_error_is_explained():
 def test_the_protocols_page_names_every_verb_and_limit():
     page = (DOCS / "reference/protocol.md").read_text(encoding="utf-8")
     limits = Limits()
-    sessions = [name for name in vars(SessionCalls) if name.startswith("session_")]
-    verbs = ("text", *ANY_VERSION, *calls(Memo(None)), *sessions)
+    verbs = ("text", *ANY_VERSION, *memo_service.VERBS, *session_service.VERBS)
     said = [f"| `{verb}` |" for verb in verbs] + [
         f"protocol {wire.PROTOCOL}",
         f"| a request | {limits.frame >> 20} MiB |",
@@ -281,7 +278,7 @@ def test_the_pack_formats_page_says_what_the_code_says():
     assert [text for text in said if text not in page] == []
     assert signing._DOMAIN == b"triseek pack 1\n"
     # Every field a reader knows is on the page.
-    kinds = (Manifest, FileSeen, SearchRun, WorkingSet, Pin, GitState, Entry)
+    kinds = (SnapshotManifest, FileSeen, SearchRun, WorkingSet, Pin, GitState, LogEntry)
     fields = {field.name for kind in kinds for field in dataclasses.fields(kind)}
     assert [name for name in sorted(fields) if not re.search(rf"\b{name}\b", page)] == []
     for trigger in get_args(Trigger):

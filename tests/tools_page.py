@@ -8,12 +8,16 @@ import itertools
 import json
 from typing import TYPE_CHECKING, Any, get_type_hints
 
-from triseek.engine.ranked import REACH_MAX
-from triseek.mcp import arguments, instructions, schemas, server, stdio
-from triseek.model import results, tools
-from triseek.service import desk, envelopes, noting, pages, searching, session_pages
-from triseek.service.tools import TOOLS, TOOLSETS
-from triseek.sessions import snapshot
+from triseek.app import arguments
+from triseek.app.registry import TOOLS
+from triseek.app.wings import TOOLSETS
+from triseek.engine.ranking.ranked import REACH_MAX
+from triseek.mcp import schemas, server, wire_lines
+from triseek.memo import results as memo_results
+from triseek.search import envelopes, requests, results, searching, time_limit
+from triseek.sessions import results as session_results
+from triseek.sessions import session_pages, snapshot
+from triseek.sessions.requests import SessionSnapshotRequest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,8 +36,13 @@ CONTRACT_ARGUMENTS = frozenset(
 )  # fmt: skip
 
 
+DESCRIBED: set[type] = set()
+"""Results with a table of their own in a section of the page."""
+
+
 def _fields(*types: type) -> Mapping[str, tuple[str, bool]]:
     """The fields that results declare themselves: what each is, and whether it was added."""
+    DESCRIBED.update(types)
     return {name: field for one in types for name, field in _declared(one).items()}
 
 
@@ -65,23 +74,25 @@ REUSE_FIELDS = _fields(results.ReusedAnswer)
 HYDRATED_FIELDS = _fields(results.HydratedAnswer)
 STATUS_FIELDS = _fields(results.IndexStatusAnswer)
 REINDEX_FIELDS = _fields(results.ReindexAnswer)
-MEMO_STATUS_FIELDS = _fields(results.MemoStatusAnswer, results.MemoFile, results.MemoCounts)
-MEMO_CHECK_FIELDS = _fields(results.MemoCheckAnswer)
-MEMO_SESSION_FIELDS = _fields(results.MemoSessionAnswer)
+MEMO_STATUS_FIELDS = _fields(
+    memo_results.MemoStatusAnswer, memo_results.MemoFile, memo_results.MemoCounts
+)
+MEMO_CHECK_FIELDS = _fields(memo_results.MemoCheckAnswer)
+MEMO_SESSION_FIELDS = _fields(memo_results.MemoSessionAnswer)
 SESSION_FIELDS = _fields(
-    results.SessionAnswer,
-    results.SessionListAnswer,
-    results.SessionStatusAnswer,
-    results.SessionRecord,
+    session_results.SessionAnswer,
+    session_results.SessionListAnswer,
+    session_results.SessionStatusAnswer,
+    session_results.SessionRecord,
 )
 SNAPSHOT_FIELDS = _fields(
-    results.SnapshotAnswer,
-    results.HandoffAnswer,
-    results.SnapshotListAnswer,
-    results.SnapshotGetAnswer,
-    results.SnapshotDiffAnswer,
+    session_results.SnapshotAnswer,
+    session_results.HandoffAnswer,
+    session_results.SnapshotListAnswer,
+    session_results.SnapshotGetAnswer,
+    session_results.SnapshotDiffAnswer,
 )
-RESUME_FIELDS = _fields(results.ResumeAnswer)
+RESUME_FIELDS = _fields(session_results.ResumeAnswer)
 FIELDS = (
     SEARCH_FIELDS, RESULT_FIELDS, REUSE_FIELDS, HYDRATED_FIELDS, STATUS_FIELDS, REINDEX_FIELDS,
 )  # fmt: skip
@@ -90,7 +101,7 @@ SESSIONS_FIELDS = (SESSION_FIELDS, SNAPSHOT_FIELDS, RESUME_FIELDS)
 
 RAISED: Mapping[str, str] = {
     "INDEX_UNAVAILABLE": "`reindex` and `index_status` cannot use an index that is damaged or of a"
-    " later version. Searches take another road instead",
+    " later version. Searches use another backend instead",
     "INDEX_STALE": "never by a search: what changed since the index is searched directly",
     "INVALID_QUERY": "an argument is missing, unknown, contradicts another or cannot be understood:"
     " a pattern, a glob, a type, a path outside of the root or of nothing, an id of no session or"
@@ -99,7 +110,7 @@ RAISED: Mapping[str, str] = {
     "BACKEND_FAILURE": "something failed that may work later: another process is writing the"
     " index, the state folder cannot be written, no daemon runs for a tool of the memo or of"
     " sessions, a bug (its traceback is on standard error)",
-    "FALLBACK_FAILURE": "every road failed",
+    "FALLBACK_FAILURE": "every backend failed",
     "CONFIG_WRITE_FAILED": "not by these tools",
     "CLIENT_NOT_INSTALLED": "not by these tools",
 }
@@ -197,9 +208,15 @@ def _tool(tool: Tool) -> str:
     head = "| argument | type | default | meaning |\n|---|---|---|---|\n"
     table = head + "\n".join(rows) if rows else "No arguments."
     changes = "" if tool.read_only else " It writes to the state folder, never to the tree."
-    return (
-        f"## {tool.name}\n\n{schemas.description(tool)}\n\n"
-        f"Toolset `{tool.toolset}`.{changes}\n\n{table}"
+    answers = [_table(_declared(result)) for result in tool.results if result not in DESCRIBED]
+    return "\n\n".join(
+        (
+            f"## {tool.name}",
+            schemas.description(tool),
+            f"Toolset `{tool.toolset}`.{changes}",
+            table,
+            *(f"Its answer:\n\n{answer}" for answer in answers),
+        )
     )
 
 
@@ -219,14 +236,14 @@ def _default(body: Mapping[str, Any]) -> str:
 
 
 _OF_A_SNAPSHOT = dict.fromkeys(
-    tools.SessionSnapshotRequest.__dataclass_fields__, "As in `session_snapshot`."
+    SessionSnapshotRequest.__dataclass_fields__, "As in `session_snapshot`."
 )
 
 
 def _meaning(tool: Tool, name: str, body: Mapping[str, Any]) -> str:
     said = body.get("description") or (
-        "As in `search_content`." if name in tools.ContentOptions.__dataclass_fields__
-        and issubclass(tool.request, tools.ContentOptions) else _OF_A_SNAPSHOT.get(name, "")
+        "As in `search_content`." if name in requests.ContentOptions.__dataclass_fields__
+        and issubclass(tool.request, requests.ContentOptions) else _OF_A_SNAPSHOT.get(name, "")
     )  # fmt: skip
     return said.replace("\n", " ").replace("|", "\\|")
 
@@ -248,24 +265,23 @@ def _errors() -> str:
 
 def _limits() -> str:
     rows = {
-        "results on a page": f"{tools.LIMIT}, at most {tools.LIMIT_MAX}",
+        "results on a page": f"{requests.LIMIT}, at most {requests.LIMIT_MAX}",
         "`offset` and `limit` together": f"{REACH_MAX:,}",
         "characters of a preview": f"{envelopes.PREVIEW_MAX}, around what was found",
-        "lines of context": f"{tools.CONTEXT_MAX} on each side",
-        "tokens of an envelope, a quarter of its characters": f"{pages.BUDGET:,}; `token_budget`"
-        f" {pages.BUDGET_MIN} to {pages.BUDGET_MAX:,}; what does not fit is the next page",
+        "lines of context": f"{requests.CONTEXT_MAX} on each side",
+        "tokens of an envelope, a quarter of its bytes": f"{envelopes.BUDGET:,}; `token_budget`"
+        f" {envelopes.BUDGET_MIN} to {envelopes.BUDGET_MAX:,}; what does not fit is the next page",
         "characters of an argument": f"{arguments.TEXT_MAX:,}",
         "characters of `query` and `patterns` together": f"{searching.QUERY_MAX:,}",
         "items of a list": f"{arguments.ITEMS_MAX:,}",
-        "bytes of a message by standard input": f"{stdio.LINE_MAX:,}",
-        "seconds of a search": f"{desk.DEADLINE_S:g}, then it says what it has found so far",
+        "bytes of a message by standard input": f"{wire_lines.LINE_MAX:,}",
+        "seconds of a search": f"{time_limit.DEADLINE_S:g}, then it says what it has found so far",
         "seconds until a tool that searches has answered": f"{server.LIMIT_S:g}, whatever holds it"
         " up",
         "tokens of a list among others in an answer about sessions": f"{session_pages.SOME:,} to"
         f" {session_pages.MANY:,}; the rest is counted in `omitted`",
         "snippets pinned at once": f"{snapshot.PINS_MAX}",
-        "actions that wait for a daemon that is busy": f"{noting.QUEUE_MAX:,}",
-        "characters of the instructions": f"{instructions.MOST:,}",
+        "characters of the instructions": f"{server.INSTRUCTIONS_MAX:,}",
     }
     toolsets = ", ".join(f"`{name}`" for name in TOOLSETS)
     return (

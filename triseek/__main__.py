@@ -1,4 +1,4 @@
-"""`python -m triseek` is the `triseek` command."""
+"""Run the `triseek` command as `python -m triseek`."""
 
 from triseek.cli.main import main
 

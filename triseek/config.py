@@ -1,16 +1,16 @@
-"""Settings: defaults < file < environment < flags, frozen once read.
+"""Read the settings. Precedence: defaults < file < environment < flags. Immutable once read.
 
-The file is `config.toml` in the state folder; a setting `section.key` is `key` under `[section]`
-there and `TRISEEK_SECTION_KEY` in the environment. `KEYS` is the one list of them:
-docs/reference/configuration.md is compared with it.
+The file is `config.toml` in the state folder. A setting `section.key` is `key` under `[section]` in
+the file, `TRISEEK_SECTION_KEY` in the environment and the field `section_key` here. `Settings` is
+the only list of settings; a test compares docs/reference/configuration.md with it.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from triseek import paths, private
 from triseek.errors import InvalidRequest
@@ -18,7 +18,8 @@ from triseek.errors import InvalidRequest
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    Value = bool | int | float | str
+Value: TypeAlias = bool | int | float | str
+T = TypeVar("T", bound=Value)
 
 _MODEL = re.compile(r"[\w][\w./:@+-]{0,199}", re.ASCII)
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")
@@ -29,48 +30,29 @@ _YES, _NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 
 @dataclass(frozen=True)
-class Settings:
-    """What the user chose. Each field is a row of `KEYS`."""
-
-    autostart: bool = True
-    idle_exit_s: float = 1800.0
-    max_roots: int = 16
-    auto_index: bool = True
-    max_folders: int = 32768
-    memo_refuse: bool = True
-    memo_keep: bool = True
-    sessions_auto_open: bool = True
-    sessions_auto_snapshot: bool = True
-    log_level: str = "info"
-    brief_local_url: str = ""
-    brief_local_model: str = ""
-    brief_local_key: str = field(default="", repr=False)
-    brief_cloud_url: str = ""
-    brief_cloud_model: str = ""
-    brief_cloud_key: str = field(default="", repr=False)
-    brief_cloud_key_env: str = ""
-    brief_timeout_s: float = 120.0
-    brief_send_snippets: bool = False
-
-
-@dataclass(frozen=True)
 class Key:
     """One setting."""
 
-    name: str
-    """`section.key`, as people write it."""
     field: str
-    """The field of `Settings` that holds it."""
+    """The field of `Settings` that holds the value."""
     kind: Callable[[object], Value]
-    """Takes a value of the file, or a word of the environment; ValueError says what is right."""
+    """Converts a value of the file or a string of the environment.
+
+    Raises ValueError with a description of the valid values.
+    """
     meaning: str
     secret: bool = False
-    """Its value is shown to nobody."""
+    """Whether the value must never be shown."""
+
+    @property
+    def name(self) -> str:
+        """`section.key`, as users write it."""
+        return self.field.replace("_", ".", 1)
 
     @property
     def variable(self) -> str:
-        """Its name in the environment."""
-        return "TRISEEK_" + self.name.replace(".", "_").upper()
+        """The name of its environment variable."""
+        return f"TRISEEK_{self.field.upper()}"
 
 
 def _switch(value: object) -> bool:
@@ -106,7 +88,7 @@ def _level(value: object) -> str:
 
 
 def _url(value: object) -> str:
-    """An endpoint's address; a name and password in it would end up in messages."""
+    """Check an endpoint's URL. A user name or password is refused: messages would show it."""
     if value == "":
         return ""
     if isinstance(value, str) and value.isascii() and value.isprintable() and " " not in value:
@@ -114,10 +96,10 @@ def _url(value: object) -> str:
 
         try:
             parts = urlsplit(value)
-            known = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+            is_http = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
         except ValueError:
-            known = ""
-        if known and not parts.username and not parts.password and not parts.fragment:
+            is_http = ""
+        if is_http and not parts.username and not parts.password and not parts.fragment:
             return value
     raise ValueError("an address as http://localhost:11434/v1, without a name and password")
 
@@ -140,144 +122,132 @@ def _variable(value: object) -> str:
     raise ValueError("the name of a variable, as OPENAI_API_KEY")
 
 
-KEYS = (
-    Key(
-        "daemon.autostart",
-        "autostart",
-        _switch,
-        "Whether a search starts a daemon behind itself when none runs.",
-    ),
-    Key(
-        "daemon.idle_exit_s",
-        "idle_exit_s",
-        _seconds,
-        "The daemon ends after so many seconds without a request; 0: never.",
-    ),
-    Key(
-        "daemon.max_roots",
-        "max_roots",
-        _count,
-        "Folders the daemon keeps open; the one used longest ago makes room.",
-    ),
-    Key(
-        "daemon.auto_index",
-        "auto_index",
-        _switch,
-        "Whether the daemon builds indexes by itself; it always updates those that exist.",
-    ),
-    Key(
-        "watch.max_folders",
-        "max_folders",
-        _count,
+_KINDS: Mapping[type, Callable[[object], Value]] = {
+    bool: _switch,
+    int: _count,
+    float: _seconds,
+}
+
+
+def _setting(
+    default: T, meaning: str, kind: Callable[[object], T] | None = None, *, secret: bool = False
+) -> T:
+    """Declare a field of `Settings`; `kind` may be left out if the type of the default decides it.
+
+    For the other parameters see `Key`.
+    """
+    declared: T = field(
+        default=default,
+        repr=not secret,
+        metadata={"kind": kind or _KINDS[type(default)], "meaning": meaning, "secret": secret},
+    )
+    return declared
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the user chose."""
+
+    daemon_autostart: bool = _setting(
+        True, "Whether a search starts a daemon behind itself when none runs."
+    )
+    daemon_idle_exit_s: float = _setting(
+        1800.0, "The daemon ends after so many seconds without a request; 0: never."
+    )
+    daemon_max_roots: int = _setting(
+        16, "Folders the daemon keeps open; the one used longest ago makes room."
+    )
+    daemon_auto_index: bool = _setting(
+        True, "Whether the daemon builds indexes by itself; it always updates those that exist."
+    )
+    watch_max_folders: int = _setting(
+        32768,
         "Folders watched at once, over all roots; a root that does not fit is swept instead.",
-    ),
-    Key(
-        "memo.refuse",
-        "memo_refuse",
-        _switch,
-        "Whether an agent is refused a reading of what it has in view.",
-    ),
-    Key(
-        "memo.keep",
-        "memo_keep",
-        _switch,
-        "Whether what agents have read is written to disk, with contents for diffs.",
-    ),
-    Key(
-        "sessions.auto_open",
-        "sessions_auto_open",
-        _switch,
-        "Whether a prompt that a hook tells of begins a session where none is open.",
-    ),
-    Key(
-        "sessions.auto_snapshot",
-        "sessions_auto_snapshot",
-        _switch,
+    )
+    memo_refuse: bool = _setting(
+        True, "Whether an agent is refused a reading of what it has in view."
+    )
+    memo_keep: bool = _setting(
+        True, "Whether what agents have read is written to disk, with contents for diffs."
+    )
+    sessions_auto_open: bool = _setting(
+        True, "Whether a prompt that a hook tells of begins a session where none is open."
+    )
+    sessions_auto_snapshot: bool = _setting(
+        True,
         "Whether an open session is kept as a snapshot before an agent compacts its context.",
-    ),
-    Key("log.level", "log_level", _level, "The least that the daemon's log keeps."),
-    Key(
-        "brief.local_url",
-        "brief_local_url",
-        _url,
+    )
+    log_level: str = _setting("info", "The least that the daemon's log keeps.", _level)
+    brief_local_url: str = _setting(
+        "",
         "Where `brief --mode local-model` asks: an OpenAI-compatible endpoint of this machine or a "
         "private network. Empty: nowhere.",
-    ),
-    Key("brief.local_model", "brief_local_model", _model, "The model it asks for there."),
-    Key(
-        "brief.local_key",
-        "brief_local_key",
-        _secret_key,
-        "The key it shows there, if one is wanted.",
-        secret=True,
-    ),
-    Key(
-        "brief.cloud_url",
-        "brief_cloud_url",
         _url,
-        "Where `brief --mode cloud-model` asks, by HTTPS. Empty: nowhere.",
-    ),
-    Key("brief.cloud_model", "brief_cloud_model", _model, "The model it asks for there."),
-    Key(
-        "brief.cloud_key",
-        "brief_cloud_key",
-        _secret_key,
+    )
+    brief_local_model: str = _setting("", "The model it asks for there.", _model)
+    brief_local_key: str = _setting(
+        "", "The key it shows there, if one is wanted.", _secret_key, secret=True
+    )
+    brief_cloud_url: str = _setting(
+        "", "Where `brief --mode cloud-model` asks, by HTTPS. Empty: nowhere.", _url
+    )
+    brief_cloud_model: str = _setting("", "The model it asks for there.", _model)
+    brief_cloud_key: str = _setting(
+        "",
         "The key it shows there. Better in the variable than in the file.",
+        _secret_key,
         secret=True,
-    ),
-    Key(
-        "brief.cloud_key_env",
-        "brief_cloud_key_env",
-        _variable,
+    )
+    brief_cloud_key_env: str = _setting(
+        "",
         "A variable that holds that key, as OPENAI_API_KEY; for when `brief.cloud_key` is empty.",
-        secret=True,  # whoever takes it for the key's own place must not find that on a screen
-    ),
-    Key(
-        "brief.timeout_s",
-        "brief_timeout_s",
-        _seconds,
-        "A model has so many seconds for an answer; 0: as many as it takes.",
-    ),
-    Key(
-        "brief.send_snippets",
-        "brief_send_snippets",
-        _switch,
-        "Whether a model is sent the text of pinned snippets, too.",
-    ),
-)
+        _variable,
+        secret=True,  # a user may put the key itself here by mistake; it must not be shown
+    )
+    brief_timeout_s: float = _setting(
+        120.0, "A model has so many seconds for an answer; 0: as many as it takes."
+    )
+    brief_send_snippets: bool = _setting(
+        False, "Whether a model is sent the text of pinned snippets, too."
+    )
+
+
+KEYS = tuple(Key(field.name, **field.metadata) for field in fields(Settings))
+"""The settings as users name them."""
 
 
 def read(flags: Mapping[str, Value | None] | None = None) -> Settings:
-    """The settings of this process.
+    """Return the settings of this process.
 
     Args:
-        flags: fields of `Settings` given on the command line; None is not given.
+        flags: fields of `Settings` set on the command line; None means not set.
 
     Raises:
-        InvalidRequest: the file cannot be read, or a value is not what its key takes.
+        InvalidRequest: the file cannot be read, or a value is not valid for its key.
     """
-    values = {**_from_file(paths.config_file()), **_from_environment(os.environ)}
+    values: dict[str, Any] = _from_file(paths.config_file())  # each checked by its `Key.kind`
+    values.update(_from_environment(os.environ))
     values.update({name: value for name, value in (flags or {}).items() if value is not None})
     return Settings(**values)
 
 
-def _from_file(path: str) -> dict[str, Any]:
+def _from_file(path: str) -> dict[str, Value]:
     private.tighten()
     if private.distrust(os.path.dirname(path)) is not None:
-        return {}  # another user's settings; the doctor says so
-    known = {key.name: key for key in KEYS}
+        return {}  # another user may have written them; `triseek doctor` reports it
+    keys = {key.name: key for key in KEYS}
     values = {}
-    for name, value in _flat(_parsed(path)):
-        if name not in known:
+    for name, value in _parsed(path):
+        if name not in keys:
             raise InvalidRequest(
                 f"{path}: {name}: no such setting",
-                next_step="Settings are: " + ", ".join(known) + ".",
+                next_step="Settings are: " + ", ".join(keys) + ".",
             )
-        values[known[name].field] = _checked(known[name], value, f"{path}: {name}")
+        values[keys[name].field] = _checked(keys[name], value, f"{path}: {name}")
     return values
 
 
-def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
+def _from_environment(environ: Mapping[str, str]) -> dict[str, Value]:
     return {
         key.field: _checked(key, environ[key.variable], key.variable)
         for key in KEYS
@@ -295,28 +265,24 @@ def _checked(key: Key, value: object, place: str) -> Value:
         raise InvalidRequest(f"{place}: {shown!r} is not {error}", next_step="") from None
 
 
-def _parsed(path: str) -> dict[str, Any]:
+def _parsed(path: str) -> Iterator[tuple[str, object]]:
+    """Yield `section.key` and value of each entry. A key outside any section keeps its name."""
     try:
         with open(path, "rb") as file:
             data = file.read()
     except (FileNotFoundError, NotADirectoryError):
-        return {}
+        return
     except OSError as error:
         raise InvalidRequest(f"{path}: {error.strerror}", next_step="") from error
     import tomllib
 
     try:
-        return tomllib.loads(data.decode("utf-8"))
+        document = tomllib.loads(data.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         line = " ".join(str(error).split())
         raise InvalidRequest(f"{path}: {line}", next_step="") from error
-
-
-def _flat(document: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
-    """`section.key` and value of everything; what stands outside a section keeps its own name."""
-    for section, inside in document.items():
-        if not isinstance(inside, dict):
-            yield section, inside
-            continue
-        for key, value in inside.items():
-            yield f"{section}.{key}", value
+    for section, content in document.items():
+        if isinstance(content, dict):
+            yield from ((f"{section}.{key}", value) for key, value in content.items())
+        else:
+            yield section, content

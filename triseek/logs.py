@@ -1,9 +1,9 @@
-"""Logging, set up once per process role; nothing else attaches handlers.
+"""Configure logging, once per process according to its role. No other module attaches handlers.
 
-The command line warns on stderr. The daemon writes JSON lines to daemon/daemon.log: `time` (UTC),
-`level`, `event`, and where they are known `request`, `verb`, `root`, `ms` and whatever else the
-caller put in `extra`. Events are stable names, values are fields. A request's id travels in
-`request`, a context variable, so that one person's report leads to its lines.
+The command line writes warnings to stderr. The daemon writes JSON lines to daemon/daemon.log:
+`time` (UTC), `level`, `event`, where known `request`, `verb`, `root` and `ms`, and what the caller
+put in `extra`. Events are stable names; values are fields. The context variable
+`request` holds the id of the current request, so that a user's report can be traced to its lines.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ if TYPE_CHECKING:
 
 NAME = "daemon.log"
 SIZE = 5_000_000
-"""Bytes of a log file before it is put aside."""
+"""Bytes of a log file before it is rotated."""
 KEPT = 3
-"""Files put aside; daemon.log.3 is the oldest."""
+"""The number of rotated files; daemon.log.3 is the oldest."""
 
 PIECE = getattr(select, "PIPE_BUF", 512) // 4
-"""Characters, of four bytes at most, that a pipe takes at once if it is ready."""
+"""Characters, each at most four bytes, that a ready pipe accepts in one write."""
 
 request: ContextVar[str] = ContextVar("request", default="")
-"""The id of the request this thread serves, "" outside one."""
+"""The id of the request that this thread serves; "" outside a request."""
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
-"""What every record has; the rest came by `extra`."""
+"""Attributes of every log record; the others come from `extra`."""
 
 
 def path() -> str:
-    """The daemon's log."""
+    """Return the path of the daemon's log."""
     return os.path.join(paths.daemon(), NAME)
 
 
@@ -47,10 +47,10 @@ def configure(role: str, level: str = "info") -> None:
     """Attach this process's one handler to the `triseek` logger, in place of an earlier one.
 
     Args:
-        role: `cli` (warnings to stderr), `mcp` (all but debugging to stderr, of which clients keep
-            a log) or `daemon` (JSON lines; its folder must be there, and only the holder of the
-            daemon's lock may write or rotate it).
-        level: the least that the daemon keeps: debug, info, warning, error.
+        role: `cli` (warnings to stderr), `mcp` (info and above to stderr, which clients log)
+            or `daemon` (JSON lines; its folder must exist, and only the holder of the daemon's
+            lock may write or rotate the file).
+        level: the lowest level that is logged: debug, info, warning, error. `cli` ignores it.
 
     Raises:
         StateUnwritable: the log file cannot be opened.
@@ -61,7 +61,7 @@ def configure(role: str, level: str = "info") -> None:
     handler = _to_file() if role == "daemon" else _to_stderr(waits=role == "cli")
     close()
     logger.addHandler(handler)
-    if role == "mcp":  # what the protocol's packages warn of, which would else wait for a reader
+    if role == "mcp":  # warnings of the SDK too: the default handler would block on a full pipe
         logging.getLogger().addHandler(handler)
     logger.setLevel(logging.WARNING if role == "cli" else level.upper())
     logger.propagate = False
@@ -77,11 +77,11 @@ def close() -> None:
     logger.propagate = True
 
 
-class JsonLines(logging.Formatter):
-    """One JSON object a line."""
+class JsonLogFormatter(logging.Formatter):
+    """Formats a record as one JSON object per line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The record as one line; what JSON does not know is shown as text."""
+        """Return the record as one line. Values that JSON has no type for become strings."""
         document: dict[str, Any] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
@@ -100,14 +100,14 @@ class JsonLines(logging.Formatter):
 
 
 class Passing(logging.StreamHandler[TextIO]):
-    """Says what there is a reader for; waits for nobody.
+    """Stream handler that never blocks: it drops what the stream cannot take at once.
 
-    A client that starts a server and never reads its standard error would have it stand still when
-    the pipe is full.
+    Otherwise a client that starts a server and never reads its standard error would block the
+    server once the pipe is full.
     """
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write the record, as far as somebody reads."""
+        """Write the record, up to the point where the stream is full."""
         try:
             text = self.format(record) + self.terminator
             for start in range(0, len(text), PIECE):
@@ -115,17 +115,17 @@ class Passing(logging.StreamHandler[TextIO]):
                     return
                 self.stream.write(text[start : start + PIECE])
                 self.flush()
-        except Exception:  # noqa: BLE001 - as every handler: no log is worth a failure
+        except Exception:  # noqa: BLE001 - as every handler: a logging error is no failure
             self.handleError(record)
 
 
 def _is_ready(stream: TextIO) -> bool:
-    """Whether a stream takes a piece without waiting."""
+    """Return whether a stream accepts a piece without blocking."""
     try:
         poll = select.poll()
         poll.register(stream, select.POLLOUT)
         return bool(poll.poll(0))
-    except (AttributeError, OSError, ValueError):  # no poll, or nothing to ask it of
+    except (AttributeError, OSError, ValueError):  # no poll, or no descriptor to poll
         return True
 
 
@@ -139,7 +139,7 @@ def _to_file() -> logging.Handler:
     from logging.handlers import RotatingFileHandler
 
     class Private(RotatingFileHandler):
-        """Rotates files that only their owner may read: they say what was searched where."""
+        """Rotates files that only their owner may read, because they contain what was searched."""
 
         def _open(self) -> TextIOWrapper:
             return open(path(), "a", encoding="utf-8", opener=private.opener)
@@ -148,5 +148,5 @@ def _to_file() -> logging.Handler:
         handler = Private(path(), maxBytes=SIZE, backupCount=KEPT, encoding="utf-8")
     except OSError as error:
         raise StateUnwritable(f"cannot write the log {path()}: {error.strerror}") from error
-    handler.setFormatter(JsonLines())
+    handler.setFormatter(JsonLogFormatter())
     return handler

@@ -1,10 +1,13 @@
-"""Where state lives. Strings and `os.path` only: this module is on the fast path."""
+"""Paths of the state folder and its parts.
+
+Strings and `os.path` only: this module is on the fast path.
+"""
 
 import os
 
 
 def home() -> str:
-    """The state folder: `TRISEEK_HOME`, else `~/.triseek`; absolute, not necessarily there."""
+    """The state folder: `TRISEEK_HOME`, else `~/.triseek`; absolute. It may not exist."""
     chosen = os.environ.get("TRISEEK_HOME")
     if chosen:
         return os.path.abspath(chosen)
@@ -17,7 +20,7 @@ def indexes() -> str:
 
 
 def index_of(key: str) -> str:
-    """The index folder of the root with this key (see `files.root.key`)."""
+    """The index folder of the root with this key (see `files.tree.root.key`)."""
     return os.path.join(indexes(), key)
 
 
@@ -27,32 +30,32 @@ def kernel_cache(digest: str) -> str:
 
 
 def daemon() -> str:
-    """The daemon's own folder: lock, socket, address, log; mode 0700."""
+    """The daemon's folder: lock, socket, address, log; mode 0700."""
     return os.path.join(home(), "daemon")
 
 
 def memo() -> str:
-    """The folder in which the daemon keeps what agents have read; mode 0700."""
+    """The folder in which the daemon stores what agents have read; mode 0700."""
     return os.path.join(daemon(), "memo")
 
 
 def sessions() -> str:
-    """The folder of work sessions and their logs; mode 0700."""
+    """The folder of sessions and their logs; mode 0700."""
     return os.path.join(daemon(), "sessions")
 
 
 def snapshots() -> str:
-    """The folder with a folder for each snapshot of work; mode 0700."""
+    """The folder that holds one folder per snapshot; mode 0700."""
     return os.path.join(daemon(), "snapshots")
 
 
 def exports() -> str:
-    """The folder of packs that agents have asked for; mode 0700."""
+    """The folder of packs that agents have exported; mode 0700."""
     return os.path.join(home(), "exports")
 
 
 def keys() -> str:
-    """The folder of the key that signs packs, and of those that are trusted; mode 0700."""
+    """The folder of the key that signs packs and of the trusted keys; mode 0700."""
     return os.path.join(home(), "keys")
 
 
@@ -62,5 +65,5 @@ def logs() -> str:
 
 
 def config_file() -> str:
-    """The user's settings."""
+    """The file with the user's settings."""
     return os.path.join(home(), "config.toml")

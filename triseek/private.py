@@ -1,11 +1,11 @@
-"""Folders of this user alone: made with mode 0700, tightened, and checked for other writers.
+"""Create private folders with mode 0700, tighten existing ones, and check who may write to a path.
 
-What lies in the state folder is executed (compiled kernels) or trusted (an index, a socket), so
-nobody but this user and root may have been able to put it there. The rules are those that OpenSSH
-has for `~/.ssh` (`safe_path` in misc.c), with links and the sticky bit considered as well.
+Files in the state folder are executed (compiled kernels) or trusted (an index, a socket), so only
+this user and root may be able to put them there. The rules are those of OpenSSH for `~/.ssh`
+(`safe_path` in misc.c), extended to links and the sticky bit.
 
-Light: `os` and `stat` only. On Windows, where modes say nothing, the rights of the profile folder
-have to do, and everything is taken for trusted.
+Imports only `os` and `stat`. On Windows, where modes have no meaning, this module relies on the
+permissions of the profile folder and trusts everything.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _LINKS_MAX = 40
 _OWN_FOLDERS = frozenset(("indexes", "kernels", "daemon", "keys", "logs", "install", "exports"))
-"""Folders that triseek makes in the state folder."""
+"""Folders that triseek creates in the state folder."""
 
 
 class Untrusted(PermissionError):
-    """Another user may have written what lies at a path. `place` is the folder or file at fault."""
+    """Another user may have written to a path. `place` is the folder or file at fault."""
 
     def __init__(self, place: str, reason: str, cure: str) -> None:
         super().__init__(errno.EPERM, f"{place} {reason}")
         self.place = place
         self.reason = reason
         self.cure = cure
-        """A command line that makes it trustworthy; for people, and never run by triseek."""
+        """A shell command that fixes it. For the user; triseek never runs it."""
 
     def __reduce__(self) -> tuple[type[Untrusted], tuple[str, str, str]]:
         return type(self), (self.place, self.reason, self.cure)
 
 
 def make(folder: str | os.PathLike[str]) -> None:
-    """Make a folder, and each missing one above it, with mode 0700 whatever the umask.
+    """Create a folder and its missing parents with mode 0700, whatever the umask.
 
-    The state folder, and what lies between it and `folder`, is tightened (see `tighten`).
+    The state folder and the folders between it and `folder` are tightened (see `tighten`).
 
     Raises:
-        Untrusted: a folder on the way belongs to another user or can be written by others.
+        Untrusted: a folder of the path belongs to another user or can be written by others.
         OSError: as the operating system says.
     """
     place = os.path.abspath(folder)
@@ -63,20 +63,20 @@ def make(folder: str | os.PathLike[str]) -> None:
                 raise
             continue
         if stat.S_IMODE(os.stat(place).st_mode) != 0o700:
-            os.chmod(place, 0o700)  # the umask took a right of the owner's
+            os.chmod(place, 0o700)  # the umask removed one of the owner's permissions
 
 
 def opener(path: str, flags: int) -> int:
-    """Open a file that only its owner may read, if this makes it. For `open(opener=…)`."""
+    """Open a file; a new file gets mode 0600. For `open(opener=…)`."""
     return os.open(path, flags | getattr(os, "O_CLOEXEC", 0), 0o600)
 
 
 def tighten(folder: str | os.PathLike[str] = "") -> None:
-    """Take the rights of others from the state folder, and from those between it and `folder`.
+    """Remove the permissions of others from the state folder and the folders down to `folder`.
 
-    Only folders of this user are changed, and never one that obviously serves others too: `/`, one
-    with the sticky bit, one that holds folders triseek did not make. Never raises: a folder that
-    cannot be changed is what the doctor reports.
+    Only folders of this user are changed. A state folder that obviously serves others too is not
+    changed: `/`, a folder with the sticky bit, or one that holds folders triseek did not create.
+    Never raises: `triseek doctor` reports a folder that cannot be changed.
     """
     if not hasattr(os, "geteuid"):
         return
@@ -89,19 +89,19 @@ def tighten(folder: str | os.PathLike[str] = "") -> None:
 
 
 def distrust(path: str | os.PathLike[str]) -> Untrusted | None:
-    """Why another user may have put there what lies at `path`; None if none can have.
+    """Return why another user may have written `path`; None if no other user can have.
 
-    Every folder from the root of the file system to `path`, also by way of links, must belong to
-    this user or to root, and nobody else may write there. Above `path` the sticky bit is enough:
-    in `/tmp` others cannot rename what is not theirs. As every folder above is checked too, nobody
-    can exchange one between this check and the use. What is not there yet is trusted as far as the
-    folders above it are.
+    Every folder from the root of the file system to `path`, links followed, must belong to this
+    user or to root, and nobody else may write to it. Above `path` the sticky bit is enough: in
+    `/tmp` others cannot rename files that are not theirs. Because every parent is checked too,
+    nobody can replace a folder between this check and its use. A path that does not exist yet is
+    trusted if its existing parents are.
 
-    POSIX access lists show as rights of the group here; other kinds (NFSv4, macOS) are not read.
+    POSIX access lists appear as group permissions here; other kinds (NFSv4, macOS) are not read.
     """
     if not hasattr(os, "geteuid"):
         return None
-    owners = {0, os.geteuid(), os.stat("/").st_uid}  # in a user namespace root may have no name
+    owners = {0, os.geteuid(), os.stat("/").st_uid}  # a user namespace may not map root's uid
     missing = [part for part in reversed(os.path.abspath(path).split(os.sep)) if part]
     place, links = os.sep, 0
     while missing:
@@ -134,9 +134,9 @@ def distrust(path: str | os.PathLike[str]) -> Untrusted | None:
 
 
 def distrust_owner(path: str, status: os.stat_result) -> Untrusted | None:
-    """Why a file in a trusted folder may be another user's; None if it is this user's or root's.
+    """Return why a file is not trusted; None if it belongs to this user or to root.
 
-    It may lie there since the folder was open to others.
+    In a trusted folder such a file may date from a time when others could write to the folder.
     """
     if not hasattr(os, "geteuid") or status.st_uid in {0, os.geteuid()}:
         return None
@@ -167,7 +167,7 @@ def _owned(place: str, status: os.stat_result) -> Untrusted:
 
 
 def _is_private_group(place: str, status: os.stat_result) -> bool:
-    """Whether only this user is in the group that may write: a umask of 002 is common then."""
+    """Return whether this user is the group's only member: with such groups umask 002 is common."""
     if status.st_mode & stat.S_IWOTH or status.st_gid == 0:
         return False
     import grp
@@ -182,7 +182,7 @@ def _is_private_group(place: str, status: os.stat_result) -> bool:
 
 
 def _has_access_list(place: str) -> bool:
-    """Whether rights of the group may be those of other users."""
+    """Return whether an access list may give the group's permissions to other users."""
     try:
         return any("acl" in name for name in os.listxattr(place))
     except (AttributeError, OSError):
@@ -191,7 +191,7 @@ def _has_access_list(place: str) -> bool:
 
 def _tighten(place: str, *, is_home: bool) -> None:
     try:
-        # The state folder may be a link to where there is room; what it holds may not.
+        # The state folder may be a link to a larger disk; the folders in it may not be links.
         status = os.stat(place) if is_home else os.lstat(place)
         if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
             return
@@ -203,7 +203,7 @@ def _tighten(place: str, *, is_home: bool) -> None:
 
 
 def _serves_others(home: str, status: os.stat_result) -> bool:
-    """Whether the state folder is a folder of other things, which others may need to enter."""
+    """Return whether the state folder also holds other things, which others may need to enter."""
     if status.st_mode & stat.S_ISVTX or os.path.dirname(home) == home:
         return True
     with os.scandir(home) as entries:

@@ -21,6 +21,7 @@ from bench.agents.questions import Question, beyond, counted, question
 from bench.engines.ripgrep import flags
 from bench.engines.triseek_process import command_line, environment
 from bench.model import Faulty
+from triseek.model import token_estimate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -160,9 +161,9 @@ async def _family(
         "triseek": figures.reduced(ours),
         "rg": figures.reduced(theirs),
         "rg_by": round(statistics.median(theirs) / statistics.median(ours), 3),
-        "tokens_text": _tokens(first.text),
-        "tokens_json": _tokens(json.dumps(first.envelope, ensure_ascii=False)),
-        "tokens_rg": -(-len(output.decode(errors="replace")) // 4),
+        "tokens_text": token_estimate.of_text(first.text),
+        "tokens_json": token_estimate.of_text(json.dumps(first.envelope, ensure_ascii=False)),
+        "tokens_rg": token_estimate.of_text(output.decode(errors="replace")),
         "note": note,
     }
 
@@ -188,8 +189,8 @@ async def _reuse(client: Client, asked: Sequence[Question]) -> dict[str, Any]:
         if again.envelope["cache"] != "hit":
             continue
         seconds.append(again.seconds)
-        before.append(_tokens(first.text))
-        tokens.append(_tokens(again.text))
+        before.append(token_estimate.of_text(first.text))
+        tokens.append(token_estimate.of_text(again.text))
     if not seconds:
         raise Faulty("no answer is known again")
     return {
@@ -268,7 +269,3 @@ def _memory(root: Path) -> dict[str, int]:
 def _sizes(text: str) -> dict[str, int]:
     rows = (line.split() for line in text.splitlines()[1:])
     return {row[0].rstrip(":"): int(row[1]) << 10 for row in rows if row[-1] == "kB"}
-
-
-def _tokens(text: str) -> int:
-    return -(-len(text) // 4)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bench import command
 from bench.engines.ripgrep import flags
+from triseek.engine.service import Service
 from triseek.model.search import ScopeSpec
-from triseek.service.service import Service
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,13 +5,13 @@ from __future__ import annotations
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from triseek.engine.service import Service
 from triseek.model.search import PatternSpec, ScopeSpec, SearchRequest
-from triseek.service.service import Service
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from triseek.engine.backends.base import Batch
+    from triseek.engine.search.backends.base import Batch
 
 
 class Api:
@@ -60,8 +60,8 @@ class Api:
         for batch in self.engine.search(_request(case, sweep=self._sweep)):
             out.writelines(_printed(batch, counts=case["mode"] == "count"))
 
-    def road(self, case: dict[str, Any]) -> str:
-        """Which road answers, and why; empty for listings."""
+    def backend(self, case: dict[str, Any]) -> str:
+        """Which backend answers, and why; empty for listings."""
         if case["mode"] == "paths":
             return ""
         search = self.engine.search(_request(case, sweep=self._sweep))

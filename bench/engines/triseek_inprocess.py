@@ -74,9 +74,9 @@ class TriseekInprocess(Engine):
         """Open the root's index once more in the warm worker, and look for a literal if told to."""
         return float(self._call("opening", asked=asked)["ns"][0]) / 1e9
 
-    def road(self, case: Case) -> str:
-        """Which road it takes."""
-        return str(self._call("road", case=asdict(case))["road"])
+    def backend(self, case: Case) -> str:
+        """Which backend it takes."""
+        return str(self._call("backend", case=asdict(case))["backend"])
 
     def resident_bytes(self) -> int:
         """What the worker holds now."""

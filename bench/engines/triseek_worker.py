@@ -57,8 +57,8 @@ class _Worker:
             self._open().print(case, out)
         return {}
 
-    def do_road(self, case: dict[str, Any]) -> dict[str, Any]:
-        return {"road": self._open().road(case)}
+    def do_backend(self, case: dict[str, Any]) -> dict[str, Any]:
+        return {"backend": self._open().backend(case)}
 
     def _open(self) -> Api:
         assert self.api is not None, "nothing is open"

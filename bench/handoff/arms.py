@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from triseek.model.token_estimate import TEXT_BYTES_PER_TOKEN
 from triseek.sessions import hydration
-from triseek.sessions.hydration import BYTES_PER_TOKEN, Since
+from triseek.sessions.hydration import Drift
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +27,7 @@ def empty(cut: Cut, _: int) -> str:
 
 def diff(cut: Cut, budget: int) -> str:
     """`git diff --stat` and `git diff`, as much of it as the budget takes."""
-    room = budget * BYTES_PER_TOKEN
+    room = budget * TEXT_BYTES_PER_TOKEN
     return cut.diff.encode("utf-8", "surrogateescape")[:room].decode("utf-8", "ignore")
 
 
@@ -60,7 +61,7 @@ def without_git(cut: Cut, budget: int) -> str:
     manifest = replace(cut.snapshot.manifest, repo_dirty_files=[])
     state = replace(cut.snapshot.git, dirty_files=[], hunk_summary={})
     snapshot = cut.snapshot._replace(manifest=manifest, git=state)
-    since = Since(cut.since.commit, cut.since.branch, [], 0)
+    since = Drift(cut.since.commit, cut.since.branch, [], 0)
     return hydration.payload(snapshot, since, cut.stale, budget).text
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from bench.handoff.branches import Series
-    from triseek.service.service import Service
+    from triseek.engine.service import Service
 
 _FILE = Path(__file__).with_name("projects.toml")
 SEED = "handoff 1"

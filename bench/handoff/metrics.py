@@ -12,12 +12,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from triseek.sessions.hydration import BYTES_PER_TOKEN
+from triseek.model import token_estimate
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from triseek.model.session import Entry
+    from triseek.model.session import LogEntry
 
 ANSWERS_MAX = 5
 """Files of a search's answer that count: those one would look at."""
@@ -71,8 +71,8 @@ class Held(NamedTuple):
 
 
 def needs(
-    before: Sequence[Entry],
-    after: Sequence[Entry],
+    before: Sequence[LogEntry],
+    after: Sequence[LogEntry],
     files: Collection[str],
     openings: Iterable[Asked] = (),
 ) -> Needs:
@@ -101,7 +101,7 @@ def needs(
     )
 
 
-def searches(entries: Iterable[Entry]) -> Iterator[Asked]:
+def searches(entries: Iterable[LogEntry]) -> Iterator[Asked]:
     """The searches of a log."""
     for entry in entries:
         if entry.kind != "search" or "error" in entry.payload:
@@ -126,7 +126,7 @@ def named(text: str, files: Collection[str]) -> frozenset[str]:
 
 def held(text: str, wanted: Needs, files: Collection[str]) -> Held:
     """How much of what was needed a text holds."""
-    tokens = -(-len(text.encode("utf-8", "surrogateescape")) // BYTES_PER_TOKEN)
+    tokens = token_estimate.of_text(text)
     said = named(text, files)
     right = said & wanted.files
     lines = text.splitlines()
@@ -150,14 +150,14 @@ def held(text: str, wanted: Needs, files: Collection[str]) -> Held:
     )
 
 
-def _paths(entries: Iterable[Entry], *kinds: str) -> Iterator[str]:
+def _paths(entries: Iterable[LogEntry], *kinds: str) -> Iterator[str]:
     for entry in entries:
         path = entry.payload.get("path")
         if entry.kind in kinds and isinstance(path, str):
             yield path
 
 
-def _taken_back(entries: Iterable[Entry]) -> Iterator[str]:
+def _taken_back(entries: Iterable[LogEntry]) -> Iterator[str]:
     """Files that were edited, and hold again what they held before."""
     contents: dict[str, list[str]] = {}
     edits: set[str] = set()

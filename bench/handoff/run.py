@@ -10,8 +10,8 @@ from bench.handoff.arms import ARMS, BUDGETS, PARTS
 from bench.handoff.branches import digest
 from bench.handoff.metrics import Held, held
 from bench.handoff.stage import state
-from triseek.service.service import Service
-from triseek.sessions.hydration import BYTES_PER_TOKEN
+from triseek.engine.service import Service
+from triseek.model.token_estimate import TEXT_BYTES_PER_TOKEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -90,7 +90,7 @@ def faults(name: str, texts: Sequence[str]) -> Iterator[str]:
     """What must not be of a text for each budget: that it is longer, or a payload and empty."""
     for budget, text in zip(BUDGETS, texts, strict=True):
         size = len(text.encode("utf-8", "surrogateescape"))
-        if size > budget * BYTES_PER_TOKEN:
+        if size > budget * TEXT_BYTES_PER_TOKEN:
             yield f"{name}: {size} bytes, of a budget of {budget} tokens"
         if not size and name in ("payload", *PARTS):
             yield f"{name}: is empty"

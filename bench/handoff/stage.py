@@ -1,6 +1,6 @@
 """A place in which a session takes place again, recorded and cut by the parts that do so at work.
 
-The log is the recorder's, the snapshot that of `service.checkpoints`; nothing of them is imitated.
+The log is the recorder's, the snapshot that of `sessions.checkpoints`; nothing of them is imitated.
 """
 
 from __future__ import annotations
@@ -15,21 +15,22 @@ from typing import TYPE_CHECKING
 
 from bench.handoff.branches import git
 from bench.handoff.metrics import Asked, Needs, needs
+from triseek.app import registry
+from triseek.app.tool_context import ToolContext
+from triseek.engine.tool_host import ToolHost
 from triseek.kernels import cache
-from triseek.model.tools import SearchContentRequest
-from triseek.service import tools
-from triseek.service.checkpoints import Checkpoints
-from triseek.service.desk import Call, Desk
-from triseek.service.recording import Recorder
-from triseek.sessions.actions import Action
-from triseek.sessions.hydration import Since, Stale
+from triseek.model.call import Call
+from triseek.search.requests import SearchContentRequest
+from triseek.sessions.checkpoints import Checkpoints
+from triseek.sessions.hydration import Drift, Stale
 from triseek.sessions.lifecycle import Sessions
+from triseek.sessions.recording import Action, Recorder
 from triseek.sessions.snapshot import Snapshots
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from triseek.service.service import Service
+    from triseek.engine.service import Service
     from triseek.sessions.snapshot_files import Snapshot
 
 SHARES = (0.3, 0.5, 0.7)
@@ -37,7 +38,7 @@ SHARES = (0.3, 0.5, 0.7)
 _BEGUN = 1_700_000_000.0
 """The hour of all sessions: a text that tells it is the same in each run."""
 _SET = ("TRISEEK_HOME", "TRISEEK_NO_DAEMON")
-_SEARCH = next(tool for tool in tools.TOOLS if tool.name == "search_content")
+_SEARCH = next(tool for tool in registry.TOOLS if tool.name == "search_content")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class Cut:
 
     share: float
     snapshot: Snapshot
-    since: Since
+    since: Drift
     stale: tuple[Stale, ...]
     diff: str
     """What `git diff --stat` and `git diff` say then."""
@@ -108,7 +109,9 @@ class Stage:
         self._session = self._sessions.open(self._root, goal, name)
         self.recorder = Recorder(self._sessions, lambda *_: None)
         self._checkpoints = Checkpoints(service, self._sessions, self._snapshots)
-        self._desk = Desk(service, self._root, sink=self._take)
+        self._context = ToolContext(
+            ToolHost(service=service, root=self._root), lambda _, action: self._take(action)
+        )
         self._aside: list[Action] | None = None
         self._cuts: list[tuple[Cut, int, tuple[Asked, ...]]] = []
 
@@ -127,8 +130,10 @@ class Stage:
     def search(self, query: str) -> None:
         """Search the tree as it is, by the tool that agents have."""
         call = Call()
-        envelope = _SEARCH.answer(self._desk, SearchContentRequest(query=query), call)
-        self._desk.record(_SEARCH, {"query": query}, envelope, call)
+        envelope = _SEARCH.answer(
+            self._context.contexts[_SEARCH.toolset], SearchContentRequest(query=query), call
+        )
+        self._context.record(_SEARCH, {"query": query}, envelope, call)
 
     def would_search(self, queries: Sequence[str]) -> tuple[Asked, ...]:
         """What searches find, without their being done in the session."""
@@ -148,7 +153,7 @@ class Stage:
         manifest, _ = self._checkpoints.take(self._session.session_id)
         snapshot = self._snapshots.get(manifest.snapshot_id)
         state = snapshot.git
-        since = Since(state.commit, state.branch, state.dirty_files, 0)
+        since = Drift(state.commit, state.branch, state.dirty_files, 0)
         stale = tuple(_stale(self.tree, snapshot))
         last = max((entry.entry_id for entry in snapshot.entries), default=0)
         nothing = Needs(frozenset(), frozenset(), (), frozenset(), frozenset())

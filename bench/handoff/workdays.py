@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 from bench.handoff.branches import git
 from bench.handoff.stage import SHARES, Played, Stage, diff_of
 from bench.memo.replay import Place, load
-from triseek.harness import hooks
-from triseek.service.observing import Observer
-from triseek.sessions.memo.memo import Memo
+from triseek.agents import hooks
+from triseek.app.hook_handler import HookHandler
+from triseek.memo.memo import Memo
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from triseek.service.service import Service
+    from triseek.engine.service import Service
 
 _OF_WORK = ("read", "edit", "search")
 GOAL = "Do as told."
@@ -54,7 +54,7 @@ class _Day:
         place.write(stream["steps"][0])
         _commit(place.tree)
         self.stage = Stage(service, folder, place.tree, name, GOAL)
-        self._observer = Observer(service, memo, self.stage.recorder, refuse=False)
+        self._hook_handler = HookHandler(service, memo, self.stage.recorder, refuse=False)
         self._uses = 0
         total = sum(self._count(step) for step in stream["steps"])
         self._cuts = [(round(total * share), share) for share in SHARES]
@@ -63,7 +63,7 @@ class _Day:
         """One call of a hook."""
         self._place.write(step)
         payload = self._place.here(step["payload"]).encode()
-        self._observer.hook(payload, step["event"], self._client, str(self._place.tree))
+        self._hook_handler.hook(payload, step["event"], self._client, str(self._place.tree))
         self._uses += self._count(step)
         while self._cuts and self._uses >= self._cuts[0][0]:
             _, share = self._cuts.pop(0)

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench.memo.truth import View, lines_of, request_of
-from triseek.harness import hooks
-from triseek.service.observing import Observer
-from triseek.service.roots import project
-from triseek.service.service import Service
-from triseek.sessions.memo.memo import Asked, Memo
+from triseek.agents import hooks
+from triseek.app.hook_handler import HookHandler
+from triseek.engine.roots import project
+from triseek.engine.service import Service
+from triseek.memo.memo import Asked, Memo
+from triseek.model import token_estimate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -129,7 +130,7 @@ class Day:
         self._now_s = 0.0
         self.memo = Memo(str(folder / "memo"), lambda: self._now_s)
         self.service = Service()
-        self._observer = Observer(self.service, self.memo, lambda _: None)
+        self._hook_handler = HookHandler(self.service, self.memo, lambda _: None)
         self._denied: set[str] = set()
         self._last_denied: dict[Context, set[str]] = {}
         self._read: dict[str, list[str]] = {}
@@ -157,7 +158,7 @@ class Day:
 
     def _hook(self, payload: str, event: str) -> str:
         client = self._stream["client"]
-        return self._observer.hook(payload.encode(), event, client, str(self._place.tree))
+        return self._hook_handler.hook(payload.encode(), event, client, str(self._place.tree))
 
     def _view(self, told: HookEvent) -> View | None:
         """What the model had before it when it asked for this use of a tool."""
@@ -173,7 +174,7 @@ class Day:
         if use is None or not use.reads or not use.only_reads:
             return
         wanted = [line for read in use.reads for line in self._lines(read)]
-        tokens = -(-len("\n".join(wanted).encode()) * 2 // 7)
+        tokens = token_estimate.of_source_text("\n".join(wanted))
         counts, paths = self.counts, {read.path for read in use.reads}
         counts.reads += 1
         counts.tokens += tokens

@@ -44,7 +44,7 @@ class ContextPack:
 
     def rank(self, goal: str) -> list[str]:
         """Return what a call gives that allows as many files as there may be."""
-        from triseek.engine.context_pack import context_pack
+        from triseek.engine.context_pack.pack import context_pack
         from triseek.model.context_pack import BUDGET_TOKENS_MAX, FILES_MAX, ContextPackRequest
 
         request = ContextPackRequest(

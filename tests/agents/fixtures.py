@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from tests.agents.place import Place
 
-FOLDER = Path(__file__).parents[1] / "harness" / "fixtures"
+FOLDER = Path(__file__).parent / "fixtures"
 _UUID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
 _LONG = 4000
 """Texts beyond this are not of use to a reader of fixtures."""

@@ -1,6 +1,6 @@
 """Record what real agents tell their hooks: `python -m tests.agents.record claude-code codex`.
 
-The fixtures of `tests/harness/fixtures` are replaced. The programs come from npm, as in
+The fixtures of `tests/agents/fixtures` are replaced. The programs come from npm, as in
 `tests/e2e/mcp_clients.py`; the model is a script.
 """
 

@@ -17,11 +17,10 @@ from bench.memo.replay import streams
 from bench.model import Faulty
 from bench.progress import Progress
 from tests.bench.histories import History
-from triseek.model.session import Entry
-from triseek.service.service import Service
+from triseek.engine.service import Service
+from triseek.memo.memo import Memo
+from triseek.model.session import LogEntry
 from triseek.sessions import hydration
-from triseek.sessions.memo.choosing import Asked as Receiver
-from triseek.sessions.memo.memo import Memo
 
 DOCS = Path(__file__).parents[2] / "docs" / "benchmarks"
 TREE = frozenset(("src/a.py", "src/b.py", "src/c.py", "tests/test_a.py", "README.md"))
@@ -112,7 +111,7 @@ def test_where_nothing_was_needed_there_is_no_share_of_it():
 
 
 def entry(kind, **payload):
-    return Entry(entry_id=1, session_id="s", ts=0, kind=kind, payload=payload)
+    return LogEntry(entry_id=1, session_id="s", ts=0, kind=kind, payload=payload)
 
 
 def test_needed_is_what_is_used_after_the_cut_and_was_there_at_it():
@@ -419,8 +418,8 @@ def test_a_run_fails_by_a_payload_that_says_nothing_or_everything(text, fault, m
 
 def test_the_payload_is_the_one_that_a_resume_gives(history, tmp_path):
     """Sessions are not handed over by the daemon here, so what it adds must be nothing."""
-    from triseek.service.checkpoints import Checkpoints
-    from triseek.service.resuming import Resuming
+    from triseek.app.resume import Resuming
+    from triseek.sessions.checkpoints import Checkpoints
     from triseek.sessions.lifecycle import Sessions
     from triseek.sessions.snapshot import Snapshots
 
@@ -440,9 +439,9 @@ def test_the_payload_is_the_one_that_a_resume_gives(history, tmp_path):
             service, sessions, snapshots, Checkpoints(service, sessions, snapshots), memo
         )
         name = cut.snapshot.manifest.snapshot_id
-        told = resuming.resume(name, str(tree), Receiver(), 3_000)
+        told = resuming.resume(name, str(tree), {}, 3_000)
 
-    assert told["payload_markdown"] == ARMS["payload"](cut, 3_000)
+    assert told.payload_markdown == ARMS["payload"](cut, 3_000)
 
 
 def test_the_page_is_what_the_record_says():

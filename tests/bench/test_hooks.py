@@ -10,9 +10,9 @@ import pytest
 from bench import record
 from bench.hooks import report
 from bench.hooks.payloads import CLEARED, Agent
-from triseek.service.observing import Observer
-from triseek.service.service import Service
-from triseek.sessions.memo.memo import Memo
+from triseek.app.hook_handler import HookHandler
+from triseek.engine.service import Service
+from triseek.memo.memo import Memo
 
 DOCS = Path(record.__file__).parents[1] / "docs" / "benchmarks"
 
@@ -38,8 +38,8 @@ def test_a_missed_budget_is_called_missed(part, figure):
 def test_its_agents_are_told_what_the_run_expects(tmp_path):
     agent = Agent(tmp_path.resolve(), "one")
     with Service() as service:
-        observer = Observer(service, Memo(None), lambda _: None)
+        hook_handler = HookHandler(service, Memo(None), lambda _: None)
         for step in [*agent.first_readings(), *agent.steps(2 * CLEARED + 5)]:
-            said = observer.hook(step.payload, step.event, "opencode", "/")
+            said = hook_handler.hook(step.payload, step.event, "opencode", "/")
 
             assert bool(said) is step.refused, step.kind

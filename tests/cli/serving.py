@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from tests.cli.running import Outcome, standing_in
 from triseek.cli import fast, main, remote
 from triseek.daemon.server import Handlers, Server
+from triseek.engine.service import Service
 from triseek.ipc import address, folder, wire
-from triseek.service.service import Service
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

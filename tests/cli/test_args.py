@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from triseek.cli.args import LONG, NEGATED, SHORT, parse
-from triseek.cli.flags import FLAGS, size, unescape
+from triseek.cli.flags import FLAGS
 from triseek.errors import InvalidRequest
 
 
@@ -99,29 +99,6 @@ def test_every_flag_that_rg_lists_is_in_the_table() -> None:
             assert name in LONG or name in NEGATED
         for letter in re.findall(r"^ {4}-(\S),? ", head):
             assert letter in SHORT
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [("5", 5), ("5K", 5 << 10), ("5M", 5 << 20), ("5G", 5 << 30)],
-)
-def test_sizes_have_ripgreps_suffixes(text: str, expected: int) -> None:
-    assert size(text) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("a", b"a"),
-        (r"\t", b"\t"),
-        (r"\x7F", b"\x7f"),
-        (r"\xZ", rb"\xZ"),
-        ("\\", b"\\"),
-        ("é", "é".encode()),
-    ],
-)
-def test_separators_are_unescaped_as_ripgrep_does(text: str, expected: bytes) -> None:
-    assert unescape(text) == expected
 
 
 def test_a_flag_does_not_take_what_is_not_utf8() -> None:

@@ -6,20 +6,17 @@ import json
 import re
 import time
 from datetime import datetime
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
+from tests.cli.render.audits import EVIL, HOSTILE
 from tests.cli.running import command, triseek
 from tests.cli.test_brief import Work
-from tests.cli.test_replay import HOSTILE, many, peak
-from tests.ui import chromium
+from tests.cli.test_replay import many, peak
 from triseek import paths
 from triseek.cli.commands.audit import _moment
 from triseek.errors import InvalidRequest
-
-EVIL = "</td></table><script>alert(1)</script><img src=http://evil.example/x onerror=alert(1)>"
 
 
 @pytest.fixture
@@ -39,52 +36,15 @@ def audit(work, *words):
     return triseek(["audit", *words], work.root)
 
 
-def test_it_is_a_few_tables(work):
-    work.note("read_denied", path="retry.py", tokens=1200, harness="codex")
-    work.note("prompt", prompt="why does\nit fail?", harness="codex")
-    work.note("compact", source="auto", harness="codex")
+def test_people_get_tables_and_programs_all_of_it(work):
+    for number in range(40):
+        work.note("read", path=f"src/{number}.py")
 
     said = audit(work)
 
     assert (said.status, said.err) == (0, "")
-    text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "WHEN", said.out.decode())
-    assert (
-        text
-        == f"""\
-{work.root}: 7 entries of 1 session
-WHEN to WHEN
-
-         reads  edits  searches  refused  tokens not read  prompts  compactions
-  -          1      1         1        0                0        0            0
-  codex      0      0         0        1            1,200        1            1
-  all        1      1         1        1            1,200        1            1
-
-Files
-  reads  edits  refused  tokens not read  by        path
-      1      1        1            1,200  -, codex  retry.py
-
-Searches
-  times  matches  by  kind     query
-      1        0  -   literal  jitter
-
-Dead ends
-  entry  by  what
-      2  -   jitter (literal) finds nothing
-
-Prompts
-  when              by     prompt
-  WHEN  codex  why does it fail?
-"""
-    )
-
-
-def test_long_tables_end_with_a_count(work):
-    for number in range(40):
-        work.note("read", path=f"src/{number}.py")
-
-    text = audit(work).out.decode()
-
-    assert "\nand 26 more: --json, --html\n" in text
+    assert said.out.decode().startswith(f"{work.root}: 44 entries of 1 session\n")
+    assert "\nand 26 more: --json, --html\n" in said.out.decode()
     assert len(json.loads(audit(work, "--json").out)["files"]) == 41
 
 
@@ -155,7 +115,7 @@ def test_where_nothing_was_done_the_status_is_1(words, code, tmp_path, home, mon
         (["--session", "mine", "--snapshot", "x"], "exclude each other"),
         ([".", "--session", "mine"], "exclude each other"),
         (["--json", "--html", "x.html"], "exclude each other"),
-        (["--since", "yesterday"], "--since: 'yesterday' is no moment. Write 30m, 12h"),
+        (["--since", "yesterday"], "--since: 'yesterday' is not a time. Write 30m, 12h"),
         (["--html", "/nowhere/at/all.html"], "cannot write /nowhere/at/all.html: No such file"),
         (["--html", "."], "cannot write .: "),
     ],
@@ -182,7 +142,7 @@ def test_or_as_a_date():
     assert _moment("", 0) == 0
     assert _moment("999999999w", 2e9) == 1  # since ever
     for wrong in ("1y", "-1d", "9" * 20, "2026-13-01", "\x1b"):
-        with pytest.raises(InvalidRequest, match="is no moment"):
+        with pytest.raises(InvalidRequest, match="is not a time"):
             _moment(wrong, 2e9)
 
 
@@ -217,98 +177,14 @@ def test_nothing_in_a_log_reaches_the_terminal_as_it_is(work):
         assert re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", said.out.decode()) is None
 
 
-class Page(HTMLParser):
-    """What a page is made of, and whether every tag is closed where it should be."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.tags, self.attributes, self.texts, self.open = [], [], [], []
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.attributes += [(tag, *pair) for pair in attrs]
-        if tag != "meta":
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.texts.append(data)
-
-
-def test_the_page_stands_alone_and_runs_nothing(work, tmp_path):
-    hostile(work)
-    said = audit(work, "--html", str(tmp_path / "report.html"))
-
-    assert said.out.decode() == f"{tmp_path}/report.html\n"
-    text = (tmp_path / "report.html").read_text(encoding="utf-8")
-    page = Page(text)
-    assert page.open == []
-    assert set(page.tags) <= {
-        "html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "ul", "li", "b", "span",
-        "small", "div", "table", "thead", "tbody", "tr", "th", "td", "footer",
-    }  # fmt: skip
-    names = {name for _, name, _ in page.attributes}
-    assert names <= {"lang", "charset", "name", "content", "http-equiv", "class", "scope", "style"}
-    assert {value for tag, name, value in page.attributes if name == "style" and tag != "td"} \
-        == set()  # fmt: skip
-    assert "default-src 'none'" in text.split("<style>")[0]
-    assert not re.search(r"url\(|@import|https?:", text.split("<style>")[1].split("</style>")[0])
-    shown = "".join(page.texts)
-    assert EVIL in shown  # as text
-    assert "color-scheme: light dark" in text
-    assert "@media print" in text
-
-
 def test_a_report_is_replaced_whole(work, tmp_path):
     report = tmp_path / "report.html"
     report.write_text("older")
-    audit(work, "--html", str(report))
+    said = audit(work, "--html", str(report))
 
     assert report.read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert said.out.decode() == f"{report}\n"
     assert [path.name for path in tmp_path.iterdir() if "report" in path.name] == ["report.html"]
-
-
-@pytest.mark.browser
-def test_a_browser_shows_it_from_disk(work, tmp_path):
-    program = chromium.find()
-    if program is None:
-        pytest.skip("no Chromium: `make browser` gets one")
-    from playwright.sync_api import sync_playwright
-
-    hostile(work)
-    audit(work, "--html", str(tmp_path / "report.html"))
-    asked, dialogs, background = [], [], "getComputedStyle(document.body).backgroundColor"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1000, "height": 1400})
-        page.on("request", lambda request: asked.append(request.url))
-        page.on("dialog", lambda dialog: dialogs.append(dialog.message))
-        page.goto(f"file://{tmp_path}/report.html")
-        shot = page.screenshot(full_page=True)
-        colors = []
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)
-            colors.append(page.evaluate(background))
-        wide = [page.evaluate("document.documentElement.scrollWidth")]
-        page.emulate_media(media="print", color_scheme="dark")
-        page.set_viewport_size({"width": 720, "height": 1000})  # as wide as paper is
-        wide.append(page.evaluate("document.documentElement.scrollWidth"))
-        colors.append(page.evaluate(background))
-        printed = page.pdf()
-        counted = page.locator("script, img, iframe, link, form").count()
-        shown = page.locator("td.c", has_text="retry.py").count()
-        browser.close()
-
-    assert (asked, dialogs, counted) == ([f"file://{tmp_path}/report.html"], [], 0)
-    assert colors == ["rgb(255, 255, 255)", "rgb(13, 17, 23)", "rgb(255, 255, 255)"]
-    assert wide == [1000, 720]  # long names break, and on a screen tables scroll by themselves
-    assert shown == 1
-    assert printed.startswith(b"%PDF")
-    assert len(shot) > 20_000
 
 
 # Long logs

@@ -112,24 +112,24 @@ def searched(tmp_path_factory: pytest.TempPathFactory, state: Path) -> Path:
     return root
 
 
-@pytest.mark.parametrize("road", ["scan", "rg", "index", "auto"])
+@pytest.mark.parametrize("backend", ["scan", "rg", "index", "auto"])
 @pytest.mark.parametrize(
     "words",
     ["-n '99 needle'", "needle", "-l needle", "-c needle", "-m3 needle", "-C1 -n '99 needle'",
      "-n a", r"-U 'needle\n'", r"-U -l -e line -e '(?s:.)q'",
      "--stats -c needle", "-q needle", "-o -n '9 needle'", "zebra"],
 )  # fmt: skip
-def test_a_file_is_shown_up_to_its_first_nul_on_every_road(
-    words: str, road: str, searched: Path
+def test_a_file_is_shown_up_to_its_first_nul_on_every_backend(
+    words: str, backend: str, searched: Path
 ) -> None:
     given = shlex.split(words)
 
-    mine, its = triseek([f"--engine={road}", *given], searched), rg(given, searched)
+    mine, its = triseek([f"--engine={backend}", *given], searched), rg(given, searched)
 
     assert (mine.status, _timeless(mine.out)) == (its.status, _timeless(its.out))
 
 
-@pytest.mark.parametrize("road", ["scan", "rg", "auto"])
+@pytest.mark.parametrize("backend", ["scan", "rg", "auto"])
 @pytest.mark.parametrize(
     "words",
     ["--mmap -n '99 needle'", "--binary -c a", "-uuu -n '9 needle'", "--binary '^$'",
@@ -137,10 +137,10 @@ def test_a_file_is_shown_up_to_its_first_nul_on_every_road(
      "--binary --stats --passthru '99 needle'", "--binary --stats -C1 needle",
      "--binary --stats -v -C1 needle", "--binary --stats -o needle", "--binary --stats -q needle"],
 )  # fmt: skip
-def test_how_binary_files_are_read_can_be_chosen(words: str, road: str, searched: Path) -> None:
+def test_how_binary_files_are_read_can_be_chosen(words: str, backend: str, searched: Path) -> None:
     given = shlex.split(words)
 
-    mine, its = triseek([f"--engine={road}", *given], searched), rg(given, searched)
+    mine, its = triseek([f"--engine={backend}", *given], searched), rg(given, searched)
 
     assert (mine.status, _timeless(mine.out)) == (its.status, _timeless(its.out))
 
@@ -212,6 +212,6 @@ def test_a_file_below_an_indexed_root_is_judged_by_itself(tmp_path: Path) -> Non
 
 
 def _timeless(out: bytes) -> bytes:
-    """Output without times, and without how much a road had to read."""
+    """Output without times, and without how much a backend had to read."""
     out = re.sub(rb'"(elapsed\w*)":\{[^}]*\}|"(searches|bytes_searched)":\d+', b"", out)
     return re.sub(rb"(?m)^\d+ (files searched|bytes searched)$|^[\d.]+ seconds.*$", b"", out)

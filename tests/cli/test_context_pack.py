@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.running import triseek
 from tests.conftest import plant
-from triseek.engine.context_pack import context_pack
+from triseek.engine.context_pack.pack import context_pack
 from triseek.engine.engine import Engine
 from triseek.model.context_pack import ContextPackRequest
 

@@ -24,7 +24,7 @@ from tests.cli.running import Outcome, triseek
 from tests.cli.serving import asked, environment, pretending, quick, reply, serving
 from triseek import __version__
 from triseek.cli import fast
-from triseek.ipc import address, client, lock, spawn, wire
+from triseek.ipc import address, client, lock, spawn, surroundings, wire
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     Capture = pytest.CaptureFixture[bytes]
 
 ALLOWED = {
-    "triseek", "triseek.cli", "triseek.cli.main", "triseek.cli.quick", "triseek.cli.status",
-    "triseek.cli.fast",
-    "triseek.cli.surroundings", "triseek.ipc", "triseek.ipc.address", "triseek.ipc.wire",
+    "triseek", "triseek.cli", "triseek.cli.main", "triseek.cli.quick", "triseek.terminal",
+    "triseek.terminal.status", "triseek.cli.fast", "triseek.app", "triseek.app.wings",
+    "triseek.ipc.surroundings", "triseek.ipc", "triseek.ipc.address", "triseek.ipc.wire",
     "triseek.paths", "__future__", "_socket", "_json", "_blake2",
 }  # fmt: skip
 """What a search by the daemon may import, beyond what the interpreter starts with."""
@@ -357,7 +357,7 @@ def test_a_daemon_that_declines_is_not_needed(
 def test_a_daemon_of_another_version_declines_for_real(
     tree: Path, capfdbinary: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fast, "__version__", f"{__version__}.other")
+    monkeypatch.setattr(surroundings, "__version__", f"{__version__}.other")
     with serving():
         left = asked(["needle"], tree, capfdbinary)
 

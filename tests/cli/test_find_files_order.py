@@ -9,9 +9,9 @@ import pytest
 from tests.cli.running import triseek
 from triseek.engine.engine import Engine
 from triseek.engine.frecency import Frecency
+from triseek.engine.roots import index_dir
 from triseek.index.build import build
 from triseek.model.search import PatternSpec, SearchRequest
-from triseek.service.roots import index_dir
 
 
 @pytest.fixture

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import command, triseek
-from triseek.cli.commands import frecency as verb
 from triseek.engine.frecency import Frecency
+from triseek.engine.roots import index_dir
 from triseek.index.build import build
-from triseek.service.roots import index_dir
+from triseek.search.commands import frecency as verb
 
 HOLD = """
 import sys, time

@@ -14,8 +14,8 @@ import pytest
 
 from tests.cli.running import command
 from triseek.engine.frecency import Frecency
+from triseek.engine.roots import index_dir
 from triseek.ipc import lock
-from triseek.service.roots import index_dir
 
 SERVE = """
 import os
@@ -23,7 +23,7 @@ from triseek import config
 from triseek.daemon import process
 from triseek.daemon.server import Declined, Handlers
 from triseek.engine.frecency import Frecency
-from triseek.service.roots import index_dir
+from triseek.engine.roots import index_dir
 
 owned = {}
 

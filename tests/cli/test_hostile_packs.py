@@ -181,7 +181,7 @@ def test_any_field_of_any_value_is_refused_in_a_line_or_harms_nothing(good, tmp_
             assert "bug" not in shown.err
         store = Snapshots(paths.snapshots())
         snapshot = store.get(taken)
-        hydration.payload(snapshot, hydration.Since(None, None, [], None), [], 4_000)
+        hydration.payload(snapshot, hydration.Drift(None, None, [], None), [], 4_000)
         encodable = json.dumps(snapshot.document(), ensure_ascii=False)
         assert encodable.encode()
 

@@ -202,40 +202,11 @@ def test_shells_complete_verbs_and_flags(tree: Path) -> None:
     assert "--no-ignore-vcs" in completions("triseek search --no-ig", 2)
 
 
-def test_the_envelope_is_the_documented_one(tree: Path) -> None:
-    outcome = triseek(["--envelope", "--limit", "3", "needle", "a"], tree)
-
-    document = json.loads(outcome.out)
-    assert list(document)[:9] == [
-        "version", "repo_root", "strategy", "fallback_used", "cache", "routing_reason",
-        "files_with_matches", "total_line_matches", "results",
-    ]  # fmt: skip
-    assert document["truncated"] is True
-    assert document["total_line_matches"] == 4
-    shown = [
-        (each["path"], match["line"]) for each in document["results"] for match in each["matches"]
-    ]
-    assert shown == [("a/b.txt", 1), ("a/b.txt", 3), ("a/c/d.py", 1)]
-    assert document["results"][0]["matches"][0] == {
-        "line": 1, "column": 2, "preview": "\tneedle indented",
-    }  # fmt: skip
-
-
 def test_a_limit_holds_across_operands(tree: Path) -> None:
     outcome = triseek(["--limit", "3", "needle", "z.c", "a", "README.md"], tree)
 
     assert len(outcome.out.splitlines()) == 3
     assert outcome.out.startswith(b"z.c:")
-
-
-def test_on_a_terminal_files_are_headings_and_a_footer_says_what_was_done(tree: Path) -> None:
-    outcome = triseek(["needle", "a"], tree, terminal=True)
-
-    lines = outcome.out.decode().splitlines()
-    assert lines[0] == "\x1b[0m\x1b[35ma/b.txt\x1b[0m"
-    assert lines[1].startswith("\x1b[0m\x1b[32m1\x1b[0m:")
-    assert "4 lines in 2 files · " in lines[-1]
-    assert lines[-1].endswith("\x1b[0m")
 
 
 def test_no_color_is_respected_and_long_lines_are_clipped_around_the_match(

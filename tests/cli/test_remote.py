@@ -19,7 +19,7 @@ from tests.cli.test_parity import SCOPES, SHOWN, TOGETHER
 from triseek.cli import fast, remote
 from triseek.cli.flags import FLAGS
 from triseek.daemon.server import Declined
-from triseek.service.service import Service
+from triseek.engine.service import Service
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +44,7 @@ def _may_ask(monkeypatch: pytest.MonkeyPatch, tree: Path) -> None:
 
 
 def timeless(out: bytes) -> bytes:
-    """Output without what differs from run to run: times, and which road was taken."""
+    """Output without what differs from run to run: times, and which backend was taken."""
     out = re.sub(rb'"elapsed(_total)?":\{[^}]*\}', b'"elapsed":{}', out)
     out = re.sub(rb'"elapsed_ms": [\d.]+', b"", out)
     out = re.sub(rb"(?m)^[\d.]+ seconds", b"seconds", out)
@@ -220,7 +220,7 @@ def test_settings_of_git_other_than_the_daemons_are_declined(name: str, tree: Pa
     assert outcome_of(params) == Declined("environ")
 
 
-def test_a_road_asked_for_by_name_is_the_one_on_the_clients_path(tree: Path) -> None:
+def test_a_backend_asked_for_by_name_is_the_one_on_the_clients_path(tree: Path) -> None:
     params = params_from(tree, "--engine=rg", "needle")
     params["environ"]["PATH"] = "/nowhere"
 

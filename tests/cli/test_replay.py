@@ -14,15 +14,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.render.audits import HOSTILE
 from tests.cli.running import command, triseek
 from tests.cli.test_brief import Work
 from triseek import paths
-from triseek.cli import pager
-from triseek.model.session import Entry
+from triseek.model.session import LogEntry
 from triseek.sessions.action_log import ActionLog
 from triseek.sessions.lifecycle import Sessions
-
-HOSTILE = "\x1b]0;owned\x07\x1b[2J\rline\nnext\x9b31m\u202egpj.\x00"
 
 
 @pytest.fixture(autouse=True)
@@ -111,7 +109,7 @@ def test_as_json_lines_it_is_the_log_itself(log, tmp_path):
     told = triseek(["replay", "mine", "--jsonl"], tmp_path).out.decode()
 
     assert list(map(json.loads, told.splitlines())) == list(map(json.loads, written.splitlines()))
-    assert [Entry.read(json.loads(line)) for line in told.splitlines()] == list(log.log("mine"))
+    assert [LogEntry.read(json.loads(line)) for line in told.splitlines()] == list(log.log("mine"))
 
 
 def test_a_snapshot_has_its_own_log(tmp_path):
@@ -261,36 +259,6 @@ def test_whoever_leaves_the_pager_wants_no_more(tmp_path):
     assert (code, shown.count(b"\n")) == (0, 3)
 
 
-def test_ctrl_c_is_the_pagers_own(tmp_path, log):
-    """As in less: it does not end the command, whose pager would be left without a terminal."""
-    waits = tmp_path / "waits"
-    waits.write_text("#!/bin/sh\ntrap 'echo caught' INT\necho ready\nsleep 1\ncat >/dev/null\n")
-    waits.chmod(0o755)
-    with subprocess.Popen(
-        [sys.executable, "-c", START.format(pager=str(waits))], cwd=tmp_path,
-        stdout=subprocess.PIPE, start_new_session=True, text=True,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
-    ) as process:  # fmt: skip
-        assert process.stdout.readline() == "ready\n"
-        os.killpg(process.pid, 2)
-        rest = process.stdout.read()
-
-    assert (rest, process.returncode) == ("caught\nwritten\n", 0)
-
-
-START = """
-import os, signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)
-os.environ["PAGER"] = {pager!r}
-sys.stdout.isatty = lambda: True
-from triseek.cli.pager import paged
-with paged() as write:
-    for _ in range(20_000):
-        write("a line\\n")
-print("written")
-"""
-
-
 def test_what_is_piped_meets_no_pager_and_may_stop(tmp_path):
     many(20_000)
     done = subprocess.run(
@@ -300,21 +268,6 @@ def test_what_is_piped_meets_no_pager_and_may_stop(tmp_path):
     )  # fmt: skip
 
     assert (done.stdout.count(b"\n"), done.stderr) == (2, b"")
-
-
-@pytest.mark.parametrize(
-    ("environ", "words"),
-    [
-        ({}, ["less"]),
-        ({"PAGER": "less -S"}, ["less", "-S"]),
-        ({"PAGER": "'my pager' -x"}, ["my pager", "-x"]),
-        ({"PAGER": " "}, []),
-        ({"PAGER": "cat"}, []),
-        ({"PAGER": "'"}, []),
-    ],
-)
-def test_the_pager_is_the_users(environ, words):
-    assert pager.command(environ) == words
 
 
 # Long logs

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING
-
 import pytest
 
 from triseek.cli.args import parse
-from triseek.cli.resolve import Plan, resolve
-from triseek.cli.world import World
-from triseek.errors import InvalidQuery, InvalidRequest
+from triseek.cli.command_context import CommandContext
+from triseek.cli.resolve import CommandPlan, resolve
+from triseek.errors import InvalidRequest
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-PIPE = World(terminal=False, width=80, plain=False, stdin_readable=False)
+PIPE = CommandContext(terminal=False, width=80, plain=False, stdin_readable=False)
 TERMINAL = PIPE._replace(terminal=True)
 FED = PIPE._replace(stdin_readable=True)
 
 
-def plan(*words: str, world: World = PIPE) -> Plan:
-    return resolve(parse(words), world)
+def plan(*words: str, context: CommandContext = PIPE) -> CommandPlan:
+    return resolve(parse(words), context)
 
 
 def test_a_pipe_shows_neither_colour_nor_heading_nor_numbers() -> None:
@@ -31,7 +25,7 @@ def test_a_pipe_shows_neither_colour_nor_heading_nor_numbers() -> None:
 
 
 def test_a_terminal_shows_all_three_and_a_footer() -> None:
-    decided = plan("x", world=TERMINAL)
+    decided = plan("x", context=TERMINAL)
 
     assert decided.look.palette is not None
     assert decided.look.heading
@@ -41,45 +35,21 @@ def test_a_terminal_shows_all_three_and_a_footer() -> None:
 
 @pytest.mark.parametrize("words", [["-c"], ["-l"], ["--json"], ["-q"], ["--files"], ["--stats"]])
 def test_a_footer_ends_only_the_view_made_for_people(words: list[str]) -> None:
-    assert not plan("x", *words, world=TERMINAL).footer
+    assert not plan("x", *words, context=TERMINAL).footer
 
 
 def test_no_color_and_a_dumb_terminal_mean_no_colour_unless_asked_for() -> None:
     plain = TERMINAL._replace(plain=True)
 
-    assert plan("x", world=plain).look.palette is None
-    assert plan("x", "--color=always", world=plain).look.palette is not None
+    assert plan("x", context=plain).look.palette is None
+    assert plan("x", "--color=always", context=plain).look.palette is not None
 
 
 def test_standard_input_is_searched_only_if_nothing_else_was_named() -> None:
-    assert plan("x", world=FED).operands[0].kind == "stdin"
-    assert plan("x", ".", world=FED).operands[0].kind == "tree"
-    assert plan("--files", world=FED).operands[0].kind == "tree"
+    assert plan("x", context=FED).operands[0].kind == "stdin"
+    assert plan("x", ".", context=FED).operands[0].kind == "tree"
+    assert plan("--files", context=FED).operands[0].kind == "tree"
     assert plan("x").operands[0].kind == "tree"
-
-
-def test_a_file_of_patterns_gives_one_pattern_a_line_and_none_twice(tmp_path: Path) -> None:
-    path = tmp_path / "patterns"
-    path.write_bytes("a\r\né\n\na".encode())
-
-    decided = plan("-f", str(path), "-e", "b", "-e", "a")
-
-    assert decided.request.pattern.patterns == ("a", "é", "", "b")
-
-
-def test_a_file_of_patterns_that_is_no_text_is_refused_with_its_line(tmp_path: Path) -> None:
-    path = tmp_path / "patterns"
-    path.write_bytes(b"a\nb\xff\n")
-
-    with pytest.raises(InvalidQuery, match=re.escape("line 2 is not valid UTF-8 at byte 2")):
-        plan("-f", str(path))
-
-
-def test_no_pattern_is_an_error_and_so_is_one_that_is_not_utf8() -> None:
-    with pytest.raises(InvalidQuery, match="no pattern given"):
-        plan()
-    with pytest.raises(InvalidQuery, match="not valid UTF-8"):
-        plan("\udcff")
 
 
 def test_a_and_b_win_over_c_wherever_they_stand() -> None:
@@ -115,3 +85,14 @@ def test_colours_are_read_even_where_nobody_will_see_them() -> None:
 
 def test_kind_literal_is_fixed_strings() -> None:
     assert plan("--kind", "literal", "a.b").request.pattern.fixed
+
+
+def test_a_plain_switch_reaches_the_field_of_its_name() -> None:
+    decided = plan("-b", "-o", "--trim", "-Ux", "--no-unicode", "-.", "-L", "-v", "-m3", "x")
+
+    look, request = decided.look, decided.request
+    assert (look.byte_offset, look.only_matching, look.trim, look.invert) == (True,) * 4
+    assert (request.pattern.multiline, request.pattern.line, request.pattern.unicode) == (
+        True, True, False,
+    )  # fmt: skip
+    assert (request.scope.hidden, request.scope.follow, request.max_count) == (True, True, 3)

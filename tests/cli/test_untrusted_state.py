@@ -12,10 +12,10 @@ from tests.cli.running import Outcome, triseek
 from tests.conftest import plant
 from triseek import config, paths
 from triseek.engine.engine import Engine
+from triseek.engine.roots import index_dir
 from triseek.errors import StateUnwritable
 from triseek.ipc import address
 from triseek.model.search import PatternSpec, SearchRequest
-from triseek.service.roots import index_dir
 from triseek.store import lock, manifest
 
 
@@ -55,7 +55,7 @@ def planted(
     planted = Planted(tmp_path)
     assert planted.found() == {b"old.txt"}
     assert planted.envelope() == ("triseek_indexed", ["new.txt", "old.txt"])
-    assert config.read().max_roots == 3
+    assert config.read().daemon_max_roots == 3
     (planted.state / "of others").mkdir()
     opened = planted.state if request.param == "state" else planted.state.parent
     opened.chmod(0o777)

@@ -1,4 +1,4 @@
-"""Every road gives the same rows for the same request: ripgrep's, and the oracle's."""
+"""Every backend gives the same rows for the same request: ripgrep's, and the oracle's."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from triseek.model.search import PatternSpec, ScopeSpec, SearchRequest, Totals
 from triseek.query.pattern import compile as compile_pattern
 
 if TYPE_CHECKING:
-    from triseek.engine.backends.base import Backend, FileRows
+    from triseek.engine.search.backends.base import Backend, FileRows
 
 TREE: dict[str | bytes, bytes | str] = {
     "src/main.c": "#include <stdio.h>\nint main(void)\n{\n\treturn 0;\n}\n",
@@ -370,7 +370,7 @@ def _once(rows: list[bytes]) -> list[bytes]:
 
 @functools.cache
 def rg_list(root: str, flags: tuple[str, ...]) -> list[tuple[bytes, int]]:
-    """The paths ripgrep prints, and their counts as a road counts them."""
+    """The paths ripgrep prints, and their counts as a backend counts them."""
     output = _rg(root, ("-H", "--null", *flags), ())
     if "-l" in flags or "--files-without-match" in flags:
         count = int("-l" in flags)

@@ -1,4 +1,4 @@
-"""What the daemon tells who searches by itself: dirt, clocks, and what happened since."""
+"""What the daemon says of roots: how they are kept, clocks, and what happened since."""
 
 from __future__ import annotations
 
@@ -7,20 +7,17 @@ import os
 
 import pytest
 
-from tests.engine import roads
-from tests.service.desks import Daemon, indexed
-from triseek.engine import lent
-from triseek.engine.engine import Engine
+from tests.app.contexts import Daemon, indexed
+from tests.engine import answers
 from triseek.errors import InvalidRequest
-from triseek.files.inotify import Inotify, WatchLimit
-from triseek.service.roots import index_dir
+from triseek.files.watch.inotify import Inotify, WatchLimit
 
 TREE = {"a.txt": "alpha\n", "b/c.txt": "beta\n"}
 
 
 @pytest.fixture
 def daemon(monkeypatch):
-    roads.shorten_racy_times(monkeypatch)
+    answers.shorten_racy_times(monkeypatch)
     daemon = Daemon()
     daemon.start()
     yield daemon
@@ -34,38 +31,12 @@ def root(repo, daemon):
     return root
 
 
-def edition(root):
-    return lent.edition(Engine(root, index_dir=index_dir(root)).reader())
-
-
 def sync(daemon, root, clock=None):
     params = {"target_root": root} if clock is None else {"target_root": root, "clock": clock}
     return daemon.ask("sync", params)
 
 
-def test_dirt_is_lent_to_who_has_the_same_generation(daemon, root):
-    roads.write(root, {"new.txt": "novel\n"})
-
-    told = daemon.ask("dirt", {"target_root": root, "edition": edition(root)})
-
-    assert told["target_root"] == root
-    assert told["dirt"]["scan"] == ["new.txt"]
-
-
-@pytest.mark.parametrize("other", [None, "", 7, "1-0000000000000000"])
-def test_dirt_is_not_lent_to_who_has_another(daemon, root, other):
-    assert daemon.ask("dirt", {"target_root": root, "edition": other})["dirt"] is None
-
-
-def test_dirt_is_not_lent_where_nobody_watches(daemon, root):
-    daemon.engine(root).unwatch()
-
-    assert daemon.ask("dirt", {"target_root": root, "edition": edition(root)})["dirt"] is None
-
-
-def test_nothing_is_lent_and_no_clock_given_of_a_root_that_ran_out_of_watches(
-    daemon, root, monkeypatch
-):
+def test_no_clock_is_given_of_a_root_that_ran_out_of_watches(daemon, root, monkeypatch):
     clock = sync(daemon, root)["clock"]
     assert clock is not None
 
@@ -73,20 +44,13 @@ def test_nothing_is_lent_and_no_clock_given_of_a_root_that_ran_out_of_watches(
         raise WatchLimit("no more inotify watches")
 
     monkeypatch.setattr(Inotify, "add", refuse)
-    roads.write(root, {"new/n.txt": "novel\n"})
+    answers.write(root, {"new/n.txt": "novel\n"})
 
     for _ in range(2):
-        assert daemon.ask("dirt", {"target_root": root, "edition": edition(root)})["dirt"] is None
         told = sync(daemon, root, clock)
         assert (told["freshness"], told["watched"], told["clock"]) == ("swept", False, None)
         assert told["since"]["kind"] == "unknown"
         assert told["dirty"] == 1
-
-
-def test_dirt_is_not_lent_where_there_is_no_index(daemon, tmp_path):
-    told = daemon.ask("dirt", {"target_root": str(tmp_path), "edition": "1-0"})
-
-    assert told == {"target_root": str(tmp_path), "dirt": None}
 
 
 def test_sync_without_a_clock_says_nothing_of_the_past(daemon, root):
@@ -99,7 +63,7 @@ def test_sync_tells_what_happened_since_a_clock(daemon, root):
         "kind": "unchanged", "reason": "unchanged", "batches": []
     }  # fmt: skip
 
-    roads.write(root, {"a.txt": "edited\n", "new.txt": "novel\n"})
+    answers.write(root, {"a.txt": "edited\n", "new.txt": "novel\n"})
     os.unlink(f"{root}/b/c.txt")
     told = sync(daemon, root, clock)
 
@@ -144,8 +108,8 @@ def test_a_sweep_moves_no_clock(daemon, root, monkeypatch):
     clock = sync(daemon, root)["clock"]
     indexed = daemon.engine(root).indexed()
     tracker = indexed._tracker
-    monkeypatch.setattr(tracker, "dirt", lambda _: None)  # as in the middle of a catching up
-    roads.write(root, {"a.txt": "edited\n"})
+    monkeypatch.setattr(tracker, "tree_diff", lambda _: None)  # as in the middle of a catching up
+    answers.write(root, {"a.txt": "edited\n"})
     told = sync(daemon, root, clock)
 
     assert (told["freshness"], told["watched"]) == ("swept", True)
@@ -159,7 +123,7 @@ def test_what_is_no_clock_is_refused(daemon, root, clock):
         sync(daemon, root, clock)
 
 
-@pytest.mark.parametrize("verb", ["sync", "dirt", "preload_root"])
+@pytest.mark.parametrize("verb", ["sync", "preload_root"])
 @pytest.mark.parametrize("target", [None, 7, "", "relative", "/with\0nul"])
 def test_a_root_is_an_absolute_path(daemon, verb, target):
     with pytest.raises(InvalidRequest):
@@ -173,4 +137,4 @@ def test_an_exact_root_is_kept_below_an_indexed_one(daemon, root):
     assert daemon.ask("preload_root", {"target_root": below, "exact": "yes"})["target_root"] == root
     exact = daemon.ask("preload_root", {"target_root": below, "exact": True})
     assert exact["target_root"] == below
-    assert below in {engine.root for engine in daemon.upkeep.service.engines()}
+    assert below in {engine.root for engine in daemon.jobs.service.engines()}

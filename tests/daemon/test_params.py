@@ -35,6 +35,6 @@ def test_a_folder_belongs_to_the_repository_around_it(tmp_path):
 
 
 def test_who_asks_is_what_the_request_says():
-    asked = params.asker({"session": "s1", "harness": "codex", "target_root": "/"})
+    asked = params.asker({"session": "s1", "harness": "codex", "target_root": "/"}, "who")
 
     assert (asked.session, asked.harness, asked.agent, asked.call) == ("s1", "codex", "", "")

@@ -20,7 +20,7 @@ from tests.cli.running import command
 from tests.daemon.conftest import ROOT, eventually
 from triseek import __version__, errors, paths
 from triseek.daemon import process
-from triseek.ipc import address, client, folder, lock, spawn, wire
+from triseek.ipc import address, client, folder, lock, spawn, surroundings, wire
 
 ANYWHERE = Path("/")
 
@@ -247,7 +247,7 @@ def test_start_replaces_another_versions_daemon(in_front, daemon):
 
 def test_a_client_of_another_version_may_ask_for_the_end(daemon, monkeypatch):
     daemon()
-    monkeypatch.setattr(client, "__version__", "99.0")
+    monkeypatch.setattr(surroundings, "__version__", "99.0")
 
     with pytest.raises(errors.VersionMismatch):
         client.ask("anything")
@@ -443,7 +443,7 @@ class Broken(Work):
 work = [Work(), Broken()]
 begun = time.monotonic()
 handlers = Handlers(lambda *_: Declined("no"))
-why = process.run(lambda settings: (handlers, work), Settings(idle_exit_s=0.3))
+why = process.run(lambda settings: (handlers, work), Settings(daemon_idle_exit_s=0.3))
 print(why, time.monotonic() - begun > 1.5)
 """
     child = in_front("-c", program, stdout=subprocess.PIPE)

@@ -97,7 +97,7 @@ def damage(pristine: Path, target: Path, chance: Random) -> str:
 
 
 def told(words: list[str], root: Path, where: str) -> str:
-    """Which road answered; where it was not the index, the result says why."""
+    """Which backend answered; where it was not the index, the result says why."""
     if "--files" in words:
         return "files"
     if {"-l", "-c", "-o"} & set(words):
@@ -109,7 +109,7 @@ def told(words: list[str], root: Path, where: str) -> str:
     if result["routing_reason"] in ("low_selectivity", "weak_regex"):
         return "indexed"
     assert result["routing_reason"] in DIRECT or result.get("fell_back"), f"{where}: {result}"
-    return "another road"
+    return "another backend"
 
 
 def one_line(complaint: str) -> bool:

@@ -11,10 +11,10 @@ import subprocess
 import sys
 import time
 
+from triseek.engine.roots import index_dir
 from triseek.errors import Busy
 from triseek.index import merge, update
-from triseek.index.reader import Reader
-from triseek.service.roots import index_dir
+from triseek.index.reader import IndexReader
 
 PAUSE_S = 0.3
 
@@ -42,7 +42,7 @@ def _turn(turn, root, index):
             raise Busy("")
         assert said.returncode == 0, said.stderr
         return "processes"
-    reader = Reader.open(index)
+    reader = IndexReader.open(index)
     if turn % 4 == 0 and len(reader.views) > 1:
         some = range(len(reader.views)) if turn % 8 == 0 else range(1, len(reader.views))
         if len(some) > 1 and merge.merge(index, reader, some) is not None:

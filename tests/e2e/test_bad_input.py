@@ -249,9 +249,9 @@ def wait_for_work(process: int, folder: Path) -> None:
 def test_a_pipe_closed_by_its_reader_is_no_error(tmp_path: Path) -> None:
     for number in range(50):
         (tmp_path / f"{number}.txt").write_bytes(b"needle in a line of its own\n" * 5_000)
-    for road in ("auto", "scan", "rg"):
+    for backend in ("auto", "scan", "rg"):
         with subprocess.Popen(
-            [sys.executable, "-m", "triseek", f"--engine={road}", "needle"],
+            [sys.executable, "-m", "triseek", f"--engine={backend}", "needle"],
             cwd=tmp_path,
             env={**os.environ, "PYTHONPATH": str(ROOT)},
             stdin=subprocess.DEVNULL,
@@ -263,7 +263,7 @@ def test_a_pipe_closed_by_its_reader_is_no_error(tmp_path: Path) -> None:
             process.stdout.readline()
             process.stdout.close()
             complaint = process.stderr.read()
-        assert (process.returncode, complaint) == (0, b""), road
+        assert (process.returncode, complaint) == (0, b""), backend
 
 
 def test_without_rg_on_the_path_everything_is_answered(

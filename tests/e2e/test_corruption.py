@@ -1,4 +1,4 @@
-"""Random damage to the files of an index: the answer is right, or another road gives it.
+"""Random damage to the files of an index: the answer is right, or another backend gives it.
 
 `TRISEEK_CORRUPTIONS` says how many cases the slow test takes, `TRISEEK_SEED` where they begin.
 """
@@ -19,7 +19,7 @@ import pytest
 
 from tests.cli.running import triseek
 from tests.e2e.generated import GeneratedTree
-from triseek.service import roots
+from triseek.engine import roots
 from triseek.store import manifest
 
 ROOT = Path(__file__).parents[2]
@@ -41,7 +41,7 @@ def test_damage_never_makes_an_answer_wrong(tmp_path: Path) -> None:
     answered, wrong = damaged(tmp_path, CASES)
 
     assert not wrong, "\n".join(wrong)
-    assert answered["ok another road"] > 0
+    assert answered["ok another backend"] > 0
     assert answered["ok indexed"] > 0
 
 

@@ -17,9 +17,9 @@ import pytest
 
 from tests.cli.running import triseek
 from tests.e2e.generated import GeneratedTree
+from triseek.engine import roots
 from triseek.index import update
-from triseek.index.reader import Reader
-from triseek.service import roots
+from triseek.index.reader import IndexReader
 from triseek.store import layout, lock, manifest
 
 ROOT = Path(__file__).parents[2]
@@ -32,15 +32,16 @@ MOMENTS_SLOW = int(os.environ.get("TRISEEK_CRASHES", "100"))
 CHILD = """
 import sys
 import numba, pyarrow
-from triseek.cli import app, main, progress
+from triseek.cli import app, main
+from triseek.terminal import progress
 from triseek.index import build, merge, update
-from triseek.index.reader import Reader
+from triseek.index.reader import IndexReader
 from triseek.kernels import blocks, fetch, invert, postings
 print("ready", flush=True)
 sys.stdin.readline()
 verb, root, index = sys.argv[1:]
 if verb == "merge":
-    reader = Reader.open(index)
+    reader = IndexReader.open(index)
     sys.exit(merge.merge(index, reader, range(len(reader.views))) is None)
 sys.exit(main.run([verb, root]))
 """
@@ -107,7 +108,7 @@ def make_segments(tree: GeneratedTree, number: int) -> None:
         update.update(str(tree.root), index)
         tree.change(10_000 + 10 * number + again)
     update.update(str(tree.root), index)
-    reader = Reader.open(index)
+    reader = IndexReader.open(index)
     assert reader is not None
     assert len(reader.views) > 2
 
@@ -143,13 +144,13 @@ def check_answers(tree: GeneratedTree) -> None:
     for tokens in (tree.tokens, tree.tokens[-1:]):
         words = ["-n", *(part for token in tokens for part in ("-e", token))]
         expected = triseek(["--engine=scan", *words], tree.root)
-        for road in ("index", "auto"):
-            found = triseek([f"--engine={road}", *words], tree.root)
-            if road == "index" and not has_index(tree.root):
+        for backend in ("index", "auto"):
+            found = triseek([f"--engine={backend}", *words], tree.root)
+            if backend == "index" and not has_index(tree.root):
                 assert found.status == 2
                 continue
-            assert found.out == expected.out, (road, tokens)
-            assert found.status == expected.status, (road, tokens, found.err)
+            assert found.out == expected.out, (backend, tokens)
+            assert found.status == expected.status, (backend, tokens, found.err)
 
 
 def check_lock_is_free(root: Path) -> None:

@@ -17,7 +17,7 @@ import pytest
 from tests.e2e.living import Living
 from tests.e2e.load import Load
 from tests.e2e.test_crash import leftovers
-from triseek.files.root import key
+from triseek.files.tree.root import key
 from triseek.store import lock
 
 KILLS = 3

@@ -19,7 +19,7 @@ import pytest
 
 from tests.conftest import plant
 from tests.e2e.living import Living
-from triseek.harness.managed_block import BEGIN, END
+from triseek.agents.install.managed_block import BEGIN, END
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "cli" / "handoff.txt"
 GOAL = "Fix flaky integration test in auth_service"

@@ -11,7 +11,7 @@ from tests.conftest import plant
 from tests.e2e.serving import environ, triseek
 from tests.e2e.test_refused_paths import Costs, asked
 from tests.mcp.speaking import SERVE, greeted
-from tests.service.test_hostile_patterns import HOSTILE, TEXT
+from tests.search.test_hostile_patterns import HOSTILE, TEXT
 
 if TYPE_CHECKING:
     from pathlib import Path

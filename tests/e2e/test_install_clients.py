@@ -16,14 +16,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.agents import codex as codexes
+from tests.agents import configs
 from tests.agents.place import Place
 from tests.e2e.mcp_clients import Unreachable, installed
-from tests.harness import configs
 from tests.programs import PYTHON
+from triseek.agents import registry
+from triseek.agents.base import InstallPlace
+from triseek.agents.install import apply, ledger
 from triseek.cli.commands.install import program
 from triseek.errors import ConfigWriteFailed
-from triseek.harness import apply, ledger, registry
-from triseek.harness.base import Here
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -132,19 +133,19 @@ def place(tmp_path, programs) -> Place:
     return Place(tmp_path / "home", tmp_path / "tree", programs)
 
 
-def here(place: Place, starts: str = "") -> Here:
-    return Here(starts or program(), str(place.home), str(place.tree), place.env())
+def here(place: Place, starts: str = "") -> InstallPlace:
+    return InstallPlace(starts or program(), str(place.home), str(place.tree), place.env())
 
 
 def install(name: str, place: Place, scope: str = "user", starts: str = "") -> None:
-    client = registry.client(name)
+    client = registry.by_name(name)
     there = here(place, starts)
     assert client.detect(there)
     apply.install(client.plan(scope, there), apply.owner_of(name, scope, there.cwd))
 
 
 def uninstall(name: str, place: Place, scope: str = "user") -> None:
-    client, there = registry.client(name), here(place)
+    client, there = registry.by_name(name), here(place)
     apply.uninstall(client.plan(scope, there), apply.owner_of(name, scope, there.cwd))
 
 

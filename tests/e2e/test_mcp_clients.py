@@ -18,7 +18,7 @@ import pytest
 from tests.e2e.mcp_clients import Unreachable, forwarding, installed
 from tests.mcp.speaking import SERVE
 from tests.mcp.test_http import serving
-from triseek.service.tools import chosen
+from triseek.app.registry import chosen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -19,7 +19,7 @@ import pytest
 from tests.conftest import plant
 from tests.e2e.agents import agent
 from tests.e2e.serving import daemon, environ, ready, triseek
-from triseek.mcp.instructions import INSTRUCTIONS
+from triseek.mcp.server import INSTRUCTIONS
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "tools"
 LIST_TOKENS = 5_000
@@ -152,9 +152,10 @@ def test_search_path_and_content(new_server):
         ("find_files", {"query": "src rs"}, (3, 0)),
     ],
 )
-def test_the_same_search_again_is_the_reuse_envelope(server, root, tool, asked, counts):
-    first = server.call(tool, **asked)
-    told = server.call(tool, **asked)
+def test_the_same_search_again_is_the_reuse_envelope(new_server, tmp_path, tool, asked, counts):
+    root = tmp_path.resolve() / "repo"
+    first = new_server.call(tool, **asked)
+    told = new_server.call(tool, **asked)
 
     assert told == {
         "version": "1", "repo_root": str(root), "strategy": "triseek_indexed",
@@ -168,7 +169,7 @@ def test_the_same_search_again_is_the_reuse_envelope(server, root, tool, asked, 
     assert type(told["generation"]) is int
     assert type(told["context_epoch"]) is int
     assert re.fullmatch(r"search-\d{4}", told["search_id"])
-    forced = server.call(tool, **asked, force_refresh=True)
+    forced = new_server.call(tool, **asked, force_refresh=True)
     assert (forced["results"], forced["cache"]) == (first["results"], "miss")
 
 

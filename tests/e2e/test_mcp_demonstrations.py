@@ -18,8 +18,8 @@ from tests.conftest import plant
 from tests.e2e.agents import agent
 from tests.e2e.serving import daemon, environ, ready, triseek
 from triseek.engine.engine import Engine
+from triseek.engine.service import Service
 from triseek.model.search import PatternSpec, SearchRequest
-from triseek.service.service import Service
 
 TREE = {
     "src/a.rs": "fn alpha() {}\n",
@@ -159,7 +159,7 @@ def test_6_no_answer_outlives_a_restart_or_an_edit_behind_its_back(built, home):
         assert found(told) == {"src/b.rs"}
 
 
-def test_9_a_query_that_looks_like_an_option_is_text_on_every_road(server, root, tmp_path):
+def test_9_a_query_that_looks_like_an_option_is_text_on_every_backend(server, root, tmp_path):
     mark = tmp_path / "x"
     query = f"--pre=touch {mark}"
     (root / "option.txt").write_text(f"a line with {query} in it\n")
@@ -184,7 +184,8 @@ def test_11_one_file_of_ninety_thousand_is_taken_in_at_once(tmp_path, home):
     triseek(home, "build", str(root))
     (root / "d5/f5.c").write_text("int novel_token;\n")
     program = (
-        "import resource, sys, time; from triseek.service.apart import main; t = time.time();"
+        "import resource, sys, time; from triseek.engine.reindex_process import main;"
+        "t = time.time();"
         "main(sys.argv[1], 'incremental'); print(time.time() - t);"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
     )

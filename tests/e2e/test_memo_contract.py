@@ -13,7 +13,7 @@ from tests.e2e.agents import agent
 from tests.e2e.hooking import Hooks
 from tests.e2e.serving import daemon, environ
 from tests.e2e.test_mcp_contract import GOLDEN, has
-from triseek.sessions.memo.look import tokens_of_text
+from triseek.model import token_estimate
 
 ROUTER, PARSER, MANY = "src/auth/router.rs", "src/cli/parser.rs", "docs/many.md"
 PARSER_TOKENS = 120
@@ -54,7 +54,7 @@ def server(tmp_path_factory):
 def saved_by(refusal, tokens):
     """Tokens of a read that was refused, less those of the refusal: it has the path and a time."""
     text = refusal["permissionDecisionReason"] + refusal["additionalContext"]
-    return max(0, tokens - tokens_of_text(text))
+    return max(0, tokens - token_estimate.of_source_text(text))
 
 
 def test_the_examples_of_the_contract(server):

@@ -1,4 +1,4 @@
-"""On real trees, every road prints byte for byte what `rg --sort path` prints.
+"""On real trees, every backend prints byte for byte what `rg --sort path` prints.
 
 `TRISEEK_PARITY_TREES` names more trees for the full run, `TRISEEK_PARITY_RG` another rg to
 measure by. What differs on purpose is in docs/reference/differences.md, and `EXPLAINED` below
@@ -28,23 +28,23 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.rg
 
-ROADS = ("index", "scan", "rg")
+BACKENDS = ("index", "scan", "rg")
 SHARE = 60
 """Searches of the default run, over all trees."""
 EXPLAINED = {("interface{}", "-c"): [r"interface\{\}", "-c"]}
 """Searches that ripgrep refuses and triseek answers, and how ripgrep must be asked for the same."""
 REFUSALS = ("the index cannot tell", "the index does not hold")
-"""What an index cannot answer; asked for by name it says so, and `auto` takes another road."""
+"""What an index cannot answer; asked for by name it says so, and `auto` takes another backend."""
 
 
 class Difference(NamedTuple):
     words: list[str]
-    road: str
+    backend: str
     mine: Outcome
     its: Outcome
 
     def __str__(self) -> str:
-        return f"{shlex.join(self.words)} [{self.road}]: {first_difference(self.mine, self.its)}"
+        return f"{shlex.join(self.words)} [{self.backend}]: {first_difference(self.mine, self.its)}"
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +52,7 @@ def _state(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRISEEK_HOME", str(state))
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
-    # The road through rg must take the rg that is the measure.
+    # The backend through rg must take the rg that is the measure.
     monkeypatch.setenv("PATH", os.path.dirname(measure()) + os.pathsep + os.environ["PATH"])
 
 
@@ -81,22 +81,22 @@ def test_every_search_is_answered_as_ripgrep_does(
 
     differing = list(compare(tree, every))
 
-    print(f"\n{name}: {len(every)} searches x {len(ROADS)} roads, {len(differing)} differ")
+    print(f"\n{name}: {len(every)} searches x {len(BACKENDS)} backends, {len(differing)} differ")
     assert not differing, "\n".join(map(str, differing))
 
 
 def compare(tree: Tree, queries: Sequence[list[str]]) -> Iterator[Difference]:
     for words in queries:
         its = ripgrep(EXPLAINED.get(tuple(words), words), tree.root)
-        for road in ROADS:
-            mine = answer(road, words, tree.root)
+        for backend in BACKENDS:
+            mine = answer(backend, words, tree.root)
             if not same(words, mine, its):
-                yield Difference(words, road, mine, its)
+                yield Difference(words, backend, mine, its)
 
 
-def answer(road: str, words: list[str], root: Path) -> Outcome:
-    mine = triseek([f"--engine={road}", *words], root)
-    if road == "index" and mine.status == 2 and any(each in mine.err for each in REFUSALS):
+def answer(backend: str, words: list[str], root: Path) -> Outcome:
+    mine = triseek([f"--engine={backend}", *words], root)
+    if backend == "index" and mine.status == 2 and any(each in mine.err for each in REFUSALS):
         return triseek(["--engine=auto", *words], root)
     return mine
 

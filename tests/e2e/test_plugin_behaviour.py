@@ -12,7 +12,7 @@ import pytest
 
 from tests.e2e.mcp_clients import Unreachable, installed
 from tests.programs import PYTHON
-from triseek.harness.plugin_source import plugin
+from triseek.agents.install.own_files import plugin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -18,17 +18,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.agents.places import plant
 from tests.e2e import client_configs
 from tests.e2e.mcp_clients import Unreachable, installed
-from tests.harness.places import plant
+from triseek.agents import registry
+from triseek.agents.base import InstallPlace
+from triseek.agents.install import apply
 from triseek.errors import ConfigWriteFailed
-from triseek.harness import apply, registry
-from triseek.harness.base import Here
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from triseek.harness.writing import Change
+    from triseek.agents.install.writing import FileChange
 
 pytestmark = pytest.mark.slow
 
@@ -74,17 +75,17 @@ class Scratch:
             "OPENCODE_DISABLE_MODELS_FETCH": "1",
             "GEMINI_CLI_TRUST_WORKSPACE": "true",
         }
-        self.here = Here(str(start), str(self.home), str(self.cwd), self.environ)
+        self.here = InstallPlace(str(start), str(self.home), str(self.cwd), self.environ)
 
-    def install(self, name: str) -> list[Change]:
-        client = registry.client(name)
+    def install(self, name: str) -> list[FileChange]:
+        client = registry.by_name(name)
         assert client
         assert client.detect(self.here)
         owner = apply.owner_of(name, "user", self.here.cwd)
         return apply.install(client.plan("user", self.here), owner)
 
     def uninstall(self, name: str) -> None:
-        client = registry.client(name)
+        client = registry.by_name(name)
         assert client
         owner = apply.owner_of(name, "user", self.here.cwd)
         apply.uninstall(client.plan("user", self.here), owner)

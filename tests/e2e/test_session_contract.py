@@ -18,7 +18,7 @@ from tests.e2e.agents import agent
 from tests.e2e.serving import daemon, environ, ready, triseek
 from tests.e2e.test_mcp_contract import GOLDEN, has
 from triseek import __version__
-from triseek.service.tools import chosen
+from triseek.app.registry import chosen
 
 ROUTER, PARSER = "src/auth/router.rs", "src/cli/parser.rs"
 TREE = {

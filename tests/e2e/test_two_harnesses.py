@@ -1,4 +1,4 @@
-"""Two harnesses on one session at once, each by every road there is: no entry is lost or doubled.
+"""Two harnesses on one session at once, each by every way there is: no entry is lost or doubled.
 
 `TRISEEK_NOTES` says how many notes each thread of the slow test sends.
 """
@@ -88,7 +88,7 @@ class Searching:
 
 
 def at_once(living, root, notes, hooks, searches):
-    """Both harnesses, by all three roads; what each has done."""
+    """Both harnesses, by all three backends; what each has done."""
     living.ask("session_open", target_root=str(root), session_id="mine")
     readers = [Reading(living, root, harness) for harness in HARNESSES]
     askers = [Searching(living, root, harness) for harness in HARNESSES]

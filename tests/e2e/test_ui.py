@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
+from tests.app.worked import git
 from tests.e2e.browsing import Visit, World, told
 from tests.e2e.serving import daemon, until
-from tests.service.worked import git
 from tests.ui import chromium
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from tests.engine import roads
+from tests.engine import answers
 from triseek.engine.engine import Engine
 from triseek.index.build import build
 
@@ -19,7 +19,7 @@ def followed(tmp_path):
     os.makedirs(f"{root}/.git")
     files = {f"d{i}/s{j}/f{k}.txt": f"{WORDS[k % 4]} {i} {j}\n" for i in range(3) for j in range(3)
              for k in range(4)}  # fmt: skip
-    roads.write(root, {**files, "top.txt": "needle\n", ".gitignore": "*.log\nbuild/\n"})
+    answers.write(root, {**files, "top.txt": "needle\n", ".gitignore": "*.log\nbuild/\n"})
     build(root, index_dir)
     engine = Engine(root, index_dir=index_dir)
     engine.watch(str(tmp_path / "cookies"))

@@ -25,12 +25,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from triseek.engine import compare
-from triseek.engine.backends.generation import State
-from triseek.engine.tracker import Tracker
-from triseek.files import inotify, reader
-from triseek.files.inotify import Inotify
-from triseek.files.reader import Reader
+from triseek.engine.freshness import compare
+from triseek.engine.freshness.tracker import Tracker
+from triseek.engine.search.backends.generation import State
+from triseek.files.watch import inotify, reader
+from triseek.files.watch.inotify import Inotify
+from triseek.files.watch.reader import InotifyReader
 from triseek.kernels import fetch
 
 NO_ROOM = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
@@ -120,7 +120,7 @@ class Faults:
             ))  # fmt: skip
             patch.setattr(threading.Thread, "start", self._start(threading.Thread.start))
             patch.setattr(Inotify, "read", self._read(Inotify.read))
-            patch.setattr(Reader, "_batch", self._batch(Reader._batch))
+            patch.setattr(InotifyReader, "_batch", self._batch(InotifyReader._batch))
             patch.setattr(compare._Piece, "compare", self._stats_of_piece(compare._Piece.compare))
             patch.setattr(compare, "stat_all", self._stats(compare.stat_all))
             try:

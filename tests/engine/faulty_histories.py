@@ -17,18 +17,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import tests.conftest  # noqa: F401 - where kernels are kept between runs
-from tests.engine import roads
+from tests.engine import answers
 from tests.engine.conftest import WORDS
 from tests.engine.faults import Faults
-from tests.engine.test_tracker import Vandal, seen, truth
+from tests.engine.freshness.test_tracker import Vandal, seen, truth
 from triseek import errors
-from triseek.daemon.chores import Chores
-from triseek.daemon.keeper import Keeper
+from triseek.daemon.index_jobs import IndexJobs
+from triseek.daemon.root_maintainer import RootMaintainer
 from triseek.engine.engine import Engine
 from triseek.index.build import build
 from triseek.index.update import update
 from triseek.kernels import cache
-from triseek.kernels.warm import warm
+from triseek.kernels.jit import warm
 from triseek.model.index import no_progress
 from triseek.model.search import PatternSpec, SearchRequest
 
@@ -40,7 +40,7 @@ STEPS = 24
 RATES = (0.002, 0.01, 0.05)
 """Shares of the calls that fail. Of a look some ten to a hundred are made."""
 TURNS_MAX = 6
-"""Turns of the keeper after which a root has to be watched again once nothing fails any more."""
+"""Turns of the maintainer after which a root has to be watched again, once nothing fails."""
 
 
 @dataclass
@@ -48,7 +48,7 @@ class Seen:
     """What histories came to."""
 
     answers: Counter[str] = field(default_factory=Counter)
-    """By freshness; `fell back`: another road answered."""
+    """By freshness; `fell back`: another backend answered."""
     faults: Counter[str] = field(default_factory=Counter)
     watched_again: int = 0
     wrong: list[str] = field(default_factory=list)
@@ -61,7 +61,7 @@ class Seen:
         return self.wrong + self.false_synced + self.false_unchanged
 
 
-class _InProcess(Chores):
+class _InProcess(IndexJobs):
     """Does in this process what the daemon has done by others."""
 
     def __init__(self, index_dir: str, faults: Faults) -> None:
@@ -80,7 +80,7 @@ class _InProcess(Chores):
 
 
 class History:
-    """One tree, its index, its keeper, and what is done to them."""
+    """One tree, its index, its maintainer, and what is done to them."""
 
     def __init__(self, folder: str, seed: int, result: Seen) -> None:
         self.seed, self.result, self.step = seed, result, 0
@@ -91,14 +91,16 @@ class History:
             f"d{i}/s{j}/f{k}.txt": f"{WORDS[k % 4]} {i} {j}\n"
             for i in range(3) for j in range(2) for k in range(4)
         }  # fmt: skip
-        roads.write(self.root, {**files, "top.txt": "needle\n", ".gitignore": "*.log\nbuild/\n"})
+        answers.write(self.root, {**files, "top.txt": "needle\n", ".gitignore": "*.log\nbuild/\n"})
         build(self.root, index_dir)
         self.engine = Engine(self.root, index_dir=index_dir)
         self.faults = Faults(seed)
         self.vandal = Vandal(self.root, seed)
         self.chance = self.vandal.chance
-        chores = _InProcess(index_dir, self.faults)
-        self.keeper = Keeper(self.engine, chores, may_build=False, folders_max=1 << 12)
+        index_jobs = _InProcess(index_dir, self.faults)
+        self.maintainer = RootMaintainer(
+            self.engine, index_jobs, may_build=False, folders_max=1 << 12
+        )
         self._known = None
 
     def run(self, faults: int | None = None) -> None:
@@ -143,36 +145,40 @@ class History:
                 os.replace(path + "~", path)
         for number in range(self.chance.randrange(8)):
             name = f"branch{number}/{self.chance.randrange(3)}/file.txt"
-            roads.write(self.root, {name: self.vandal.text()})
+            answers.write(self.root, {name: self.vandal.text()})
 
     def _turn(self) -> None:
-        """Let the keeper do its work, as its thread would."""
-        self.keeper._watch_again = 0.0
+        """Let the maintainer do its work, as its thread would."""
+        self.maintainer._watch_again = 0.0
         dead = self.engine.watched is None
         try:
-            self.keeper._turn()
+            self.maintainer._turn()
         except errors.Busy:
             return
-        except (errors.TriseekError, OSError, RuntimeError) as error:  # as `Keeper._keep_on`
-            self.keeper._after(error)
+        except (
+            errors.TriseekError,
+            OSError,
+            RuntimeError,
+        ) as error:  # as `RootMaintainer._keep_on`
+            self.maintainer._after(error)
         self.result.watched_again += dead and self.engine.watched is not None
 
     def _look(self) -> None:
         """What a search would look at is what the tree holds."""
-        dirt = self.engine.indexed().dirt()
-        if dirt.freshness == "unverified":
+        diff = self.engine.indexed().tree_diff()
+        if diff.freshness == "unverified":
             self.result.answers["fell back"] += 1
-            assert dirt.problem
+            assert diff.problem
             return
-        self.result.answers[dirt.freshness] += 1
+        self.result.answers[diff.freshness] += 1
         expected = truth(self.engine)
-        looked_at = seen(self.engine, dirt)
+        looked_at = seen(self.engine, diff)
         if looked_at != expected:
-            self._blame(dirt.freshness, looked_at.items() ^ expected.items())
-        self._ask_journal(dirt.freshness, expected)
+            self._blame(diff.freshness, looked_at.items() ^ expected.items())
+        self._ask_journal(diff.freshness, expected)
 
     def _search(self) -> None:
-        """A whole search, on whatever road."""
+        """A whole search, on whatever backend."""
         word = self.chance.choice(WORDS)
         request = SearchRequest(pattern=PatternSpec(patterns=(word,)))
         search = self.engine.search(request)
@@ -217,11 +223,11 @@ class History:
         """Once nothing fails any more, the root is watched again without anybody's help."""
         for _ in range(TURNS_MAX):
             self._turn()
-            dirt = self.engine.indexed().dirt()
+            diff = self.engine.indexed().tree_diff()
             watched = self.engine.watched is not None and self.engine.trouble is None
-            if watched and dirt.freshness == "synced":
+            if watched and diff.freshness == "synced":
                 return
-        self.result.wrong.append(f"{self._where()}: not synced again: {self.keeper.trouble}")
+        self.result.wrong.append(f"{self._where()}: not synced again: {self.maintainer.trouble}")
 
 
 def live(seed: int, result: Seen, faults: int | None = None) -> None:

@@ -9,8 +9,8 @@ import tempfile
 import pytest
 
 from tests.e2e.as_nobody import NOBODY
-from tests.engine import roads
-from tests.engine.test_tracker import dirt_of, find, seen, truth
+from tests.engine import answers
+from tests.engine.freshness.test_tracker import diff_of, find, seen, truth
 from triseek.engine.engine import Engine
 from triseek.index.build import build
 from triseek.model.search import PatternSpec, ScopeSpec, SearchRequest
@@ -35,7 +35,7 @@ def as_nobody():
 @pytest.fixture
 def engine(as_nobody):
     root = f"{as_nobody}/root"
-    roads.write(root, {"a.txt": "needle\n", "d/b.txt": "needle\n", "d/e/c.txt": "needle\n"})
+    answers.write(root, {"a.txt": "needle\n", "d/b.txt": "needle\n", "d/e/c.txt": "needle\n"})
     build(root, f"{as_nobody}/index")
     engine = Engine(root, index_dir=f"{as_nobody}/index")
     yield engine
@@ -52,10 +52,10 @@ def test_a_folder_that_is_closed_and_opened_again(engine, as_nobody, mode, watch
         os.chmod(f"{engine.root}/d", allowed)
 
         assert find(engine, "needle")[0] == expected
-        dirt = dirt_of(engine) if watched else engine.indexed().dirt()
+        diff = diff_of(engine) if watched else engine.indexed().tree_diff()
         if allowed == 0o600:  # its names can be listed, and nothing of it be read
             continue
-        assert seen(engine, dirt) == truth(engine)
+        assert seen(engine, diff) == truth(engine)
 
 
 def test_a_folder_that_was_closed_when_the_index_was_made(engine, as_nobody):
@@ -74,8 +74,8 @@ def test_an_edit_in_a_folder_that_was_closed_when_watching_began_is_seen(engine,
     root = engine.root
     os.chmod(f"{root}/d", 0o300)
     engine.watch(f"{as_nobody}/cookies")
-    dirt_of(engine)
-    roads.write(root, {"d/b.txt": "other\n"})
+    diff_of(engine)
+    answers.write(root, {"d/b.txt": "other\n"})
     assert find(engine, "needle")[0] == {b"a.txt"}
     os.chmod(f"{root}/d", 0o700)
 
@@ -103,7 +103,7 @@ def faults(engine, **chosen):
 @pytest.mark.parametrize("when", ["before the build", "after it", "absorbed"])
 def test_a_search_says_which_folders_it_could_not_read(engine, as_nobody, mode, watched, when):
     root = engine.root
-    roads.write(root, {"k/open": "needle\n"})
+    answers.write(root, {"k/open": "needle\n"})
     if when == "before the build":
         os.chmod(f"{root}/d", mode)
     build(root, f"{as_nobody}/index")
@@ -138,5 +138,5 @@ def test_a_search_says_which_folders_it_could_not_read(engine, as_nobody, mode, 
         os.chmod(f"{root}/d", 0o700)
     assert faults(engine)[0] == faults(engine)[1]
     assert faults(engine)[0][1] == []
-    dirt = dirt_of(engine) if watched else engine.indexed().dirt()
-    assert seen(engine, dirt) == truth(engine)
+    diff = diff_of(engine) if watched else engine.indexed().tree_diff()
+    assert seen(engine, diff) == truth(engine)

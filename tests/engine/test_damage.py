@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine import roads
+from tests.engine import answers
 from tests.store import corruption
 from triseek.engine.engine import Engine
 from triseek.errors import IndexCorrupt
@@ -41,10 +41,10 @@ def sound(tmp_path_factory):
     root, index_dir = str(folder / "root"), str(folder / "index")
     os.makedirs(f"{root}/.git")
     with pytest.MonkeyPatch.context() as patch:
-        roads.shorten_racy_times(patch)
-        roads.write(root, FILES)
+        answers.shorten_racy_times(patch)
+        answers.write(root, FILES)
         build(root, index_dir)
-        roads.write(root, LATER)
+        answers.write(root, LATER)
         update(root, index_dir)
     return root, index_dir
 
@@ -73,7 +73,7 @@ def asked(repository, **fields):
     ], search.route
 
 
-def test_a_search_is_answered_by_another_road_and_says_why(damaged):
+def test_a_search_is_answered_by_another_backend_and_says_why(damaged):
     right, _ = asked(damaged, engine="scan")
     for _ in range(2):
         said, route = asked(damaged, limit=None)

@@ -131,16 +131,16 @@ def test_no_hits_lift_a_file_above_one_read_in_the_last_two_weeks(tmp_path_facto
     clock = Clock()
     with Frecency.open(tmp_path_factory.mktemp("index"), clock) as frecency:
         for paths, pause in answers:
-            frecency.found("x", "literal", paths)
+            frecency.record_answer("x", "literal", paths)
             clock.now += pause
         frecency.touch("read", [b"read"])
         until = clock.now + age
         for paths, pause in answers * 3:
-            frecency.found("x", "literal", paths)
+            frecency.record_answer("x", "literal", paths)
             clock.now = min(clock.now + pause, until)
         clock.now = until
         for _ in range(100):
-            frecency.found("x", "literal", [b"0"])
+            frecency.record_answer("x", "literal", [b"0"])
 
         assert frecency.top(1)[0][0] == b"read"
 
@@ -148,15 +148,17 @@ def test_no_hits_lift_a_file_above_one_read_in_the_last_two_weeks(tmp_path_facto
 def test_hits_do_not_change_how_files_in_use_stand_to_each_other(frecency):
     frecency.touch("read", [b"a", b"b"])
     for _ in range(50):
-        frecency.found("x", "literal", [b"b", b"a"])
+        frecency.record_answer("x", "literal", [b"b", b"a"])
 
     assert frecency.score([b"a", b"b"]).tolist() == [2.0, 2.0]
 
 
 def test_a_hit_counts_less_the_lower_it_ranks_and_nothing_in_a_long_answer(frecency):
     few = [b"%d" % number for number in range(HIT_FILES_MAX)]
-    frecency.found("x", "literal", few)
-    frecency.found("y", "literal", [b"long/%d" % number for number in range(HIT_FILES_MAX + 1)])
+    frecency.record_answer("x", "literal", few)
+    frecency.record_answer(
+        "y", "literal", [b"long/%d" % number for number in range(HIT_FILES_MAX + 1)]
+    )
 
     scores = frecency.score(few)
     assert (np.diff(scores) < 0).all()
@@ -207,7 +209,7 @@ def test_scores_and_queries_are_read_again_as_they_were_saved(tmp_path, clock):
     odd = os.fsencode("mod\udcff\udc80.c")
     with Frecency.open(tmp_path, clock) as frecency:
         frecency.touch("select", [odd, "größe.c".encode()])
-        frecency.found("needle\udcff", "regex", [odd, b"b"])
+        frecency.record_answer("needle\udcff", "regex", [odd, b"b"])
         frecency.touch("select", [b"b"])
         before, queries = frecency.top(9), frecency.recent()
 
@@ -219,7 +221,9 @@ def test_scores_and_queries_are_read_again_as_they_were_saved(tmp_path, clock):
 
 def test_queries_are_a_ring(frecency):
     for number in range(QUERIES_MAX + 10):
-        frecency.found("p" * 5000 + str(number), "literal", [b"%d" % each for each in range(100)])
+        frecency.record_answer(
+            "p" * 5000 + str(number), "literal", [b"%d" % each for each in range(100)]
+        )
 
     queries = frecency.recent()
     assert len(queries) == QUERIES_MAX
@@ -230,7 +234,7 @@ def test_queries_are_a_ring(frecency):
 def test_nothing_is_written_until_it_is_saved_and_then_once(tmp_path, frecency):
     assert not frecency.save()
     for _ in range(10):
-        frecency.found("x", "literal", [b"a"])
+        frecency.record_answer("x", "literal", [b"a"])
     assert not (tmp_path / NAME).exists()
     assert frecency.dirty
 
@@ -246,9 +250,7 @@ def test_a_second_one_reads_and_its_touches_go_nowhere(tmp_path, clock, frecency
     with Frecency.open(tmp_path, clock) as second:
         assert (frecency.owned, second.owned) == (True, False)
         assert second.touch("select", [b"b"]) == 0
-        second.found("x", "literal", [b"b"])
-        second.forget([b"a"])
-        second.moved(b"a", b"c")
+        second.record_answer("x", "literal", [b"b"])
         assert second.restore({b"b": 3.0}) == 0
         assert second.top(9) == [(b"a", 3.0)]
         assert not second.save()
@@ -312,26 +314,6 @@ def test_what_could_not_be_saved_stays_to_be_saved(tmp_path, clock):
     (tmp_path / "index" / NAME).rmdir()
     frecency.close()
     assert Frecency(tmp_path / "index", clock).top(1) == [(b"a", 3.0)]
-
-
-def test_a_file_that_vanished_is_forgotten_and_a_folder_with_all_below_it(frecency):
-    frecency.touch("read", [b"a", b"d/b", b"d/e/c", b"dd/x"])
-    frecency.save()
-    frecency.forget([b"a", b"d/", b"unknown"])
-
-    assert frecency.top(9) == [(b"dd/x", 2.0)]
-    assert frecency.dirty
-
-
-def test_a_rename_takes_the_score_along_and_keeps_the_higher(frecency):
-    frecency.touch("read", [b"old.c", b"d/x", b"d/e/y", b"file.c"])
-    frecency.touch("select", [b"new.c"])
-    frecency.moved(b"old.c", b"moved.c")
-    frecency.moved(b"d/", b"f")
-    frecency.moved(b"file.c", b"new.c")
-    frecency.moved(b"unknown", b"new.c")
-
-    assert dict(frecency.top(9)) == {b"moved.c": 2.0, b"f/x": 2.0, b"f/e/y": 2.0, b"new.c": 3.0}
 
 
 def test_restored_scores_count_where_they_are_higher(frecency):

@@ -5,10 +5,10 @@ import time
 
 import pytest
 
-from tests.engine import roads
+from tests.engine import answers
 from triseek.engine.reindex import reindex
 from triseek.index import merge
-from triseek.index.reader import Reader
+from triseek.index.reader import IndexReader
 from triseek.model.index import no_progress
 from triseek.store import lock
 from triseek.store.check import check
@@ -16,18 +16,18 @@ from triseek.store.check import check
 
 @pytest.fixture
 def tree(tmp_path, monkeypatch):
-    roads.shorten_racy_times(monkeypatch)
+    answers.shorten_racy_times(monkeypatch)
     root, index_dir = str(tmp_path / "root"), str(tmp_path / "index")
     os.makedirs(f"{root}/.git")
-    roads.write(root, {f"f{k}": f"needle {k}\n" * 9 for k in range(20)})
-    time.sleep(2 * roads.TICK_S)
+    answers.write(root, {f"f{k}": f"needle {k}\n" * 9 for k in range(20)})
+    time.sleep(2 * answers.TICK_S)
     reindex(root, index_dir, "incremental", no_progress)
     return root, index_dir
 
 
 def edit(root, k):
-    roads.write(root, {f"f{k}": f"needle again {k}\n"})
-    time.sleep(2 * roads.TICK_S)
+    answers.write(root, {f"f{k}": f"needle again {k}\n"})
+    time.sleep(2 * answers.TICK_S)
 
 
 def test_an_update_merges_what_is_due_and_reports_the_generation_that_is_current(tree):
@@ -36,32 +36,32 @@ def test_an_update_merges_what_is_due_and_reports_the_generation_that_is_current
     for k in range(5):
         edit(root, k)
         report = reindex(root, index_dir, "incremental", no_progress)
-        reader = Reader.open(index_dir)
+        reader = IndexReader.open(index_dir)
         assert (report.generation, report.files_changed) == (reader.generation, 1)
         segments.append(len(reader.views))
     assert segments == [2, 3, 4, 2, 3]
-    indexed, scan = roads.both(root, index_dir)
-    assert roads.ask(indexed, "needle", sweep=False) == roads.ask(scan, "needle")
+    indexed, scan = answers.both(root, index_dir)
+    assert answers.ask(indexed, "needle", sweep=False) == answers.ask(scan, "needle")
 
 
 def test_a_large_change_is_merged_with_all_in_the_same_call(tree):
     root, index_dir = tree
-    roads.write(root, {f"f{k}": f"needle other {k}\n" * 9 for k in range(9)})
+    answers.write(root, {f"f{k}": f"needle other {k}\n" * 9 for k in range(9)})
     report = reindex(root, index_dir, "incremental", no_progress)
     assert (report.rebuilt_full, report.files_changed, report.generation) == (False, 9, 3)
-    assert len(Reader.open(index_dir).views) == 1
+    assert len(IndexReader.open(index_dir).views) == 1
 
 
 def test_a_list_that_only_a_merge_finds_damaged_is_mended_by_a_build(tree):
     root, index_dir = tree
-    folder = Reader.open(index_dir).views[0].segment.folder
+    folder = IndexReader.open(index_dir).views[0].segment.folder
     with open(folder / "postings.npy", "r+b") as file:
         file.seek(-1, os.SEEK_END)
         file.write(b"\xff")
-    roads.write(root, {f"f{k}": f"needle other {k}\n" * 9 for k in range(9)})
+    answers.write(root, {f"f{k}": f"needle other {k}\n" * 9 for k in range(9)})
     assert reindex(root, index_dir, "incremental", no_progress).rebuilt_full
     assert check(index_dir, no_progress)
-    assert len(Reader.open(index_dir).views) == 1
+    assert len(IndexReader.open(index_dir).views) == 1
 
 
 def test_another_writer_behind_the_update_does_not_undo_it(tree, monkeypatch):
@@ -79,4 +79,4 @@ def test_another_writer_behind_the_update_does_not_undo_it(tree, monkeypatch):
     report = reindex(root, index_dir, "incremental", no_progress)
     holder.__exit__(None, None, None)
     assert (report.generation, report.files_changed) == (2, 1)
-    assert Reader.open(index_dir).generation == 2
+    assert IndexReader.open(index_dir).generation == 2

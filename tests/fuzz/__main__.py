@@ -14,9 +14,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.fuzz.arena import PROCESSES, ROADS, Arena
+from tests.fuzz.arena import BACKENDS, PROCESSES, Arena
 from tests.fuzz.generate import make_case
-from tests.fuzz.run import QUICK_ROADS, Fuzzer, Limits, kind_of, summary
+from tests.fuzz.run import QUICK_BACKENDS, Fuzzer, Limits, kind_of, summary
 from triseek.kernels import cache
 from triseek.model.index import no_progress
 
@@ -25,16 +25,16 @@ def main() -> int:
     """Run, report, and return 1 if there was an undocumented difference."""
     chosen = _arguments()
     if not cache.is_ready():
-        from triseek.kernels.warm import warm
+        from triseek.kernels.jit import warm
 
         warm(no_progress)
     seed = chosen.seed if chosen.seed is not None else time.time_ns() % 1_000_000
     print(f"seed {seed}", flush=True)
     with tempfile.TemporaryDirectory(prefix="fuzz-") as work, Arena(Path(work)) as arena:
-        fuzzer = Fuzzer(arena, seed, roads=chosen.roads)
+        fuzzer = Fuzzer(arena, seed, backends=chosen.backends)
         if chosen.case is not None:
-            roads = chosen.roads if chosen.roads != tuple(QUICK_ROADS) else None
-            fuzzer.one(chosen.case, make_case(seed, chosen.case), roads)
+            backends = chosen.backends if chosen.backends != tuple(QUICK_BACKENDS) else None
+            fuzzer.one(chosen.case, make_case(seed, chosen.case), backends)
         else:
             seconds = None if chosen.minutes is None else chosen.minutes * 60
             count = chosen.count
@@ -44,7 +44,7 @@ def main() -> int:
             print(f"to go on: make fuzz SEED={seed} FIRST={after}")
             if chosen.processes:
                 print("whole processes", flush=True)
-                slow = Fuzzer(arena, seed, roads=PROCESSES, tally=fuzzer.tally)
+                slow = Fuzzer(arena, seed, backends=PROCESSES, tally=fuzzer.tally)
                 slow.run(chosen.first, Limits(fuzzer.tally.total + chosen.processes), sys.stdout)
         # Messages say less than answers, so they come last.
         found = sorted(fuzzer.tally.undocumented, key=lambda each: each[1].aspects == ("stderr",))
@@ -67,15 +67,15 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--case", type=int)
     parser.add_argument(
-        "--roads", type=lambda text: tuple(text.split(",")), default=tuple(QUICK_ROADS)
+        "--backends", type=lambda text: tuple(text.split(",")), default=tuple(QUICK_BACKENDS)
     )
     parser.add_argument(
         "--shrinks", type=int, default=40, help="how many differences are made small"
     )
     parser.add_argument("--shrink-seconds", type=float, default=20)
     chosen = parser.parse_args()
-    if unknown := set(chosen.roads) - set(ROADS):
-        parser.error(f"no such road: {', '.join(sorted(unknown))}")
+    if unknown := set(chosen.backends) - set(BACKENDS):
+        parser.error(f"no such backend: {', '.join(sorted(unknown))}")
     return chosen
 
 

@@ -1,4 +1,4 @@
-"""Makes trees on disk and runs searches in them: ripgrep, and triseek on each of its roads."""
+"""Makes trees on disk and runs searches in them: ripgrep, and triseek on each of its backends."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.cli.running import command
 from tests.fuzz.case import ROOT
 from tests.left_behind import end_daemons_of
 from triseek.cli import fast, main
-from triseek.cli.world import World
+from triseek.cli.command_context import CommandContext
 from triseek.ipc import address, wire
 from triseek.model import budget
 
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from tests.fuzz.case import Case, Entry, Tree
 
 IN_PROCESS = {"scan": "scan", "rg": "rg", "bare": "auto", "auto": "auto", "index": "index"}
-"""Value of --engine for the roads that run in this process; `bare` has no index."""
+"""Value of --engine for the backends that run in this process; `bare` has no index."""
 PROCESSES = ("process", "client")
-"""Roads that start a process: without a daemon, and asking the daemon."""
-ROADS = (*IN_PROCESS, "daemon", *PROCESSES)
+"""Backends that start a process: without a daemon, and asking the daemon."""
+BACKENDS = (*IN_PROCESS, "daemon", *PROCESSES)
 INDEXED = ("auto", "index", "daemon", "process", "client")
 BY_RIPGREP = ("rg", "bare", "auto")
-"""Roads on which ripgrep may do the search, and take as long as it likes."""
+"""Backends on which ripgrep may do the search, and take as long as it likes."""
 TIMEOUT_S = 60
 NO_ANSWER = -1
 """Exit status of a search that was given up."""
@@ -148,18 +148,18 @@ class Arena:
         """What ripgrep answers."""
         return self._spawn([self._program, "--no-config", "--sort=path", *self.words(case)], case)
 
-    def triseek(self, case: Case, road: str) -> Answer | None:
-        """What triseek answers on one road; None if the daemon leaves the work to its client."""
-        self.prepare(case.tree, indexed=road in INDEXED)
+    def triseek(self, case: Case, backend: str) -> Answer | None:
+        """What triseek answers on one backend; None if the daemon leaves the work to its client."""
+        self.prepare(case.tree, indexed=backend in INDEXED)
         words = self.words(case)
-        os.environ["TRISEEK_HOME"] = str(self.empty_state if road == "bare" else self.state)
+        os.environ["TRISEEK_HOME"] = str(self.empty_state if backend == "bare" else self.state)
         os.chdir(self._path(case.cwd))
-        if road in IN_PROCESS:
-            return self._in_process([f"--engine={IN_PROCESS[road]}", *words], case.stdin)
-        if road == "daemon":
+        if backend in IN_PROCESS:
+            return self._in_process([f"--engine={IN_PROCESS[backend]}", *words], case.stdin)
+        if backend == "daemon":
             return self._ask(["search", *words], case)
         environ = dict(os.environ)
-        if road == "client":
+        if backend == "client":
             self._start_daemon()
             del environ["TRISEEK_NO_DAEMON"]
         return self._spawn([sys.executable, "-m", "triseek", "search", *words], case, environ)
@@ -187,7 +187,7 @@ class Arena:
         with tempfile.TemporaryFile() as file:
             file.write(stdin or b"")
             file.seek(0)
-            world = World(
+            world = CommandContext(
                 terminal=False,
                 width=80,
                 plain=False,

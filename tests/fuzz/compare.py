@@ -14,17 +14,17 @@ BUG = 70
 
 
 class Difference(NamedTuple):
-    """What differs between triseek and ripgrep in one case on one road."""
+    """What differs between triseek and ripgrep in one case on one backend."""
 
     case: Case
-    road: str
+    backend: str
     ours: Answer
     theirs: Answer
     aspects: tuple[str, ...]
     """Of bug, status, stdout, stderr: those that differ."""
 
 
-def compared(case: Case, road: str, ours: Answer, theirs: Answer) -> Difference | None:
+def compared(case: Case, backend: str, ours: Answer, theirs: Answer) -> Difference | None:
     """The difference between two answers, None if there is none that counts."""
     aspects = []
     if ours.status == BUG:
@@ -35,11 +35,11 @@ def compared(case: Case, road: str, ours: Answer, theirs: Answer) -> Difference 
         aspects.append("stdout")
     if bool(without_notes(ours.err)) != bool(theirs.err):
         aspects.append("stderr")
-    return Difference(case, road, ours, theirs, tuple(aspects)) if aspects else None
+    return Difference(case, backend, ours, theirs, tuple(aspects)) if aspects else None
 
 
 def masked(case: Case, out: bytes) -> bytes:
-    """Standard output without what depends on the run or the road (heading "Statistics")."""
+    """Standard output without what depends on the run or the backend (heading "Statistics")."""
     if case.has("--json"):
         out = re.sub(rb'"elapsed(_total)?":\{[^}]*\}', b'"elapsed":{}', out)
         if any(flag[0].startswith("-m") for flag in case.flags):

@@ -52,7 +52,7 @@ INDEX_REFUSALS = (
 def _index_refused(difference: Difference) -> bool:
     """`--engine index` was asked for what an index cannot answer, and says which."""
     refused = any(message in difference.ours.err for message in INDEX_REFUSALS)
-    return difference.road == "index" and difference.ours.status == 2 and refused
+    return difference.backend == "index" and difference.ours.status == 2 and refused
 
 
 _DOTTED = re.compile(r"\./\.(/|$)")

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from tests.fuzz.case import Case
     from tests.fuzz.compare import Difference
 
-QUICK_ROADS = {"scan": 4, "index": 3, "auto": 3, "daemon": 3, "bare": 2, "rg": 2}
-"""Roads without a process of their own, and how often each is taken."""
-ROADS_PER_CASE = 3
+QUICK_BACKENDS = {"scan": 4, "index": 3, "auto": 3, "daemon": 3, "bare": 2, "rg": 2}
+"""Backends without a process of their own, and how often each is taken."""
+BACKENDS_PER_CASE = 3
 CHEAPEST = ("scan", "rg", "bare", "auto", "index", "daemon", "process", "client")
-"""In which order roads are tried for shrinking."""
+"""In which order backends are tried for shrinking."""
 
 
 @dataclass
@@ -38,7 +38,7 @@ class Tally:
 
     cases: int = 0
     comparisons: Counter[str] = field(default_factory=Counter)
-    """By road."""
+    """By backend."""
     documented: Counter[str] = field(default_factory=Counter)
     """By heading of differences.md."""
     undocumented: list[tuple[int, Difference]] = field(default_factory=list)
@@ -68,25 +68,25 @@ class Fuzzer:
         arena: Arena,
         seed: int,
         *,
-        roads: Iterable[str] = QUICK_ROADS,
+        backends: Iterable[str] = QUICK_BACKENDS,
         tally: Tally | None = None,
     ) -> None:
         self.arena = arena
         self.seed = seed
         self.tally = tally or Tally()
-        self._roads = tuple(roads)
+        self._backends = tuple(backends)
 
-    def roads_of(self, number: int) -> tuple[str, ...]:
-        """The roads that case `number` is asked on."""
-        random = Random(f"{self.seed}/roads/{number}")
-        roads = dict.fromkeys(
+    def backends_of(self, number: int) -> tuple[str, ...]:
+        """The backends that case `number` is asked on."""
+        random = Random(f"{self.seed}/backends/{number}")
+        backends = dict.fromkeys(
             random.choices(
-                self._roads,
-                [QUICK_ROADS.get(road, 1) for road in self._roads],
-                k=2 * ROADS_PER_CASE,
+                self._backends,
+                [QUICK_BACKENDS.get(backend, 1) for backend in self._backends],
+                k=2 * BACKENDS_PER_CASE,
             )
         )
-        return tuple(roads)[:ROADS_PER_CASE]
+        return tuple(backends)[:BACKENDS_PER_CASE]
 
     def run(self, first: int, limits: Limits, progress: TextIO | None = None) -> int:
         """Do cases from `first` on; the number of the first that was not done."""
@@ -118,8 +118,8 @@ class Fuzzer:
             f"{len(tally.undocumented)} different, {tally.documented.total()} documented"
         )
 
-    def one(self, number: int, case: Case, roads: Iterable[str] | None = None) -> None:
-        """Compare one case on its roads."""
+    def one(self, number: int, case: Case, backends: Iterable[str] | None = None) -> None:
+        """Compare one case on its backends."""
         self.arena.prepare(case.tree, indexed=False)
         try:
             theirs = self.arena.ripgrep(case)
@@ -127,16 +127,16 @@ class Fuzzer:
             self.tally.slow += 1
             return
         self.tally.cases += 1
-        for road in roads or self.roads_of(number):
-            ours = self.arena.triseek(case, road)
+        for backend in backends or self.backends_of(number):
+            ours = self.arena.triseek(case, backend)
             if ours is None:
                 self.tally.declined += 1
                 continue
-            if ours.status == NO_ANSWER and road in BY_RIPGREP:
+            if ours.status == NO_ANSWER and backend in BY_RIPGREP:
                 self.tally.slow += 1
                 continue
-            self.tally.comparisons[road] += 1
-            difference = compared(case, road, ours, theirs)
+            self.tally.comparisons[backend] += 1
+            difference = compared(case, backend, ours, theirs)
             if difference is not None:
                 self._note(number, difference)
 
@@ -147,26 +147,26 @@ class Fuzzer:
         else:
             self.tally.undocumented.append((number, difference))
 
-    def check(self, case: Case, road: str) -> Difference | None:
-        """The undocumented difference of a case on a road."""
+    def check(self, case: Case, backend: str) -> Difference | None:
+        """The undocumented difference of a case on a backend."""
         self.arena.prepare(case.tree, indexed=False)
         try:
             theirs = self.arena.ripgrep(case)
         except subprocess.TimeoutExpired:
             return None
-        ours = self.arena.triseek(case, road)
-        found = compared(case, road, ours, theirs) if ours is not None else None
+        ours = self.arena.triseek(case, backend)
+        found = compared(case, backend, ours, theirs) if ours is not None else None
         return None if found is None or documented.heading_of(found) else found
 
     def shrink(self, difference: Difference, seconds: float = 20.0) -> Difference:
-        """The difference made small, on the cheapest road that shows it."""
-        road = difference.road
-        for cheaper in CHEAPEST[: CHEAPEST.index(road)]:
+        """The difference made small, on the cheapest backend that shows it."""
+        backend = difference.backend
+        for cheaper in CHEAPEST[: CHEAPEST.index(backend)]:
             found = self.check(difference.case, cheaper)
             if found is not None and found.aspects == difference.aspects:
                 difference = found
                 break
-        return shrunk(difference, lambda case: self.check(case, difference.road), seconds)
+        return shrunk(difference, lambda case: self.check(case, difference.backend), seconds)
 
 
 def kind_of(difference: Difference) -> str:
@@ -183,9 +183,9 @@ def kind_of(difference: Difference) -> str:
 
 
 def summary(tally: Tally, shrunken: list[tuple[int, Difference]], out: TextIO = sys.stdout) -> None:
-    """Print counts by road, documented differences by heading, others grouped with shell lines."""
-    roads = ", ".join(f"{road} {count}" for road, count in tally.comparisons.items())
-    print(f"\n{tally.total} comparisons in {tally.cases} cases ({roads})", file=out)
+    """Print counts by backend, documented differences by heading, others with shell lines."""
+    backends = ", ".join(f"{backend} {count}" for backend, count in tally.comparisons.items())
+    print(f"\n{tally.total} comparisons in {tally.cases} cases ({backends})", file=out)
     if tally.declined:
         print(f"{tally.declined} left by the daemon to its client", file=out)
     if tally.slow:
@@ -200,4 +200,4 @@ def summary(tally: Tally, shrunken: list[tuple[int, Difference]], out: TextIO = 
         numbers = " ".join(str(number) for number, _ in members[:10])
         print(f"\n## {len(members)} × {kind}   (cases {numbers})", file=out)
         smallest = min((member[1] for member in members), key=lambda each: len(report(each)))
-        print(f"road {smallest.road}\n{report(smallest)}", file=out)
+        print(f"backend {smallest.backend}\n{report(smallest)}", file=out)

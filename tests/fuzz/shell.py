@@ -19,7 +19,7 @@ SHOWN_MOST = 600
 """Bytes of an answer that are shown."""
 
 
-def setup_lines(case: Case, road: str) -> list[str]:
+def setup_lines(case: Case, backend: str) -> list[str]:
     """Lines that make the tree in a new folder, build the index and go to the working folder."""
     lines = [
         'base=$(mktemp -d); cd "$base"; mkdir home state',
@@ -33,21 +33,21 @@ def setup_lines(case: Case, road: str) -> list[str]:
     ]
     lines.append("mkdir -p " + " ".join(quoted(folder) for folder in sorted(inner)))
     lines += [_made(entry) for entry in case.tree.entries if entry.kind != "folder"]
-    if road in INDEXED or case.tree.edits:
+    if backend in INDEXED or case.tree.edits:
         lines.append(f"triseek build {quoted(ROOT)} >/dev/null 2>&1")
     lines += [_made(entry) for entry in case.tree.edits]
-    if road in ("daemon", "client"):
+    if backend in ("daemon", "client"):
         lines.append("triseek daemon start >/dev/null; unset TRISEEK_NO_DAEMON")
     lines.append(f"cd {quoted(case.cwd)}")
     return lines
 
 
-def search_lines(case: Case, road: str) -> tuple[str, str]:
+def search_lines(case: Case, backend: str) -> tuple[str, str]:
     """The commands of ripgrep and triseek."""
     words = " ".join(_word(word) for word in case.words(BASE))
     before = "" if case.stdin is None else f"{printf(case.stdin)} | "
     after = " </dev/null" if case.stdin is None else ""
-    engine = f"--engine={IN_PROCESS[road]}" if road in IN_PROCESS else "search"
+    engine = f"--engine={IN_PROCESS[backend]}" if backend in IN_PROCESS else "search"
     return (
         f"{before}rg --no-config --sort=path {words}{after}",
         f"{before}triseek {engine} {words}{after}",
@@ -56,10 +56,10 @@ def search_lines(case: Case, road: str) -> tuple[str, str]:
 
 def report(difference: Difference) -> str:
     """The shell lines of a difference, and what both programs say."""
-    case, road = difference.case, difference.road
-    theirs, ours = search_lines(case, road)
+    case, backend = difference.case, difference.backend
+    theirs, ours = search_lines(case, backend)
     lines = [
-        *setup_lines(case, road),
+        *setup_lines(case, backend),
         theirs,
         *_said(difference.theirs),
         ours,

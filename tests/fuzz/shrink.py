@@ -25,7 +25,7 @@ def shrunk(
 
     Args:
         difference: what to begin with.
-        check: runs a case on the same road; returns its difference, None if it has none.
+        check: runs a case on the same backend; returns its difference, None if it has none.
         seconds: a bound on the time spent.
     """
     return _Shrinker(difference, check, seconds).run()

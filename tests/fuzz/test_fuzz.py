@@ -40,15 +40,15 @@ def test_a_case_depends_on_seed_and_number_alone() -> None:
 class _Forgetful(Arena):
     """An arena whose triseek loses every line that holds the word needle."""
 
-    def triseek(self, case: Case, road: str) -> Answer | None:
+    def triseek(self, case: Case, backend: str) -> Answer | None:
         answer = self.ripgrep(case)
         lines = answer.out.splitlines(keepends=True)
         return answer._replace(out=b"".join(line for line in lines if b"needle" not in line))
 
 
-def test_a_road_that_loses_lines_is_found_and_made_small(tmp_path: Path) -> None:
+def test_a_backend_that_loses_lines_is_found_and_made_small(tmp_path: Path) -> None:
     with _Forgetful(tmp_path) as arena:
-        fuzzer = Fuzzer(arena, 1, roads=["scan"])
+        fuzzer = Fuzzer(arena, 1, backends=["scan"])
         fuzzer.run(0, Limits(comparisons=200))
         small = fuzzer.shrink(fuzzer.tally.undocumented[0][1])
 
@@ -100,7 +100,7 @@ AWKWARD = Tree(
 
 
 @pytest.mark.parametrize(
-    ("flags", "patterns", "operands", "stdin", "road"),
+    ("flags", "patterns", "operands", "stdin", "backend"),
     [
         ((("-n",), ("-a",)), ("needle",), (), None, "index"),
         ((), ("-needle", "e\u0301|dle$"), ("-dash 'quoted'", "{base}/up/root/made"), None, "scan"),
@@ -113,17 +113,17 @@ def test_the_shell_lines_reproduce_both_answers(
     patterns: tuple[str, ...],
     operands: tuple[str, ...],
     stdin: bytes | None,
-    road: str,
+    backend: str,
     arena: Arena,
     tmp_path: Path,
 ) -> None:
     case = Case(AWKWARD, ROOT, flags, patterns, operands, stdin)
     arena.prepare(case.tree, indexed=bool(case.tree.edits))
-    theirs, ours = arena.ripgrep(case), arena.triseek(case, road)
+    theirs, ours = arena.ripgrep(case), arena.triseek(case, backend)
     assert ours is not None
-    rg, triseek = search_lines(case, road)
+    rg, triseek = search_lines(case, backend)
 
-    lines = [*setup_lines(case, road), rg, 'echo "=$?=$base="', triseek, 'echo "=$?=$base="']
+    lines = [*setup_lines(case, backend), rg, 'echo "=$?=$base="', triseek, 'echo "=$?=$base="']
     said = in_a_shell("\n".join(lines), tmp_path)
 
     parts = re.split(rb"=(\d)=(.*)=\n", said)

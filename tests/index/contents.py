@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from triseek.index.reader import Reader
+from triseek.index.reader import IndexReader
 
 COLUMNS = ("size", "inode", "xxh3", "lines", "flags", "skip")
 
@@ -10,7 +10,7 @@ COLUMNS = ("size", "inode", "xxh3", "lines", "flags", "skip")
 def contents(index_dir):
     """{path: (columns, language, [(block's columns, its trigrams)])}, every list decoded."""
     found = {}
-    for view in Reader.open(index_dir).views:
+    for view in IndexReader.open(index_dir).views:
         blocks = blocks_of(view)
         files = view.segment.files
         columns = zip(*(files.numbers(name).tolist() for name in COLUMNS), strict=True)
@@ -38,7 +38,7 @@ def blocks_of(view):
 
 def is_in_order(index_dir):
     """Whether every segment's files are in path order and no dead file is left in merged ones."""
-    views = Reader.open(index_dir).views
+    views = IndexReader.open(index_dir).views
     keys = [[path.replace(b"/", b"\0") for path in view.names.all()] for view in views]
     return all(mine == sorted(mine) for mine in keys)
 

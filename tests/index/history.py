@@ -13,13 +13,13 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from tests.engine import roads
+from tests.engine import answers
 from tests.index.contents import contents
 from tests.oracle import search as oracle
-from triseek.files.walk import walk
+from triseek.files.tree.walk import walk
 from triseek.index import merge, update
 from triseek.index.build import build, survey
-from triseek.index.changed import Changed
+from triseek.index.update import Changed
 from triseek.model.index import no_progress
 from triseek.model.search import ScopeSpec
 from triseek.store.check import check
@@ -83,12 +83,12 @@ class History(RuleBasedStateMachine):
     @rule(folder=FOLDERS, name=NAMES)
     def delete(self, folder, name):
         if os.path.lexists(self.at(folder, name)):
-            roads.remove(self.at(folder, name))
+            answers.remove(self.at(folder, name))
 
     @rule(folder=FOLDERS)
     def delete_folder(self, folder):
         if folder and os.path.lexists(self.at(folder)):
-            roads.remove(self.at(folder))
+            answers.remove(self.at(folder))
 
     @rule(source=FOLDERS, name=NAMES, into=FOLDERS, new=NAMES)
     def rename(self, source, name, into, new):
@@ -111,7 +111,7 @@ class History(RuleBasedStateMachine):
     def swap_kind(self, folder, name):
         path = self.at(folder, name)
         if os.path.isdir(path):
-            roads.remove(path)
+            answers.remove(path)
             self.put(path, "foo\n")
         elif os.path.isfile(path):
             os.unlink(path)
@@ -163,14 +163,14 @@ class History(RuleBasedStateMachine):
         """As a watcher does, who knows what changed: no walk, and often no tables of the tree."""
         self.settle(settled)
         scanned_ns = time.time_ns()
-        dirt, reader = self.indexed.dirt(), self.indexed.reader
+        diff, reader = self.indexed.tree_diff(), self.indexed.reader
         changed = Changed(
-            dead=[np.flatnonzero(mask) for mask in dirt.masks],
-            paths=dirt.scan,
-            allowlisted=dirt.allowlisted,
+            dead=[np.flatnonzero(mask) for mask in diff.masks],
+            paths=diff.scan,
+            allowlisted=diff.allowlisted,
             tree=survey(self.root, no_progress).tree if with_tree else None,
             scanned_ns=scanned_ns,
-            removed=dirt.removed,
+            removed=diff.removed,
         )
         if not changed.is_empty:
             update.commit_changed(self.root, reader, changed)
@@ -203,19 +203,19 @@ class History(RuleBasedStateMachine):
 
     @rule()
     def reopen(self):
-        self.indexed, self.scan = roads.both(self.root, self.index)
+        self.indexed, self.scan = answers.both(self.root, self.index)
 
     @invariant()
-    def every_road_says_the_same(self):
+    def every_backend_says_the_same(self):
         for pattern, fields in QUESTIONS:
-            found = roads.ask(self.indexed, pattern, **fields)
-            assert found == roads.ask(self.scan, pattern, **fields), (pattern, fields)
+            found = answers.ask(self.indexed, pattern, **fields)
+            assert found == answers.ask(self.scan, pattern, **fields), (pattern, fields)
             scope = fields.get("scope", ScopeSpec())
             assert lines(found) == self.oracle(pattern, scope)
             assert self.indexed.list_files(scope)[0] == walk(self.root, scope).paths
         for pattern in ACROSS_LINES:
-            found = roads.ask(self.indexed, pattern, multiline=True)
-            assert found == roads.ask(self.scan, pattern, multiline=True), pattern
+            found = answers.ask(self.indexed, pattern, multiline=True)
+            assert found == answers.ask(self.scan, pattern, multiline=True), pattern
 
     def oracle(self, pattern, scope):
         files = {}
@@ -227,7 +227,7 @@ class History(RuleBasedStateMachine):
     def settle(self, settled):
         """Wait until nothing that was written is racy any more, or do not."""
         if settled:
-            time.sleep(2 * roads.TICK_S)
+            time.sleep(2 * answers.TICK_S)
 
     def make(self, folder):
         """Make a folder if nothing else stands in its way."""

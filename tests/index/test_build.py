@@ -1,25 +1,20 @@
 """Awkward trees: what is text is found, what is not is counted, nothing is fatal."""
 
-import errno
-import io
 import os
-import random
 import socket
 import subprocess
 import sys
 import textwrap
-import time
 
 import numpy as np
 import pytest
 
-from tests.engine import roads
+from tests.engine import answers
 from triseek import errors
-from triseek.files import walk
-from triseek.index import batch, build, join
-from triseek.index.names import NameTable, open_below
-from triseek.index.reader import Reader
-from triseek.kernels import blocks, fetch
+from triseek.files.tree import walk
+from triseek.index import build
+from triseek.index.reader import IndexReader
+from triseek.kernels import blocks
 from triseek.model.search import ScopeSpec, Totals
 from triseek.store import layout
 from triseek.store.check import check
@@ -37,7 +32,7 @@ def made(tmp_path):
     def make(files=None):
         root, index_dir = str(tmp_path / "root"), str(tmp_path / "index")
         os.makedirs(root, exist_ok=True)
-        roads.write(root, files or {})
+        answers.write(root, files or {})
         build.build(root, index_dir)
         check(index_dir, quiet)
         return root, index_dir
@@ -47,16 +42,16 @@ def made(tmp_path):
 
 def found(root, index_dir, *patterns, **more):
     """What the index alone says, once it was compared with a scan."""
-    indexed, scan = roads.both(root, index_dir)
-    said = roads.ask(indexed, *patterns, sweep=False, **more)
-    assert said == roads.ask(scan, *patterns, **more)
-    assert roads.ask(indexed, *patterns, **more) == said
+    indexed, scan = answers.both(root, index_dir)
+    said = answers.ask(indexed, *patterns, sweep=False, **more)
+    assert said == answers.ask(scan, *patterns, **more)
+    assert answers.ask(indexed, *patterns, **more) == said
     return said
 
 
 def facts(index_dir):
     """{path: (skip, lines, flags)} of the first segment."""
-    files = Reader.open(index_dir).views[0].segment.files
+    files = IndexReader.open(index_dir).views[0].segment.files
     columns = zip(
         *(files.numbers(name).tolist() for name in ("skip", "lines", "flags")), strict=True
     )
@@ -84,9 +79,9 @@ def test_encodings_line_ends_and_edges(made):
         }
     )
     names = {"utf16le", "utf16be", "bom", "crlf", "latin1", "new\nline", "raw\udcff\udcfe name"}
-    assert set(roads.paths(found(root, index_dir, "needle"))) == names
+    assert set(answers.paths(found(root, index_dir, "needle"))) == names
     assert {rows[0][0] for _, _, rows in found(root, index_dir, "needle")} == {2}
-    assert set(roads.paths(found(root, index_dir, "né", more={"after": 1}))) == names - {"latin1"}
+    assert set(answers.paths(found(root, index_dir, "né", more={"after": 1}))) == names - {"latin1"}
     told = facts(index_dir)
     assert {path for path, (skip, _, _) in told.items() if skip} == {b"nul", b"utf16 nul"}
     assert {p for p, (_, _, flags) in told.items() if flags & layout.FLAG_TRANSCODED} == {
@@ -111,9 +106,9 @@ def test_a_file_of_40_mb_is_found_in_line_by_line(tmp_path, made):
     assert (path, count, small[1]) == (b"big", 3, 1)
     assert [row[0] for row in rows] == [1, lines + 2, 2 * lines + 3]
     totals = Totals()
-    request = roads.SearchRequest(pattern=roads.PatternSpec(patterns=("needle",)), sweep=False)
-    for _ in roads.both(root, index_dir)[0].search(
-        request, roads.compile_pattern(request.pattern), totals
+    request = answers.SearchRequest(pattern=answers.PatternSpec(patterns=("needle",)), sweep=False)
+    for _ in answers.both(root, index_dir)[0].search(
+        request, answers.compile_pattern(request.pattern), totals
     ):
         pass
     assert totals.bytes_searched < 200_000
@@ -139,23 +134,6 @@ def test_a_file_of_200_mb_is_indexed_in_bounded_memory(tmp_path):
     assert [len(rows) for _, _, rows in found(str(root), tmp_path / "index", "needle")] == [3]
 
 
-def test_a_file_that_could_not_be_read_to_its_end_is_looked_at_again(made, monkeypatch):
-    class Failing(io.FileIO):
-        def read(self, _size=-1):
-            raise OSError(errno.EIO, "Input/output error")
-
-    made({"big.txt": b"needle\n" + b"x\n" * (3 << 20)})
-    roads.shorten_racy_times(monkeypatch)
-    time.sleep(roads.TICK_S)
-    with monkeypatch.context() as patch:
-        patch.setattr(batch, "open", lambda fd, *_, **__: Failing(fd), raising=False)
-        root, index_dir = made()
-    assert facts(index_dir)[b"big.txt"][0] == layout.SKIP_UNREADABLE
-    indexed, scan = roads.both(root, index_dir)
-
-    assert roads.ask(indexed, "needle") == roads.ask(scan, "needle") != []
-
-
 def test_one_line_of_30_mb_is_one_block(tmp_path, made):
     (tmp_path / "root").mkdir()
     with open(tmp_path / "root" / "long", "wb") as file:
@@ -173,14 +151,14 @@ def test_a_block_may_hold_nearly_every_trigram(tmp_path, made):
     with open(tmp_path / "root" / "noise", "wb") as file:
         file.write(noise + b"\n" + b"tail needle\n" + noise[: 1 << 20])
     root, index_dir = made({"a": "needle\n"})
-    assert roads.paths(found(root, index_dir, "needle", mode="files")) == ["a", "noise"]
-    assert len(Reader.open(index_dir).views[0].segment.trigrams) > 4_000_000
+    assert answers.paths(found(root, index_dir, "needle", mode="files")) == ["a", "noise"]
+    assert len(IndexReader.open(index_dir).views[0].segment.trigrams) > 4_000_000
 
 
 def test_a_nul_after_many_blocks_makes_a_file_binary_and_its_neighbours_stay(made):
     text = b"needle\n" * 400_000
     root, index_dir = made({"a": "needle\n", "b": text + b"\0", "c": "x\nneedle"})
-    assert roads.paths(found(root, index_dir, "needle", mode="count")) == ["a", "c"]
+    assert answers.paths(found(root, index_dir, "needle", mode="count")) == ["a", "c"]
     skip, lines, flags = facts(index_dir)[b"b"]
     assert (skip, lines, bool(flags & layout.FLAG_BINARY)) == (0, 400_000, True)
 
@@ -188,7 +166,7 @@ def test_a_nul_after_many_blocks_makes_a_file_binary_and_its_neighbours_stay(mad
 def test_deep_folders_links_pipes_and_sockets(tmp_path, made):
     root = tmp_path / "root"
     deep = "/".join(["d"] * 300)
-    roads.write(root, {f"{deep}/f": "needle\n", "a/b": "needle\n"})
+    answers.write(root, {f"{deep}/f": "needle\n", "a/b": "needle\n"})
     os.symlink(root, root / "a" / "loop")
     os.symlink("b", root / "a" / "link")
     os.symlink("nowhere", root / "broken")
@@ -200,7 +178,7 @@ def test_deep_folders_links_pipes_and_sockets(tmp_path, made):
         os.chdir(here)
         _, index_dir = made()
         said = found(str(root), index_dir, "needle")
-    assert roads.paths(said) == ["a/b", f"{deep}/f"]
+    assert answers.paths(said) == ["a/b", f"{deep}/f"]
     assert found(str(root), index_dir, "needle", scope=ScopeSpec(globs=("f",)))[0][1] == 1
 
 
@@ -217,25 +195,25 @@ def test_paths_longer_than_the_system_takes_are_not_fatal(tmp_path, made):
     finally:
         os.chdir(here)
     root, index_dir = made({"near": "needle\n"})
-    assert roads.paths(found(root, index_dir, "needle")) == ["near"]
+    assert answers.paths(found(root, index_dir, "needle")) == ["near"]
     skipped = build.build(root, index_dir).skipped
     assert [entry.reason for entry in skipped] == ["unreadable"]
 
 
 def test_what_the_user_may_not_read_is_counted_and_reported(tmp_path):
     root = tmp_path / "root"
-    roads.write(root, {"open": "needle\n", "shut": "needle\n", "dir/in": "needle\n"})
+    answers.write(root, {"open": "needle\n", "shut": "needle\n", "dir/in": "needle\n"})
     os.chmod(root / "shut", 0)
     os.chmod(root / "dir", 0)
     # Everything is imported, and used once, while the interpreter's own files can be read.
     code = f"""
         import os
-        from tests.engine import roads
+        from tests.engine import answers
         from triseek.index.build import build
-        roads.write({str(tmp_path / "other")!r}, {{"a": "needle"}})
+        answers.write({str(tmp_path / "other")!r}, {{"a": "needle"}})
         build({str(tmp_path / "other")!r}, {str(tmp_path / "first")!r})
-        for road in roads.both({str(tmp_path / "other")!r}, {str(tmp_path / "first")!r}):
-            roads.ask(road, "needle")
+        for backend in answers.both({str(tmp_path / "other")!r}, {str(tmp_path / "first")!r}):
+            answers.ask(backend, "needle")
         if os.getuid() == 0:
             os.setgid(65534)
             os.setuid(65534)
@@ -243,11 +221,11 @@ def test_what_the_user_may_not_read_is_counted_and_reported(tmp_path):
         report = build(root, index_dir)
         print(report.files_seen, report.files_indexed)
         print(sorted((entry.path, entry.reason) for entry in report.skipped))
-        indexed, scan = roads.both(root, index_dir)
-        said = roads.ask(indexed, "needle")
-        print(roads.paths(said), said == roads.ask(scan, "needle"))
+        indexed, scan = answers.both(root, index_dir)
+        said = answers.ask(indexed, "needle")
+        print(answers.paths(said), said == answers.ask(scan, "needle"))
         os.chmod({str(tmp_path / "state" / "index")!r}, 0o500)
-        print(roads.ask(roads.both(root, index_dir)[0], "needle") == said)
+        print(answers.ask(answers.both(root, index_dir)[0], "needle") == said)
     """
     (tmp_path / "state").mkdir(mode=0o700)
     if os.getuid() == 0:  # the user it becomes has to come here, and owns the state
@@ -269,129 +247,21 @@ def test_what_the_user_may_not_read_is_counted_and_reported(tmp_path):
 def test_an_empty_tree_is_an_index_like_any_other(made):
     root, index_dir = made()
     assert found(root, index_dir, "needle") == []
-    roads.write(root, {"a": "needle\n"})
-    indexed, _ = roads.both(root, index_dir)
-    assert roads.paths(roads.ask(indexed, "needle")) == ["a"]
+    answers.write(root, {"a": "needle\n"})
+    indexed, _ = answers.both(root, index_dir)
+    assert answers.paths(answers.ask(indexed, "needle")) == ["a"]
 
 
 def test_files_are_in_the_order_of_ripgreps_sorted_walk(made):
     names = ["a", "a.c", "a/b", "a-b", "A", "b/a/c", "b.c"]
     _, index_dir = made({name if name != "a" else "a0": "x\n" for name in names})
-    paths = Reader.open(index_dir).views[0].names.all()
+    paths = IndexReader.open(index_dir).views[0].names.all()
     assert paths == sorted(paths, key=walk.path_order)
-
-
-def test_lists_of_many_spills_are_those_of_one(tmp_path, monkeypatch):
-    """Small buffers spill again and again, and shares of three files make many batches."""
-    rng = random.Random(3)
-    files = {f"f{k:03}": rng.randbytes(3_000).replace(b"\0", b"\n") for k in range(40)}
-    roads.write(tmp_path / "root", files)
-    roads.write(tmp_path / "root", {"large": b"ab\ncd ef\n" * 400_000})
-    whole = index_of(tmp_path, "whole")
-    monkeypatch.setattr(build, "SHARE_FILES", 3)
-    monkeypatch.setattr(batch, "PAIRS", 20_000)
-    monkeypatch.setattr(batch, "SMALL_PAIRS", 10)
-    monkeypatch.setattr(batch, "PARK_BYTES", 64)
-    monkeypatch.setattr(join, "STRETCH_BYTES", 5_000)
-    monkeypatch.setattr(join, "_SMALL", 0)
-    parted = index_of(tmp_path, "parted")
-    for left, right in zip(whole, parted, strict=True):
-        assert np.array_equal(left, right)
-
-
-def index_of(folder, name):
-    build.build(str(folder / "root"), folder / name)
-    check(folder / name, quiet)
-    assert not list((folder / name).rglob("*.tmp"))
-    segment = Reader.open(folder / name).views[0].segment
-    table = (segment.blocks.numbers(column) for column, _ in layout.BLOCKS)
-    return segment.trigrams, segment.offsets, segment.frequency, segment.postings.values, *table
-
-
-class TestWorker:
-    """What only happens when files change under a build."""
-
-    @pytest.fixture
-    def work(self, tmp_path):
-        """work(paths, largest) → a worker and an empty share for them."""
-        directories = []
-
-        def make(paths, largest):
-            directories.append(os.open(tmp_path, os.O_RDONLY))
-            worker = batch.Worker(directories[-1], NameTable(paths), tmp_path, largest)
-            zeros = (
-                np.zeros(len(paths), kind) for kind in (np.int64, np.uint64, np.uint8, np.uint8)
-            )
-            stats = np.zeros((len(paths), fetch.STAT_SLOTS), np.int64)
-            return worker, batch.Share(0, stats, *zeros)
-
-        yield make
-        for directory in directories:
-            os.close(directory)
-
-    def test_a_file_that_grew_since_it_was_measured_makes_the_buffers_grow(self, tmp_path, work):
-        """A bug: the pairs of its one block were written past the end of their buffer."""
-        line = np.random.default_rng(2).integers(11, 256, 2 << 20, np.uint8).tobytes()
-        (tmp_path / "grown").write_bytes(line)
-        worker, _ = work([b"grown"], 10)
-        share = worker.run(0, 1)
-        assert share.text_bytes == len(line)
-        assert sum(len(spill.trigrams) for spill in share.spills) == len(trigrams_of(line))
-
-    def test_a_file_that_fails_half_way_leaves_nothing_to_the_next(self, tmp_path, work):
-        """A bug: the file behind it was cut into blocks as if it were its continuation."""
-        (tmp_path / "first").write_bytes(b"abc\n" * 9_000)
-        (tmp_path / "next").write_bytes(b"def\nghi\n")
-        worker, share = work([b"first", b"next"], 1 << 20)
-        with HalfWay(tmp_path / "first") as file, pytest.raises(OSError, match="half way"):
-            worker._stream(share, 0, file)
-        assert not worker._seen.any()
-        share = worker.run(1, 2)
-        (table,) = share.blocks
-        assert [table[name].tolist() for name in batch.BLOCK_COLUMNS] == [[1], [0], [8], [1], [0]]
-        assert share.lines.tolist() == [2]
-
-
-class HalfWay(io.FileIO):
-    """A file whose second read fails."""
-
-    def read(self, size=-1):
-        if self.tell():
-            raise OSError(5, "failed half way")
-        return super().read(20_000)
-
-
-def trigrams_of(line):
-    column = np.frombuffer(line, np.uint8).astype(np.uint32)
-    return np.unique(column[:-2] << 16 | column[1:-1] << 8 | column[2:])
-
-
-class TestNames:
-    def test_any_path_can_be_opened_below_a_folder(self, tmp_path):
-        folder = os.open(tmp_path, os.O_RDONLY)
-        (tmp_path / "a").mkdir()
-        (tmp_path / "a" / "b").write_bytes(b"text")
-        for path in (b"a/b", b"a/" * 1 + b"./" * 2500 + b"b"):
-            with open(open_below(folder, path), "rb") as file:
-                assert file.read() == b"text"
-        with pytest.raises(FileNotFoundError):
-            open_below(folder, b"./" * 3000 + b"gone")
-        before = len(os.listdir("/proc/self/fd"))
-        with pytest.raises(FileNotFoundError):
-            open_below(folder, b"gone/" * 1000 + b"x")
-        assert len(os.listdir("/proc/self/fd")) == before
-        os.close(folder)
-
-    def test_a_table_gives_back_its_paths(self):
-        paths = [b"", b"a", b"b/c\xff"]
-        table = NameTable(paths)
-        assert [table[k] for k in range(len(table))] == paths
-        assert len(NameTable([])) == 0
 
 
 def test_a_build_that_fails_leaves_the_old_index_and_no_rest(tmp_path, monkeypatch):
     root, index_dir = str(tmp_path / "root"), tmp_path / "index"
-    roads.write(root, {"a": "needle\n"})
+    answers.write(root, {"a": "needle\n"})
     build.build(root, index_dir)
     before = sorted(path.name for path in (index_dir / layout.SEGMENTS).iterdir())
 
@@ -402,20 +272,7 @@ def test_a_build_that_fails_leaves_the_old_index_and_no_rest(tmp_path, monkeypat
     with pytest.raises(errors.StateUnwritable, match="No space left"):
         build.build(root, index_dir)
     assert sorted(path.name for path in (index_dir / layout.SEGMENTS).iterdir()) == before
-    assert roads.paths(found(root, index_dir, "needle")) == ["a"]
-
-
-def test_a_full_disk_while_spilling_is_said_in_one_line(tmp_path, monkeypatch):
-    roads.write(tmp_path / "root", {"a": "needle and more\n" * 10})
-    monkeypatch.setattr(batch, "PARK_BYTES", 0)
-
-    def full(self, *_):
-        raise OSError("4096 requested and 0 written")
-
-    monkeypatch.setattr(batch, "_park", full)
-    with pytest.raises(errors.StateUnwritable) as caught:
-        build.build(str(tmp_path / "root"), tmp_path / "index")
-    assert "0 written" in str(caught.value)
+    assert answers.paths(found(root, index_dir, "needle")) == ["a"]
 
 
 def test_a_root_that_is_gone_is_no_fault_of_the_state_folder(tmp_path):
@@ -425,7 +282,7 @@ def test_a_root_that_is_gone_is_no_fault_of_the_state_folder(tmp_path):
 
 def test_reports_count_what_was_done(tmp_path):
     root, index_dir = str(tmp_path / "root"), tmp_path / "index"
-    roads.write(root, {"a": "one\n", "b": "two\0", "c/d": b"\xef\xbb\xbfabc"})
+    answers.write(root, {"a": "one\n", "b": "two\0", "c/d": b"\xef\xbb\xbfabc"})
     said = []
     report = build.build(root, index_dir, progress=lambda *step: said.append(step))
     assert (report.generation, report.rebuilt_full) == (1, True)
@@ -437,7 +294,7 @@ def test_reports_count_what_was_done(tmp_path):
 
 def test_blocks_are_cut_at_about_sixteen_kib(made):
     root, index_dir = made({"a": "0123456789abcde\n" * 5_000})
-    view = Reader.open(index_dir).views[0]
+    view = IndexReader.open(index_dir).views[0]
     assert set(view.block_length[:-1].tolist()) == {blocks.BLOCK_BYTES}
     assert view.block_line.tolist() == [1 + 1024 * k for k in range(view.blocks)]
     assert len(found(root, index_dir, "9abc")[0][2]) == 5_000

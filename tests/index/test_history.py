@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from tests.engine import roads
+from tests.engine import answers
 from tests.index.history import History
 
 
@@ -24,7 +24,7 @@ def run(examples, steps):
 
 
 def test_after_every_step_the_index_answers_as_the_tree_is(monkeypatch):
-    roads.shorten_racy_times(monkeypatch)
+    answers.shorten_racy_times(monkeypatch)
     run(examples=10, steps=20)
 
 
@@ -34,5 +34,5 @@ def test_racy_times_change_no_answer():
 
 @pytest.mark.slow
 def test_after_every_step_of_many_histories_the_index_answers_as_the_tree_is(monkeypatch):
-    roads.shorten_racy_times(monkeypatch)
+    answers.shorten_racy_times(monkeypatch)
     run(examples=int(os.environ.get("TRISEEK_HISTORIES", "300")), steps=40)

@@ -7,14 +7,14 @@ import time
 import numpy as np
 import pytest
 
-from tests.engine import roads
+from tests.engine import answers
 from tests.index.contents import all_alive, contents, is_in_order
 from triseek import errors
-from triseek.engine.freshness import Sweeper
+from triseek.engine.freshness.sweep import Sweeper
 from triseek.index import merge, retimed, update
 from triseek.index.build import build
-from triseek.index.changed import Changed
-from triseek.index.reader import Reader
+from triseek.index.reader import IndexReader
+from triseek.index.update import Changed
 from triseek.kernels.fetch import STAT_CTIME
 from triseek.model.index import no_progress
 from triseek.store import lock, manifest
@@ -24,7 +24,7 @@ from triseek.store.layout import FILES
 
 @pytest.fixture(autouse=True)
 def short_racy_times(monkeypatch):
-    roads.shorten_racy_times(monkeypatch)
+    answers.shorten_racy_times(monkeypatch)
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def tree(tmp_path):
     """A root of twenty files, and its index of four segments, each with something dead."""
     root, index_dir = str(tmp_path / "root"), str(tmp_path / "index")
     os.makedirs(f"{root}/.git")
-    roads.write(root, {f"s{k % 3}/f{k:02d}": f"needle {k}\n" * 20 for k in range(20)})
+    answers.write(root, {f"s{k % 3}/f{k:02d}": f"needle {k}\n" * 20 for k in range(20)})
     rest()
     build(root, index_dir)
     for k in range(3):
@@ -43,17 +43,17 @@ def tree(tmp_path):
 
 
 def change(root, k):
-    roads.write(root, {f"s{k}/f{k:02d}": f"needle again {k}\n", f"new/{k}": f"needle new {k}\n"})
-    roads.write(root, {f"s{k}/f{k + 3:02d}": b"needle\0", "new/x": f"needle {k}\n" * k})
+    answers.write(root, {f"s{k}/f{k:02d}": f"needle again {k}\n", f"new/{k}": f"needle new {k}\n"})
+    answers.write(root, {f"s{k}/f{k + 3:02d}": b"needle\0", "new/x": f"needle {k}\n" * k})
     os.unlink(f"{root}/s{(k + 6) % 3}/f{k + 6:02d}")
 
 
 def rest():
-    time.sleep(2 * roads.TICK_S)
+    time.sleep(2 * answers.TICK_S)
 
 
 def merged(index_dir, which):
-    return merge.merge(index_dir, Reader.open(index_dir), which)
+    return merge.merge(index_dir, IndexReader.open(index_dir), which)
 
 
 SUBSETS = [[0], [3], [0, 1], [1, 2], [0, 3], [1, 3], [1, 2, 3], [0, 1, 2], [0, 1, 2, 3]]
@@ -62,24 +62,24 @@ SUBSETS = [[0], [3], [0, 1], [1, 2], [0, 3], [1, 3], [1, 2, 3], [0, 1, 2], [0, 1
 @pytest.mark.parametrize("which", SUBSETS, ids=str)
 def test_a_merge_keeps_every_live_file_and_list_and_leaves_the_dead_behind(tree, which):
     root, index_dir = tree
-    before, reader = contents(index_dir), Reader.open(index_dir)
+    before, reader = contents(index_dir), IndexReader.open(index_dir)
     dead = sum(int((~reader.views[i].alive).sum()) for i in which)
     report = merged(index_dir, which)
     assert contents(index_dir) == before
     assert is_in_order(index_dir)
     assert (report.merged, report.segments) == (len(which), 5 - len(which))
     assert (report.files_dropped, report.generation) == (dead, 5)
-    after = Reader.open(index_dir)
+    after = IndexReader.open(index_dir)
     assert all_alive(after.views[which[0]])
     assert after.manifest.text_bytes == reader.manifest.text_bytes
     assert check(index_dir, no_progress) > 0
     assert set(os.listdir(f"{index_dir}/segments")) == after.manifest.folders
     assert after.manifest.folders == {live.id for live in after.manifest.segments}
-    indexed, scan = roads.both(root, index_dir)
+    indexed, scan = answers.both(root, index_dir)
     for pattern in ("needle", "again", "new 1"):
-        said = roads.ask(indexed, pattern, sweep=False)
-        assert said == roads.ask(scan, pattern)
-        assert said == roads.ask(indexed, pattern)
+        said = answers.ask(indexed, pattern, sweep=False)
+        assert said == answers.ask(scan, pattern)
+        assert said == answers.ask(indexed, pattern)
 
 
 def test_the_user_s_files_are_not_read(tree):
@@ -93,14 +93,14 @@ def test_the_user_s_files_are_not_read(tree):
 def test_after_a_merge_of_all_nothing_is_dirty_and_an_update_has_nothing_to_do(tree):
     root, index_dir = tree
     merged(index_dir, [0, 1, 2, 3])
-    assert roads.both(root, index_dir)[0].dirt().count == 0
+    assert answers.both(root, index_dir)[0].tree_diff().count == 0
     report = update.update(root, index_dir)
     assert (report.files_changed, report.files_removed, report.generation) == (0, 0, 5)
 
 
 def test_a_reader_of_the_old_generation_goes_on(tree):
     _, index_dir = tree
-    reader = Reader.open(index_dir)
+    reader = IndexReader.open(index_dir)
     before = contents(index_dir)
     merged(index_dir, [0, 1, 2, 3])
     assert len(reader.views) == 4
@@ -112,15 +112,15 @@ def test_a_reader_of_the_old_generation_goes_on(tree):
 
 def test_the_tree_s_tables_and_their_time_move_with_the_segment_that_has_them(tree):
     _, index_dir = tree
-    before = Reader.open(index_dir)
+    before = IndexReader.open(index_dir)
     merged(index_dir, [0, 3])
-    after = Reader.open(index_dir)
+    after = IndexReader.open(index_dir)
     assert after.manifest.tree == after.manifest.segments[0].id
     assert after.tree_scanned_ns == before.tree_scanned_ns
     for name in ("directories", "watched", "excluded"):
         assert getattr(after, name).arrow().equals(getattr(before, name).arrow())
     merged(index_dir, [1, 2])
-    assert Reader.open(index_dir).manifest.tree == after.manifest.tree
+    assert IndexReader.open(index_dir).manifest.tree == after.manifest.tree
 
 
 class TestDoubt:
@@ -130,30 +130,30 @@ class TestDoubt:
     def young(self, tree, monkeypatch):
         """A file that was racy when it was read, merged with what was scanned long after it."""
         root, index_dir = tree
-        roads.write(root, {"young": "needle\n"})
+        answers.write(root, {"young": "needle\n"})
         monkeypatch.setattr(update, "RACY_NS", 60_000_000_000)
         update.update(root, index_dir)
         with open(f"{root}/young", "r+b") as file:
             file.write(b"noodle\n")
-        view = Reader.open(index_dir).views[-1]
+        view = IndexReader.open(index_dir).views[-1]
         (number,) = [i for i, path in enumerate(view.names.all()) if path == b"young"]
         os.utime(f"{root}/young", ns=(0, int(view.segment.files.numbers("mtime_ns")[number])))
         rest()
-        roads.write(root, {"later": "needle\n"})
-        reader = Reader.open(index_dir)
+        answers.write(root, {"later": "needle\n"})
+        reader = IndexReader.open(index_dir)
         update.commit_changed(root, reader, only_new(reader, [b"later"]))
         return root, index_dir
 
     def merge(self, root, index_dir):
         """As if the clock had stood still at the edit: the stat that is told is today's."""
-        reader = Reader.open(index_dir)
+        reader = IndexReader.open(index_dir)
         files = reader.views[-2].segment.files
         columns = {name: files.numbers(name).copy() for name, kind in FILES if "int" in kind}
         number = reader.views[-2].names.all().index(b"young")
         columns["ctime_ns"][number] = os.stat(f"{root}/young").st_ctime_ns
         files.numbers = columns.__getitem__
         merge.merge(index_dir, reader, [len(reader.views) - 2, len(reader.views) - 1])
-        return Reader.open(index_dir).views[-1]
+        return IndexReader.open(index_dir).views[-1]
 
     def test_of_racy_files_the_change_time_is_forgotten_and_the_last_look_counts(self, young):
         view = self.merge(*young)
@@ -165,22 +165,22 @@ class TestDoubt:
         root, index_dir = young
         self.merge(root, index_dir)
         rest()
-        dirt = Sweeper(root, Reader.open(index_dir)).sweep()
-        assert b"young" in dirt.scan
+        diff = Sweeper(root, IndexReader.open(index_dir)).sweep()
+        assert b"young" in diff.scan
         assert update.update(root, index_dir).files_changed >= 1
-        assert b"young" in Reader.open(index_dir).views[-1].names.all()
+        assert b"young" in IndexReader.open(index_dir).views[-1].names.all()
 
     def test_what_is_as_it_was_is_compared_once_and_then_believed(self, tree, monkeypatch):
         root, index_dir = tree
-        roads.write(root, {"young": "needle\n"})
+        answers.write(root, {"young": "needle\n"})
         update.update(root, index_dir)
         monkeypatch.setattr(update, "RACY_NS", 60_000_000_000)
         merged(index_dir, [0, 1, 2, 3, 4])
         rest()
-        (view,) = Reader.open(index_dir).views
+        (view,) = IndexReader.open(index_dir).views
         assert not view.stats[:, STAT_CTIME].any()
-        assert Sweeper(root, Reader.open(index_dir)).sweep().count == 0
-        again = Reader.open(index_dir)
+        assert Sweeper(root, IndexReader.open(index_dir)).sweep().count == 0
+        again = IndexReader.open(index_dir)
         retimed.restore(again)
         assert again.views[0].stats[:, STAT_CTIME].all()
 
@@ -200,9 +200,9 @@ def test_change_times_accepted_later_are_carried_over(tree):
     root, index_dir = tree
     os.chmod(f"{root}/s2/f11", 0o600)
     rest()
-    assert Sweeper(root, Reader.open(index_dir)).sweep().count == 0
+    assert Sweeper(root, IndexReader.open(index_dir)).sweep().count == 0
     merged(index_dir, [0, 1, 2, 3])
-    (view,) = Reader.open(index_dir).views
+    (view,) = IndexReader.open(index_dir).views
     at = view.names.all().index(b"s2/f11")
     told = int(view.segment.files.numbers("ctime_ns")[at])
     assert told == os.stat(f"{root}/s2/f11").st_ctime_ns
@@ -248,10 +248,10 @@ class TestWhatIsDue:
 def test_a_long_history_of_small_edits_stays_few_segments(tree):
     root, index_dir = tree
     for k in range(12):
-        roads.write(root, {"s0/f00": f"needle {'x' * k}\n"})
+        answers.write(root, {"s0/f00": f"needle {'x' * k}\n"})
         update.update(root, index_dir)
         merge.merge_due(index_dir)
-        reader = Reader.open(index_dir)
+        reader = IndexReader.open(index_dir)
         assert merge.due(reader) is None
         assert len(reader.views) <= 4
     assert len(os.listdir(f"{index_dir}/segments")) == len(reader.views)
@@ -263,7 +263,7 @@ def test_a_segment_whose_files_are_mostly_dead_is_due(tree):
         if os.path.exists(f"{root}/s{k % 3}/f{k:02d}"):
             os.unlink(f"{root}/s{k % 3}/f{k:02d}")
     update.update(root, index_dir)
-    reader = Reader.open(index_dir)
+    reader = IndexReader.open(index_dir)
     assert merge.due(reader) == list(range(len(reader.views)))
     (report,) = merge.merge_due(index_dir)
     assert (report.files, report.segments) == (4, 1)
@@ -272,7 +272,7 @@ def test_a_segment_whose_files_are_mostly_dead_is_due(tree):
 def test_a_merge_that_is_told_to_stop_leaves_the_index_as_it_was(tree):
     _, index_dir = tree
     before, folders = manifest.read(index_dir), sorted(os.listdir(f"{index_dir}/segments"))
-    reader = Reader.open(index_dir)
+    reader = IndexReader.open(index_dir)
     assert merge.merge(index_dir, reader, [0, 1, 2, 3], stop=lambda: True) is None
     assert manifest.read(index_dir) == before
     assert sorted(os.listdir(f"{index_dir}/segments")) == folders
@@ -280,7 +280,7 @@ def test_a_merge_that_is_told_to_stop_leaves_the_index_as_it_was(tree):
 
 def test_two_writers_and_a_generation_that_has_passed_are_busy(tree):
     _, index_dir = tree
-    reader = Reader.open(index_dir)
+    reader = IndexReader.open(index_dir)
     with lock.writer(index_dir), pytest.raises(errors.Busy):
         merge.merge(index_dir, reader, [0, 1])
     merge.merge(index_dir, reader, [0, 1])
@@ -304,13 +304,13 @@ def test_a_damaged_list_is_corrupt_and_nothing_is_written(tree):
 
 def test_searches_are_right_while_merges_come(tree):
     root, index_dir = tree
-    indexed, scan = roads.both(root, index_dir)
-    wanted = roads.ask(scan, "needle")
+    indexed, scan = answers.both(root, index_dir)
+    wanted = answers.ask(scan, "needle")
     wrong, stop = [], threading.Event()
 
     def search():
         while not stop.is_set():
-            found = roads.ask(indexed, "needle")
+            found = answers.ask(indexed, "needle")
             if found != wanted:
                 wrong.append(found)
 

@@ -7,20 +7,19 @@ import time
 import numpy as np
 import pytest
 
-from tests.engine import roads
+from tests.engine import answers
 from triseek import errors
 from triseek.index.build import build, survey
-from triseek.index.changed import Changed
-from triseek.index.reader import Reader
+from triseek.index.reader import IndexReader
 from triseek.index.status import status_of
-from triseek.index.update import commit_changed, text_bytes, update
+from triseek.index.update import Changed, commit_changed, update
 from triseek.store import lock, manifest
 from triseek.store.check import check
 
 
 @pytest.fixture(autouse=True)
 def short_racy_times(monkeypatch):
-    roads.shorten_racy_times(monkeypatch)
+    answers.shorten_racy_times(monkeypatch)
 
 
 @pytest.fixture
@@ -28,22 +27,22 @@ def tree(tmp_path):
     """A root of ten files and its index, come to rest."""
     root, index_dir = str(tmp_path / "root"), str(tmp_path / "index")
     os.makedirs(f"{root}/.git")
-    roads.write(root, {f"f{k}": f"needle {k}\n" for k in range(10)})
+    answers.write(root, {f"f{k}": f"needle {k}\n" for k in range(10)})
     rest()
     build(root, index_dir)
     return root, index_dir
 
 
 def rest():
-    time.sleep(2 * roads.TICK_S)
+    time.sleep(2 * answers.TICK_S)
 
 
 def alone(root, index_dir, *patterns, **more):
     """What the index says without looking at the tree, compared with what a scan says."""
-    indexed, scan = roads.both(root, index_dir)
-    said = roads.ask(indexed, *patterns, sweep=False, **more)
-    assert said == roads.ask(scan, *patterns, **more)
-    return roads.paths(said)
+    indexed, scan = answers.both(root, index_dir)
+    said = answers.ask(indexed, *patterns, sweep=False, **more)
+    assert said == answers.ask(scan, *patterns, **more)
+    return answers.paths(said)
 
 
 @pytest.mark.parametrize("often", [1, 100])
@@ -84,7 +83,7 @@ def test_without_a_change_what_a_killed_writer_left_is_removed_unless_another_is
 
 def test_only_what_changed_is_read_and_the_rest_stays(tree):
     root, index_dir = tree
-    roads.write(root, {"f3": "needle changed\n", "new/x": "needle new\n"})
+    answers.write(root, {"f3": "needle changed\n", "new/x": "needle new\n"})
     os.unlink(f"{root}/f7")
     report = update(root, index_dir)
     assert (report.files_changed, report.files_removed) == (2, 1)
@@ -92,16 +91,16 @@ def test_only_what_changed_is_read_and_the_rest_stays(tree):
     assert alone(root, index_dir, "needle") == sorted(
         [f"f{k}" for k in range(10) if k != 7] + ["new/x"]
     )
-    assert [len(view.names) for view in Reader.open(index_dir).views] == [10, 2]
+    assert [len(view.names) for view in IndexReader.open(index_dir).views] == [10, 2]
 
 
 def test_dead_files_of_several_updates_add_up(tree):
     root, index_dir = tree
     for k in range(5):
-        roads.write(root, {f"f{k}": f"needle again {k}\n"})
+        answers.write(root, {f"f{k}": f"needle again {k}\n"})
         rest()
         update(root, index_dir)
-    reader = Reader.open(index_dir)
+    reader = IndexReader.open(index_dir)
     assert [int(view.alive.sum()) for view in reader.views] == [5, 1, 1, 1, 1, 1]
     assert len(alone(root, index_dir, "needle")) == 10
     assert alone(root, index_dir, "again") == [f"f{k}" for k in range(5)]
@@ -109,10 +108,10 @@ def test_dead_files_of_several_updates_add_up(tree):
 
 def test_a_large_change_is_a_large_delta(tree):
     root, index_dir = tree
-    roads.write(root, {f"f{k}": f"needle other {k}\n" for k in range(9)})
+    answers.write(root, {f"f{k}": f"needle other {k}\n" for k in range(9)})
     report = update(root, index_dir)
     assert (report.rebuilt_full, report.files_changed) == (False, 9)
-    assert [int(view.alive.sum()) for view in Reader.open(index_dir).views] == [1, 9]
+    assert [int(view.alive.sum()) for view in IndexReader.open(index_dir).views] == [1, 9]
 
 
 class TestCommit:
@@ -131,27 +130,27 @@ class TestCommit:
 
     def test_only_the_paths_that_are_named_are_read(self, tree):
         root, index_dir = tree
-        reader = Reader.open(index_dir)
-        roads.write(root, {"f1": "needle one\n", "f2": "nobody told\n", "new": "needle\n"})
+        reader = IndexReader.open(index_dir)
+        answers.write(root, {"f1": "needle one\n", "f2": "nobody told\n", "new": "needle\n"})
         rest()  # what was just written counts as dirty, be it indexed or not
         changed = self.changed(reader, {b"f1", b"f7"}, [b"f1", b"new"], removed=1)
         os.unlink(f"{root}/f7")
         report = commit_changed(root, reader, changed)
         assert (report.files_changed, report.files_removed, report.generation) == (2, 1, 2)
         assert (report.files_seen, report.files_indexed, report.rebuilt_full) == (10, 10, False)
-        after = Reader.open(index_dir)
+        after = IndexReader.open(index_dir)
         assert after.views[1].names.all() == [b"f1", b"new"]
-        assert report.text_bytes == text_bytes(after) == after.manifest.text_bytes
-        indexed, scan = roads.both(root, index_dir)
-        assert roads.ask(indexed, "needle") == roads.ask(scan, "needle")
-        assert indexed.dirt().scan == [b"f2"]
+        assert report.text_bytes == after.text_bytes() == after.manifest.text_bytes
+        indexed, scan = answers.both(root, index_dir)
+        assert answers.ask(indexed, "needle") == answers.ask(scan, "needle")
+        assert indexed.tree_diff().scan == [b"f2"]
 
     def test_without_a_tree_the_older_tables_stay_and_the_delta_has_none(self, tree):
         root, index_dir = tree
-        reader = Reader.open(index_dir)
-        roads.write(root, {"f1": "needle one\n"})
+        reader = IndexReader.open(index_dir)
+        answers.write(root, {"f1": "needle one\n"})
         commit_changed(root, reader, self.changed(reader, {b"f1"}, [b"f1"]))
-        after = Reader.open(index_dir)
+        after = IndexReader.open(index_dir)
         assert after.manifest.tree == reader.manifest.tree == after.manifest.segments[0].id
         assert after.tree_scanned_ns == reader.tree_scanned_ns < after.scanned_ns[1]
         assert not os.path.exists(f"{after.views[1].segment.folder}/directories.arrow")
@@ -161,10 +160,10 @@ class TestCommit:
     def test_with_a_tree_its_tables_are_new(self, tree):
         root, index_dir = tree
         os.makedirs(f"{root}/empty")
-        reader = Reader.open(index_dir)
+        reader = IndexReader.open(index_dir)
         found = survey(root, lambda *_: None)
         commit_changed(root, reader, self.changed(reader, tree=found.tree))
-        after = Reader.open(index_dir)
+        after = IndexReader.open(index_dir)
         assert after.manifest.tree == after.manifest.segments[1].id
         assert after.directories.names("path").all() == [b"", b"empty"]
 
@@ -172,50 +171,50 @@ class TestCommit:
         root, index_dir = tree
         for name in ("f3", "f4"):
             os.unlink(f"{root}/{name}")
-            reader = Reader.open(index_dir)
+            reader = IndexReader.open(index_dir)
             commit_changed(root, reader, self.changed(reader, {name.encode()}, removed=1))
-        assert [len(view.names) for view in Reader.open(index_dir).views] == [10, 0, 0]
+        assert [len(view.names) for view in IndexReader.open(index_dir).views] == [10, 0, 0]
         assert len(alone(root, index_dir, "needle")) == 8
         assert check(index_dir, lambda *_: None)
 
     def test_hidden_places_are_told_apart(self, tree):
         root, index_dir = tree
-        roads.write(root, {".github/w": "needle\n"})
-        reader, path = Reader.open(index_dir), b".github/w"
+        answers.write(root, {".github/w": "needle\n"})
+        reader, path = IndexReader.open(index_dir), b".github/w"
         commit_changed(root, reader, self.changed(reader, (), [path], allowlisted={path}))
         assert ".github/w" not in alone(root, index_dir, "needle")
-        scope = roads.ScopeSpec(allowlist=True)
+        scope = answers.ScopeSpec(allowlist=True)
         assert ".github/w" in alone(root, index_dir, "needle", scope=scope)
 
     def test_a_file_that_is_gone_before_it_is_read_is_no_error(self, tree):
         root, index_dir = tree
-        reader = Reader.open(index_dir)
+        reader = IndexReader.open(index_dir)
         report = commit_changed(root, reader, self.changed(reader, (), [b"never"]))
         assert [skipped.path for skipped in report.skipped] == [b"never"]
         assert len(alone(root, index_dir, "needle")) == 10
 
     def test_a_reader_that_is_not_the_newest_is_busy_and_changes_nothing(self, tree):
         root, index_dir = tree
-        reader = Reader.open(index_dir)
-        roads.write(root, {"f1": "needle one\n"})
+        reader = IndexReader.open(index_dir)
+        answers.write(root, {"f1": "needle one\n"})
         changed = self.changed(reader, {b"f1"}, [b"f1"])
         commit_changed(root, reader, changed)
         current = manifest.read(index_dir)
         with pytest.raises(errors.Busy):
             commit_changed(root, reader, changed)
         with lock.writer(index_dir), pytest.raises(errors.Busy):
-            commit_changed(root, Reader.open(index_dir), changed)
+            commit_changed(root, IndexReader.open(index_dir), changed)
         assert manifest.read(index_dir) == current
 
 
 def test_a_file_that_only_moved_from_hidden_to_shown_is_indexed_anew(tree):
     """A bug: it went on being left out of a search that now lists it."""
     root, index_dir = tree
-    roads.write(root, {".github/w": "needle\n"})
+    answers.write(root, {".github/w": "needle\n"})
     rest()
     update(root, index_dir)
     assert ".github/w" not in alone(root, index_dir, "needle")
-    roads.write(root, {".gitignore": "!.github\n"})
+    answers.write(root, {".gitignore": "!.github\n"})
     rest()
     update(root, index_dir)
     assert ".github/w" in alone(root, index_dir, "needle")
@@ -224,21 +223,21 @@ def test_a_file_that_only_moved_from_hidden_to_shown_is_indexed_anew(tree):
 def test_an_ignore_file_that_changes_nothing_is_learnt_all_the_same(tree):
     """A bug: every later search walked the whole tree, and no update helped."""
     root, index_dir = tree
-    roads.write(root, {"s/x": "needle\n", "s/.gitignore": "# nothing\n"})
+    answers.write(root, {"s/x": "needle\n", "s/.gitignore": "# nothing\n"})
     rest()
     update(root, index_dir)
-    roads.write(root, {"s/.gitignore": "# nothing more\n"})
+    answers.write(root, {"s/.gitignore": "# nothing more\n"})
     rest()
     report = update(root, index_dir)
     assert report.files_changed == 0
-    assert roads.both(root, index_dir)[0].dirt().directories == []
+    assert answers.both(root, index_dir)[0].tree_diff().directories == []
 
 
 def test_folders_alone_are_a_change(tree):
     root, index_dir = tree
     os.makedirs(f"{root}/empty/folder")
     update(root, index_dir)
-    assert b"empty/folder" in Reader.open(index_dir).directories.names("path").all()
+    assert b"empty/folder" in IndexReader.open(index_dir).directories.names("path").all()
 
 
 def test_without_an_index_or_with_a_broken_one_it_is_a_build(tree, tmp_path):
@@ -252,7 +251,7 @@ def test_without_an_index_or_with_a_broken_one_it_is_a_build(tree, tmp_path):
 
 def test_a_second_writer_is_told_that_the_first_is_busy(tree):
     root, index_dir = tree
-    roads.write(root, {"f1": "needle more\n"})
+    answers.write(root, {"f1": "needle more\n"})
     with lock.writer(index_dir):
         with pytest.raises(errors.Busy):
             update(root, index_dir)
@@ -264,12 +263,12 @@ def test_a_second_writer_is_told_that_the_first_is_busy(tree):
 def test_searches_go_on_while_updates_come(tree):
     """Readers take no lock: each sees one whole generation."""
     root, index_dir = tree
-    indexed, _ = roads.both(root, index_dir)
+    indexed, _ = answers.both(root, index_dir)
     wrong, stop = [], threading.Event()
 
     def search():
         while not stop.is_set():
-            paths = roads.paths(roads.ask(indexed, "needle", mode="files"))
+            paths = answers.paths(answers.ask(indexed, "needle", mode="files"))
             if paths != [f"f{k}" for k in range(10)]:
                 wrong.append(paths)
 
@@ -288,10 +287,10 @@ def test_searches_go_on_while_updates_come(tree):
 
 def test_status_counts_what_is_live(tree):
     root, index_dir = tree
-    roads.write(root, {"bin": b"x\0", "f1": "needle changed\n"})
+    answers.write(root, {"bin": b"x\0", "f1": "needle changed\n"})
     os.unlink(f"{root}/f2")
     update(root, index_dir)
-    status = status_of(root, Reader.open(index_dir), dirty=0, fresh=True)
+    status = status_of(root, IndexReader.open(index_dir), dirty=0, fresh=True)
     assert (status.files, status.files_binary, status.segments, status.generation) == (9, 1, 2, 2)
     assert status.text_bytes == 8 * 9 + 15
     assert status.category == "small"

@@ -29,7 +29,7 @@ exec sleep 600
 """Stands for any program that does not end by itself."""
 SITE = """
 import os, sys
-if "triseek.service.apart" in sys.orig_argv or "build" in sys.orig_argv:
+if "triseek.engine.reindex_process" in sys.orig_argv or "build" in sys.orig_argv:
     with open({told!r}, "w") as told:
         print(os.getpid(), file=told)
     while True:
@@ -39,27 +39,27 @@ if "triseek.service.apart" in sys.orig_argv or "build" in sys.orig_argv:
 
 KINDS = {
     "rg": """
-from triseek.engine.backends.ripgrep import Ripgrep
+from triseek.engine.search.backends.ripgrep import Ripgrep
 from triseek.model.search import PatternSpec, SearchRequest, Totals
 from triseek.query.pattern import compile
 request = SearchRequest(pattern=PatternSpec(patterns=("x",)))
 list(Ripgrep(root).search(request, compile(request.pattern), Totals()))
 """,
     "git": """
-from triseek.files import git
+from triseek.files.tree import git
 git.head(root)
 """,
     "reindex": """
-from triseek.service import apart
-apart.reindex(root, "full")
+from triseek.engine import reindex_process
+reindex_process.reindex(root, "full")
 """,
-    "chores": """
-from triseek.daemon.chores import Chores
-Chores().run("build", root)
+    "index_jobs": """
+from triseek.daemon.index_jobs import IndexJobs
+IndexJobs().run("build", root)
 """,
     "doctor": """
-from triseek.harness.checks.host import Host
-Host(cwd=root, program="").run(["git", "--wait"], stdin=b"go\\n", limit_s=600)
+from triseek.agents.doctor.host import DoctorHost
+DoctorHost(cwd=root, program="").run(["git", "--wait"], stdin=b"go\\n", limit_s=600)
 """,
 }
 

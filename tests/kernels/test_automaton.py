@@ -9,16 +9,18 @@ from hypothesis import strategies as st
 from tests.oracle import automaton as oracle
 from tests.oracle import trees
 from triseek.kernels import automaton
-from triseek.query.automaton import build
+from triseek.kernels.formats import LineHits
+from triseek.query.regex.automaton import build
 
 WORD = trees.Chars(((48, 57), (65, 90), (95, 95), (97, 122)))
-EDGE = trees.Look("word")
+EDGE = trees.Assertion("word")
+START, END = trees.Assertion("line_start"), trees.Assertion("line_end")
 PATTERNS = {
     "word": (trees.Concat((EDGE, trees.literal("ab"), EDGE)), rb"\bab\b"),
     "run": (trees.Repeat(WORD, 5, None), rb"[0-9A-Z_a-z]{5,}"),
-    "ends": (trees.Concat((trees.literal("b"), trees.Look("line_end"))), rb"b\Z"),
-    "begins": (trees.Concat((trees.Look("line_start"), trees.literal("a"))), rb"\Aa"),
-    "empty line": (trees.Concat((trees.Look("line_start"), trees.Look("line_end"))), rb"\A\Z"),
+    "ends": (trees.Concat((trees.literal("b"), END)), rb"b\Z"),
+    "begins": (trees.Concat((START, trees.literal("a"))), rb"\Aa"),
+    "empty line": (trees.Concat((START, END)), rb"\A\Z"),
     "every line": (trees.Repeat(trees.literal("a"), 0, None), rb"a*"),
     "never": (trees.Chars(()), rb"(?!)"),
 }  # fmt: skip
@@ -28,15 +30,12 @@ def scanned(dfa, text: bytes, *, begin=0, room=None):
     """All rows of `match_lines`, in calls of `room` rows."""
     room = room or len(text) + 1
     column = np.frombuffer(text, np.uint8)
-    begins, ends = np.empty(room, np.uint64), np.empty(room, np.uint64)
-    verdicts, cursor = np.empty(room, np.uint8), np.array([begin], np.uint64)
+    hits = LineHits(np.empty(room, np.uint64), np.empty(room, np.uint64), np.empty(room, np.uint8))
+    cursor = np.array([begin], np.uint64)
     rows = []
     while True:
-        count = automaton.match_lines(
-            column, int(cursor[0]), len(text), dfa.offsets, dfa.table, dfa.start, dfa.eol_accept,
-            begins, ends, verdicts, cursor,
-        )  # fmt: skip
-        found = zip(begins[:count], ends[:count], verdicts[:count], strict=True)
+        count = automaton.match_lines(column, int(cursor[0]), len(text), dfa, hits, cursor)
+        found = zip(*(values[:count] for values in hits), strict=True)
         rows += [tuple(map(int, row)) for row in found]
         if int(cursor[0]) == len(text):
             return rows
@@ -92,10 +91,9 @@ def test_a_line_alone_gets_the_same_verdict(rng, depth):
         return
     line = trees.text(rng, tree).replace(b"\n", b" ")
     text = np.frombuffer(b"ab\n" + line + b"\nab", np.uint8)
-    fields = dfa.offsets, dfa.table, dfa.start, dfa.eol_accept
     wanted = oracle.verdict(dfa, line)
-    assert automaton.line_matches(text, 3, 3 + len(line), *fields) == wanted
-    assert automaton.line_matches(text, 3, 4 + len(line), *fields) == wanted
+    assert automaton.line_matches(text, 3, 3 + len(line), dfa) == wanted
+    assert automaton.line_matches(text, 3, 4 + len(line), dfa) == wanted
 
 
 def test_scanning_begins_where_it_is_told_to():

@@ -5,8 +5,9 @@ from hypothesis import strategies as st
 
 from tests.oracle import blocks as oracle
 from tests.oracle import trigrams
-from triseek.files import text as decoding
+from triseek.files.tree import text as decoding
 from triseek.kernels import blocks
+from triseek.kernels.formats import BlockBuffers
 from triseek.kernels.jit import is_compiled
 
 LINES = st.lists(
@@ -31,14 +32,13 @@ class Extraction:
         self.pairs = np.empty(room, np.uint32)
         kinds = (np.uint32, np.uint64, np.uint64, np.uint32, np.uint8, np.uint64)
         self.columns = tuple(np.empty(1000, kind) for kind in kinds)
+        self.buffers = BlockBuffers(self.state, self.seen, self.pairs, *self.columns)
 
     def add(self, text, begin, end, offset, file=0):
-        return blocks.extract(
-            text, begin, end, offset, file, self.state, self.seen, self.pairs, *self.columns
-        )
+        return blocks.extract(text, begin, end, offset, file, self.buffers)
 
     def finish(self, size, file=0):
-        return blocks.finish(size, file, self.state, self.seen, self.pairs, *self.columns)
+        return blocks.finish(size, file, self.buffers)
 
     def take(self, text: bytes, cuts=(), file=0):
         """A whole file in chunks that end at `cuts`; its line count."""
@@ -143,7 +143,7 @@ def test_a_nul_anywhere_in_a_chunk_makes_a_file_binary_and_abandon_leaves_no_tra
     binary = np.frombuffer(bytes(text), np.uint8)
     assert found.add(binary, 0, len(binary), len(before), 1) == 1
 
-    blocks.abandon(1, len(pairs[0]), found.state, found.seen, found.pairs)
+    blocks.abandon(1, len(pairs[0]), found.buffers)
 
     assert not found.seen.any()
     assert (found.rows, found.grams) == (rows, pairs)
@@ -184,10 +184,7 @@ def test_whole_files_in_an_arena_are_taken_until_one_is_left_to_the_caller(texts
     lines, outcome = np.zeros(len(lengths), np.int64), np.zeros(len(lengths), np.uint8)
     found, at = Extraction(), 0
     while at < len(lengths):
-        at = blocks.extract_files(
-            arena, begins, lengths, at, 10, found.state, found.seen, found.pairs, *found.columns,
-            lines, outcome,
-        )  # fmt: skip
+        at = blocks.extract_files(arena, begins, lengths, at, 10, found.buffers, lines, outcome)
         if at < len(lengths):
             assert outcome[at] == blocks.LEFT
             at += 1
@@ -205,10 +202,7 @@ def test_a_file_that_could_not_be_read_is_left_to_the_caller():
     lengths, begins = np.array([-1], np.int64), np.zeros(1, np.int64)
     lines, outcome = np.zeros(1, np.int64), np.zeros(1, np.uint8)
     found = Extraction()
-    at = blocks.extract_files(
-        arena, begins, lengths, 0, 0, found.state, found.seen, found.pairs, *found.columns,
-        lines, outcome,
-    )  # fmt: skip
+    at = blocks.extract_files(arena, begins, lengths, 0, 0, found.buffers, lines, outcome)
     assert (at, outcome[0]) == (0, blocks.LEFT)
 
 

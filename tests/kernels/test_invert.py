@@ -61,9 +61,7 @@ def test_encoded_lists_are_varints_of_steps_with_the_first_block_apart(lists):
     offsets, out = np.empty(n + 1, np.uint64), np.zeros(5 * len(listed) + 3, np.uint8)
     firsts, lasts = np.empty(n, np.uint32), np.empty(n, np.uint32)
 
-    size = invert.encode_lists(
-        np.arange(n, dtype=np.uint32), frequency, n, listed, offsets, firsts, lasts, out
-    )
+    size = invert.encode_lists(frequency, n, listed, offsets, firsts, lasts, out)
 
     parts = [out[int(a) : int(b)].tobytes() for a, b in pairwise(offsets)]
     steps = [[b - a for a, b in pairwise(row)] for row in rising]

@@ -162,7 +162,7 @@ def encode_batch(blocks, lists):
     firsts, lasts = np.empty(n, np.uint32), np.empty(n, np.uint32)
     frequency = column([len(numbers) for numbers in kept.values()])
     listed = column([number for numbers in kept.values() for number in numbers])
-    invert.encode_lists(column(list(kept)), frequency, n, listed, offsets, firsts, lasts, data)
+    invert.encode_lists(frequency, n, listed, offsets, firsts, lasts, data)
     return blocks, kept, offsets, firsts, lasts, data
 
 

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.kernels.test_fetch import Names
-from triseek.files.walk import path_order
+from triseek.files.tree.walk import path_order
 from triseek.kernels import fetch, sweep
 
 compiled = pytest.mark.skipif(

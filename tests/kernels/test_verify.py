@@ -9,10 +9,15 @@ from hypothesis import strategies as st
 
 from tests.oracle import lines as oracle
 from triseek.kernels import fetch, verify
-from triseek.kernels.rows import ROW
-from triseek.query import automaton
+from triseek.kernels.formats import ROW, Dfa, LineHits, Needles, read_only
+from triseek.query.regex import automaton
 
-NO_DFA = (np.zeros(256, np.uint32), np.zeros(1, np.uint16), 0, np.zeros(1, np.uint8))
+NO_DFA = Dfa(
+    read_only(np.zeros(256, np.uint32)),
+    read_only(np.zeros(1, np.uint16)),
+    0,
+    read_only(np.zeros(1, np.uint8)),
+)
 TEXTS = st.lists(
     st.sampled_from([b"ab", b"abc", b"b", b" ", b"_", b"\n", b"\n", b"c", b"-", b"\xc3\xa9"]),
     max_size=40,
@@ -25,16 +30,17 @@ NEEDLES = st.lists(
 def packed(needles):
     starts = np.concatenate(([0], np.cumsum([len(needle) for needle in needles])))
     rare = np.array([at for needle in needles for at in (0, len(needle) - 1)], np.int64)
-    return np.frombuffer(b"".join(needles), np.uint8), starts.astype(np.int64), rare
+    text = np.frombuffer(b"".join(needles), np.uint8)
+    return Needles(text, read_only(starts.astype(np.int64)), read_only(rare))
 
 
 def found_lines(text, needles, confirm, dfa=NO_DFA):
     """Every (begin, end, verdict) of `next_line`, line after line."""
-    column, args = np.frombuffer(text, np.uint8), packed(needles)
+    column, strings = np.frombuffer(text, np.uint8), packed(needles)
     found = np.full(2 + len(needles), -1, np.int64)
     at, rows = 0, []
     while True:
-        verdict = verify.next_line(column, at, len(text), confirm, *args, *dfa, found)
+        verdict = verify.next_line(column, at, len(text), confirm, strings, dfa, found)
         if verdict == 0:
             return rows
         rows.append((int(found[0]), int(found[1]), int(verdict)))
@@ -90,9 +96,8 @@ def test_the_automaton_confirms_a_needles_line():
     from triseek.query.pattern import compile as compile_pattern
 
     dfa = automaton.build(compile_pattern(PatternSpec(patterns=("^ab.*c$",))).tree)
-    fields = dfa.offsets, dfa.table, dfa.start, dfa.eol_accept
     text = b"ab c\nxab c\nab-c\nab\xc3\xa9c\nab"
-    found = found_lines(text, [b"ab"], verify.CONFIRM_AUTOMATON, fields)
+    found = found_lines(text, [b"ab"], verify.CONFIRM_AUTOMATON, dfa)
     assert found == [(0, 5, 1), (11, 16, 1), (16, 22, 2)]
 
 
@@ -130,10 +135,10 @@ class Call:
         n = len(self.contents)
         return verify.verify_files(
             self.directory, self.blob, self.starts, np.arange(n), self.edges, self.offsets,
-            self.sizes, self.lines, self.expected, first, n, self.options, *self.needles, *NO_DFA,
+            self.sizes, self.lines, self.expected, first, n, self.options, self.needles, NO_DFA,
             np.zeros(fetch.SCRATCH_BYTES, np.uint8), np.zeros(arena, np.uint8),
             np.zeros(fetch.STAT_SLOTS, np.int64), np.full(3, -1, np.int64),
-            np.empty(8, np.uint64), np.empty(8, np.uint64), np.empty(8, np.uint8),
+            LineHits(np.empty(8, np.uint64), np.empty(8, np.uint64), np.empty(8, np.uint8)),
             np.zeros(1, np.uint64), self.found, self.flag, self.text,
             self.counts, self.outcome, self.room,
         )  # fmt: skip

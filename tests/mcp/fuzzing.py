@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tests.mcp.speaking import call, hello, notice, request
-from triseek.mcp.stdio import LINE_MAX
-from triseek.service.tools import TOOLS
+from triseek.app.registry import TOOLS
+from triseek.mcp.wire_lines import LINE_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

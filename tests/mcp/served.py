@@ -15,10 +15,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+from triseek.app import registry
 from triseek.ipc import ending
-from triseek.mcp import server
+from triseek.mcp import backends, pipe, server
 from triseek.mcp.serve import serve
-from triseek.service import tools
 
 FOLDER = Path(sys.argv[1])
 
@@ -33,7 +33,7 @@ class Request:
     weight: int = 0
 
 
-def answer(_desk: Any, request: Request, call: Any) -> dict[str, Any]:
+def answer(_context: Any, request: Request, call: Any) -> dict[str, Any]:
     if request.noise:
         make_noise()
     if request.wait_for:
@@ -54,14 +54,17 @@ def make_noise() -> None:
     ctypes.CDLL(None).fflush(None)
 
 
-tools.TOOLS = tuple(
+registry.TOOLS = tuple(
     dataclasses.replace(tool, request=Request, answer=answer)
     if tool.name == "index_status"
     else tool
-    for tool in tools.TOOLS
+    for tool in registry.TOOLS
 )
 if "--limit" in sys.argv:
     server.TIMED = frozenset(("index_status",))
     server.LIMIT_S = float(sys.argv[3])
-serve(str(FOLDER), ["search"], sys.argv[3] if "--http" in sys.argv else None)
+if "--http" in sys.argv:
+    serve(str(FOLDER), "search", sys.argv[3])
+else:
+    pipe.serve(backends.Opener(str(FOLDER), "search"))
 ending.now(0)  # as `triseek mcp serve` ends

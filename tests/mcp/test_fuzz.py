@@ -7,11 +7,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from mcp_types import JSONRPCRequest
 
-from tests.mcp.fuzzing import TREE, Expected, Fuzzer, expected_of
+from tests.mcp.fuzzing import TREE, Expected, Fuzzer
 from tests.mcp.speaking import SERVE, Spoken, greeted, request
-from triseek.mcp import stdio
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -71,32 +69,3 @@ def test_some_hundred_messages(repo: Any, seed: int) -> None:
 def test_ten_thousand_messages(repo: Any, seed: int) -> None:
     with greeted([*SERVE, repo(TREE)]) as server:
         fuzz(server, seed, 2_500)
-
-
-@pytest.mark.parametrize("seed", range(300))
-def test_a_line_is_read_as_its_slow_twin_reads_it(seed: int) -> None:
-    fuzzer = Fuzzer(seed)
-    for kind in (fuzzer.mutated, fuzzer.malformed, fuzzer.unheard):
-        for line in kind():
-            for data in filter(bytes.strip, line.data.split(b"\n")):
-                assert_agreed(data, expected_of(data))
-
-
-def assert_agreed(line: bytes, expected: Expected) -> None:
-    read = outcome(line)
-    if isinstance(read, stdio.Invalid):
-        assert expected.is_answered
-        assert expected.number == read.error.id
-        assert expected.fits(read.error.model_dump())
-    elif isinstance(read, JSONRPCRequest):
-        assert expected.is_answered
-        assert expected.number == read.id
-    else:
-        assert not expected.is_answered
-
-
-def outcome(line: bytes) -> object:
-    try:
-        return stdio.parse(line)
-    except stdio.Invalid as invalid:
-        return invalid

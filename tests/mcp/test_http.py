@@ -31,10 +31,10 @@ from tests.mcp.speaking import (
     request,
     until,
 )
+from triseek.app.registry import TOOLS
 from triseek.errors import InvalidRequest
 from triseek.loopback.address import Address
 from triseek.mcp.http import BODY_MAX, SESSIONS_MAX
-from triseek.service.tools import TOOLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

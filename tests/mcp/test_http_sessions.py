@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from triseek.mcp.http_sessions import HEADER, Sessions
+from triseek.mcp.http_sessions import HEADER, HttpSessions
 
 
 class Inner:
@@ -53,7 +53,7 @@ async def asked(app, session="", method="POST", path="/"):
 
 async def the_idlest_makes_room():
     inner = Inner(3)
-    app = Sessions(inner, 3)
+    app = HttpSessions(inner, 3)
     for _ in range(3):
         assert await asked(app) == 200
     assert await asked(app, "s1") == 200
@@ -69,7 +69,7 @@ async def the_idlest_makes_room():
 
 async def what_works_is_not_ended():
     inner = Inner(2)
-    app = Sessions(inner, 2)
+    app = HttpSessions(inner, 2)
     assert [await asked(app), await asked(app)] == [200, 200]
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(lambda: asked(app, "s1", path="/wait"))
@@ -85,7 +85,7 @@ async def what_works_is_not_ended():
 
 async def a_stream_is_no_work():
     inner = Inner(1)
-    app = Sessions(inner, 1)
+    app = HttpSessions(inner, 1)
     assert await asked(app) == 200
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(lambda: asked(app, "s1", method="GET", path="/wait"))
@@ -97,7 +97,7 @@ async def a_stream_is_no_work():
 
 async def who_leaves_is_forgotten():
     inner = Inner(2)
-    app = Sessions(inner, 2)
+    app = HttpSessions(inner, 2)
     assert [await asked(app), await asked(app)] == [200, 200]
     assert await asked(app, "s1", method="DELETE") == 200
     assert await asked(app) == 200

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from triseek.mcp.instructions import INSTRUCTIONS, MOST
-from triseek.service.tools import TOOLS
+from triseek.app.registry import TOOLS
+from triseek.mcp.server import INSTRUCTIONS, INSTRUCTIONS_MAX
 
 RULE = 300
 
 
 def test_no_client_cuts_the_instructions():
-    assert len(INSTRUCTIONS) < MOST
+    assert len(INSTRUCTIONS) < INSTRUCTIONS_MAX
 
 
 @pytest.mark.parametrize("word", ["grep", "rg", "find", "search_content", "find_files", "instead"])

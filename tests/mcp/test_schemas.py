@@ -7,10 +7,12 @@ import json
 import pytest
 from jsonschema import Draft202012Validator
 
-from triseek.mcp import arguments, schemas
+from triseek.app import arguments
+from triseek.app.registry import TOOLS
+from triseek.app.wings import TOOLSETS
+from triseek.mcp import schemas
 from triseek.mcp.server import _listed
-from triseek.service.envelopes import tokens
-from triseek.service.tools import TOOLS, TOOLSETS
+from triseek.model import token_estimate
 from triseek.sessions import hydration
 
 VERB = {verb.name: verb for verb in TOOLS}
@@ -30,7 +32,7 @@ def listed():
 
 
 def test_the_list_of_tools_costs_an_agent_little():
-    assert tokens(json.dumps({"tools": listed()}, separators=(",", ":"))) < LIST_TOKENS
+    assert token_estimate.of_json({"tools": listed()}) < LIST_TOKENS
 
 
 @each_verb

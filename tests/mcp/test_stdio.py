@@ -37,7 +37,7 @@ from tests.mcp.speaking import (
     until,
 )
 from triseek import __version__
-from triseek.service.tools import TOOLS
+from triseek.app.registry import TOOLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -215,7 +215,7 @@ def builders_of(server: Spoken) -> list[int]:
     return [
         pid
         for pid in children_of(server.process.pid)
-        if b"triseek.service.apart" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        if b"triseek.engine.reindex_process" in Path(f"/proc/{pid}/cmdline").read_bytes()
     ]
 
 
@@ -343,9 +343,10 @@ def test_a_client_that_is_gone_ends_the_server_quietly(
 def test_the_first_answers_wait_for_no_compiler(tree: str) -> None:
     script = (
         "import sys\n"
-        "from triseek.mcp import startup\n"
+        "from triseek.daemon import standalone\n"
         "heavy = lambda: sorted({'numba', 'pyarrow', 'typer'} & set(sys.modules))\n"
-        "startup.Startup.begin = lambda *_: print('loaded', heavy(), file=sys.stderr, flush=True)\n"
+        "loaded = lambda *_: print('loaded', heavy(), file=sys.stderr, flush=True)\n"
+        "standalone.Startup.begin = loaded\n"
         "from triseek.cli import main\n"
         f"sys.argv = ['triseek', 'mcp', 'serve', '--repo', {tree!r}]\n"
         "main.main()\n"

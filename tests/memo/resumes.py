@@ -11,7 +11,7 @@ from tests.memo.agents import Output
 from tests.memo.clients import Result
 from tests.memo.tree import lines_of, rendered
 from tests.memo.uses import Line
-from triseek.sessions.memo.memo import Asked, Primed, PrimedFile
+from triseek.memo.memo import Asked, Primed, PrimedFile
 
 if TYPE_CHECKING:
     from tests.memo.agents import Agent

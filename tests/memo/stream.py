@@ -15,9 +15,9 @@ from tests.memo.resumes import INSTRUCTIONS, Resumes
 from tests.memo.transcripts import OfClaude, OfCodex
 from tests.memo.tree import Tree
 from tests.memo.uses import Reader, Use, shown
-from triseek.service.observing import Observer
-from triseek.service.service import Service
-from triseek.sessions.memo.memo import Asked, Memo
+from triseek.app.hook_handler import HookHandler
+from triseek.engine.service import Service
+from triseek.memo.memo import Asked, Memo
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,7 +56,7 @@ class Stream:
 
     def _start(self) -> None:
         self.memo = Memo(str(self._folder / "memo"), clock=lambda: self.now)
-        self.observer = Observer(self.service, self.memo, lambda _action: None)
+        self.hook_handler = HookHandler(self.service, self.memo, lambda _action: None)
 
     def close(self) -> None:
         self.memo.close()
@@ -117,7 +117,7 @@ class Stream:
 
     def _heard(self, agent: Agent, said: Said) -> str:
         payload = json.dumps(said.payload).encode()
-        answer = self.observer.hook(payload, said.event, agent.client.name, agent.cwd)
+        answer = self.hook_handler.hook(payload, said.event, agent.client.name, agent.cwd)
         agent.heard_at = self.now
         agent.is_known = True
         return answer

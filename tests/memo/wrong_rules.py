@@ -5,18 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from triseek.service import observing
-from triseek.sessions.memo import (
-    asking,
-    context,
-    look,
-    memo,
-    primed,
-    reading,
-    spans,
-    state,
-    verdict,
-)
+from triseek.app import hook_handler
+from triseek.memo import asking, context, look, memo, output_match, primed, state, verdict
+from triseek.model import spans
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,24 +24,26 @@ class Everything(frozenset):
 
 def ignore_ranges(patch: pytest.MonkeyPatch) -> None:
     """Who has seen some lines has seen them all."""
-    read = reading.read
+    read = output_match.read
 
     def whole(use: Any) -> list[Any]:
         return [one._replace(shown=one.look.whole if one.shown else ()) for one in read(use)]
 
-    patch.setattr(reading, "read", whole)
+    patch.setattr(output_match, "read", whole)
 
 
 def believe_claims(patch: pytest.MonkeyPatch) -> None:
     """What was asked for was shown, whatever the output says."""
     patch.setattr(
-        reading, "shown", lambda _output, claims: [spans.of(one.first, one.last) for one in claims]
+        output_match,
+        "shown",
+        lambda _output, claims: [spans.of(one.first, one.last) for one in claims],
     )
 
 
 def ignore_hash(patch: pytest.MonkeyPatch) -> None:
     """A file is what it was."""
-    patch.setattr(look.Look, "digest", property(lambda _self: "same"))
+    patch.setattr(look.FileText, "digest", property(lambda _self: "same"))
 
 
 def ignore_agent(patch: pytest.MonkeyPatch) -> None:
@@ -66,19 +59,19 @@ def ignore_session(patch: pytest.MonkeyPatch) -> None:
 
 
 def _context(patch: pytest.MonkeyPatch, **same: str) -> None:
-    read = observing.hooks.read
+    read = hook_handler.hooks.read
 
     def one_for_all(payload: bytes, **how: str) -> Any:
         told = read(payload, **how)
         return told and replace(told, context=replace(told.context, **same))
 
-    patch.setattr(observing.hooks, "read", one_for_all)
+    patch.setattr(hook_handler.hooks, "read", one_for_all)
 
 
 def believe_everything(patch: pytest.MonkeyPatch) -> None:
     """Nothing ever leaves a view but by a hook that says so."""
-    evidence = observing._evidence
-    patch.setattr(observing, "_evidence", lambda told: evidence(told) and Everything)
+    evidence = hook_handler._evidence
+    patch.setattr(hook_handler, "_evidence", lambda told: evidence(told) and Everything)
 
 
 def forget_nothing(patch: pytest.MonkeyPatch) -> None:
@@ -99,17 +92,17 @@ def deny_all_that_reads(patch: pytest.MonkeyPatch) -> None:
 
 def never_take_back(patch: pytest.MonkeyPatch) -> None:
     """What is read after all was saved all the same."""
-    settle = context.Seen.settle
+    settle = context.SeenFile.settle
 
     def settled(self: Any, *how: Any, **more: Any) -> list[Any]:
         return [one._replace(counted=False) for one in settle(self, *how, **more)]
 
-    patch.setattr(context.Seen, "settle", settled)
+    patch.setattr(context.SeenFile, "settle", settled)
 
 
 def count_whole_files(patch: pytest.MonkeyPatch) -> None:
     """A refused line saves the whole file."""
-    patch.setattr(look.Look, "tokens_of", lambda self, _asked: self.tokens)
+    patch.setattr(look.FileText, "tokens_of", lambda self, _asked: self.tokens)
 
 
 def ignore_time(patch: pytest.MonkeyPatch) -> None:

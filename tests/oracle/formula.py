@@ -1,6 +1,6 @@
 """Trigrams as a set, and whether a formula holds of them."""
 
-from triseek.query.grams import All, And, Gram, Never, Or
+from triseek.query.trigrams.formula import All, And, Gram, Never, Or
 
 
 def grams(text: bytes) -> set[int]:

@@ -1,12 +1,12 @@
 """What a pattern tree means, position by position: the twin of every automaton we have.
 
 A set of places goes in, the set of places a match may end at comes out. Nothing is compiled,
-nothing is skipped, so it can be read beside `query/syntax.py` and believed.
+nothing is skipped, so it can be read beside `query/regex/syntax.py` and believed.
 """
 
 import re
 
-from triseek.query.syntax import Alternate, Bytes, Chars, Concat, Empty, Look, Repeat
+from triseek.query.regex.syntax import Alternate, Assertion, Bytes, Chars, Concat, Empty, Repeat
 
 
 def matches(tree, text: bytes) -> bool:
@@ -24,7 +24,7 @@ def ends(node, text: bytes, starts: set[int]) -> set[int]:
             return {at + len(c.encode()) for at, c in found if c and is_in(ord(c), ranges)}
         case Bytes(ranges):
             return {at + 1 for at in starts if at < len(text) and is_in(text[at], ranges)}
-        case Look():
+        case Assertion():
             return {at for at in starts if holds(node, text, at)}
         case Concat(parts):
             for part in parts:

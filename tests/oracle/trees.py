@@ -8,7 +8,7 @@ from itertools import product
 
 from hypothesis import strategies as st
 
-from triseek.query.syntax import Alternate, Bytes, Chars, Concat, Empty, Look, Repeat
+from triseek.query.regex.syntax import Alternate, Assertion, Bytes, Chars, Concat, Empty, Repeat
 
 rngs = st.integers(0, 2**63).map(random.Random)
 """Not `st.randoms()`, which shrinks better and draws thirty times as slowly."""
@@ -74,7 +74,7 @@ def leaf(rng, *, wide: bool):
     if kind < 9:
         return Chars(rng.choice(CLASSES + WIDE_CLASSES if wide else CLASSES))
     if kind == 9:
-        return Look(rng.choice(ASCII_LOOKS + TEXT_LOOKS if wide else ASCII_LOOKS))
+        return Assertion(rng.choice(ASCII_LOOKS + TEXT_LOOKS if wide else ASCII_LOOKS))
     if kind == 10:
         return Bytes(((97, 98), (0x80, 0xFF)) if wide else ((97, 98), (107, 107)))
     return Empty()
@@ -84,7 +84,11 @@ def tiny(rng, depth: int, *, looks: bool):
     """A random tree over a and b, small enough to be held against every short text."""
     if depth == 0:
         leaves = [Chars(((97, 97),)), Chars(((98, 98),)), Chars(((97, 98),))]
-        return Look(rng.choice(ASCII_LOOKS)) if looks and rng.random() < 0.2 else rng.choice(leaves)
+        return (
+            Assertion(rng.choice(ASCII_LOOKS))
+            if looks and rng.random() < 0.2
+            else rng.choice(leaves)
+        )
     below = [tiny(rng, rng.randrange(depth), looks=looks) for _ in range(rng.randrange(1, 5))]
     if rng.random() < 0.3:
         low, more = rng.randrange(4), rng.choice((None, 0, 1, 2))
@@ -161,7 +165,7 @@ def to_python(node) -> str:
             known = [(low, min(high, 255)) for low, high in ranges if low < 256]
             spelled = "".join(f"\\x{low:02x}-\\x{high:02x}" for low, high in known)
             return f"[{spelled}]" if known else r"(?!)"
-        case Look(kind):
+        case Assertion(kind):
             return PYTHON_LOOKS[kind]
         case Concat(parts):
             return "".join(f"(?:{to_python(part)})" for part in parts)

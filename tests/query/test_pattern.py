@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from tests.query.strategies_patterns import lines, patterns
 from triseek.errors import InvalidQuery
 from triseek.model.search import PatternSpec
-from triseek.query.exact import ExactMatcher
 from triseek.query.pattern import Pattern
 from triseek.query.pattern import compile as compiled
+from triseek.query.regex.exact import ExactMatcher
 
 
 def spans(pattern, text, **options):
@@ -43,7 +43,7 @@ options = st.fixed_dictionaries(
 
 @settings(max_examples=300, deadline=None)
 @given(patterns(), options, st.lists(lines, min_size=1, max_size=8))
-def test_every_road_gives_what_the_exact_matcher_gives(pattern, options, texts):
+def test_every_backend_gives_what_the_exact_matcher_gives(pattern, options, texts):
     try:
         found = Pattern(PatternSpec(patterns=(pattern,), **options))
     except InvalidQuery:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from triseek.model.search import PatternSpec
-from triseek.query.grams import ALL
 from triseek.query.pattern import compile as compile_pattern
 from triseek.query.plan import plan
+from triseek.query.trigrams.formula import ALL
 
 
 @pytest.mark.parametrize(

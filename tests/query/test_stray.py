@@ -4,7 +4,7 @@ import subprocess
 import pytest
 
 from tests import rg
-from triseek.engine.backends import lines
+from triseek.engine.search.backends import lines
 from triseek.model.search import PatternSpec, SearchRequest
 from triseek.query import stray
 from triseek.query.pattern import Pattern

@@ -1,6 +1,6 @@
 """Run ripgrep's own integration tests with triseek in the place of rg.
 
-`python -m tests.ripgrep_own [ROAD...] [--filter NAME...]` runs them on each of these roads:
+`python -m tests.ripgrep_own [BACKEND...] [--filter NAME...]` runs them on each of these backends:
 
 - `scan`: `--engine scan`, which uses no index and no rg;
 - `auto`: no index, so ripgrep where its answer is the same;
@@ -38,7 +38,7 @@ VERSION = rg.VERSION.decode().split()[1]
 BUILT = Path(sys.prefix) / "ripgrep-own"
 """Where the crate's source and its test program are kept."""
 EXPECTED = Path(__file__).with_name("expected_failures.txt")
-ROADS = {
+BACKENDS = {
     "scan": ("--no-daemon", "--engine", "scan"),
     "auto": ("--no-daemon",),
     "index": ("--no-daemon",),
@@ -57,16 +57,18 @@ _RESULT = re.compile(r"^test (\S+) \.\.\. (ok|FAILED)$", re.MULTILINE)
 
 
 def main(words: list[str] | None = None) -> int:
-    """Run the tests on each road; 0 if all results are as expected."""
+    """Run the tests on each backend; 0 if all results are as expected."""
     parser = argparse.ArgumentParser(prog="python -m tests.ripgrep_own")
-    parser.add_argument("road", nargs="*", help=f"of {', '.join(ROADS)}; scan and auto if omitted")
+    parser.add_argument(
+        "backend", nargs="*", help=f"of {', '.join(BACKENDS)}; scan and auto if omitted"
+    )
     parser.add_argument("--filter", nargs="+", default=[], help="parts of names of tests")
     asked = parser.parse_args(words)
-    roads = asked.road or ["scan", "auto"]
-    if unknown := set(roads) - set(ROADS):
-        parser.error(f"unknown road: {', '.join(sorted(unknown))}")
+    backends = asked.backend or ["scan", "auto"]
+    if unknown := set(backends) - set(BACKENDS):
+        parser.error(f"unknown backend: {', '.join(sorted(unknown))}")
     program = built()
-    as_expected = [_is_as_expected(program, road, asked.filter) for road in roads]
+    as_expected = [_is_as_expected(program, backend, asked.filter) for backend in backends]
     return int(not all(as_expected))
 
 
@@ -100,21 +102,21 @@ def _download(source: Path) -> None:
         shutil.move(Path(folder) / "vendored" / source.name, source)
 
 
-def _is_as_expected(program: Path, road: str, filters: list[str]) -> bool:
+def _is_as_expected(program: Path, backend: str, filters: list[str]) -> bool:
     expected = expected_failures()
-    results = run(program, road, filters)
+    results = run(program, backend, filters)
     failed = {name for name, result in results.items() if result == "FAILED"}
     unexpected = sorted(failed - set(expected))
     mended = sorted(name for name in expected if results.get(name) == "ok")
     unknown = [] if filters else sorted(set(expected) - set(results))
     for name in unexpected:
-        print(f"{road}: {name} failed")
+        print(f"{backend}: {name} failed")
     for name in mended:
-        print(f"{road}: {name} passes: take it out of {EXPECTED.name}")
+        print(f"{backend}: {name} passes: take it out of {EXPECTED.name}")
     for name in unknown:
-        print(f"{road}: there is no test {name}: take it out of {EXPECTED.name}")
+        print(f"{backend}: there is no test {name}: take it out of {EXPECTED.name}")
     passed, due = len(results) - len(failed), len(failed) - len(unexpected)
-    print(f"{road}: {passed} of {len(results)} passed, {due} failed as expected", flush=True)
+    print(f"{backend}: {passed} of {len(results)} passed, {due} failed as expected", flush=True)
     return bool(results) and not (unexpected or mended or unknown)
 
 
@@ -124,18 +126,18 @@ def expected_failures() -> dict[str, str]:
     return dict(line.split(maxsplit=1) for line in lines)
 
 
-def run(program: Path, road: str, filters: list[str]) -> dict[str, str]:
-    """Run the tests on one road: `ok` or `FAILED` for each. What failed says why on stderr."""
+def run(program: Path, backend: str, filters: list[str]) -> dict[str, str]:
+    """Run the tests on one backend: `ok` or `FAILED` for each. What failed says why on stderr."""
     with tempfile.TemporaryDirectory(prefix="ripgrep-own-") as folder:
         top = Path(folder)
         environment = _environment(top)
         (top / "deps").mkdir()
         placed = top / "deps" / program.name
         shutil.copy(program, placed)
-        (top / "rg").write_text(_script(road, environment))
+        (top / "rg").write_text(_script(backend, environment))
         (top / "rg").chmod(0o755)
         _triseek(environment, "warmup")
-        with _daemon(environment) if road == "daemon" else _nothing():
+        with _daemon(environment) if backend == "daemon" else _nothing():
             done = subprocess.run(
                 (placed, *filters), env=environment, stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE, text=True, errors="replace", check=False,
@@ -163,14 +165,14 @@ def _environment(top: Path) -> dict[str, str]:
     }
 
 
-def _script(road: str, environment: Mapping[str, str]) -> str:
+def _script(backend: str, environment: Mapping[str, str]) -> str:
     """What the tests start as `rg`."""
     triseek = shlex.quote(TRISEEK)
     named = ("HOME", "TRISEEK_HOME", "NUMBA_CACHE_DIR", "PATH")
     lines = [f"export {name}={shlex.quote(environment[name])}" for name in named]
-    if road == "index":
+    if backend == "index":
         lines.append(f"{triseek} build . >/dev/null 2>&1 </dev/null")
-    flags = shlex.join(ROADS[road])
+    flags = shlex.join(BACKENDS[backend])
     return "\n".join(["#!/bin/sh", *lines, f'exec {triseek} {flags} "$@"', ""])
 
 

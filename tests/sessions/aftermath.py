@@ -7,7 +7,7 @@ import os
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from triseek.model.session import Entry
+from triseek.model.session import LogEntry
 from triseek.sessions import snapshot_files
 from triseek.sessions.action_log import NAME
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Log(NamedTuple):
     """A session's log, as it is found."""
 
-    entries: list[Entry]
+    entries: list[LogEntry]
     torn: bool
     """Whether something stands behind the last whole line."""
 
@@ -31,7 +31,7 @@ def logs(folder: Path) -> Mapping[str, Log]:
 
 def log(path: Path) -> Log:
     *lines, tail = path.read_bytes().split(b"\n")
-    entries = [Entry.read(json.loads(line)) for line in lines]
+    entries = [LogEntry.read(json.loads(line)) for line in lines]
     assert all(entry.session_id == path.parent.name for entry in entries)
     numbers = [entry.entry_id for entry in entries]
     assert numbers == sorted(set(numbers)), "a number twice, or out of order"

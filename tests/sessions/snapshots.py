@@ -9,7 +9,7 @@ import tarfile
 from triseek.model.snapshot import FileSeen, GitState, SearchRun, WorkingSet
 from triseek.sessions import snapshot
 from triseek.sessions.lifecycle import Sessions
-from triseek.sessions.snapshot import Circumstances, Snapshots, Wanted
+from triseek.sessions.snapshot import Circumstances, Snapshots, WantedPin
 
 ABOUT = Circumstances(
     GitState(
@@ -30,7 +30,7 @@ WORK = WorkingSet(
     ],
     frecency_top_n=[("src/a.py", 2.5)],
 )
-PINNED = (Wanted("src/a.py", 2, 3),)
+PINNED = (WantedPin("src/a.py", 2, 3),)
 
 
 class Kept:

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from triseek.errors import StateUnwritable
-from triseek.model.session import Entry
+from triseek.model.session import LogEntry
 from triseek.sessions.action_log import LINE_MAX, ActionLog, Counted
 
 
 def entry(number, **payload):
-    return Entry(entry_id=number, session_id="s", ts=7, kind="read", payload=payload)
+    return LogEntry(entry_id=number, session_id="s", ts=7, kind="read", payload=payload)
 
 
 def ids(log):

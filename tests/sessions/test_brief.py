@@ -10,19 +10,19 @@ from hypothesis import strategies as st
 
 from tests.sessions.snapshots import ABOUT, Kept
 from triseek.errors import InvalidRequest
-from triseek.model.session import Entry
-from triseek.model.snapshot import GitState, Manifest, WorkingSet
+from triseek.model.session import LogEntry
+from triseek.model.snapshot import GitState, SnapshotManifest, WorkingSet
 from triseek.sessions.brief import BYTES_MAX, FACTS_MAX, HEADERS, template, tidied, validate
 from triseek.sessions.snapshot_files import Snapshot
 from triseek.sessions.working_set import gather
 
 
 def entry(number, kind, **payload):
-    return Entry(entry_id=number, session_id="mine", ts=number, kind=kind, payload=payload)
+    return LogEntry(entry_id=number, session_id="mine", ts=number, kind=kind, payload=payload)
 
 
 def snapshot(entries, goal="Fix the retry", dirty=()):
-    manifest = Manifest(
+    manifest = SnapshotManifest(
         snapshot_id="snap_1_mine", session_id="mine", created_at=1, repo_root="/repo",
         repo_commit=None, repo_dirty_files=[], source_harness=None, source_model=None,
         generation=0, context_epoch=0, goal=goal,

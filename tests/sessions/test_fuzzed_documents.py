@@ -14,14 +14,14 @@ import pytest
 from tests.sessions.mutations import mutated
 from tests.sessions.snapshots import Kept
 from triseek.errors import PackRejected
-from triseek.model.session import NUMBER_MAX, Entry, Session, is_id, is_tellable
+from triseek.model.session import NUMBER_MAX, LogEntry, Session, is_id, is_tellable
 from triseek.model.snapshot import (
     PATH_MAX,
     SCORE_MAX,
     TEXT_MAX,
     GitState,
-    Manifest,
     Pin,
+    SnapshotManifest,
     WorkingSet,
     inner_path,
 )
@@ -63,7 +63,7 @@ def again(kind, value):
 def makes_sense(snapshot):
     """Every part within bounds, and the same when it was written and read once more."""
     manifest = snapshot.manifest
-    assert again(Manifest, manifest) == manifest
+    assert again(SnapshotManifest, manifest) == manifest
     assert is_id(manifest.snapshot_id)
     assert is_id(manifest.session_id)
     assert manifest.repo_root.startswith("/")
@@ -83,7 +83,7 @@ def makes_sense(snapshot):
     assert again(GitState, snapshot.git) == snapshot.git
     assert all(again(Pin, pin) == pin for pin in snapshot.pins)
     for entry in snapshot.entries:
-        assert again(Entry, entry) == entry
+        assert again(LogEntry, entry) == entry
         assert 0 <= entry.entry_id <= NUMBER_MAX
         assert 0 <= entry.ts <= NUMBER_MAX
 
@@ -92,7 +92,7 @@ def is_usable(snapshot):
     """What is read in can be told, briefed, compared and resumed."""
     json.dumps(snapshot.document(), allow_nan=False).encode("ascii")
     brief.template(snapshot).encode("utf-8")
-    since = hydration.Since(commit="c", branch="b", dirty=["a.py"], commits=3)
+    since = hydration.Drift(commit="c", branch="b", dirty=["a.py"], commits=3)
     hydration.payload(snapshot, since, []).text.encode("utf-8")
     diff(snapshot, snapshot)
 
@@ -181,6 +181,6 @@ def test_fuzzed_lines_of_a_log_are_passed_over_or_make_sense(good, tmp_path):
     hostile = [mutated(chance.choice(lines), chance) for _ in range(3_000)]
     log.path.write_bytes(b"\n".join([*hostile, lines[0], b""]))
     found = list(log)
-    assert all(again(Entry, entry) == entry for entry in found)
-    assert found[-1] == Entry.read(json.loads(lines[0]))
+    assert all(again(LogEntry, entry) == entry for entry in found)
+    assert found[-1] == LogEntry.read(json.loads(lines[0]))
     assert log.last_id() == found[-1].entry_id

@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from tests.sessions.test_brief import TEXTS, WORK, entry, snapshot
+from triseek.model import token_estimate
 from triseek.model.snapshot import FileSeen, Pin, SearchRun, WorkingSet
 from triseek.sessions.brief import HEADERS
-from triseek.sessions.hydration import BUDGET_MAX, BUDGET_MIN, CUT, Since, Stale, payload, tokens
+from triseek.sessions.hydration import BUDGET_MAX, BUDGET_MIN, CUT, Drift, Stale, payload
 from triseek.sessions.snapshot_files import sha
 from triseek.sessions.working_set import gather
 
-NOTHING = Since(None, None, (), None)
+NOTHING = Drift(None, None, (), None)
 
 
 def full(text="def retry():\n    return 1", goal="Fix the retry"):
@@ -30,7 +31,7 @@ def full(text="def retry():\n    return 1", goal="Fix the retry"):
 
 
 def test_its_parts_come_in_the_order_of_what_they_are_worth():
-    since = Since("b" * 40, "work", ["src/retry.py"], 3)
+    since = Drift("b" * 40, "work", ["src/retry.py"], 3)
     text = payload(full(), since, [Stale("src/net.py", "changed")]).text
 
     headers = [line for line in text.splitlines() if line.startswith(("# ", "## "))]
@@ -67,7 +68,7 @@ def test_a_dead_end_is_told_once():
 def test_a_file_that_is_still_uncommitted_is_told_once():
     dirty = ["src/retry.py", "other.py"]
     then = dataclasses.replace(full().manifest, repo_dirty_files=[*dirty, "clean.py"])
-    text = payload(full()._replace(manifest=then), Since(None, None, dirty, None), []).text
+    text = payload(full()._replace(manifest=then), Drift(None, None, dirty, None), []).text
     assert "- `src/retry.py`:1-80 edited, read 2 times, uncommitted\n" in text
     assert "- no longer uncommitted: `clean.py`\n- still uncommitted: `other.py`\n" in text
     assert text.partition("## Repository")[2].count("src/retry.py") == 3  # pinned, and found
@@ -82,7 +83,7 @@ def test_nobody_is_sent_to_a_file_that_is_gone():
 
 def test_files_that_were_uncommitted_then_are_no_change():
     manifest = dataclasses.replace(full().manifest, repo_dirty_files=["src/retry.py"])
-    since = Since(None, None, ["src/retry.py"], None)
+    since = Drift(None, None, ["src/retry.py"], None)
     text = payload(full()._replace(manifest=manifest), since, []).text
     assert "snapshot\n\n- the same commit; still uncommitted: 1\n" in text
 
@@ -93,7 +94,7 @@ def test_where_nothing_changed_it_says_so():
 
 
 def test_another_repository_is_named():
-    text = payload(full(), Since(None, None, (), None, "/else/where", same_history=False), []).text
+    text = payload(full(), Drift(None, None, (), None, "/else/where", same_history=False), []).text
     assert "another repository" in text
     assert "- the repository is now in `/else/where`" in text
 
@@ -129,7 +130,7 @@ def test_lines_that_found_no_room_are_not_said_to_be_there():
 
 def test_a_long_part_does_not_push_out_the_others():
     long = full("x" * 3_000)
-    many = Since(None, None, [f"new{number}.py" for number in range(500)], None)
+    many = Drift(None, None, [f"new{number}.py" for number in range(500)], None)
     text = payload(long, many, [Stale(f"{n}.py", "changed") for n in range(500)], 800).text
     for told in (
         "`jitter` (literal) finds nothing",
@@ -159,14 +160,14 @@ def test_files_are_told_by_what_they_are_worth():
 def test_the_file_it_is_written_into_does_not_change_it():
     work = gather([*WORK, entry(11, "read", path="CLAUDE.md", sha="f" * 64)]).working_set([])
     handed = full()._replace(working_set=work)
-    before = payload(handed, Since("c", "b", ["src/net.py"], 1), [])
+    before = payload(handed, Drift("c", "b", ["src/net.py"], 1), [])
     dirty = ["AGENTS.md", "CLAUDE.md", "docs/GEMINI.md", ".clinerules/triseek.md", "src/net.py"]
-    after = payload(handed, Since("c", "b", dirty, 1), [Stale("CLAUDE.md", "changed")])
+    after = payload(handed, Drift("c", "b", dirty, 1), [Stale("CLAUDE.md", "changed")])
     assert before == after
 
 
 def test_files_that_commits_changed_are_named():
-    text = payload(full(), Since("c", None, (), 2, changed=["src/a.py", "AGENTS.md"]), []).text
+    text = payload(full(), Drift("c", None, (), 2, changed=["src/a.py", "AGENTS.md"]), []).text
     assert "- changed by commits since: `src/a.py`" in text
     assert "AGENTS.md" not in text
 
@@ -219,7 +220,7 @@ def snapshots(draw):
         manifest=manifest, pins=pins, snippets=snippets, briefing=written,
         working_set=WorkingSet(files_read=files, searches_run=runs, frecency_top_n=[]),
     )  # fmt: skip
-    since = Since(draw(HOSTILE), draw(HOSTILE), paths[2:], 1, draw(HOSTILE), changed=paths[3:])
+    since = Drift(draw(HOSTILE), draw(HOSTILE), paths[2:], 1, draw(HOSTILE), changed=paths[3:])
     return handed, since, [Stale(path, "changed") for path in paths[::2]]
 
 
@@ -229,7 +230,7 @@ def test_it_keeps_within_its_budget_and_nothing_breaks_out(handed, budget):
     made = payload(*handed, budget)
     text = made.text
 
-    assert tokens(text) <= min(max(budget, BUDGET_MIN), BUDGET_MAX)
+    assert token_estimate.of_text(text) <= min(max(budget, BUDGET_MIN), BUDGET_MAX)
     assert text.encode().decode() == text
     assert payload(*handed, budget) == made
     assert_contained(text, handed[0])

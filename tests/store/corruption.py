@@ -4,11 +4,11 @@ import os
 import shutil
 from pathlib import Path
 
-from tests.engine import roads
+from tests.engine import answers as asking
 from triseek import errors
 
 HARMLESS = (errors.IndexCorrupt, errors.FormatTooNew, errors.IndexUnavailable)
-"""What `engine.search` answers by taking another road."""
+"""What `engine.search.search` answers by taking another backend."""
 QUESTIONS = [
     ("needle", {}),
     ("nee.*le|other", {}),
@@ -25,15 +25,15 @@ def files_of(index_dir):
 
 def answers(root, index_dir):
     """What the index says to all questions, without a sweep: bytes of the index alone decide."""
-    indexed, _ = roads.both(root, index_dir)
-    said = [roads.ask(indexed, text, sweep=False, **more) for text, more in QUESTIONS]
-    return [*said, indexed.list_files(roads.ScopeSpec(), sweep=False)[0]]
+    indexed, _ = asking.both(root, index_dir)
+    said = [asking.ask(indexed, text, sweep=False, **more) for text, more in QUESTIONS]
+    return [*said, indexed.list_files(asking.ScopeSpec(), sweep=False)[0]]
 
 
 def swept_answers(root, index_dir):
     """The same with a sweep, which also reads the tables of folders and ignore files."""
-    indexed, _ = roads.both(root, index_dir)
-    return [roads.ask(indexed, text, **more) for text, more in QUESTIONS]
+    indexed, _ = asking.both(root, index_dir)
+    return [asking.ask(indexed, text, **more) for text, more in QUESTIONS]
 
 
 def outcome(ask, root, index_dir):

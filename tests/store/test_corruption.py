@@ -6,12 +6,12 @@ import time
 
 import pytest
 
-from tests.engine import roads
+from tests.engine import answers
 from tests.store import corruption
 from triseek import errors
-from triseek.engine import checked
+from triseek.engine.freshness import checked
 from triseek.index.build import build
-from triseek.index.reader import Reader
+from triseek.index.reader import IndexReader
 from triseek.index.update import update
 from triseek.model.index import no_progress
 from triseek.store import layout
@@ -34,16 +34,16 @@ def sound(tmp_path_factory):
     folder = tmp_path_factory.mktemp("corruption")
     root, index_dir = str(folder / "root"), str(folder / "index")
     os.makedirs(f"{root}/.git")
-    roads.write(root, FILES)
+    answers.write(root, FILES)
     with pytest.MonkeyPatch.context() as patch:
-        roads.shorten_racy_times(patch)
+        answers.shorten_racy_times(patch)
         rest()
         build(root, index_dir)
-        roads.write(root, {"b/c.txt": "needle\nline\nneedle\n", "new": "needle in new\n"})
+        answers.write(root, {"b/c.txt": "needle\nline\nneedle\n", "new": "needle in new\n"})
         update(root, index_dir)
         rest()
         now = time.time_ns()
-        checked.remember(Reader.open(index_dir), checked.Checked(now, now))
+        checked.remember(IndexReader.open(index_dir), checked.Checked(now, now))
     assert "checked.json" in corruption.files_of(index_dir)
     assert any(name.startswith("dead") for name in os.listdir(segments(index_dir)[-1]))
     right = corruption.answers(root, index_dir)
@@ -58,7 +58,7 @@ def segments(index_dir):
 
 def rest():
     """What has been written is not racy any more."""
-    time.sleep(2 * roads.TICK_S)
+    time.sleep(2 * answers.TICK_S)
 
 
 def is_unused(index_dir, name):
@@ -198,9 +198,9 @@ def test_every_byte_of_every_file(sound, tmp_path):
 def test_a_reader_keeps_its_generation_while_writers_go_on(sound, tmp_path):
     root, index_dir, _ = sound
     mine = corruption.copy(index_dir, tmp_path / "mine")
-    reader = Reader.open(mine)
+    reader = IndexReader.open(mine)
     before = [view.names.all() for view in reader.views]
     build(root, mine)
     assert [view.names.all() for view in reader.views] == before
     reader.views[0].segment.postings.verify_all()
-    assert Reader.open(mine).generation == reader.generation + 1
+    assert IndexReader.open(mine).generation == reader.generation + 1

@@ -20,9 +20,8 @@ def fill(builder, trigrams=(1, 7), offsets=(0, 1, 3), frequency=(1, 2), postings
     builder.column(layout.TRIGRAMS, np.array(trigrams), np.uint32)
     builder.column(layout.OFFSETS, np.array(offsets), np.uint64)
     builder.column(layout.FREQUENCY, np.array(frequency), np.uint32)
-    stream = builder.stream(layout.POSTINGS, np.uint8)
-    stream.append(np.array(postings, np.uint8))
-    builder.add(layout.POSTINGS, stream.close())
+    with builder.stream(layout.POSTINGS, np.uint8) as stream:
+        stream.append(np.array(postings, np.uint8))
     for name, (schema, columns) in EMPTY.items():
         builder.table(name, schema, columns)
 

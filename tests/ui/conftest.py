@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.service.worked import Worked
+from tests.app.worked import Worked
 from tests.ui.opened import Opened
 from triseek.errors import DaemonUnreachable
 from triseek.ipc import client

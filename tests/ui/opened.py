@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.testclient import TestClient
 
+from triseek.app.dispatch import Local
+from triseek.app.tool_context import ToolContext
+from triseek.engine.service import Service
+from triseek.engine.tool_host import ToolHost
 from triseek.loopback.address import Address
-from triseek.service.desk import Desk
-from triseek.service.service import Service
 from triseek.ui.app import application
-from triseek.ui.door import Keys
+from triseek.ui.auth import Keys
 
 if TYPE_CHECKING:
     from httpx2 import Response
@@ -24,9 +26,9 @@ class Opened:
 
     def __init__(self, root: str) -> None:
         self.root = root
-        self.desk = Desk(Service(), root)
+        dispatch = Local(ToolContext(ToolHost(service=Service(), root=root)))
         self.keys = Keys()
-        self.app = application(self.desk, Address("127.0.0.1", PORT), self.keys)
+        self.app = application(dispatch, Address("127.0.0.1", PORT), self.keys)
         self.client = TestClient(self.app, base_url=OWN)
 
     @property

@@ -9,12 +9,12 @@ import anyio
 from starlette.requests import Request
 
 from triseek.errors import Busy, Cancelled
-from triseek.ui.app import LEFT, THREADS, Asking
+from triseek.ui.app import LEFT, THREADS, HandlerRunner
 
 if TYPE_CHECKING:
     import pytest
 
-    from triseek.service.desk import Call
+    from triseek.model.call import Call
 
 WITHIN_S = 20.0
 
@@ -35,7 +35,7 @@ def asked_once(asked: Any) -> Any:
 
     async def ask() -> Any:
         with anyio.fail_after(WITHIN_S):
-            return await Asking().by(asked)(request(anyio.Event()))
+            return await HandlerRunner().endpoint(asked)(request(anyio.Event()))
 
     return anyio.run(ask)
 
@@ -56,7 +56,7 @@ def test_a_question_that_nobody_waits_for_is_given_up() -> None:
             async with anyio.create_task_group() as tasks:
 
                 async def answer() -> None:
-                    answers.append(await Asking().by(asked)(request(left)))
+                    answers.append(await HandlerRunner().endpoint(asked)(request(left)))
 
                 tasks.start_soon(answer)
                 await anyio.to_thread.run_sync(begun.wait)
@@ -76,7 +76,7 @@ def test_questions_are_answered_side_by_side() -> None:
         return {}
 
     async def many() -> None:
-        by = Asking().by(asked)
+        by = HandlerRunner().endpoint(asked)
         with anyio.fail_after(WITHIN_S):
             async with anyio.create_task_group() as tasks:
                 for _ in range(THREADS):

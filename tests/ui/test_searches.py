@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.service.desks import search
+from tests.app.contexts import context_on, search
 from tests.ui.opened import Opened
 
 
@@ -20,7 +20,7 @@ def matches(answer: dict) -> dict[str, list[list[str]]]:
 
 def test_an_answer_is_the_tools_envelope_with_spans_and_time(opened: Opened) -> None:
     answer = opened.told("search", q="retry", case="sensitive")
-    tools = search(opened.desk, "retry")
+    tools = search(context_on(opened.root), "retry")
 
     assert answer["ms"] > 0
     assert matches(answer) == {"src/retry.py": [["retry"]]}

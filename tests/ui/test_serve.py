@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from triseek.loopback.protocol import CONNECTIONS_MAX
+from triseek.loopback.serving import CONNECTIONS_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

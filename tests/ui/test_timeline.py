@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from triseek.errors import InvalidRequest
-from triseek.model.session import Entry
+from triseek.model.session import LogEntry
 from triseek.sessions.action_log import NAME, ActionLog
 from triseek.ui import timeline
 
@@ -31,13 +31,13 @@ def anything(_kind: str) -> bool:
     return True
 
 
-def entry(number: int, kind: str = "read", weight: int = 0) -> Entry:
-    return Entry(
+def entry(number: int, kind: str = "read", weight: int = 0) -> LogEntry:
+    return LogEntry(
         entry_id=number, session_id="s", ts=1000 + number, kind=kind, payload={"x": "y" * weight}
     )
 
 
-def written(folder: Path, lines: list) -> list[Entry]:
+def written(folder: Path, lines: list) -> list[LogEntry]:
     """A log of these lines; the entries among them, newest first."""
     entries, held = [], b""
     for number, line in enumerate(lines, 1):
@@ -52,7 +52,7 @@ def written(folder: Path, lines: list) -> list[Entry]:
     return entries[::-1]
 
 
-def all_older(folder: Path, wanted, limit: int) -> list[Entry]:
+def all_older(folder: Path, wanted, limit: int) -> list[LogEntry]:
     """Page after page until there is nothing older."""
     found, before = [], None
     while before != 0:
@@ -64,7 +64,7 @@ def all_older(folder: Path, wanted, limit: int) -> list[Entry]:
     return found
 
 
-def all_newer(folder: Path, wanted, limit: int) -> list[Entry]:
+def all_newer(folder: Path, wanted, limit: int) -> list[LogEntry]:
     found, after = [], 0
     while (page := timeline.newer(folder, after, wanted, limit)).end > after:
         assert len(page.entries) <= limit

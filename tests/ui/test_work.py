@@ -15,7 +15,7 @@ from triseek.sessions.files import INDEX
 from triseek.sessions.lifecycle import Sessions
 
 if TYPE_CHECKING:
-    from tests.service.worked import Worked
+    from tests.app.worked import Worked
 
 
 @pytest.fixture

@@ -1,37 +1,24 @@
-"""The Typer app: every verb, its help, and completion. `cli.main` keeps searches out of here."""
+"""The Typer app: every verb, its help, and completion. `cli.main` runs searches without it."""
 
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
-from triseek.cli import daemon_verb, status
-from triseek.cli.commands import (
-    audit,
-    brief,
-    context_pack,
-    doctor,
-    frecency,
-    handoff,
-    index,
-    install,
-    mcp,
-    memo,
-    pack,
-    replay,
-    resume,
-    session,
-    snapshot,
-    stats,
-    ui,
-)
+from triseek.app.registry import WINGS
+from triseek.cli import daemon_verb, mcp_verb
+from triseek.cli.command_context import CommandContext
+from triseek.cli.commands import audit, brief, doctor, install, ui
 from triseek.cli.commands import find_files as finding
+from triseek.cli.find_words import FindWords
 from triseek.cli.flags import FLAGS
-from triseek.cli.world import World
 from triseek.errors import InvalidRequest
+from triseek.model.plain_text import visible_line
+from triseek.terminal import options, report_text, status
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,13 +34,13 @@ app = typer.Typer(
 )
 
 
-# Typer has carried click inside itself since 0.2x; what it raises is found by way of what it
-# exports, so that both kinds work: BadParameter < UsageError < ClickException.
+# Typer has bundled click since 0.2x; its exceptions are reached through a class that Typer exports,
+# so that both kinds work: BadParameter < UsageError < ClickException.
 USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[2]
 
 
 class SearchCommand(TyperCommand):
-    """The search verb in help and completion; its words are read by `cli.args`."""
+    """The search verb in help and completion; its arguments are parsed by `cli.args`."""
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:  # noqa: ANN401, ARG002 - click's
         """Complete flags from the flag table, and values as files."""
@@ -76,7 +63,7 @@ def search(context: typer.Context) -> int:
     """Search file contents: triseek [search] [FLAGS] PATTERN [PATH…]."""
     from triseek.cli import search_verb
 
-    return search_verb.search(context.args, World.here())
+    return search_verb.search(context.args, CommandContext.here())
 
 
 @app.command("find-files")
@@ -84,7 +71,7 @@ def find_files(
     query: Annotated[str, typer.Argument(help="Words the path contains, or a glob.")],
     path: Annotated[str, typer.Argument(metavar="PATH", help="The folder; here if none.")] = "",
     limit: Annotated[int | None, typer.Option("--limit", min=0, help="At most so many.")] = None,
-    json: index.Json = False,
+    json: options.Json = False,
     null: Annotated[bool, typer.Option("--null", "-0", help="NUL after each path.")] = False,
     by_path: Annotated[
         bool, typer.Option("--by-path", help="In path order, not most used first.")
@@ -99,15 +86,8 @@ def find_files(
 
     Examples: triseek find-files 'router auth' · triseek find-files '*.proto' src
     """
-    return finding.find_files(
-        query,
-        path,
-        limit=limit,
-        as_json=json,
-        terminator=b"\0" if null else b"\n",
-        by_path=by_path,
-        world=World.here(),
-    )
+    words = FindWords(query, path, limit, as_json=json, null=null, by_path=by_path)
+    return finding.find_files(words, CommandContext.here())
 
 
 Harness = Annotated[
@@ -132,7 +112,7 @@ def hook(
 
     Example: triseek hook PostToolUse --harness claude-code < payload.json
     """
-    return status.FOUND  # `cli.main` has done it: what gets here asked for nothing
+    return status.FOUND  # `cli.main` has done the work: what gets here asked for nothing
 
 
 @app.command("memo-observe")
@@ -150,38 +130,97 @@ def memo_observe(
     return status.FOUND  # likewise
 
 
-app.command()(index.build)
-app.command()(index.update)
-app.command()(index.reindex)
-app.command("index-status")(index.index_status)
-app.command()(index.measure)
-app.command()(index.check)
-app.command()(index.warmup)
-app.command("context-pack")(context_pack.context_pack)
+stats = typer.Typer(help="Figures about an index.", no_args_is_help=True, add_completion=False)
+mcp = typer.Typer(
+    help="The server by which coding agents search: the Model Context Protocol.",
+    no_args_is_help=True,
+)
+
+
+@stats.callback()
+@mcp.callback()
+def group() -> None:
+    """Make a group of a Typer that has one verb."""
+
+
+@stats.command()
+def export(
+    path: options.Folder = ".",
+    format: Annotated[  # noqa: A002 - the flag's name
+        str, typer.Option("--format", help="arrow, parquet or json.")
+    ] = "arrow",
+    out: Annotated[str, typer.Option("--out", help="Folder to write the tables to.")] = ".",
+    json: options.Json = False,
+) -> int:
+    """Write the tables of an index: per file, per trigram, per language.
+
+    Example: triseek stats export --format parquet --out tables
+    """
+    from triseek.engine.service import Service
+    from triseek.stats.export import FORMATS, export_tables
+
+    if format not in FORMATS:
+        raise typer.BadParameter(f"give one of {', '.join(FORMATS)}", param_hint="--format")
+    with Service() as service:
+        written = export_tables(service.engine(options.existing_folder(path)), out, format)
+    names = [str(name) for name in written]
+    print(report_text.as_json({"written": names}) if json else "\n".join(map(visible_line, names)))
+    return status.FOUND
+
+
+@mcp.command()
+def serve(
+    repo: Annotated[
+        str,
+        typer.Option(
+            "--repo",
+            metavar="PATH",
+            help="The folder to answer for; else TRISEEK_REPO_ROOT, CLAUDE_PROJECT_DIR, or the "
+            "repository around the working folder.",
+        ),
+    ] = mcp_verb.USUAL["repo"],
+    toolsets: Annotated[
+        str, typer.Option("--toolsets", metavar="NAMES", help="Which tools, separated by commas.")
+    ] = mcp_verb.USUAL["toolsets"],
+    http: Annotated[
+        str,
+        typer.Option(
+            "--http",
+            metavar="HOST:PORT",
+            help="Serve by HTTP on a loopback address, port 0 for any free one, instead of by "
+            "standard input and output. Clients need the bearer token: TRISEEK_MCP_TOKEN, or the "
+            "content of the file that TRISEEK_MCP_TOKEN_FILE names, or one that is made and kept "
+            "in a file, which the server names when it starts.",
+        ),
+    ] = mcp_verb.USUAL["http"],
+) -> int:
+    """Serve an agent until it leaves. Agents start it themselves; logs go to standard error.
+
+    Examples: triseek mcp serve · triseek mcp serve --repo ~/src/linux ·
+    triseek mcp serve --http 127.0.0.1:0
+    """
+    return mcp_verb.serve(repo, toolsets, http)
+
+
+for wing in WINGS:
+    if wing.commands:
+        import_module(wing.commands).register(app)
 app.command()(install.install)
 app.command()(install.uninstall)
 app.command()(doctor.doctor)
 app.command()(ui.ui)
 app.command()(audit.audit)
 app.command()(brief.brief)
-app.command()(replay.replay)
-app.command("frecency-select")(frecency.select)
-app.command()(resume.resume)
-app.command()(handoff.handoff)
-app.add_typer(session.app, name="session")
-app.add_typer(snapshot.app, name="snapshot")
-app.add_typer(pack.app, name="pack")
-app.add_typer(stats.app, name="stats")
+app.add_typer(stats, name="stats")
 app.add_typer(daemon_verb.app, name="daemon")
-app.add_typer(mcp.app, name="mcp")
-app.add_typer(memo.app, name="memo")
+app.add_typer(mcp, name="mcp")
 
 
 def run_app(words: Sequence[str]) -> int:
     """Run a verb and return its exit status.
 
     Raises:
-        InvalidRequest: the words make no sense, said in Typer's words.
+        InvalidRequest: The arguments are invalid; the message is Typer's.
     """
     command = typer.main.get_command(app)
     try:
@@ -196,7 +235,7 @@ def run_app(words: Sequence[str]) -> int:
 
 
 def _message(error: Any) -> str:  # noqa: ANN401 - click's
-    """What click says of a mistake, without its markup."""
+    """Return click's message without its initial capital and its full stop."""
     formatted: str = error.format_message()
     return formatted[:1].lower() + formatted[1:].rstrip(".")
 

@@ -1,13 +1,14 @@
-"""Words as typed → `LowArgs`: what was said, before anything is looked up.
+"""Parse command-line arguments into `LowArgs`, without looking anything up.
 
-ripgrep's division (flags/lowargs.rs, flags/hiargs.rs): this half knows the flag table and
-nothing else; `cli.resolve` gives the words their meaning in the world. Typer cannot see the
-order of flags, and order decides (`-i -s`, `-t c -T c`); it also costs 200 ms to import.
+The division is ripgrep's (flags/lowargs.rs, flags/hiargs.rs): this half knows the flag table and
+nothing else; `cli.resolve` applies the arguments to the command's context. Typer cannot see the
+order of flags, and the order matters (`-i -s`, `-t c -T c`); it also costs 200 ms to import.
 """
 
 from __future__ import annotations
 
-from triseek.cli.flags import FLAGS, Flag, Malformed
+from triseek.cli.flags import FLAGS, Flag, MalformedValue
+from triseek.cli.low_args import LowArgs
 from triseek.errors import InvalidRequest
 
 TYPE_CHECKING = False
@@ -20,96 +21,11 @@ LONG = {name: flag for flag in FLAGS for name in (flag.long, *flag.aliases)}
 NEGATED = {flag.negation: flag for flag in FLAGS if flag.negation}
 
 
-class LowArgs:
-    """What was typed. A plain class: `dataclasses` would double the start of the process."""
-
-    def __init__(self) -> None:
-        self.positional: list[str] = []
-        self.patterns: list[tuple[str, str]] = []
-        """("text", pattern) and ("file", path), in order."""
-        self.mode = "standard"
-        """standard, count, count_matches, files, files_without_match, json, envelope, list
-        (--files), types, help or version; the last one typed."""
-        # Search
-        self.case = "sensitive"
-        self.fixed = False
-        self.boundary: str | None = None
-        """word or line; the last one typed."""
-        self.multiline = False
-        self.dotall = False
-        self.unicode = True
-        self.crlf = False
-        self.invert = False
-        self.max_count: int | None = None
-        self.limit: int | None = None
-        self.engine = "auto"
-        self.kind = "auto"
-        self.binary = "auto"
-        """auto, text (-a) or suppress (--binary)."""
-        self.mmap = "auto"
-        """auto, always (--mmap) or never (--no-mmap)."""
-        # Filter
-        self.globs: list[str] = []
-        self.iglobs: list[str] = []
-        self.glob_case_insensitive = False
-        self.type_changes: list[tuple[str, str]] = []
-        """(select | negate | add | clear, value), in order."""
-        self.hidden = False
-        self.no_ignore_dot = False
-        self.no_ignore_exclude = False
-        self.no_ignore_files = False
-        self.no_ignore_global = False
-        self.no_ignore_parent = False
-        self.no_ignore_vcs = False
-        self.no_require_git = False
-        self.ignore_files: list[str] = []
-        self.follow = False
-        self.one_file_system = False
-        self.max_depth: int | None = None
-        self.max_filesize: int | None = None
-        self.unrestricted = 0
-        # Output
-        self.before: int | None = None
-        self.after: int | None = None
-        self.both: int | None = None
-        self.passthru = False
-        self.byte_offset = False
-        self.color = "auto"
-        self.colors: list[str] = []
-        self.column: bool | None = None
-        self.context_separator: bytes | None = b"--"
-        self.field_context_separator = b"-"
-        self.field_match_separator = b":"
-        self.heading: bool | None = None
-        self.include_zero = False
-        self.line_buffered = False
-        self.line_number: bool | None = None
-        self.max_columns: int | None = None
-        """0 when typed as 0, which means no limit."""
-        self.max_columns_preview = False
-        self.null = False
-        self.only_matching = False
-        self.path_separator = b""
-        self.quiet = False
-        self.replace: str | None = None
-        self.stats = False
-        self.trim = False
-        self.vimgrep = False
-        self.with_filename: bool | None = None
-        self.no_messages = False
-        self.no_ignore_messages = False
-        self.debug = False
-        self.no_daemon = False
-        """Heeded by `cli.fast` and `cli.remote`: to a search it means nothing."""
-        self.ignored = ""
-        """Where the values of flags without meaning end up."""
-
-
 def parse(words: Sequence[str]) -> LowArgs:
-    """Read the words after the program's name (and the verb's).
+    """Parse the arguments after the program's name (and the verb's).
 
     Raises:
-        InvalidRequest: an unknown, refused or malformed flag, by name.
+        InvalidRequest: A flag, named in the message, is unknown, refused or malformed.
     """
     low = LowArgs()
     at = 0
@@ -131,29 +47,17 @@ def parse(words: Sequence[str]) -> LowArgs:
 def _long(low: LowArgs, word: str, following: Sequence[str]) -> int:
     """Apply `--name`, `--name=value` or `--no-name`; return how many more words it took."""
     name, equals, value = word[2:].partition("=")
-    flag = LONG.get(name)
+    flag = LONG.get(name) or NEGATED.get(name)
     if flag is None:
-        negated = NEGATED.get(name)
-        if negated is None:
-            raise _unknown_long(name)
-        if equals:
-            raise InvalidRequest(
-                f"flag --{name} takes no value, got {value!r}", next_step=FLAGS_HELP
-            )
-        _turn(low, negated, f"--{name}", on=False)
-        return 0
-    if not flag.value:
-        if equals:
-            raise InvalidRequest(
-                f"flag --{name} takes no value, got {value!r}", next_step=FLAGS_HELP
-            )
-        _turn(low, flag, f"--{name}", on=True)
-        return 0
+        raise _unknown_long(name)
+    on = name in LONG
+    if on and flag.value:
+        _store(low, flag, f"--{name}", value if equals else _next(f"--{name}", flag, following))
+        return 0 if equals else 1
     if equals:
-        _store(low, flag, f"--{name}", value)
-        return 0
-    _store(low, flag, f"--{name}", _next(f"--{name}", flag, following))
-    return 1
+        raise InvalidRequest(f"flag --{name} takes no value, got {value!r}", next_step=FLAGS_HELP)
+    _turn(low, flag, f"--{name}", on=on)
+    return 0
 
 
 def _cluster(low: LowArgs, word: str, following: Sequence[str]) -> int:
@@ -192,7 +96,7 @@ def _turn(low: LowArgs, flag: Flag, spelled: str, *, on: bool) -> None:
         raise AssertionError(f"{flag.long} has nothing to turn")
     try:
         flag.turn(low, on)
-    except Malformed as error:
+    except MalformedValue as error:
         raise InvalidRequest(f"flag {spelled}: {error}", next_step=FLAGS_HELP) from None
 
 
@@ -203,7 +107,7 @@ def _store(low: LowArgs, flag: Flag, spelled: str, value: str) -> None:
         raise AssertionError(f"{flag.long} takes no value")
     try:
         flag.store(low, value)
-    except Malformed as error:
+    except MalformedValue as error:
         raise InvalidRequest(f"flag {spelled}: {error}", next_step=FLAGS_HELP) from None
 
 

@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, TypedDict, cast
 
 import typer
 
-from triseek.cli import daemon_asking, report_text, status
-from triseek.errors import DaemonUnreachable
+from triseek.ipc import ask
+from triseek.terminal import options, report_text, status
+
+if TYPE_CHECKING:
+    from triseek.daemon.background_jobs import RootState
 
 app = typer.Typer(
     help="The process that keeps indexes warm and fresh; it starts by itself when it is needed.",
     no_args_is_help=True,
 )
 
-Json = Annotated[bool, typer.Option("--json", help="Write a JSON document.")]
+
+class DaemonStatus(TypedDict, total=False):
+    """The fields of `status` that are read here; empty if no daemon runs."""
+
+    pid: int
+    version: str
+    uptime_s: float
+    roots: list[RootState]
+
+
 IdleExit = Annotated[
     float | None,
     typer.Option(
@@ -31,30 +43,28 @@ def start(
         str, typer.Argument(metavar="[PATH]", help="A folder to open and watch at once.")
     ] = "",
     idle_exit: IdleExit = None,
-    json: Json = False,
+    json: options.Json = False,
 ) -> int:
     """Start the daemon, unless one runs.
 
     Examples: triseek daemon start --idle-exit 0 · triseek daemon start ~/src/linux
     """
-    root = daemon_asking.folder(path) if path else ""
-    found = _ask_status()
-    if found and not _is_ours(found):
+    root = options.existing_folder(path) if path else ""
+    reply = _ask_status()
+    if reply and not _is_ours(reply):
         from triseek.daemon import process
 
         process.stop()
-        found = {}
-    began = not found
-    found = found or _started(idle_exit)
+        reply = {}
+    began = not reply
+    reply = reply or _started(idle_exit)
     if root:
-        from triseek.ipc import client
-
-        found |= client.ask("preload_root", {"target_root": root})
-    return _tell(found, "started" if began else "already running", as_json=json)
+        reply |= cast("DaemonStatus", ask.required("preload_root", {"target_root": root}))
+    return _tell(reply, "started" if began else "already running", as_json=json)
 
 
 @app.command()
-def stop(force: Force = False, json: Json = False) -> int:
+def stop(force: Force = False, json: options.Json = False) -> int:
     """Stop the daemon and wait until it has ended.
 
     A process is signalled only with --force, and only if it is certain that it is the daemon.
@@ -70,7 +80,7 @@ def stop(force: Force = False, json: Json = False) -> int:
 
 
 @app.command()
-def restart(idle_exit: IdleExit = None, force: Force = False, json: Json = False) -> int:
+def restart(idle_exit: IdleExit = None, force: Force = False, json: options.Json = False) -> int:
     """Stop the daemon if one runs, and start one."""
     from triseek.daemon import process
 
@@ -79,15 +89,15 @@ def restart(idle_exit: IdleExit = None, force: Force = False, json: Json = False
 
 
 @app.command("status")
-def show_status(json: Json = False) -> int:
+def show_status(json: options.Json = False) -> int:
     """Say whether the daemon runs, and what it is doing."""
-    found = _ask_status()
+    reply = _ask_status()
     if json:
-        print(report_text.as_json({"running": bool(found), **found}))
-    elif not found:
+        print(report_text.as_json({"running": bool(reply), **reply}))
+    elif not reply:
         print("triseek: no daemon running")
     else:
-        print(report_text.readable("\n".join(_status_lines(found))))
+        print(report_text.readable("\n".join(_status_lines(reply))))
     return status.FOUND
 
 
@@ -104,7 +114,7 @@ def run(idle_exit: IdleExit = None) -> int:
 
     if idle_exit is not None and not 0 <= idle_exit < float("inf"):
         raise typer.BadParameter("give a number of seconds, 0 or more", param_hint="--idle-exit")
-    process.run(compose, config.read({"idle_exit_s": idle_exit}), ending=ending.within)
+    process.run(compose, config.read({"daemon_idle_exit_s": idle_exit}), ending=ending.within)
     ending.now(status.FOUND)
 
 
@@ -132,63 +142,56 @@ def show_logs(
     return status.FOUND
 
 
-def _ask_status() -> dict[str, Any]:
-    """The daemon's status; empty if none runs.
+def _ask_status() -> DaemonStatus:
+    """Return the daemon's status; empty if none runs.
 
     Raises:
-        DaemonUnreachable: one may run, and cannot be asked.
+        DaemonUnreachable: A daemon may run, but cannot be asked.
     """
-    from triseek.ipc import address, client
-
-    try:
-        return client.ask("status")
-    except DaemonUnreachable as error:
-        if isinstance(error.__cause__, address.Absent):
-            return {}
-        raise
+    return cast("DaemonStatus", ask.if_running("status", timeout_s=5.0) or {})
 
 
-def _is_ours(found: dict[str, Any]) -> bool:
+def _is_ours(reply: DaemonStatus) -> bool:
     from triseek import __version__
 
-    return found.get("version") == __version__
+    return reply.get("version") == __version__
 
 
-def _started(idle_exit: float | None) -> dict[str, Any]:
+def _started(idle_exit: float | None) -> DaemonStatus:
     """Start a daemon, wait for it and return its status.
 
     Raises:
-        DaemonUnreachable: it does not listen.
+        DaemonUnreachable: The daemon does not listen.
     """
-    daemon_asking.start(*(() if idle_exit is None else (f"--idle-exit={idle_exit}",)))
+    ask.start(*(() if idle_exit is None else (f"--idle-exit={idle_exit}",)))
     return _ask_status()
 
 
-def _tell(found: dict[str, Any], what: str, *, as_json: bool) -> int:
+def _tell(reply: DaemonStatus, what: str, *, as_json: bool) -> int:
     if as_json:
-        print(report_text.as_json({"started": what == "started", **found}))
+        print(report_text.as_json({"started": what == "started", **reply}))
     else:
-        print(f"triseek: daemon {what} (process {found.get('pid')})")
+        print(f"triseek: daemon {what} (process {reply.get('pid')})")
     return status.FOUND
 
 
-def _status_lines(found: dict[str, Any]) -> list[str]:
-    """What people want to know first, then whatever else the daemon said."""
+def _status_lines(reply: DaemonStatus) -> list[str]:
+    """Return the main figures of a status, then everything else in it, line by line."""
     first = ("pid", "version", "protocol", "uptime_s")
     head = "triseek: daemon running (process {pid}, version {version}), up {up}".format(
-        **found, up=_duration(found.get("uptime_s", 0))
+        **reply, up=_duration(reply.get("uptime_s", 0))
     )
-    rest = {name: value for name, value in found.items() if name not in (*first, "roots")}
-    if not _is_ours(found):
+    rest = {name: value for name, value in reply.items() if name not in (*first, "roots")}
+    if not _is_ours(reply):
         rest["note"] = (
             "another version's; the next search, or `triseek daemon restart`, replaces it"
         )
     lines = [f"  {name.replace('_', ' '):12} {value}" for name, value in rest.items()]
-    return [head, *lines, *map(_root_line, found.get("roots", ()))]
+    return [head, *lines, *map(_root_line, reply.get("roots", ()))]
 
 
-def _root_line(root: dict[str, Any]) -> str:
-    """One root: whether answers cost a sweep, and why."""
+def _root_line(root: RootState) -> str:
+    """Describe one root: whether its answers cost a sweep, and why."""
     if root["watched"]:
         how = f"watched, generation {root['generation']}"
     elif not root["index_available"]:

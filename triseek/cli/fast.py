@@ -1,12 +1,11 @@
-"""The quick path: ask the daemon for a finished answer and hand it on, importing next to nothing.
+"""The fast path: ask the daemon for a finished answer and copy it, importing next to nothing.
 
-The daemon runs the command line's own code for the words it is sent, so what comes back is what
-this process would have written, to the byte; here it is only passed on. Whatever stands in the way
-(no daemon, a sandbox, another version, standard input to be read, a daemon that breaks down) means
-that the command is done in this process, which is `cli.main`'s to do: this module says how much of
-the output has been written already.
+The daemon runs the command line's own code for the arguments it is sent, so its reply is, to the
+byte, what this process would have written; here it is only copied. If anything prevents that (no
+daemon, a sandbox, another version, standard input to be read, a daemon that fails), `cli.main` runs
+the command in this process: this module reports how much of the output has been written already.
 
-Only what the interpreter has in itself is imported: `json`, `socket`, `typing` and the like would
+Only modules built into the interpreter are imported: `json`, `socket`, `typing` and the like would
 each take as long as the answer (a test compares `sys.modules`).
 """
 
@@ -15,14 +14,10 @@ from __future__ import annotations
 import os
 import sys
 
-from triseek import __version__
-from triseek.cli import status, surroundings
-from triseek.ipc import address, wire
+from triseek.ipc import address, surroundings, wire
+from triseek.ipc.surroundings import quoted
+from triseek.terminal import status
 
-try:
-    from _json import encode_basestring_ascii as quoted
-except ImportError:  # an interpreter without the C module
-    from json.encoder import encode_basestring_ascii as quoted
 try:
     from _blake2 import blake2b
 except ImportError:
@@ -33,34 +28,36 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PIECE_S = 4.0
-"""Longest gap in the middle of a piece, which is sent in one go."""
+"""Longest pause in the middle of a piece, which is sent in one go."""
 NOT_ASKED = frozenset(("--no-daemon", "-h", "--help", "-V", "--version", "--type-list"))
-"""Words that say, or make it likely, that a daemon is not wanted or of no use."""
-TOLD = ("HOME", "XDG_CONFIG_HOME", "RIPGREP_CONFIG_PATH", "NO_COLOR", "TERM", "COLUMNS", "PATH",
-        "TRISEEK_SESSION_ID")  # fmt: skip
-"""Variables the daemon is told, with all that begin with GIT_CONFIG."""
+"""Arguments for which the daemon is not asked: it is unwanted, or likely to be of no use."""
+SENT_VARIABLES = (
+    "HOME", "XDG_CONFIG_HOME", "RIPGREP_CONFIG_PATH", "NO_COLOR", "TERM", "COLUMNS", "PATH",
+    "TRISEEK_SESSION_ID",
+)  # fmt: skip
+"""Variables sent to the daemon, in addition to all that begin with GIT_CONFIG."""
 
 
-class Written:
-    """What has gone to one stream: how much, and what it was."""
+class WrittenOutput:
+    """Size and digest of what has been written to one stream."""
 
     def __init__(self) -> None:
         self.size = 0
         self.digest = blake2b()
 
     def add(self, piece: memoryview) -> None:
-        """Take note of a piece."""
+        """Record a piece."""
         self.size += len(piece)
         self.digest.update(piece)
 
 
 class Left:
-    """What is left to be done here: all of the command, or what follows the bytes written."""
+    """What is left to do in this process: all of the command, or what follows the bytes written."""
 
     def __init__(self, follow_up: str = "") -> None:
-        self.out, self.err = Written(), Written()
+        self.out, self.err = WrittenOutput(), WrittenOutput()
         self.follow_up = follow_up
-        """For when the answer has been given: `start` a daemon, `replace` it, or nothing."""
+        """What to do after the answer: `start` a daemon, `replace` it, or nothing."""
 
     @property
     def begun(self) -> bool:
@@ -69,18 +66,18 @@ class Left:
 
 
 class _Lost(Exception):
-    """The daemon has gone, is stuck, or speaks in tongues."""
+    """The daemon has ended, is stuck, or does not follow the protocol."""
 
 
 HOOK_MAX = 1 << 19
-"""Bytes of a hook's standard input that are handed on; what is longer is no payload we can use."""
+"""Most bytes of a hook's standard input that are sent; a longer input is no usable payload."""
 
 
 def ask(words: Sequence[str]) -> int | Left:
-    """Have the daemon do a search, find-files or hook; the exit status, or what is left to do.
+    """Have the daemon run a search, find-files or hook; return the exit status, or what is left.
 
     Raises:
-        OSError: standard output cannot be written; not for a reader that has left.
+        OSError: Standard output cannot be written; not raised if its reader has left.
     """
     if not _wanted(words):
         return Left()
@@ -101,14 +98,14 @@ def ask(words: Sequence[str]) -> int | Left:
         return _passed_on(sock, payload, left, patient=not _is_hook(words))
     except _Lost:
         return left
-    except BrokenPipeError:  # who read our output has left
+    except BrokenPipeError:  # the reader of our output has left
         return status.FOUND
     finally:
         sock.close()
 
 
 def _wanted(words: Sequence[str]) -> bool:
-    """Whether to ask at all. What the daemon sends is UTF-8, for streams that are there."""
+    """Return whether to ask the daemon. It sends UTF-8, for streams that have to be open."""
     if os.environ.get("TRISEEK_NO_DAEMON") or not NOT_ASKED.isdisjoint(words):
         return False
     encodings = {getattr(stream, "encoding", None) for stream in (sys.stdout, sys.stderr)}
@@ -119,20 +116,16 @@ def _wanted(words: Sequence[str]) -> bool:
 
 
 def request(words: Sequence[str]) -> bytes:
-    """The request, as the one frame's payload. Raises `OSError` where there is no folder."""
-    here, top = os.stat(os.curdir), os.stat("/")
-    known = {name: os.environ[name] for name in os.environ if _is_told(name)}
-    environ = ",".join(f"{quoted(name)}:{quoted(value)}" for name, value in known.items())
+    """Return the request as a frame's payload. Raises `OSError` if the working folder is gone."""
+    variables = surroundings.chosen(SENT_VARIABLES)
     params = (
-        f'"words":[{",".join(map(quoted, words))}],"cwd":{quoted(os.getcwd())},'
-        f'"cwd_id":[{here.st_dev},{here.st_ino}],"root_id":[{top.st_dev},{top.st_ino}],'
-        f'"space":{quoted(surroundings.space())},"user":{surroundings.user()},'
-        f'"terminal":{_json(os.isatty(1))},"width":{surroundings.width(known)},'
-        f'"stdin":{_json(surroundings.stdin_readable())},"environ":{{{environ}}}'
+        f'"words":[{",".join(map(quoted, words))}],{surroundings.place(variables)},'
+        f'"terminal":{_json(os.isatty(1))},"width":{surroundings.width(variables)},'
+        f'"stdin":{_json(surroundings.stdin_readable())}'
     )
     if _is_hook(words):
         params += f',"input":{quoted(_payload())}'
-    return _document("text", params)
+    return surroundings.request("text", params)
 
 
 def _is_hook(words: Sequence[str]) -> bool:
@@ -140,7 +133,7 @@ def _is_hook(words: Sequence[str]) -> bool:
 
 
 def _payload() -> str:
-    """A hook's standard input, unread, as a string that JSON can carry."""
+    """Return a hook's standard input, not parsed, as a string that JSON can carry."""
     if os.isatty(0):
         return ""
     pieces, size = [], 0
@@ -148,16 +141,6 @@ def _payload() -> str:
         pieces.append(piece)
         size += len(piece)
     return os.fsdecode(b"".join(pieces)) if size <= HOOK_MAX else ""
-
-
-def _document(verb: str, params: str) -> bytes:
-    version = quoted(__version__)
-    head = f'"protocol":{wire.PROTOCOL},"version":{version},"verb":"{verb}"'
-    return f'{{{head},"params":{{{params}}}}}'.encode("ascii")
-
-
-def _is_told(name: str) -> bool:
-    return name in TOLD or name.startswith("GIT_CONFIG")
 
 
 def _json(value: bool) -> str:
@@ -168,13 +151,13 @@ def _json(value: bool) -> str:
 
 
 def _passed_on(sock: wire.Socket, payload: bytes, left: Left, *, patient: bool) -> int | Left:
-    """Send the request and write what comes; the exit status, or `left` if it is declined."""
+    """Send the request and write the reply; return the exit status, or a `Left` if declined."""
     _send(sock, payload)
     while True:
         piece = _next(sock, patient=patient)
         kind, rest = piece[0], memoryview(piece)[1:]
         if kind == wire.OUT:
-            left.out.add(rest)  # before it is written: what was begun is not written again
+            left.out.add(rest)  # before the write: a piece that was begun is not written again
             _write(1, rest)
         elif kind == wire.ERR:
             left.err.add(rest)
@@ -192,18 +175,18 @@ def _send(sock: wire.Socket, payload: bytes) -> None:
         sock.settimeout(address.SILENCE_S)
         wire.send(sock, payload)
     except (BrokenPipeError, ConnectionResetError):
-        return  # it may have said why before it closed
+        return  # the daemon may have sent a reason before it closed
     except OSError:
         raise _Lost from None
 
 
 def _next(sock: wire.Socket, *, patient: bool) -> bytes:
-    """The next piece.
+    """Return the next piece.
 
-    patient: whether to wait beyond `address.SILENCE_S`; an agent does not wait for its hook.
+    patient: Whether to wait beyond `address.SILENCE_S`; an agent does not wait for its hook.
 
     Raises:
-        _Lost: there will be none.
+        _Lost: No further piece will come.
     """
     try:
         _wait(sock, patient=patient)
@@ -216,7 +199,7 @@ def _next(sock: wire.Socket, *, patient: bool) -> bytes:
 
 
 def _wait(sock: wire.Socket, *, patient: bool) -> None:
-    """Wait until there is something to receive, be it the end, as long as the daemon lives."""
+    """Wait for data or the end of the connection, as long as the daemon lives."""
     from _socket import MSG_PEEK
 
     sock.settimeout(address.SILENCE_S)
@@ -243,7 +226,7 @@ def _write(descriptor: int, piece: memoryview) -> None:
     while piece:
         try:
             piece = piece[os.write(descriptor, piece) :]
-        except BlockingIOError:  # somebody has made our terminal or pipe non-blocking
+        except BlockingIOError:  # another process has made our terminal or pipe non-blocking
             from select import select
 
             select([], [descriptor], [])
@@ -253,4 +236,4 @@ def _write_error(piece: memoryview) -> None:
     try:
         _write(2, piece)
     except OSError:
-        return  # nobody listens; the status still speaks
+        return  # nobody reads it; the exit status still reports the error

@@ -1,8 +1,8 @@
-"""The words of `triseek find-files`, where they are plain enough to be read without Typer.
+"""Parse the common arguments of `triseek find-files` without Typer.
 
-Typer costs ten times what the command does, and the daemon has none. What is unusual here (help,
-mistakes, bundled flags) is Typer's to read, so that there is one grammar: a test holds the two
-readings together.
+Typer costs ten times as much as the command, and the daemon has none. Unusual arguments (help,
+mistakes, bundled flags) are left to Typer, so that there is one grammar: a test checks that both
+parsers agree.
 """
 
 from __future__ import annotations
@@ -14,24 +14,27 @@ if TYPE_CHECKING:
 
 
 class FindWords(NamedTuple):
-    """What was typed after `triseek find-files`."""
+    """Arguments of `triseek find-files`."""
 
     query: str
-    path: str
-    limit: int | None
-    as_json: bool
-    null: bool
-    by_path: bool
-    no_daemon: bool
+    path: str = ""
+    """The folder; "" is the working folder."""
+    limit: int | None = None
+    as_json: bool = False
+    null: bool = False
+    """End each path with NUL instead of LF."""
+    by_path: bool = False
+    """Order all files by path, not by use."""
+    no_daemon: bool = False
 
 
 SWITCHES = frozenset(("--json", "--null", "-0", "--by-path", "--no-daemon"))
 LONGEST_NUMBER = 18
-"""Digits of a limit; a longer one is unusual, and the interpreter refuses very long ones."""
+"""Most digits of a limit; a longer one is unusual, and Python refuses very long ones."""
 
 
 def read(words: Sequence[str]) -> FindWords | None:
-    """The words' meaning; `None` where Typer should say."""
+    """Parse the arguments; None if they are left to Typer."""
     positional: list[str] = []
     switches: set[str] = set()
     limit: int | None = None

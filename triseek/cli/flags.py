@@ -3,17 +3,19 @@
 The table is the single source: the parser (`cli.args`), help (`cli.help`), completion
 (`cli.app`) and the reference page read it. Names, values, negations and what overrides what
 are ripgrep 14.1's; where triseek cannot do what a flag of ripgrep's says, the row carries the
-sentence that refuses it. On the fast path: no imports worth the name.
+sentence that refuses it. Light to import: a search without a daemon reads the table.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
-    from triseek.cli.args import LowArgs
+    from triseek.cli.low_args import LowArgs
 
     Store: TypeAlias = Callable[[LowArgs, str], None]
     Turn: TypeAlias = Callable[[LowArgs, bool], None]
@@ -28,45 +30,26 @@ OTHER = "Other"
 CATEGORIES = (INPUT, SEARCH, FILTER, OUTPUT, MODE, OWN, OTHER)
 
 
-class Flag:
+class Flag(NamedTuple):
     """One row: how a flag is spelled and what typing it does to `LowArgs`."""
 
-    __slots__ = (
-        "aliases", "category", "help", "long", "negation", "refusal", "short", "store", "turn",
-        "value",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        category: str,
-        long: str,
-        short: str = "",
-        *,
-        help: str,  # noqa: A002 - the row's own word for it
-        value: str = "",
-        store: Store | None = None,
-        turn: Turn | None = None,
-        negation: str = "",
-        aliases: tuple[str, ...] = (),
-        refusal: str = "",
-    ) -> None:
-        self.category = category
-        self.long = long
-        self.short = short
-        self.help = help
-        self.value = value
-        """What the help calls the value; empty for a switch."""
-        self.store = store
-        """Called with the value, for a flag that has one."""
-        self.turn = turn
-        """Called with True for a switch, and with False for any flag's negation."""
-        self.negation = negation
-        self.aliases = aliases
-        self.refusal = refusal
-        """Why triseek does not have this flag, and what to use; empty when it has."""
+    category: str
+    long: str
+    short: str = ""
+    value: str = ""
+    """What the help calls the value; empty for a switch."""
+    store: Store | None = None
+    """Called with the value, for a flag that has one."""
+    turn: Turn | None = None
+    """Called with True for a switch, and with False for any flag's negation."""
+    negation: str = ""
+    aliases: tuple[str, ...] = ()
+    help: str = ""
+    refusal: str = ""
+    """Why triseek does not have this flag, and what to use; empty when it has."""
 
 
-class Malformed(Exception):
+class MalformedValue(Exception):
     """The value of a flag cannot be understood; the parser adds which flag it was."""
 
 
@@ -74,7 +57,7 @@ def whole_number(text: str) -> int:
     """A decimal number of no sign, as ripgrep reads one."""
     digits = text.removeprefix("+")
     if not (digits.isascii() and digits.isdigit()):
-        raise Malformed(f"value is not a valid number: {text!r}")
+        raise MalformedValue(f"value is not a valid number: {text!r}")
     return int(digits)
 
 
@@ -87,9 +70,9 @@ def size(text: str) -> int:
     factor = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}.get(text[-1:], 0)
     digits = text[:-1] if factor else text
     if not (digits.isascii() and digits.isdigit()):
-        raise Malformed(f"invalid size {text!r}: give a number, or a number and K, M or G")
+        raise MalformedValue(f"invalid size {text!r}: give a number, or a number and K, M or G")
     if len(digits) > _DIGITS_MAX or int(digits) * (factor or 1) >= 1 << 64:
-        raise Malformed(f"invalid size {text!r}: give at most {(1 << 64) - 1} bytes")
+        raise MalformedValue(f"invalid size {text!r}: give at most {(1 << 64) - 1} bytes")
     return int(digits) * (factor or 1)
 
 
@@ -98,7 +81,7 @@ def utf8(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise Malformed("value is not valid UTF-8") from None
+        raise MalformedValue("value is not valid UTF-8") from None
     return text
 
 
@@ -156,7 +139,9 @@ def _collect(field: str, read: Callable[[str], object] = utf8) -> Store:
 def _one_of(field: str, choices: tuple[str, ...]) -> Store:
     def store(low: LowArgs, text: str) -> None:
         if text not in choices:
-            raise Malformed(f"choice {text!r} is unrecognized: give one of {', '.join(choices)}")
+            raise MalformedValue(
+                f"choice {text!r} is unrecognized: give one of {', '.join(choices)}"
+            )
         setattr(low, field, text)
 
     return store
@@ -191,13 +176,6 @@ def _passthru(low: LowArgs, on: bool) -> None:
     low.before = low.after = low.both = None
 
 
-def _mode(mode: str) -> Turn:
-    def turn(low: LowArgs, _on: bool) -> None:
-        low.mode = mode
-
-    return turn
-
-
 def _json(low: LowArgs, on: bool) -> None:
     if on:
         low.mode = "json"
@@ -219,7 +197,7 @@ def _unrestricted(low: LowArgs, on: bool) -> None:
     elif low.unrestricted == 3:
         low.binary = "suppress"
     else:
-        raise Malformed("flag can only be repeated up to 3 times")
+        raise MalformedValue("flag can only be repeated up to 3 times")
 
 
 def _pretty(low: LowArgs, _on: bool) -> None:
@@ -227,20 +205,16 @@ def _pretty(low: LowArgs, _on: bool) -> None:
     low.heading = low.line_number = True
 
 
-def _max_columns(low: LowArgs, text: str) -> None:
-    low.max_columns = whole_number(text)
-
-
 def _path_separator(low: LowArgs, text: str) -> None:
     raw = unescape(text)
     if len(raw) > 1:
-        raise Malformed(f"a path separator is one byte, this has {len(raw)}: {text!r}")
+        raise MalformedValue(f"a path separator is one byte, this has {len(raw)}: {text!r}")
     low.path_separator = raw
 
 
 def _engine(low: LowArgs, text: str) -> None:
     if text == "pcre2":
-        raise Malformed(f"no PCRE2 here: {LINEAR}")
+        raise MalformedValue(f"no PCRE2 here: {LINEAR}")
     _one_of("engine", ("auto", "index", "scan", "rg", "default"))(low, text)
     if text == "default":  # ripgrep's word for its own regex engine
         low.engine = "auto"
@@ -248,7 +222,7 @@ def _engine(low: LowArgs, text: str) -> None:
 
 def _encoding(_low: LowArgs, text: str) -> None:
     if text.lower() != "auto":
-        raise Malformed(
+        raise MalformedValue(
             f"triseek searches UTF-8, UTF-16 with a byte-order mark, and raw bytes; it cannot "
             f"read {text!r} (only auto is accepted)"
         )
@@ -256,17 +230,19 @@ def _encoding(_low: LowArgs, text: str) -> None:
 
 def _sort(_low: LowArgs, text: str) -> None:
     if text not in ("path", "none"):
-        raise Malformed(f"triseek always answers in path order; it cannot sort by {text!r}")
+        raise MalformedValue(f"triseek always answers in path order; it cannot sort by {text!r}")
 
 
 def _sortr(_low: LowArgs, text: str) -> None:
     if text != "none":
-        raise Malformed("triseek always answers in ascending path order; pipe through `sort -r`")
+        raise MalformedValue(
+            "triseek always answers in ascending path order; pipe through `sort -r`"
+        )
 
 
 def _hyperlink(_low: LowArgs, text: str) -> None:
     if text not in ("", "none"):
-        raise Malformed("triseek writes no hyperlinks; only `none` is accepted")
+        raise MalformedValue("triseek writes no hyperlinks; only `none` is accepted")
 
 
 def _size_limit(_low: LowArgs, text: str) -> None:
@@ -275,14 +251,6 @@ def _size_limit(_low: LowArgs, text: str) -> None:
 
 def _threads(_low: LowArgs, text: str) -> None:
     whole_number(text)
-
-
-def _buffer(low: LowArgs, on: bool) -> None:
-    low.line_buffered = on
-
-
-def _silent_logging(low: LowArgs, _on: bool) -> None:
-    low.debug = True
 
 
 LINEAR = "look-around and backreferences are not linear time; rewrite the pattern, or run `rg -P`"
@@ -434,13 +402,13 @@ FLAGS: tuple[Flag, ...] = (
          help="Format of hyperlinks; only none."),
     Flag(OUTPUT, "include-zero", negation="no-include-zero", turn=_switch("include_zero"),
          help="With --count, show files without a match too."),
-    Flag(OUTPUT, "line-buffered", negation="no-line-buffered", turn=_buffer,
+    Flag(OUTPUT, "line-buffered", negation="no-line-buffered", turn=_switch("line_buffered"),
          help="Write each result as soon as it is found."),
     Flag(OUTPUT, "line-number", "n", turn=_choose("line_number", True),
          help="Show line numbers."),
     Flag(OUTPUT, "no-line-number", "N", turn=_choose("line_number", False),
          help="Show no line numbers."),
-    Flag(OUTPUT, "max-columns", "M", value="NUM", store=_max_columns,
+    Flag(OUTPUT, "max-columns", "M", value="NUM", store=_keep("max_columns", whole_number),
          help="Leave out lines longer than NUM bytes."),
     Flag(OUTPUT, "max-columns-preview", negation="no-max-columns-preview",
          turn=_switch("max_columns_preview"), help="Show the beginning of such lines."),
@@ -471,33 +439,36 @@ FLAGS: tuple[Flag, ...] = (
     Flag(OUTPUT, "no-filename", "I", turn=_choose("with_filename", False),
          help="Never show the path."),
     # Output modes
-    Flag(MODE, "count", "c", turn=_mode("count"), help="Show how many lines match, per file."),
-    Flag(MODE, "count-matches", turn=_mode("count_matches"),
+    Flag(MODE, "count", "c", turn=_choose("mode", "count"),
+         help="Show how many lines match, per file."),
+    Flag(MODE, "count-matches", turn=_choose("mode", "count_matches"),
          help="Show how many matches there are, per file."),
-    Flag(MODE, "files-with-matches", "l", turn=_mode("files"),
+    Flag(MODE, "files-with-matches", "l", turn=_choose("mode", "files"),
          help="Show the paths of files with a match."),
-    Flag(MODE, "files-without-match", turn=_mode("files_without_match"),
+    Flag(MODE, "files-without-match", turn=_choose("mode", "files_without_match"),
          help="Show the paths of files without a match."),
     Flag(MODE, "json", negation="no-json", turn=_json,
          help="Write ripgrep's JSON Lines messages."),
-    Flag(MODE, "files", turn=_mode("list"), help="Show the files that would be searched."),
-    Flag(MODE, "type-list", turn=_mode("types"), help="Show all file types and their globs."),
+    Flag(MODE, "files", turn=_choose("mode", "list"),
+         help="Show the files that would be searched."),
+    Flag(MODE, "type-list", turn=_choose("mode", "types"),
+         help="Show all file types and their globs."),
     Flag(MODE, "stats", negation="no-stats", turn=_switch("stats"),
          help="End with statistics about the search."),
     # triseek's own
     Flag(OWN, "engine", value="ENGINE", store=_engine,
-         help="The road to take: auto, index, scan, rg."),
+         help="The backend to use: auto, index, scan, rg."),
     Flag(OWN, "kind", value="KIND", store=_one_of("kind", ("auto", "literal", "regex", "path")),
          help="How to read PATTERN: literal is -F, path is find-files, regex (auto) the default."),
-    Flag(OWN, "envelope", turn=_mode("envelope"),
+    Flag(OWN, "envelope", turn=_choose("mode", "envelope"),
          help="Write one JSON document: the result agents get."),
     Flag(OWN, "limit", value="NUM", store=_keep("limit", whole_number),
          help="At most NUM matching lines in all; totals stay exact."),
     Flag(OWN, "no-daemon", turn=_switch("no_daemon"),
          help="Search in this process: ask no daemon and start none."),
     # Other
-    Flag(OTHER, "debug", turn=_silent_logging, help="Accepted; --envelope says which road ran."),
-    Flag(OTHER, "trace", turn=_silent_logging, help="Accepted, as --debug."),
+    Flag(OTHER, "debug", turn=_ignored, help="Accepted; --envelope says which backend ran."),
+    Flag(OTHER, "trace", turn=_ignored, help="Accepted, as --debug."),
     Flag(OTHER, "generate", value="KIND", store=_keep("ignored"), help="Generate completion.",
          refusal="use `triseek --show-completion`"),
     Flag(OTHER, "no-config", turn=_ignored, help="Accepted; there is no file of flags."),
@@ -507,6 +478,6 @@ FLAGS: tuple[Flag, ...] = (
          help="Say nothing about files that cannot be read."),
     Flag(OTHER, "pcre2-version", help="Show the version of PCRE2.",
          refusal="there is no PCRE2 here"),
-    Flag(OTHER, "help", "h", turn=_mode("help"), help="Show this help."),
-    Flag(OTHER, "version", "V", turn=_mode("version"), help="Show triseek's version."),
+    Flag(OTHER, "help", "h", turn=_choose("mode", "help"), help="Show this help."),
+    Flag(OTHER, "version", "V", turn=_choose("mode", "version"), help="Show triseek's version."),
 )  # fmt: skip

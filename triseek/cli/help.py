@@ -1,4 +1,4 @@
-"""Help for the search verb, written from the flag table."""
+"""Help for the search verb, generated from the flag table."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ Usage: triseek PATTERN [PATH …]          search (triseek search --help for all
 
 
 def short() -> str:
-    """What to show somebody who typed nothing."""
+    """Return the text that is shown if no arguments were typed."""
     return SHORT
 
 
 def search_help() -> str:
-    """All flags, grouped, with examples."""
+    """Return the help on all flags, grouped, with examples."""
     parts = [
         "Search file contents. What is piped is byte for byte what `rg --sort path` prints.\n",
         USAGE,
@@ -70,7 +70,7 @@ def _row(flag: Flag) -> str:
 
 
 def spelled(flag: Flag) -> str:
-    """`  -e, --regexp=PATTERN`."""
+    """Return a flag as the help shows it: `  -e, --regexp=PATTERN`."""
     short_name = f"-{flag.short}, " if flag.short else "    "
     value = f"={flag.value}" if flag.value else ""
     return f"  {short_name}--{flag.long}{value}"
@@ -83,7 +83,7 @@ def _refused() -> str:
 
 
 def reference() -> str:
-    """The flag table as Markdown, for docs/reference/cli.md."""
+    """Return the flag table as Markdown, for docs/reference/cli.md."""
     parts = []
     for category in CATEGORIES:
         rows = [

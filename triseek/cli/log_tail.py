@@ -1,4 +1,4 @@
-"""The end of a log file, and what is written after it, over rotations."""
+"""Read the end of a log file and follow what is appended, across rotations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ POLL_S = 0.2
 
 
 class LogTail:
-    """Follows one path by name: when another file has that name, it goes on with that."""
+    """Follows one path by name: if another file takes the name, it continues with that file."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -31,10 +31,10 @@ class LogTail:
             self._file.close()
 
     def last(self, count: int) -> str:
-        """The last `count` lines; leaves off at the end of the file.
+        """Return the last `count` lines; `following` continues at the end of the file.
 
         Raises:
-            FileNotFoundError: there is no file.
+            FileNotFoundError: There is no file.
         """
         self._file = open(self._path, "rb")  # noqa: SIM115 - kept open to be followed
         start = self._file.seek(0, os.SEEK_END)
@@ -48,7 +48,7 @@ class LogTail:
         return _text(b"".join(lines[-count:] if count else []))
 
     def following(self) -> Iterator[str]:
-        """What is written from here on, without end; files that take the name from their start."""
+        """Yield appended text, without end; a file that takes the name is read from the start."""
         while True:
             data = self._file.read() if self._file else b""
             if data:
@@ -57,10 +57,10 @@ class LogTail:
                 time.sleep(POLL_S)
 
     def _reopened(self) -> bool:
-        """Whether another file has the name by now, and is open."""
+        """Open the file if another one has the name by now; return whether that was so."""
         try:
-            found = os.stat(self._path)
-            if self._file and os.path.samestat(found, os.fstat(self._file.fileno())):
+            current = os.stat(self._path)
+            if self._file and os.path.samestat(current, os.fstat(self._file.fileno())):
                 return False
             fresh = open(self._path, "rb")  # noqa: SIM115 - kept open to be followed
         except OSError:

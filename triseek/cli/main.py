@@ -1,7 +1,7 @@
-"""Entry point: a search goes straight to work, the other verbs go through Typer.
+"""Entry point: a search runs directly, the other verbs go through Typer.
 
-Nothing is imported before it is needed: a search that the daemon answers loads no module of any
-weight (`cli.fast`), and one that is done here neither Typer nor rich nor pyarrow.
+Nothing is imported before it is needed: a search that the daemon answers loads no heavy module
+(`cli.fast`), and one that runs in this process loads neither Typer nor rich nor pyarrow.
 """
 
 from __future__ import annotations
@@ -9,33 +9,35 @@ from __future__ import annotations
 import os
 import sys
 
-from triseek.cli import status
 from triseek.cli.quick import COMPLETION, HELP, HOOKS, is_quick, perform
+from triseek.terminal import status
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import NoReturn
 
+    from triseek.cli.command_context import CommandContext
     from triseek.cli.fast import Left
-    from triseek.cli.world import World
 
 
 def main() -> NoReturn:
-    """Run the command line and leave the process."""
+    """Run the command line and end the process."""
     _reopen_closed_streams()
     words = sys.argv[1:]
     try:
         if words and words[0] in HOOKS and words[1:] not in HELP:
-            # All is written; an interpreter that tidies up takes a tenth of the time of a hook.
+            # All is written; the interpreter's clean-up takes a tenth of the time of a hook.
             os._exit(_hook(words))
+        if words[:2] == ["mcp", "serve"]:
+            sys.exit(_serve_agent(words))
         sys.exit(_quick(words) if is_quick(words) else run(words))
     except KeyboardInterrupt:
         sys.exit(status.INTERRUPTED)
 
 
 def _reopen_closed_streams() -> None:
-    """Point standard streams that were closed at the null device, as ripgrep's runtime does.
+    """Point closed standard streams at the null device, as ripgrep's runtime does.
 
     Otherwise a file opened later gets their number, and Python prints errors on standard output.
     """
@@ -45,19 +47,19 @@ def _reopen_closed_streams() -> None:
             if null != descriptor:
                 os.dup2(null, descriptor)
                 os.close(null)
-            # Open until the process ends, as the stream it stands for.
+            # It stays open until the process ends, like the stream it stands for.
             stream = open(descriptor, "w" if descriptor else "r", encoding="utf-8")  # noqa: SIM115
             setattr(sys, name, stream)
 
 
 def _quick(words: Sequence[str]) -> int:
-    """Have the daemon do it; do here what it does not do, then see to it that there is one."""
+    """Have the daemon run a command; do here what it did not do, then start one if needed."""
     from triseek.cli import fast
 
     try:
         answer = fast.ask(words)
     except OSError as error:
-        return _unwritable(error, words)
+        return _failed(error, words)
     if isinstance(answer, int):
         return answer
     code = _resume(words, answer) if answer.begun else run(words)
@@ -67,7 +69,7 @@ def _quick(words: Sequence[str]) -> int:
 
 
 def _hook(words: Sequence[str]) -> int:
-    """Tell the daemon what an agent did. An agent is never disturbed by it: always 0."""
+    """Send an agent's hook to the daemon. Always returns 0, so that no agent is disturbed."""
     from triseek.cli import fast
 
     try:
@@ -81,8 +83,21 @@ def _hook(words: Sequence[str]) -> int:
     return status.FOUND
 
 
+def _serve_agent(words: Sequence[str]) -> int:
+    """Serve an agent through a pipe to the daemon; the pipe imports next to nothing."""
+    from triseek.cli import mcp_verb
+
+    plain = mcp_verb.read(words[2:])
+    if plain is None:
+        return run(words)
+    try:
+        return mcp_verb.serve(**plain)
+    except Exception as error:  # noqa: BLE001 - an edge: said as every command says it
+        return _failed(error, words)
+
+
 def _follow_up(left: Left) -> None:
-    """See to it that there is a daemon next time."""
+    """Start or replace the daemon for the next command, if that is needed."""
     if left.follow_up:
         from triseek.ipc import spawn
 
@@ -90,16 +105,16 @@ def _follow_up(left: Left) -> None:
 
 
 def _resume(words: Sequence[str], left: Left) -> int:
-    from triseek.cli.resume import Resumed
+    from triseek.cli.resume import ResumedCommand
 
-    resumed = Resumed(left)
-    return resumed.finish(run(words, resumed.world()))
+    resumed = ResumedCommand(left)
+    return resumed.finish(run(words, resumed.context()))
 
 
-def _unwritable(error: OSError, words: Sequence[str]) -> int:
-    """Standard output takes no more, as on a full disk: said as a search done here says it."""
-    from triseek.cli.edge import settled
-    from triseek.cli.world import to_stderr
+def _failed(error: Exception, words: Sequence[str]) -> int:
+    """Report an error on standard error; return its exit status."""
+    from triseek.cli.command_context import to_stderr
+    from triseek.cli.error_boundary import settled
 
     def fail() -> int:
         raise error
@@ -107,45 +122,39 @@ def _unwritable(error: OSError, words: Sequence[str]) -> int:
     return settled(fail, to_stderr, words)
 
 
-def run(words: Sequence[str], world: World | None = None) -> int:
+def run(words: Sequence[str], context: CommandContext | None = None) -> int:
     """Run one command in this process and return its exit status. Never raises."""
     try:
-        from triseek.cli.edge import settled
-        from triseek.cli.world import World, to_stderr
+        from triseek.cli.command_context import CommandContext, to_stderr
+        from triseek.cli.error_boundary import settled
 
         def work() -> int:
-            code = _dispatch(words, world or World.here())
+            code = _dispatch(words, context or CommandContext.here())
             sys.stdout.flush()
             return code
 
-        code = settled(work, world.err if world else to_stderr, words)
+        code = settled(work, context.err if context else to_stderr, words)
     except BrokenPipeError:
         _forget_stdout()
         return status.FOUND
     except KeyboardInterrupt:
         return status.INTERRUPTED
     if code == status.BUG:
-        _forget_stdout()  # what is left in its buffer may be what could not be written
+        _forget_stdout()  # its buffer may still hold what could not be written
     return code
 
 
-def _dispatch(words: Sequence[str], world: World) -> int:
+def _dispatch(words: Sequence[str], context: CommandContext) -> int:
     if not words and COMPLETION not in os.environ:
         from triseek.cli.help import short
 
-        world.err(short().rstrip())
+        context.err(short().rstrip())
         return status.ERROR
     if words and words[0] in ("--version", "-V"):
         from triseek.cli.search_verb import version
 
-        return version(world)
-    if words[:2] == ["mcp", "serve"]:
-        from triseek.cli import mcp_verb
-
-        served = mcp_verb.serve_from_words(words[2:])
-        if served is not None:
-            return served
-    code = perform(words, world) if is_quick(words) else None
+        return version(context)
+    code = perform(words, context) if is_quick(words) else None
     if code is None:
         from triseek.cli.app import run_app
 
@@ -154,8 +163,8 @@ def _dispatch(words: Sequence[str], world: World) -> int:
 
 
 def _forget_stdout() -> None:
-    """Whoever read our output has left: let nothing be written when the interpreter closes."""
+    """Point standard output, whose reader has left, at the null device: exit writes nothing."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError):
-        return  # standard output was no file to begin with
+        return  # standard output is not a file

@@ -1,67 +1,62 @@
 """`triseek mcp serve`.
 
-Its plain words are read here, without Typer: the client waits for the first answer, and Typer would
-take a quarter of a second of that. What is unusual (help, mistakes) is Typer's to read.
+Its common arguments are parsed here, without Typer: the client waits for the first answer, and
+Typer would take a quarter of a second of that. Unusual ones (help, mistakes) are left to Typer.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import os
 
-from triseek.cli import status
-from triseek.errors import InvalidRequest
+from triseek.app import wings
+from triseek.terminal import status
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-
-class Words(NamedTuple):
-    """What was typed after `triseek mcp serve`."""
-
-    repo: str | None = None
-    toolsets: str = "search,memo,session"
-    http: str | None = None
+USUAL = {"repo": "", "toolsets": "default", "http": ""}
+"""Options of `triseek mcp serve`, and their defaults."""
 
 
-def read(words: Sequence[str]) -> Words | None:
-    """The words' meaning; None where Typer should say."""
-    found: dict[str, str] = {}
+def read(words: Sequence[str]) -> dict[str, str] | None:
+    """Parse the arguments to values by the names of `USUAL`; None if they are left to Typer."""
+    options: dict[str, str] = {}
     following = iter(words)
     for word in following:
         name, is_joined, value = word.removeprefix("--").partition("=")
-        if not word.startswith("--") or name not in Words._fields or name in found:
+        if not word.startswith("--") or name not in USUAL or name in options:
             return None
-        given = value if is_joined else next(following, None)
-        if not given or given.startswith("-"):
+        argument = value if is_joined else next(following, None)
+        if not argument or argument.startswith("-"):
             return None
-        found[name] = given
-    return Words(**found)
+        options[name] = argument
+    return USUAL | options
 
 
-def serve_from_words(words: Sequence[str]) -> int | None:
-    """Serve, if the words are plain."""
-    plain = read(words)
-    return None if plain is None else serve(plain)
-
-
-def serve(words: Words) -> int:
+def serve(repo: str, toolsets: str, http: str) -> int:
     """Serve until the client has left.
 
-    Raises:
-        InvalidRequest: there is no such toolset, or no such address.
-        Busy: the port is in use.
-        StateUnwritable: the token cannot be kept.
-    """
-    from triseek.ipc import ending
-    from triseek.mcp import serve as serving
-    from triseek.service.tools import TOOLSETS
+    Args:
+        repo: The folder to answer for; "" to detect it.
+        toolsets: Names, separated by commas.
+        http: HOST:PORT to serve by HTTP; "" for standard input and output.
 
-    toolsets = [name for name in words.toolsets.replace(",", " ").split() if name]
-    unknown = sorted(set(toolsets) - set(TOOLSETS))
-    if unknown or not toolsets:
-        raise InvalidRequest(
-            f"no such toolset: {', '.join(unknown) or repr(words.toolsets)}",
-            next_step=f"Choose among {', '.join(TOOLSETS)}.",
-        )
-    serving.serve(words.repo, toolsets, words.http)
-    ending.now(status.FOUND)  # a thread that still reads a file would be waited for
+    Raises:
+        InvalidRequest: There is no such toolset, or the address is invalid.
+        Busy: The port is in use.
+        StateUnwritable: The token cannot be stored.
+    """
+    if wings.unknown_toolsets(toolsets):
+        from triseek.mcp import hosting
+
+        hosting.chosen_toolsets(toolsets)  # raises
+    if http:
+        from triseek.mcp import serve as by_http
+
+        by_http.serve(repo, toolsets, http)
+    else:
+        from triseek.mcp import backends, pipe
+
+        pipe.serve(backends.Opener(repo, toolsets))
+    os._exit(status.FOUND)  # a normal exit would wait for a thread that still reads a file

@@ -1,7 +1,7 @@
-"""Operands → searches: which engine answers for a path, and under what names.
+"""Map operands to engines, and the engines' paths to the names to show.
 
-An engine answers for a whole root, in paths relative to it. The user named folders and files
-from where they stand. This module takes the one to the other and back.
+An engine searches a whole root and names files relative to it. The user names folders and files
+relative to the working folder. This module converts between the two.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from contextlib import AbstractContextManager
 
+    from triseek.cli.command_context import CommandContext
     from triseek.cli.resolve import Operand
-    from triseek.cli.world import World
     from triseek.engine.engine import Engine
+    from triseek.engine.service import Service
     from triseek.model.search import ScopeSpec
-    from triseek.service.service import Service
 
 
 class Naming:
-    """How paths of a root are shown for one folder operand."""
+    """Converts the paths of a root to the names shown for one folder operand."""
 
     def __init__(self, inside: bytes, typed: str) -> None:
         self._cut = len(inside) + 1 if inside else 0
@@ -31,52 +31,57 @@ class Naming:
             self._lead += b"/"
 
     def shown(self, path: bytes) -> bytes:
-        """The path as ripgrep would print it."""
+        """Return a path as ripgrep would print it."""
         return self._lead + path[self._cut :]
 
     def all_shown(self, paths: Iterable[bytes]) -> list[bytes]:
-        """The same of many."""
+        """Return many paths as ripgrep would print them."""
         if not (self._lead or self._cut):
             return list(paths)
         return [self._lead + path[self._cut :] for path in paths]
 
 
-class Place(NamedTuple):
-    """Where an operand is."""
+class OperandPlace(NamedTuple):
+    """The engine of an operand, and the operand's path in its root."""
 
     engine: Engine
     inside: bytes
     """The operand, relative to the engine's root; empty for the root itself."""
 
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The operand as a request names it: nothing for the whole root."""
+        return (os.fsdecode(self.inside),) if self.inside else ()
+
 
 def session(service: Service | None) -> AbstractContextManager[Service]:
-    """The service that was given, left open; else one for this command alone."""
+    """Return a context of `service`, which stays open, or of a new one for this command alone."""
     from contextlib import nullcontext
 
-    from triseek.service.service import Service
+    from triseek.engine.service import Service
 
     return Service(one_shot=True) if service is None else nullcontext(service)
 
 
 class Places:
-    """Finds places, and remembers the engines."""
+    """Finds the places of operands, and keeps the engines."""
 
-    def __init__(self, service: Service, world: World) -> None:
+    def __init__(self, service: Service, context: CommandContext) -> None:
         self._service = service
-        self._world = world
+        self._context = context
         self._engines: dict[str, Engine] = {}
 
-    def tree(self, typed: str) -> Place:
-        """The place of a folder."""
-        path = self._world.folder(typed)
+    def tree(self, typed: str) -> OperandPlace:
+        """Return the place of a folder."""
+        path = self._context.folder(typed)
         engine = self._engine(path)
-        return Place(engine, _inside(engine, path))
+        return OperandPlace(engine, _inside(engine, path))
 
-    def file(self, typed: str) -> Place:
-        """The place of a file; a link that was named is followed."""
-        path = os.path.realpath(self._world.at(typed))
+    def file(self, typed: str) -> OperandPlace:
+        """Return the place of a file; a named link is followed."""
+        path = os.path.realpath(self._context.at(typed))
         engine = self._engine(os.path.dirname(path))
-        return Place(engine, _inside(engine, path))
+        return OperandPlace(engine, _inside(engine, path))
 
     def _engine(self, folder: str) -> Engine:
         if folder not in self._engines:
@@ -90,17 +95,19 @@ def _inside(engine: Engine, path: str) -> bytes:
     return b"" if relative == b"." else relative
 
 
-def as_typed(scope: ScopeSpec, place: Place, typed: str, world: World) -> ScopeSpec:
-    """The scope for one folder operand: ripgrep's globs see paths as the operand was typed."""
+def as_typed(
+    scope: ScopeSpec, place: OperandPlace, typed: str, context: CommandContext
+) -> ScopeSpec:
+    """Return the scope for one folder operand: ripgrep's globs see paths as it was typed."""
     operand = os.fsdecode(place.inside)
-    # ripgrep takes `./` off a path, then off it again for each set of globs.
+    # ripgrep removes `./` from a path, then again for each set of globs.
     lead = typed.removesuffix("/") + "/" if typed else ""
     lead = lead.removeprefix("./").removeprefix("./")
     return replace(
         scope,
         operand=operand + "/" if operand else "",
         typed=lead,
-        here=world.folder(),
+        here=context.folder(),
     )
 
 

@@ -7,32 +7,32 @@ from typing import TYPE_CHECKING
 from triseek.errors import InvalidQuery, InvalidRequest
 
 if TYPE_CHECKING:
-    from triseek.cli.args import LowArgs
-    from triseek.cli.world import World
+    from triseek.cli.command_context import CommandContext
+    from triseek.cli.low_args import LowArgs
 
 STDIN = "-"
 """The name of standard input, as a path."""
 
 
 def read_patterns(
-    low: LowArgs, positional: list[str], world: World
+    low: LowArgs, positional: list[str], context: CommandContext
 ) -> tuple[tuple[str, ...], bool]:
-    """All patterns, none twice, and whether reading them used up standard input."""
+    """Return all patterns, without duplicates, and whether they used up standard input."""
     if not low.patterns:
         if not positional:
             raise InvalidQuery("no pattern given", next_step="Write triseek PATTERN [PATH…].")
         return (_utf8(positional.pop(0)),), False
-    found: dict[str, None] = {}
+    patterns: dict[str, None] = {}
     used_stdin = False
     for source, value in low.patterns:
         if source == "text":
-            found[value] = None
+            patterns[value] = None
         else:
             if value == STDIN and used_stdin:
                 raise InvalidRequest("-f -: standard input has already been read")
             used_stdin = used_stdin or value == STDIN
-            found.update(dict.fromkeys(_lines_of(value, world)))
-    return tuple(found), used_stdin
+            patterns.update(dict.fromkeys(_lines_of(value, context)))
+    return tuple(patterns), used_stdin
 
 
 def _utf8(pattern: str) -> str:
@@ -45,13 +45,13 @@ def _utf8(pattern: str) -> str:
     return pattern
 
 
-def _lines_of(path: str, world: World) -> list[str]:
+def _lines_of(path: str, context: CommandContext) -> list[str]:
     try:
         if path == STDIN:
-            raw = world.read_stdin()
+            raw = context.read_stdin()
         else:
-            world.stat(path)  # a FIFO is not read on behalf of another process
-            with open(world.at(path), "rb") as file:
+            context.stat(path)  # a FIFO is not read on behalf of another process
+            with open(context.at(path), "rb") as file:
                 raw = file.read()
     except OSError as error:
         raise InvalidRequest(

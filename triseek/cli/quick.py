@@ -1,32 +1,31 @@
-"""The verbs that are asked all day, search, find-files and hook: told apart and done without Typer.
+"""Recognize and run the most frequent verbs, search, find-files and hook, without Typer.
 
-Light: `cli.main` imports it before anything else, the daemon runs it for its clients.
+Light to import: `cli.main` imports it before anything else; the daemon runs it for its clients.
 """
 
 from __future__ import annotations
 
 import os
 
-from triseek.cli import status
+from triseek.app import wings
+from triseek.terminal import status
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from triseek.cli.world import World
-    from triseek.service.service import Service
+    from triseek.cli.command_context import CommandContext
+    from triseek.engine.service import Service
 
 VERBS = frozenset(
     (
-        "search", "find-files", "build", "update", "reindex", "index-status", "measure", "check",
-        "stats", "warmup", "daemon", "frecency-select", "hook", "memo-observe", "memo", "mcp",
-        "context-pack", "install", "uninstall", "doctor", "session", "snapshot", "pack", "resume",
-        "handoff", "audit", "brief", "replay", "ui",
+        "stats", "daemon", "hook", "memo-observe", "mcp", "install", "uninstall", "doctor", "audit",
+        "brief", "ui",
     )
-)  # fmt: skip
+).union(wings.VERBS)  # fmt: skip
 """First words that are not patterns. `triseek search build` searches for the word build."""
 HOOKS = frozenset(("hook", "memo-observe"))
-"""What agents run at each of their steps; the second is the older name."""
+"""The verb that agents run at each of their steps; the second is its older name."""
 HELP = (["-h"], ["--help"])
 APP_OPTIONS = frozenset(("-h", "--help", "--install-completion", "--show-completion"))
 COMPLETION = "_TRISEEK_COMPLETE"
@@ -34,7 +33,7 @@ COMPLETION = "_TRISEEK_COMPLETE"
 
 
 def is_quick(words: Sequence[str]) -> bool:
-    """Whether the words are a search, find-files or a hook, as far as a glance at them tells."""
+    """Return whether the arguments look like a search, find-files or a hook."""
     first = words[0] if words else "--help"
     return not (
         COMPLETION in os.environ
@@ -44,29 +43,33 @@ def is_quick(words: Sequence[str]) -> bool:
     )
 
 
-def perform(words: Sequence[str], world: World, service: Service | None = None) -> int | None:
-    """Do a search or find-files; with a service, in a daemon's thread for somebody else.
+def perform(
+    words: Sequence[str], context: CommandContext, service: Service | None = None
+) -> int | None:
+    """Run a search or find-files; with a service, in a daemon's thread for a client.
 
-    None: it takes Typer, which a daemon has not, to understand the words.
+    Return None if parsing the arguments takes Typer, which a daemon does not have.
 
     Raises:
-        NeedsClient: a daemon cannot do it.
+        NeedsClient: A daemon cannot run the command.
     """
     if words[0] == "find-files":
-        return _find_files(words, world, service)
-    if words[0] in HOOKS:  # nobody here who keeps anything: `cli.remote` does it
+        return _find_files(words, context, service)
+    if words[0] in HOOKS:  # no hook is recorded here: `cli.remote` does that
         return None if words[1:] in HELP else status.FOUND
     from triseek.cli.search_verb import search
 
-    return search(words[1:] if words[0] == "search" else words, world, service)
+    return search(words[1:] if words[0] == "search" else words, context, service)
 
 
-def _find_files(words: Sequence[str], world: World, service: Service | None) -> int | None:
+def _find_files(
+    words: Sequence[str], context: CommandContext, service: Service | None
+) -> int | None:
     from triseek.cli.find_words import read
 
     plain = read(words[1:])
     if plain is None:
         return None
-    from triseek.cli.commands.find_files import find_from_words
+    from triseek.cli.commands.find_files import find_files
 
-    return find_from_words(plain, world, service)
+    return find_files(plain, context, service)

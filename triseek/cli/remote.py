@@ -1,92 +1,83 @@
-"""The command line on behalf of a client, in a thread of the daemon.
+"""Run the command line on behalf of a client, in a thread of the daemon.
 
-A client sends its words and what surrounds it; the same code runs as in a process of its own, and
-its output is streamed back. What would come out differently here is declined, with a reason, before
-anything is written, and the client does it itself: another view of the file system, other settings
-of git, standard input to be read. Nothing of a request is trusted.
+A client sends its arguments and its environment; the same code runs as in a process of its own, and
+its output is streamed back. A command whose output would differ here is declined, with a reason,
+before anything is written, and the client runs it itself: another view of the file system, other
+settings of git, standard input to be read. Nothing in a request is trusted.
 """
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from triseek.cli import status, surroundings
-from triseek.cli.edge import settled
+from triseek.cli.command_context import CommandContext, NeedsClient
+from triseek.cli.error_boundary import settled
 from triseek.cli.quick import HOOKS, is_quick, perform
 from triseek.cli.resume import as_bytes
-from triseek.cli.world import NeedsClient, World
+from triseek.daemon import client_environment
+from triseek.daemon.client_environment import ClientEnvironment, MalformedRequest
 from triseek.daemon.server import Declined
 from triseek.errors import Cancelled
-from triseek.files.ignore import global_excludes_path
+from triseek.ipc import surroundings
 from triseek.model import budget
+from triseek.terminal import status
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from triseek.app.hook_handler import HookHandler
     from triseek.daemon.streams import Streams
-    from triseek.service.observing import Observer
-    from triseek.service.service import Service
+    from triseek.engine.service import Service
 
 WIDTH_MAX = 100_000
-"""Columns no terminal has."""
-WORDS_MAX = 100_000
+"""Most columns accepted; no terminal has so many."""
 PATH_MAX = 4096
-"""Bytes of the longest path a system call takes; a working folder put in front may exceed it."""
-COMPARED = ("HOME", "XDG_CONFIG_HOME", "RIPGREP_CONFIG_PATH")
-"""Variables that decide which files are searched: rules of git and rg. GIT_CONFIG* too."""
+"""Bytes of the longest path a system call takes; one prefixed by a working folder may be longer."""
 
 
-class _Malformed(Exception):
-    """A request that no client of ours sends."""
-
-
-class Client(NamedTuple):
-    """A request, its types and sizes checked."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Client(ClientEnvironment):
+    """A request whose types and sizes have been checked."""
 
     words: list[str]
-    cwd: str
-    cwd_id: list[int]
-    root_id: list[int]
-    space: str
-    user: list[int]
     terminal: bool
     width: int
     stdin: bool
-    environ: dict[str, str]
     input: bytes | None
-    """Standard input, where the client sent it along."""
+    """Standard input, if the client sent it."""
 
 
 def answer(
     service: Service,
     params: Mapping[str, object],
     streams: Streams,
-    observer: Observer | None = None,
+    hook_handler: HookHandler | None = None,
 ) -> int | Declined:
-    """Do what the client's words say, as `cli.main` does, and return the exit status.
+    """Run the client's command, as `cli.main` does, and return the exit status.
 
     Args:
-        service: shared with every other request, left open.
-        params: of the request, unchecked.
-        streams: the way to the client, written to while this call lasts.
-        observer: takes in what agents' hooks tell; without one nothing is done with it.
+        service: Shared with every other request, left open.
+        params: Parameters of the request, unchecked.
+        streams: Streams to the client, written to while this call lasts.
+        hook_handler: Handles the events of agents' hooks; without one they are ignored.
 
-    A client that has gone ends the work at the next output, and 0 is returned to nobody.
+    If the client has left, the work ends at the next output, and 0 is returned.
     """
     try:
         client = read(params)
-    except _Malformed:
+    except MalformedRequest:
         return Declined("malformed")
     reason = _obstacle(client)
     if reason:
         return Declined(reason)
-    world = _world(client, streams)
+    context = _command_context(client, streams)
     try:
         if client.words[0] in HOOKS:
-            return _observe(client, world, observer)
+            return _observe(client, context, hook_handler)
         with budget.limited(ask=lambda: _stop_if_gone(streams)):
-            return settled(lambda: _perform(client, world, service), world.err, client.words)
+            return settled(lambda: _perform(client, context, service), context.err, client.words)
     except NeedsClient as error:
         return Declined(str(error))
     except (BrokenPipeError, Cancelled):
@@ -94,30 +85,30 @@ def answer(
 
 
 def _stop_if_gone(streams: Streams) -> None:
-    """Raise where nobody waits for the answer.
+    """Raise if nobody waits for the answer.
 
     Raises:
-        Cancelled: the client has left.
+        Cancelled: The client has left.
     """
     if streams.gone():
         raise Cancelled("the client is gone")
 
 
-def _observe(client: Client, world: World, observer: Observer | None) -> int:
-    if observer is None:
+def _observe(client: Client, context: CommandContext, hook_handler: HookHandler | None) -> int:
+    if hook_handler is None:
         return status.FOUND
     from triseek.cli.commands.hook import hook
 
     session = client.environ.get("TRISEEK_SESSION_ID", "")
-    return hook(client.words, world, observer, session)
+    return hook(client.words, context, hook_handler, session)
 
 
-def _world(client: Client, streams: Streams) -> World:
+def _command_context(client: Client, streams: Streams) -> CommandContext:
     def check() -> None:
         if streams.gone():
             raise BrokenPipeError
 
-    return World(
+    return CommandContext(
         terminal=client.terminal,
         width=client.width,
         plain=surroundings.plain(client.environ),
@@ -136,64 +127,28 @@ def _no_stdin() -> bytes:
     raise NeedsClient("stdin")
 
 
-# What stands in the way
+# Reasons to decline
 
 
 def _obstacle(client: Client) -> str:
-    """Why this cannot be done here: one word, "" if it can."""
+    """Return why the command cannot run here, as one word; "" if it can."""
     words = client.words
     if not is_quick(words) or "--no-daemon" in words:
         return "words"
-    if not _sees_what_we_see(client):
+    if not client_environment.is_shared(client):
         return "place"
     if words[0] in HOOKS:
         return ""  # nothing is searched
-    if not _has_our_rules(client.environ):
+    if not client_environment.has_our_rules(client):
         return "environ"
-    asks_for_road = any(word.startswith("--engine") for word in words)
-    if asks_for_road and client.environ.get("PATH") != os.environ.get("PATH"):
-        return "path"  # it decides whether there is an rg
+    asks_for_backend = any(word.startswith("--engine") for word in words)
+    if asks_for_backend and client.environ.get("PATH") != os.environ.get("PATH"):
+        return "path"  # PATH decides whether there is an rg
     return "long" if _grows_too_long(client) else ""
 
 
-def _sees_what_we_see(client: Client) -> bool:
-    """Whether a path means the same file to the client, and may be read by both or by neither."""
-    try:
-        here, top = os.stat(client.cwd), os.stat("/")
-    except (OSError, ValueError):
-        return False
-    return (
-        client.cwd_id == [here.st_dev, here.st_ino]
-        and client.root_id == [top.st_dev, top.st_ino]
-        and client.space == surroundings.space()
-        and client.user == surroundings.user()
-    )
-
-
-def _has_our_rules(environ: Mapping[str, str]) -> bool:
-    excludes = global_excludes_path()
-    if excludes is not None and not excludes.startswith(b"/"):
-        return False  # counts from a working folder: the client's
-    return _rules(environ) == _our_rules()
-
-
-def _our_rules() -> dict[str, str]:
-    """`_rules` of this process, without decoding all of its environment for each request."""
-    others = [name for name in os.environb if name.startswith(b"GIT_CONFIG")]
-    names = [*COMPARED, *map(os.fsdecode, others)]
-    return {name: os.environ[name] for name in names if name in os.environ}
-
-
-def _rules(environ: Mapping[str, str]) -> dict[str, str]:
-    return {
-        name: value
-        for name, value in environ.items()
-        if name in COMPARED or name.startswith("GIT_CONFIG")
-    }
-
-
 def _grows_too_long(client: Client) -> bool:
-    """Whether a word that may be a path is one by itself, but not behind the working folder."""
+    """Return whether an argument is short enough for a path, but not behind the working folder."""
     lead = len(os.fsencode(client.cwd)) + 1
     sizes = [len(os.fsencode(word)) for word in client.words]
     return any(size < PATH_MAX <= lead + size for size in sizes)
@@ -202,8 +157,8 @@ def _grows_too_long(client: Client) -> bool:
 # The request
 
 
-def _perform(client: Client, world: World, service: Service) -> int:
-    code = perform(client.words, world, service)
+def _perform(client: Client, context: CommandContext, service: Service) -> int:
+    code = perform(client.words, context, service)
     if code is None:
         raise NeedsClient("words")
     return code
@@ -213,63 +168,9 @@ def read(params: Mapping[str, object]) -> Client:
     """Check a request's types and sizes.
 
     Raises:
-        _Malformed: it is none of ours.
+        MalformedRequest: A type or a size is wrong.
     """
-    environ = params.get("environ")
-    if not isinstance(environ, dict):
-        raise _Malformed
-    client = Client(
-        words=_strings(params.get("words")),
-        cwd=_string(params.get("cwd")),
-        cwd_id=_numbers(params.get("cwd_id")),
-        root_id=_numbers(params.get("root_id")),
-        space=_string(params.get("space")),
-        user=_numbers(params.get("user")),
-        terminal=_bool(params.get("terminal")),
-        width=_numbers([params.get("width")])[0],
-        stdin=_bool(params.get("stdin")),
-        environ={_string(name): _string(value) for name, value in environ.items()},
-        input=_bytes(params.get("input")),
-    )
-    if not (client.words and os.path.isabs(client.cwd) and 0 < client.width <= WIDTH_MAX):
-        raise _Malformed
+    client = client_environment.read(Client, params)
+    if not (client.words and 0 < client.width <= WIDTH_MAX):
+        raise MalformedRequest
     return client
-
-
-def _strings(value: object) -> list[str]:
-    if not isinstance(value, list) or len(value) > WORDS_MAX:
-        raise _Malformed
-    return [_string(each) for each in value]
-
-
-def _string(value: object) -> str:
-    """A string as a process is given them: bytes, decoded, with no NUL."""
-    try:
-        if isinstance(value, str) and b"\0" not in os.fsencode(value):
-            return value
-    except UnicodeEncodeError:
-        pass
-    raise _Malformed
-
-
-def _bytes(value: object) -> bytes | None:
-    if value is None:
-        return None
-    try:
-        if isinstance(value, str):
-            return os.fsencode(value)
-    except UnicodeEncodeError:
-        pass
-    raise _Malformed
-
-
-def _numbers(value: object) -> list[int]:
-    if not isinstance(value, list) or not all(type(each) is int for each in value):
-        raise _Malformed
-    return value
-
-
-def _bool(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise _Malformed
-    return value

@@ -1,8 +1,8 @@
-"""A command that a daemon has begun and left, done again from where it was left.
+"""Run a command again whose output the daemon began and broke off, and continue the output.
 
-All of it is done anew, and what has been written is held back, once it has been seen that it is
-the same. Where it is not (the tree has changed, or a time is in it), nothing can follow that would
-make sense: one line says so.
+The whole command runs again, and the output that was already written is dropped, after a check
+that it is the same. If it differs (the tree has changed, or it holds a time), no continuation
+would make sense, and one line says so.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from triseek.cli import status
-from triseek.cli.fast import Written
-from triseek.cli.world import World, to_stderr, to_stdout
+from triseek.cli.command_context import CommandContext, to_stderr, to_stdout
+from triseek.cli.fast import WrittenOutput
+from triseek.terminal import status
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,16 +26,16 @@ DIFFERS = (
 
 
 class _Repeat:
-    """A stream whose beginning has been written."""
+    """A stream whose beginning has already been written."""
 
-    def __init__(self, written: Written, send: Callable[[bytes], None]) -> None:
+    def __init__(self, written: WrittenOutput, send: Callable[[bytes], None]) -> None:
         self.missing = written.size
         self._expected = written.digest.digest()
-        self._seen = Written()
+        self._seen = WrittenOutput()
         self._send = send
 
     def write(self, piece: bytes) -> bool:
-        """Send what is new of a piece; whether what is not new is as it was."""
+        """Send the new part of a piece; return whether the repeated part is the same as before."""
         if self.missing:
             again, piece = piece[: self.missing], piece[self.missing :]
             self.missing -= len(again)
@@ -47,8 +47,8 @@ class _Repeat:
         return True
 
 
-class Resumed:
-    """The streams of a command that is done again."""
+class ResumedCommand:
+    """The streams of a command that runs again."""
 
     def __init__(self, left: Left) -> None:
         self._out = _Repeat(left.out, to_stdout)
@@ -56,12 +56,12 @@ class Resumed:
         self._differs = False
         self._nobody_reads = False
 
-    def world(self) -> World:
-        """The world of this process, but for what has been written."""
-        return World.here()._replace(out=self._to_out, err=self._to_err)
+    def context(self) -> CommandContext:
+        """Return the context of this process, with streams that drop what was already written."""
+        return CommandContext.here()._replace(out=self._to_out, err=self._to_err)
 
     def finish(self, code: int) -> int:
-        """The exit status of the whole, given that of the command."""
+        """Return the exit status of the whole, from that of the repeated command."""
         whole = code in (status.FOUND, status.NOTHING, status.ERROR) and not self._nobody_reads
         if whole and (self._out.missing or self._err.missing):
             self._say_so()
@@ -69,7 +69,7 @@ class Resumed:
 
     def _to_out(self, piece: bytes) -> None:
         if self._differs:
-            raise BrokenPipeError  # ends the work: nothing of it can be shown
+            raise BrokenPipeError  # ends the work: its output cannot be shown
         try:
             same = self._out.write(piece)
         except BrokenPipeError:
@@ -90,7 +90,7 @@ class Resumed:
 
 
 def as_bytes(message: str) -> bytes:
-    """A line for standard error, as Python's own stream writes it."""
+    """Return a line for standard error, encoded as Python's own stream does."""
     return message.encode(errors="backslashreplace") + b"\n"
 
 
@@ -99,4 +99,4 @@ def _to_stderr(piece: bytes) -> None:
         sys.stderr.buffer.write(piece)
         sys.stderr.buffer.flush()
     except OSError:
-        return  # nobody listens; the status still speaks
+        return  # nobody reads it; the exit status still reports the error

@@ -1,1 +1,1 @@
-"""The process that stays: sockets, background work."""
+"""The daemon process: sockets and background work."""

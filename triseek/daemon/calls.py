@@ -1,151 +1,208 @@
-"""The daemon's JSON verbs: parameters from outside in, plain values out."""
+"""The daemon's JSON verbs on roots."""
 
 from __future__ import annotations
 
 import os
 import time
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypedDict
 
-from triseek.daemon.params import target_root
-from triseek.daemon.upkeep import state_of
-from triseek.engine import lent
-from triseek.engine.journal import Clock
+from triseek.daemon.background_jobs import state_of
+from triseek.daemon.params import Verb, is_true, optional_root, target_root
+from triseek.engine.freshness.journal import Clock
 from triseek.errors import Busy, InvalidRequest
-from triseek.service.roots import project
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
-    from triseek.daemon.upkeep import Upkeep
+    from triseek.daemon.background_jobs import BackgroundJobs, RootState
     from triseek.engine.engine import Engine
 
 
-NOT_WATCHED = {"kind": "unknown", "reason": "not_watched", "batches": []}
-"""What is known of the time since a clock where nobody can say."""
+def _clock(params: Mapping[str, object], name: str) -> str | None:
+    clock = params.get(name)
+    if clock is not None and not isinstance(clock, str):
+        raise InvalidRequest(f"{name} has to be a clock as an answer gave it")
+    return clock
 
 
-def calls(
-    upkeep: Upkeep, resumed: Callable[[str], int] | None = None
-) -> Mapping[str, Callable[[dict[str, Any]], Any]]:
-    """Every verb but those the server itself knows.
+def _paths(params: Mapping[str, object], name: str) -> list[str]:
+    paths = params.get(name)
+    if not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
+        raise InvalidRequest(f"{name} has to be a list of paths below the root")
+    return paths
 
-    resumed: The number of a repository's newest resume, told with each `sync`, so that who
-        searches there learns of it.
+
+@dataclass(frozen=True, slots=True)
+class StatusRequest:
+    """`{target_root?, clock?, cheap?}`: as `SyncRequest`; by default no root in particular."""
+
+    target_root: Annotated[str, optional_root]
+    clock: Annotated[str | None, _clock]
+    cheap: Annotated[bool, is_true]
+
+
+@dataclass(frozen=True, slots=True)
+class PreloadRequest:
+    """`{target_root, exact?}`; `exact`: no folder above it instead."""
+
+    target_root: Annotated[str, target_root]
+    exact: Annotated[bool, is_true]
+
+
+@dataclass(frozen=True, slots=True)
+class ReloadRequest:
+    """`{target_root}`."""
+
+    target_root: Annotated[str, target_root]
+
+
+@dataclass(frozen=True, slots=True)
+class SyncRequest:
+    """`{target_root, clock?, cheap?}`.
+
+    clock: Of an earlier answer, for the changes since then. cheap: Skip the check where it would
+    take a sweep because the root is not watched.
     """
-    found = (status, preload_root, reload_root, sync, dirt, frecency_select, frecency_found)
-    names = {"reload_root": "reload"}
-    verbs = {names.get(call.__name__, call.__name__): partial(call, upkeep) for call in found}
-    if resumed is not None:
-        verbs["sync"] = partial(_sync_and_resumed, upkeep, resumed)
-    return verbs
+
+    target_root: Annotated[str, target_root]
+    clock: Annotated[str | None, _clock]
+    cheap: Annotated[bool, is_true]
 
 
-def status(upkeep: Upkeep, params: dict[str, Any]) -> dict[str, Any]:
-    """`{target_root?}`: what is open and how it is kept; of one root, what is dirty now."""
-    told: dict[str, Any] = {
-        "warm": upkeep.is_warm,
-        "active_roots": len(upkeep.service.engines()),
-        "roots": upkeep.states(),
+@dataclass(frozen=True, slots=True)
+class SelectRequest:
+    """`{target_root, paths}`; paths below the root."""
+
+    target_root: Annotated[str, target_root]
+    paths: Annotated[list[str], _paths]
+
+
+class Status(TypedDict):
+    """Answer of `status`."""
+
+    warm: bool
+    active_roots: int
+    roots: list[RootState]
+    root: NotRequired[dict[str, Any]]
+
+
+class Preloaded(TypedDict):
+    """Answer of `preload_root`."""
+
+    preloaded: bool
+    target_root: str
+
+
+class Reloaded(TypedDict):
+    """Answer of `reload`."""
+
+    reloaded: bool
+    target_root: str
+
+
+class Selected(TypedDict):
+    """Answer of `frecency_select`."""
+
+    recorded: int
+
+
+class SyncBatch(TypedDict):
+    """SyncChanges that were made at one time."""
+
+    generation: int
+    everything: bool
+    changes: Mapping[str, str]
+
+
+class SyncChanges(TypedDict):
+    """SyncChanges since a clock."""
+
+    kind: str
+    reason: str | None
+    batches: list[SyncBatch]
+
+
+class Since(TypedDict, total=False):
+    """Part of the answer of `sync`: only if a clock was passed."""
+
+    since: SyncChanges
+
+
+NOT_WATCHED: SyncChanges = {"kind": "unknown", "reason": "not_watched", "batches": []}
+"""SyncChanges since a clock for a root that is not watched."""
+
+
+def status(jobs: BackgroundJobs, request: StatusRequest) -> Status:
+    """Return the open roots and their state; of one root, the dirty count too."""
+    answer: Status = {
+        "warm": jobs.is_warm,
+        "active_roots": len(jobs.service.engines()),
+        "roots": jobs.states(),
     }
-    if params.get("target_root") is not None:
-        told["root"] = sync(upkeep, params)
-    return told
+    if request.target_root:
+        root = SyncRequest(request.target_root, request.clock, request.cheap)
+        answer["root"] = sync(jobs, root)
+    return answer
 
 
-def preload_root(upkeep: Upkeep, params: dict[str, Any]) -> dict[str, Any]:
-    """`{target_root, exact?}`: open a root and keep it from now on; `exact`: no folder above it."""
-    engine = _engine(upkeep, params, exact=params.get("exact") is True)
+def preload_root(jobs: BackgroundJobs, request: PreloadRequest) -> Preloaded:
+    """Open and maintain a root."""
+    engine = jobs.service.engine(request.target_root, exact=request.exact)
     return {"preloaded": True, "target_root": engine.root}
 
 
-def reload_root(upkeep: Upkeep, params: dict[str, Any]) -> dict[str, Any]:
-    """`{target_root}`: let the newest generation of the index answer."""
-    engine = _engine(upkeep, params)
+def reload_root(jobs: BackgroundJobs, request: ReloadRequest) -> Reloaded:
+    """Switch to the newest generation of the index."""
+    engine = jobs.service.engine(request.target_root)
     if engine.has_index():
         engine.indexed().catch_up()
     return {"reloaded": True, "target_root": engine.root}
 
 
-def sync(upkeep: Upkeep, params: dict[str, Any]) -> dict[str, Any]:
-    """`{target_root, clock?, cheap?}`: take in all that happened until now; say what is dirty.
-
-    With a clock that an earlier answer gave: also what happened since. `cheap`: not where it takes
-    a sweep, because nobody watches.
-    """
-    engine = _engine(upkeep, params)
-    dear = params.get("cheap") is True and engine.watched is None
-    if dear or not engine.has_index() or not upkeep.is_warm:
-        told = _state(upkeep, engine)
-        return {**told, "freshness": "unverified", "dirty": None, "index_generation": None}
+def sync(jobs: BackgroundJobs, request: SyncRequest) -> dict[str, Any]:
+    """Process all events until now; return what is dirty, and what has changed since a clock."""
+    engine = jobs.service.engine(request.target_root)
+    needs_sweep = request.cheap and engine.watched is None
+    if needs_sweep or not engine.has_index() or not jobs.is_warm:
+        answer = _state(jobs, engine)
+        return {**answer, "freshness": "unverified", "dirty": None, "index_generation": None}
     began = time.perf_counter()
     reader, dirty = engine.indexed().look()
-    told = {
-        **_state(upkeep, engine),  # now: the clock has counted what was taken in
+    answer = {
+        **_state(jobs, engine),  # read after `look`: the clock includes the new events
         "freshness": dirty.freshness,
         "dirty": dirty.count,
         "index_generation": reader.generation,
         "ms": round((time.perf_counter() - began) * 1e3, 3),
-        **_since(engine, params.get("clock")),
+        **_since(engine, request.clock),
     }
-    # A sweep does not tell the journal what it found.
-    return told if dirty.freshness == "synced" else {**told, "clock": None, **_unknown(params)}
-
-
-def _sync_and_resumed(
-    upkeep: Upkeep, resumed: Callable[[str], int], params: dict[str, Any]
-) -> dict[str, Any]:
-    told = sync(upkeep, params)
-    return {**told, "hydration": resumed(project(told["target_root"]))}
-
-
-def dirt(upkeep: Upkeep, params: dict[str, Any]) -> dict[str, Any]:
-    """`{target_root, edition}`: the difference to that generation, for who has it open too."""
-    engine = _engine(upkeep, params)
-    answer = {"target_root": engine.root, "dirt": None}
-    if not (engine.has_index() and upkeep.is_warm and engine.watched):
+    # A sweep does not record its findings in the journal.
+    if dirty.freshness == "synced":
         return answer
-    reader, dirty = engine.indexed().look()
-    if dirty.freshness != "synced" or lent.edition(reader) != params.get("edition"):
-        return answer
-    return {**answer, "dirt": lent.told(dirty)}
+    unknown: Since = {} if request.clock is None else {"since": NOT_WATCHED}
+    return {**answer, "clock": None, **unknown}
 
 
-def frecency_select(upkeep: Upkeep, params: dict[str, Any]) -> dict[str, Any]:
-    """`{target_root, paths}`: count files, given by their paths below the root, as chosen."""
-    engine = _engine(upkeep, params)
-    paths = params.get("paths")
-    if not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
-        raise InvalidRequest("paths has to be a list of paths below the root")
-    frecency = engine.frecency
+def frecency_select(jobs: BackgroundJobs, request: SelectRequest) -> Selected:
+    """Record that the user chose files."""
+    frecency = jobs.service.engine(request.target_root).frecency
     if frecency is None or not frecency.claim():
         raise Busy("another process owns the scores of this root")
-    recorded = frecency.touch("select", map(os.fsencode, paths))
+    recorded = frecency.touch("select", map(os.fsencode, request.paths))
     frecency.save()
     return {"recorded": recorded}
 
 
-def frecency_found(upkeep: Upkeep, params: dict[str, Any]) -> dict[str, Any]:
-    """`{target_root, pattern, kind, paths}`: count files that an answer listed."""
-    engine = _engine(upkeep, params)
-    pattern, kind, paths = (params.get(name) for name in ("pattern", "kind", "paths"))
-    if not (isinstance(pattern, str) and isinstance(kind, str) and isinstance(paths, list)):
-        raise InvalidRequest("pattern and kind have to be texts, paths a list of paths")
-    engine.remember(pattern, kind, [os.fsencode(path) for path in paths if isinstance(path, str)])
-    return {"recorded": engine.has_index()}
-
-
-def _since(engine: Engine, clock: object) -> dict[str, Any]:
-    """What the journal says of the time since a clock."""
+def _since(engine: Engine, clock: str | None) -> Since:
+    """Return the changes that the journal records since a clock."""
     if clock is None:
         return {}
-    if not isinstance(clock, str):
-        raise InvalidRequest("clock has to be a clock as an answer gave it")
     watch = engine.watched
     if watch is None:
         return {"since": NOT_WATCHED}
     since = watch.journal.since(Clock.parse(clock))
-    batches = [
+    batches: list[SyncBatch] = [
         {
             "generation": batch.generation,
             "everything": batch.everything,
@@ -156,14 +213,15 @@ def _since(engine: Engine, clock: object) -> dict[str, Any]:
     return {"since": {"kind": since.kind, "reason": since.reason, "batches": batches}}
 
 
-def _unknown(params: dict[str, Any]) -> dict[str, Any]:
-    return {} if params.get("clock") is None else {"since": NOT_WATCHED}
+def _state(jobs: BackgroundJobs, engine: Engine) -> dict[str, Any]:
+    maintainer = jobs.maintainer(engine.root)
+    return dict(state_of(maintainer)) if maintainer else {"target_root": engine.root}
 
 
-def _state(upkeep: Upkeep, engine: Engine) -> dict[str, Any]:
-    keeper = upkeep.keeper(engine.root)
-    return state_of(keeper) if keeper else {"target_root": engine.root}
-
-
-def _engine(upkeep: Upkeep, params: dict[str, Any], *, exact: bool = False) -> Engine:
-    return upkeep.service.engine(target_root(params), exact=exact)
+VERBS: Mapping[str, Verb[BackgroundJobs, Any]] = {
+    "status": Verb(StatusRequest, status),
+    "preload_root": Verb(PreloadRequest, preload_root),
+    "reload": Verb(ReloadRequest, reload_root),
+    "sync": Verb(SyncRequest, sync),
+    "frecency_select": Verb(SelectRequest, frecency_select),
+}

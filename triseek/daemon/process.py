@@ -1,8 +1,8 @@
-"""The daemon as a process: one per user, known by its lock, ended cleanly or by force.
+"""The daemon process: one per user, identified by its lock, ended cleanly or by force.
 
-The lock (`ipc.lock`) is the only proof that a daemon runs; daemon.json says how to reach it and
-which process it is, start time included. Only the holder of the lock touches the socket, so a
-socket found at the start belongs to the dead.
+The lock (`ipc.lock`) is the only proof that a daemon runs. daemon.json records how to reach it and
+which process it is, including its start time. Only the holder of the lock touches the socket, so a
+socket that exists at the start belongs to a dead daemon.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from contextlib import ExitStack, suppress
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from triseek import __version__, logs, paths
 from triseek.daemon.server import Handlers, Limits, Server
@@ -25,6 +25,7 @@ from triseek.ipc import address, client, folder, lock, wire
 from triseek.store import atomic
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable, Sequence
     from types import FrameType
 
@@ -33,47 +34,47 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 LOCK_WAIT_S = 3.0
-"""How long a new daemon waits for one that is about to end: its drain, and a little."""
+"""Seconds a new daemon waits for one that is ending: its drain time and a little more."""
 SWITCH_S = 0.0005
-"""Seconds a busy thread may keep the interpreter from one that has an answer to give. Measured on
+"""Seconds a busy thread may keep the interpreter from one that has an answer to send. Measured on
 two busy cores, median of an echo over a new connection beside one thread of pure Python: 6 ms with
 Python's own 5 ms, 1.5 ms with 1 ms, 0.8 to 2.1 ms with this; 0.3 ms alone, whatever the
-interval. Two threads of pure Python lost no work by it that could be measured."""
+interval. It cost two threads of pure Python no measurable work."""
 FORCED_S = 1.5
-"""How long a daemon that is to be ended by force has to answer first."""
+"""Seconds that `stop --force` waits for the daemon to answer first."""
 KILL_AFTER_S = 3.0
-"""What SIGTERM may take before `stop --force` sends SIGKILL."""
+"""Seconds after SIGTERM before `stop --force` sends SIGKILL."""
 HOME_CHECK_S = 5.0
-"""How often to look whether the state folder is still there."""
+"""Seconds between checks that the state folder still exists."""
 _PROBE_S = 0.02
 
 
-class Work(Protocol):
-    """Something that runs beside the server for as long as the daemon lives."""
+class BackgroundTask(Protocol):
+    """A task that runs beside the server for the lifetime of the daemon."""
 
     def start(self) -> None:
-        """Begin, without waiting: requests are served meanwhile."""
+        """Start without waiting: requests are served meanwhile."""
 
     def close(self) -> None:
-        """End within a second or two; called once, also after a `start` that failed."""
+        """End within a second or two. Called once, even if `start` failed."""
 
     def busy(self) -> bool:
-        """Whether an idle exit has to wait."""
+        """Return whether an idle exit has to wait."""
 
 
 def run(
-    compose: Callable[[Settings], tuple[Handlers, Sequence[Work]]],
+    compose: Callable[[Settings], tuple[Handlers, Sequence[BackgroundTask]]],
     settings: Settings,
     limits: Limits | None = None,
     ending: Callable[[], None] = lambda: None,
 ) -> str:
-    """Be the daemon until told to stop, or idle for too long.
+    """Run as the daemon until told to stop or idle for too long.
 
     Args:
-        compose: makes the handlers and the work beside them; called once the lock is held, and
+        compose: creates the handlers and background tasks. It is called once the lock is held and
             before the first connection, so it should import and open little.
-        settings: `idle_exit_s` and `log_level` are read here.
-        limits: what one client may ask.
+        settings: this function reads `daemon_idle_exit_s` and `log_level`.
+        limits: what clients may use of the daemon.
         ending: called once, when the daemon begins to end.
 
     Returns:
@@ -84,11 +85,11 @@ def run(
         StateUnwritable: the daemon's folder cannot be used.
     """
     with ExitStack() as leaving:
-        held = _hold_lock(leaving)
+        descriptor = _hold_lock(leaving)
         logs.configure("daemon", settings.log_level)
         leaving.callback(logs.close)
         try:
-            return _serve(compose, settings, limits or Limits(), Home(held), leaving, ending)
+            return _serve(compose, settings, limits or Limits(), Home(descriptor), leaving, ending)
         except BaseException:
             logger.exception("daemon failed")
             raise
@@ -98,13 +99,13 @@ def stop(*, force: bool = False, timeout_s: float = 10.0) -> bool:
     """End the daemon and wait until its lock is free; False if none ran.
 
     Args:
-        force: where it does not answer, send SIGTERM and then SIGKILL, if it can be proved that
-            the process holds the lock.
-        timeout_s: how long to wait for a daemon that was asked.
+        force: if the daemon does not answer, send SIGTERM and then SIGKILL, provided that the
+            process is proved to hold the lock.
+        timeout_s: seconds to wait after the daemon was asked to end.
 
     Raises:
-        DaemonUnreachable: it cannot be asked, or does not end, and `force` was not given.
-        Busy: `force` was given, and the holder of the lock cannot be identified.
+        DaemonUnreachable: the daemon cannot be reached, or does not end, and `force` is False.
+        Busy: `force` is True, and the holder of the lock cannot be identified or does not end.
     """
     try:
         client.ask("shutdown", timeout_s=min(timeout_s, FORCED_S) if force else timeout_s)
@@ -117,9 +118,9 @@ def stop(*, force: bool = False, timeout_s: float = 10.0) -> bool:
             return True
         trouble = DaemonUnreachable(f"the daemon did not end within {timeout_s:g} s")
     if isinstance(trouble.__cause__, address.Forbidden):
-        raise trouble  # a sandbox: what we cannot ask we do not end
+        raise trouble  # a sandbox: a daemon that we cannot reach is not killed
     if not force:
-        # It may be about to end, or to begin.
+        # The daemon may be ending or starting.
         if isinstance(trouble.__cause__, address.Absent) and lock.wait_until_free(LOCK_WAIT_S):
             return True
         trouble.next_step = "Run `triseek daemon stop --force`."
@@ -129,9 +130,9 @@ def stop(*, force: bool = False, timeout_s: float = 10.0) -> bool:
 
 
 def start_time(pid: int | str = "self") -> int:
-    """When a process began, in the kernel's ticks since boot; 0 where the system does not say.
+    """Return a process's start time in kernel ticks since boot; 0 where the system has none.
 
-    With the pid it names one process for good: pids are used again.
+    Together with the pid it identifies one process for good, because pids are reused.
     """
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
@@ -141,13 +142,13 @@ def start_time(pid: int | str = "self") -> int:
 
 
 def _hold_lock(leaving: ExitStack) -> int:
-    """Take the lock for life; its descriptor.
+    """Take the lock for the life of the process, and return its descriptor.
 
-    A daemon that has removed its daemon.json is ending (or only beginning): it is waited for.
-    Otherwise a few tries are enough to outlast somebody who only looks whether the lock is free.
+    A daemon without a daemon.json is ending (or just starting), so this waits for it. Otherwise a
+    few attempts are enough to outlast a process that only checks whether the lock is free.
     """
     folder.ensure()
-    begun = time.monotonic()
+    started_at = time.monotonic()
     while True:
         try:
             descriptor = lock.take()
@@ -158,37 +159,37 @@ def _hold_lock(leaving: ExitStack) -> int:
         if descriptor is not None:
             leaving.callback(os.close, descriptor)
             return descriptor
-        waited = time.monotonic() - begun
+        waited = time.monotonic() - started_at
         if waited > (10 * _PROBE_S if address.record() else LOCK_WAIT_S):
             raise Busy(f"a daemon is running (process {lock.holder()})", next_step="")
         time.sleep(_PROBE_S)
 
 
 class Home:
-    """The daemon's folder, for as long as it is the one in which the lock is held.
+    """The daemon's folder, while it is still the one that contains the held lock.
 
-    Who removes the state folder wants to be rid of triseek: then the daemon ends too. Whatever is
-    at that path by then is not its own, and may be another daemon's.
+    A user who removes the state folder wants to get rid of triseek, so the daemon ends, too.
+    Whatever is at that path by then is not this daemon's, and may be another daemon's.
     """
 
     def __init__(self, lock_descriptor: int) -> None:
         self._held = os.fstat(lock_descriptor)
 
     def is_ours(self) -> bool:
-        """Whether the lock that is held is the one others see."""
+        """Return whether the lock file at the path is the one that this process holds."""
         try:
-            seen = os.stat(os.path.join(paths.daemon(), lock.NAME))
+            status = os.stat(os.path.join(paths.daemon(), lock.NAME))
         except OSError:
             return False
-        return os.path.samestat(seen, self._held)
+        return os.path.samestat(status, self._held)
 
     def leave(self, remove: Callable[[], object]) -> None:
-        """Remove something in it, if it is ours."""
+        """Call `remove` if the folder is still ours."""
         if self.is_ours():
             remove()
 
     def watch(self, server: Server) -> threading.Event:
-        """End the server once it is not; the event ends the watching."""
+        """Stop the server once the folder is not ours. Setting the returned event ends this."""
         ended = threading.Event()
 
         def run() -> None:
@@ -202,7 +203,7 @@ class Home:
 
 
 def _serve(
-    compose: Callable[[Settings], tuple[Handlers, Sequence[Work]]],
+    compose: Callable[[Settings], tuple[Handlers, Sequence[BackgroundTask]]],
     settings: Settings,
     limits: Limits,
     home: Home,
@@ -212,7 +213,7 @@ def _serve(
     faulthandler.enable()
     sys.setswitchinterval(SWITCH_S)
     _forget_record()
-    handlers, work = compose(settings)
+    handlers, tasks = compose(settings)
     listener, place, token = _listen(home, leaving)
     server = Server(
         listener,
@@ -227,15 +228,15 @@ def _serve(
     _write_record(place, token)
     leaving.callback(home.watch(server).set)
     logger.info("daemon started", extra={"pid": os.getpid(), "version": __version__})
-    for one in work:
-        leaving.callback(_closed, one)
-        _started(one)
-    why = server.serve(settings.idle_exit_s, lambda: any(one.busy() for one in work))
-    logger.info("daemon ending", extra={"reason": why})
-    return why
+    for task in tasks:
+        leaving.callback(_attempt, task, "end", task.close)
+        _attempt(task, "start", task.start)
+    reason = server.serve(settings.daemon_idle_exit_s, lambda: any(task.busy() for task in tasks))
+    logger.info("daemon ending", extra={"reason": reason})
+    return reason
 
 
-def _listen(home: Home, leaving: ExitStack) -> tuple[Any, str, str]:
+def _listen(home: Home, leaving: ExitStack) -> tuple[socket.socket, str, str]:
     try:
         listener, place, token = address.listen()
     except (OSError, address.Unreached) as error:
@@ -245,18 +246,12 @@ def _listen(home: Home, leaving: ExitStack) -> tuple[Any, str, str]:
     return listener, place, token
 
 
-def _started(work: Work) -> None:
+def _attempt(task: BackgroundTask, what: str, step: Callable[[], None]) -> None:
+    """Start or end a task. The daemon goes on if that fails."""
     try:
-        work.start()
+        step()
     except Exception:
-        logger.exception("background work failed to start", extra={"work": type(work).__name__})
-
-
-def _closed(work: Work) -> None:
-    try:
-        work.close()
-    except Exception:
-        logger.exception("background work failed to end", extra={"work": type(work).__name__})
+        logger.exception("background work failed to %s", what, extra={"work": type(task).__name__})
 
 
 def _on_signals(server: Server, leaving: ExitStack) -> None:
@@ -268,7 +263,7 @@ def _on_signals(server: Server, leaving: ExitStack) -> None:
 
 
 def _write_record(place: str, token: str) -> None:
-    document = {
+    document: address.DaemonRecord = {
         "pid": os.getpid(),
         "version": __version__,
         "protocol": wire.PROTOCOL,
@@ -277,13 +272,13 @@ def _write_record(place: str, token: str) -> None:
         "address": place,
         "token": token,
     }
-    before = os.umask(0o177)  # a token that others could read for a moment would be none
+    umask = os.umask(0o177)  # others must not be able to read the token even for a moment
     try:
         atomic.write(_record_path(), json.dumps(document, indent=2).encode() + b"\n")
     except OSError as error:
         raise StateUnwritable(f"cannot write {_record_path()}: {error.strerror}") from error
     finally:
-        os.umask(before)
+        os.umask(umask)
 
 
 def _forget_record() -> None:
@@ -296,20 +291,20 @@ def _record_path() -> str:
 
 
 def _end_by_force() -> None:
-    """Signal the holder of the lock, and nobody else.
+    """End the process that holds the lock by signals, and no other process.
 
     Raises:
-        Busy: it cannot be proved which process that is, or it does not end.
+        Busy: it cannot be proved which process holds the lock, or it does not end.
     """
     record = address.record()
-    pid, began = record.get("pid"), record.get("start_time")
-    if not (isinstance(pid, int) and isinstance(began, int) and pid > 1 and began > 0):
+    pid, ticks = record.get("pid"), record.get("start_time")
+    if not (isinstance(pid, int) and isinstance(ticks, int) and pid > 1 and ticks > 0):
         raise _unidentified("daemon.json does not say which process it is")
     with ExitStack() as leaving:
         send = _signaller(pid, leaving)
-        # The process is held by its descriptor first and looked at after: a pid that is used
-        # again between the two would be seen here.
-        if start_time(pid) != began:
+        # The process is opened first and checked afterwards, so a pid that was reused before the
+        # descriptor was opened is detected here.
+        if start_time(pid) != ticks:
             raise _unidentified(f"process {pid} is not the one that wrote daemon.json")
         if not _holds_lock(pid):
             raise _unidentified(f"process {pid} does not hold it")
@@ -322,7 +317,7 @@ def _end_by_force() -> None:
 
 
 def _signaller(pid: int, leaving: ExitStack) -> Callable[[int], None]:
-    """What sends a signal to exactly the process that has this pid now."""
+    """Return a function that sends a signal to exactly the process that has this pid now."""
     if not hasattr(os, "pidfd_open"):
         return lambda number: os.kill(pid, number)
     try:
@@ -334,13 +329,13 @@ def _signaller(pid: int, leaving: ExitStack) -> Callable[[int], None]:
 
 
 def _holds_lock(pid: int) -> bool:
-    """Whether a process has the lock file open and locked, as Linux tells it in fdinfo."""
+    """Return whether a process has the lock file open and locked, according to Linux's fdinfo."""
     try:
-        ours = os.stat(os.path.join(paths.daemon(), lock.NAME))
+        lock_status = os.stat(os.path.join(paths.daemon(), lock.NAME))
         for name in os.listdir(f"/proc/{pid}/fd"):
             with suppress(FileNotFoundError):  # closed since it was listed
-                found = os.stat(f"/proc/{pid}/fd/{name}")
-                if os.path.samestat(ours, found) and _is_locked(pid, name):
+                status = os.stat(f"/proc/{pid}/fd/{name}")
+                if os.path.samestat(lock_status, status) and _is_locked(pid, name):
                     return True
     except OSError:
         return False
@@ -352,8 +347,8 @@ def _is_locked(pid: int, name: str) -> bool:
         return any(line.startswith(b"lock:") and b"FLOCK" in line for line in file)
 
 
-def _unidentified(why: str) -> TriseekError:
+def _unidentified(reason: str) -> TriseekError:
     return Busy(
-        f"the daemon's lock is held by a process that cannot be identified: {why}",
+        f"the daemon's lock is held by a process that cannot be identified: {reason}",
         next_step=f"Find out who has {os.path.join(paths.daemon(), lock.NAME)} open.",
     )

@@ -1,16 +1,17 @@
-"""Connections and frames: what the daemon says to whom. What it answers comes from outside.
+"""The daemon's server: connections, frames and limits. Its handlers are passed in.
 
-A thread per connection, with blocking sockets; a few threads wait for the next ones. An event loop
-would hand every request from its own thread to a worker and back, two more switches of threads in
-an answer of a few milliseconds, and handlers are plain code that waits for disks; there are never
-more than a few dozen clients. What is slow or hostile costs one thread until its time is over.
+Each connection has a thread with blocking sockets; a few threads wait for new connections. An event
+loop would pass every request from its thread to a worker and back: two more thread switches in an
+answer of a few milliseconds. Handlers are plain code that waits for disks, and there are never more
+than a few dozen clients. A slow or hostile client costs one thread until its time limit.
 
-Nothing a client sends ends the daemon: what is no frame, or no request, closes that connection and
-leaves a line in the log. Requests are described in docs/reference/protocol.md.
+Nothing a client sends ends the daemon: invalid frames and requests close the connection and are
+logged. docs/reference/protocol.md describes the requests.
 """
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import logging
@@ -20,77 +21,125 @@ import socket
 import threading
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypedDict
 
 from triseek import __version__, logs
-from triseek.daemon.crew import Crew
 from triseek.daemon.streams import Streams
+from triseek.daemon.thread_pool import ThreadPool
 from triseek.errors import Busy, InvalidRequest, TriseekError, VersionMismatch
-from triseek.ipc import address, wire
+from triseek.ipc import address, client, wire
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
+    from contextlib import AbstractContextManager
 
 logger = logging.getLogger(__name__)
 
 BUG = 70
-"""The exit status of a text answer that broke off by a mistake of ours."""
+"""The exit status of a text answer that broke off because of a bug."""
 ANY_VERSION = frozenset(("status", "shutdown", "ping"))
-"""Verbs for which the client's version does not matter: they are how versions are changed."""
+"""Verbs accepted from clients of any version: they serve to replace the daemon."""
 WAITING = 8
 """Threads that wait for connections."""
 _FULL_S = 0.1
-"""Seconds to wait when the system gives no more descriptors."""
+"""Seconds to wait when the process is out of descriptors."""
 
 
 @dataclass(frozen=True)
 class Declined:
-    """A text handler's answer when the client had better do the work itself."""
+    """A handler's answer when the client should do the work itself."""
 
     reason: str
-    """One word, for the client's report and the log."""
+    """A reason for the client's report and the log: one word, which details may follow."""
+
+
+Working: TypeAlias = "Callable[[], AbstractContextManager[None]]"
+"""Makes a context for each request of a session; a stopping daemon waits for it for a while."""
+Session: TypeAlias = "Callable[[socket.socket, Working], None]"
+"""Serves an agent on its connection until it has left."""
+
+
+def _no_agents(_request: Request) -> Declined:
+    return Declined("agent")
 
 
 @dataclass(frozen=True)
 class Handlers:
-    """What the daemon can do, given to it by whoever puts the program together."""
+    """The handlers of the verbs, passed in by the code that composes the program."""
 
     text: Callable[[dict[str, Any], Streams], int | Declined]
-    """A command's words to its exit status; its output goes into the streams."""
+    """Runs a command: takes its parameters, writes to the streams, returns the exit status."""
     calls: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = field(default_factory=dict)
-    """JSON verbs. What `status` returns is added to the server's own answer."""
+    """JSON verbs. The result of `status` is merged into the server's own."""
+    streamed: Mapping[str, Callable[[Request, Streams], Mapping[str, object]]] = field(
+        default_factory=dict
+    )
+    """JSON verbs that may take long: the handler may send pieces before the answer, and can check
+    whether the client is gone."""
+    agent: Callable[[Request], Session | Declined] = _no_agents
+    """Takes the request of an agent's pipe, and returns the function that serves its session."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one client may ask of the daemon."""
+    """Limits on what clients may use of the daemon."""
 
     frame: int = wire.REQUEST_LIMIT
-    """Bytes of a request."""
+    """Maximum bytes of a request."""
     connections: int = 64
+    """Maximum connections with requests; those of agents' sessions do not count."""
+    agents: int = 128
+    """Maximum sessions of agents."""
     spare: int = 8
-    """Connections above that which may still ask for status and shutdown; others hear busy."""
+    """Connections beyond `connections` that may send only `ANY_VERSION` verbs; others get busy."""
     idle_s: float = 300.0
-    """Seconds an open connection may say nothing."""
+    """Seconds an open connection may send nothing."""
     gap_s: float = 5.0
     """Seconds between bytes of a frame that has begun."""
     whole_s: float = 30.0
     """Seconds for a whole frame."""
     drain_s: float = 2.0
-    """Seconds that requests under way have when the daemon ends."""
+    """Seconds that running requests have when the daemon ends."""
 
 
 class Request(NamedTuple):
-    """One request as it was understood."""
+    """A parsed request."""
 
     verb: str
     params: dict[str, Any]
     same: bool
-    """Whether it is of our protocol and version."""
+    """Whether the client has our protocol and version."""
+
+
+class Success(TypedDict):
+    """An answer with a result."""
+
+    ok: Literal[True]
+    result: Mapping[str, object]
+
+
+class Failure(TypedDict):
+    """An answer that reports an error."""
+
+    ok: Literal[False]
+    error: client.ErrorReport
+
+
+class ServerStatus(TypedDict):
+    """The server's part of the answer to `status`."""
+
+    pid: int
+    version: str
+    protocol: int
+    uptime_s: float
+    requests: int
+    under_way: int
+    connections: int
+    agents: int
 
 
 class NotARequest(Exception):
-    """The frame holds something else."""
+    """The frame does not contain a request."""
 
 
 class Server:
@@ -98,12 +147,12 @@ class Server:
 
     Args:
         listener: bound and listening; the server closes it.
-        handlers: what to answer.
-        token: what a client by TCP must show first, "" for none.
-        limits: see there.
-        closing: called once, before the answer to shutdown is sent, so that whoever reads that
+        handlers: the handlers of the verbs.
+        token: the token that a client by TCP must send first, "" for none.
+        limits: limits on clients.
+        closing: called once, before the answer to shutdown is sent, so that a client that has the
             answer finds no trace of this daemon but its lock (dmypy removes its status file then).
-        ending: called once, when no more connections are taken.
+        ending: called once, when no more connections are accepted.
     """
 
     def __init__(
@@ -124,9 +173,10 @@ class Server:
         self._ending = ending
         self._wake, self._waker = socket.socketpair()
         self._waker.setblocking(False)
-        self._crew = Crew(self._converse, WAITING)
+        self._pool = ThreadPool(self._converse, WAITING)
         self._state = threading.Condition()
         self._open: dict[int, socket.socket] = {}
+        self._agents = 0
         self._under_way = 0
         self._requests = 0
         self._last = self._started = time.monotonic()
@@ -134,16 +184,16 @@ class Server:
         self._ids = itertools.count(1)
 
     def serve(self, idle_exit_s: float = 0.0, busy: Callable[[], bool] = lambda: False) -> str:
-        """Take connections until `stop`, or until nothing was asked for `idle_exit_s` seconds.
+        """Accept connections until `stop`, or until no request has come for `idle_exit_s` seconds.
 
         Args:
-            idle_exit_s: 0 is for ever. An open connection that asks nothing does not count.
-            busy: whether background work wants the daemon to stay.
+            idle_exit_s: 0 means no limit. An open connection without requests does not count.
+            busy: returns whether background work requires the daemon to stay.
 
         Returns:
-            Why it ended: what `stop` was told, or "idle".
+            Why it ended: the reason passed to `stop`, or "idle".
         """
-        self._crew.assemble()
+        self._pool.assemble()
         with selectors.DefaultSelector() as selector:
             selector.register(self._listener, selectors.EVENT_READ)
             selector.register(self._wake, selectors.EVENT_READ)
@@ -158,15 +208,13 @@ class Server:
         return self._stopping
 
     def stop(self, why: str) -> None:
-        """Make `serve` return soon. For any thread, and for signal handlers: it takes no lock."""
+        """Make `serve` return soon. Safe in any thread and in signal handlers: it takes no lock."""
         self._stopping = self._stopping or why
-        try:
+        with contextlib.suppress(OSError):  # already woken or closed
             self._waker.send(b"!")
-        except OSError:
-            return  # awake already, or gone
 
     def _idle_left(self, idle_exit_s: float, busy: Callable[[], bool]) -> float | None:
-        """Seconds until the idle exit, at most until it has to be reckoned again; None: never."""
+        """Return the seconds until the idle exit or the next check for it; None for never."""
         if not idle_exit_s:
             return None
         with self._state:
@@ -180,13 +228,11 @@ class Server:
             sock, _ = self._listener.accept()
         except OSError as error:
             logger.warning("accept failed", extra={"reason": str(error)})
-            time.sleep(
-                _FULL_S
-            )  # no descriptors left: they come back, and until then we do not spin
+            time.sleep(_FULL_S)  # probably out of descriptors: wait instead of spinning
             return
         sock.setblocking(True)
         with self._state:
-            count = len(self._open)
+            count = len(self._open) - self._agents
             if count < self._limits.connections + self._limits.spare:
                 self._open[sock.fileno()] = sock
         if count >= self._limits.connections + self._limits.spare:
@@ -194,7 +240,7 @@ class Server:
             return
         full = count >= self._limits.connections
         try:
-            self._crew.take(sock, full)
+            self._pool.take(sock, full)
         except RuntimeError:  # no more threads
             with self._state:
                 self._open.pop(sock.fileno(), None)
@@ -203,15 +249,11 @@ class Server:
     def _turn_away(self, sock: socket.socket) -> None:
         logger.warning("connection turned away", extra={"connections": len(self._open)})
         sock.setblocking(False)
-        try:
+        with sock, contextlib.suppress(OSError):  # the client may have left already
             wire.send(sock, _declined("busy"))
-        except OSError:
-            pass  # it has left already
-        finally:
-            sock.close()
 
     def _converse(self, sock: socket.socket, full: bool) -> None:
-        """Everything on one connection, in a thread of its own. Never raises."""
+        """Serve one connection, in a thread of the pool. Never raises."""
         try:
             if self._is_welcome(sock):
                 while not self._stopping and self._one(sock, full=full):
@@ -239,8 +281,8 @@ class Server:
         from hmac import compare_digest
 
         sock.settimeout(self._limits.gap_s)
-        shown = self._receive(sock)
-        if compare_digest(shown, bytes((wire.TOKEN,)) + self._token.encode()):
+        payload = self._receive(sock)
+        if compare_digest(payload, bytes((wire.TOKEN,)) + self._token.encode()):
             return True
         logger.warning("connection closed: no token")
         return False
@@ -251,20 +293,28 @@ class Server:
         )
 
     def _one(self, sock: socket.socket, *, full: bool) -> bool:
-        """Take one request and answer it; whether another may follow."""
+        """Receive one request and answer it; return whether another may follow."""
         sock.settimeout(self._limits.gap_s if full else self._limits.idle_s)
         payload = self._receive(sock)
         if not payload:
             return False
+        token = logs.request.set(f"{os.getpid()}-{next(self._ids)}")
+        try:
+            with self._working():
+                sock.settimeout(None)
+                return self._answer(sock, understand(payload), full=full) and not full
+        finally:
+            logs.request.reset(token)
+
+    @contextlib.contextmanager
+    def _working(self) -> Iterator[None]:
+        """Count a request as running while the context is open."""
         with self._state:
             self._under_way += 1
             self._requests += 1
-        token = logs.request.set(f"{os.getpid()}-{next(self._ids)}")
         try:
-            sock.settimeout(None)
-            return self._answer(sock, understand(payload), full=full) and not full
+            yield
         finally:
-            logs.request.reset(token)
             with self._state:
                 self._under_way -= 1
                 self._last = time.monotonic()
@@ -272,11 +322,13 @@ class Server:
 
     def _answer(self, sock: socket.socket, request: Request, *, full: bool) -> bool:
         started = time.perf_counter()
-        if request.verb == "text":
-            outcome, going_on = self._text(sock, request, full=full)
+        is_open = request.verb != "agent"
+        if request.verb == "agent":
+            outcome = self._agent(sock, request)
+        elif request.verb == "text":
+            outcome, is_open = self._text(sock, request, full=full)
         else:
             outcome = self._call(sock, request, full=full)
-            going_on = True
         logger.info(
             "request",
             extra={
@@ -286,10 +338,49 @@ class Server:
                 "outcome": outcome,
             },
         )
-        return going_on
+        return is_open
+
+    def _agent(self, sock: socket.socket, request: Request) -> str:
+        """Serve an agent's session until it ends, if accepted; return the outcome for the log."""
+        try:
+            serve = self._accepted(request)
+        except TriseekError as error:
+            wire.send(sock, _encoded(failure(error)))
+            return error.code
+        if isinstance(serve, Declined):
+            wire.send(sock, _declined(serve.reason))
+            return serve.reason
+        self._count_agents(1)
+        try:
+            wire.send(sock, _encoded({"ok": True, "result": {}}))
+            serve(sock, self._working)
+        except OSError:
+            return "gone"
+        except BaseException:
+            logger.exception("an agent's session failed")
+            return "failed"
+        finally:
+            self._count_agents(-1)
+        return "ended"
+
+    def _accepted(self, request: Request) -> Session | Declined:
+        # A pipe outlives its first daemon, and also works with a daemon of the next version.
+        if not request.same and request.params.get("resumed") is not True:
+            return Declined(f"version {__version__}")
+        with self._state:
+            if self._agents >= self._limits.agents:
+                return Declined("busy")
+        return self._handlers.agent(request)
+
+    def _count_agents(self, change: int) -> None:
+        """Count sessions. Unlike a running request, a session does not prevent an idle exit."""
+        with self._state:
+            self._agents += change
+            self._under_way -= change
+            self._state.notify_all()
 
     def _text(self, sock: socket.socket, request: Request, *, full: bool) -> tuple[str, bool]:
-        """Answer by pieces and an exit status; how it went, and whether the client is there."""
+        """Answer by pieces and an exit status; return the outcome and if the client is there."""
         streams = Streams(sock)
         try:
             if not request.same:
@@ -319,11 +410,13 @@ class Server:
         return b"=%d" % BUG
 
     def _call(self, sock: socket.socket, request: Request, *, full: bool) -> str:
-        """Answer by one JSON object; how it went."""
+        """Answer by one JSON object; return the outcome for the log."""
+        answer: Success | Failure
+        code = "ok"
         try:
             if request.verb not in ANY_VERSION:
                 _require(request, full=full)
-            answer, code = {"ok": True, "result": self._result(request)}, "ok"
+            answer = {"ok": True, "result": self._result(sock, request)}
         except TriseekError as error:
             answer, code = failure(error), error.code
         except BaseException as error:
@@ -342,7 +435,7 @@ class Server:
             self.stop("shutdown")
         return code
 
-    def _result(self, request: Request) -> dict[str, Any]:
+    def _result(self, sock: socket.socket, request: Request) -> Mapping[str, object]:
         handler = self._handlers.calls.get(request.verb)
         if request.verb == "ping":
             return {"pid": os.getpid(), "version": __version__}
@@ -350,11 +443,14 @@ class Server:
             return {"pid": os.getpid()}
         if request.verb == "status":
             return {**self._status(), **(handler(request.params) if handler else {})}
+        streamed = self._handlers.streamed.get(request.verb)
+        if streamed is not None:
+            return streamed(request, Streams(sock))
         if handler is None:
             raise InvalidRequest(f"{request.verb[:40]}: the daemon knows no such verb")
         return handler(request.params)
 
-    def _status(self) -> dict[str, Any]:
+    def _status(self) -> ServerStatus:
         with self._state:
             return {
                 "pid": os.getpid(),
@@ -363,29 +459,31 @@ class Server:
                 "uptime_s": round(time.monotonic() - self._started, 3),
                 "requests": self._requests,
                 "under_way": self._under_way,
-                "connections": len(self._open),
+                "connections": len(self._open) - self._agents,
+                "agents": self._agents,
             }
 
     def _drain(self) -> None:
-        """Take no more connections, give requests under way their time, close what is left."""
+        """Stop accepting, give running requests `drain_s` seconds, then close what is left."""
         self._listener.close()
-        self._crew.dismiss()
+        self._pool.dismiss()
         with self._state:
-            left = list(self._open.values())
+            sockets = list(self._open.values())
             if not self._state.wait_for(lambda: not self._under_way, self._limits.drain_s):
                 logger.warning("requests cut off", extra={"under_way": self._under_way})
-            for sock in left:
-                _hang_up(sock)
+            for sock in sockets:
+                with contextlib.suppress(OSError):  # already closed
+                    sock.shutdown(socket.SHUT_RDWR)
             self._state.wait_for(lambda: not self._open, _FULL_S)
         self._wake.close()
         self._waker.close()
 
 
 def understand(payload: bytes) -> Request:
-    """The request in a frame.
+    """Parse the request in a frame.
 
     Raises:
-        NotARequest: the payload is something else.
+        NotARequest: the payload is no request.
     """
     if payload[0] != wire.OBJECT:
         raise NotARequest(f"a frame begins with {payload[:1]!r}")
@@ -400,17 +498,9 @@ def understand(payload: bytes) -> Request:
     return Request(verb, params, protocol == wire.PROTOCOL and version == __version__)
 
 
-def failure(error: TriseekError) -> dict[str, Any]:
-    """An error as the answer that carries it."""
-    return {
-        "ok": False,
-        "error": {
-            "code": error.code,
-            "message": error.message,
-            "retryable": error.retryable,
-            "next_step": error.next_step,
-        },
-    }
+def failure(error: TriseekError) -> Failure:
+    """Return the answer that reports an error."""
+    return {"ok": False, "error": client.report(error)}
 
 
 def _require(request: Request, *, full: bool) -> None:
@@ -424,16 +514,9 @@ def _declined(reason: str) -> bytes:
     return bytes((wire.DECLINED,)) + reason.encode("utf-8", "replace")
 
 
-def _encoded(answer: dict[str, Any]) -> bytes:
+def _encoded(answer: Success | Failure) -> bytes:
     try:
         return json.dumps(answer).encode("ascii")
     except (TypeError, ValueError, RecursionError) as error:
         logger.exception("handler failed: its result is no JSON")
         return json.dumps(failure(TriseekError(f"a bug: {error}"))).encode("ascii")
-
-
-def _hang_up(sock: socket.socket) -> None:
-    try:
-        sock.shutdown(socket.SHUT_RDWR)
-    except OSError:
-        return  # gone by itself

@@ -1,4 +1,4 @@
-"""What a text handler writes to: the client's standard output and standard error."""
+"""The client's standard output and standard error, as a text handler writes to them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 class Streams:
-    """Two streams over one connection. Any thread may write; a piece is never torn.
+    """Two output streams over one connection. Any thread may write; pieces are never interleaved.
 
-    Writing waits for as long as the client does: somebody may be reading the output in a pager.
+    Writing blocks as long as the client does not read: a user may be paging through the output.
     """
 
     def __init__(self, sock: socket.socket) -> None:
@@ -23,7 +23,7 @@ class Streams:
         self._lock = threading.Lock()
         self._poller = _Poller(sock)
         self.started = False
-        """Whether anything was sent, after which a request can no longer be declined."""
+        """Whether anything was sent; after that the request can no longer be declined."""
 
     def out(self, data: bytes | memoryview) -> None:
         """Send bytes for standard output.
@@ -42,7 +42,7 @@ class Streams:
         self._send(wire.ERR, data)
 
     def gone(self) -> bool:
-        """Whether the client has left: one system call, for loops that may stop early."""
+        """Return whether the client has left. One or two system calls: loops may check it."""
         with self._lock:
             return self._poller.hung_up()
 
@@ -58,7 +58,7 @@ class Streams:
 
 
 class _Poller:
-    """Tells whether the other end of a connection has closed it.
+    """Checks whether the peer has closed a connection.
 
     `poll` and not `select`: a daemon that watches many roots has descriptors above 1024.
     """
@@ -79,7 +79,7 @@ class _Poller:
         return False
 
     def _ended(self) -> bool:
-        """Something can be read: the next request, or the end."""
+        """Return whether the readable data is the end of the stream and not the next request."""
         import socket
 
         try:

@@ -1,1 +1,1 @@
-"""One repository, ready to answer."""
+"""The engine: search, freshness, ranking and context packs for one repository."""

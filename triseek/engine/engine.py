@@ -1,4 +1,4 @@
-"""One repository, ready to answer: a method per verb."""
+"""The engine of one repository: one method for each verb."""
 
 from __future__ import annotations
 
@@ -8,22 +8,15 @@ from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from triseek.engine.backends.file import named_files
-from triseek.engine.backends.ripgrep import Ripgrep, find_rg
-from triseek.engine.backends.scan import Scan
-from triseek.engine.index_status import index_status
 from triseek.engine.reindex import reindex
-from triseek.engine.router import RepoState
-from triseek.engine.search import Search
-from triseek.errors import (
-    BackendFailure,
-    FormatTooNew,
-    IndexCorrupt,
-    IndexUnavailable,
-    TriseekError,
-)
-from triseek.files.root import resolve
-from triseek.files.walk import walk
+from triseek.engine.search.backends.file import named_files
+from triseek.engine.search.backends.ripgrep import Ripgrep, find_rg
+from triseek.engine.search.backends.scan import Scan
+from triseek.engine.search.router import BACKEND_FAILED, INDEX_UNUSABLE, PROBLEMS, RepoState
+from triseek.engine.search.search import Search
+from triseek.errors import IndexUnavailable, TriseekError
+from triseek.files.tree.root import resolve
+from triseek.files.tree.walk import walk
 from triseek.kernels import cache
 from triseek.model.index import IndexStatus, no_progress
 from triseek.store import layout, manifest
@@ -31,14 +24,12 @@ from triseek.store import layout, manifest
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from triseek.engine.backends.base import Backend
-    from triseek.engine.backends.generation import Lender
-    from triseek.engine.backends.indexed import Indexed
     from triseek.engine.frecency import Frecency, Use
-    from triseek.engine.router import Problem
-    from triseek.engine.trouble import Trouble
+    from triseek.engine.freshness.journal import ChangesSince, Clock, Trouble
+    from triseek.engine.search.backends.base import Backend
+    from triseek.engine.search.backends.indexed import Indexed
     from triseek.engine.watch import Watch
-    from triseek.index.reader import Reader
+    from triseek.index.reader import IndexReader
     from triseek.model.index import BuildReport, Progress
     from triseek.model.search import BackendName, ScopeSpec, SearchRequest, Skipped
     from triseek.query.pattern import Pattern
@@ -46,14 +37,14 @@ if TYPE_CHECKING:
 
 
 SCORES = "frecency.json"
-"""See `engine.frecency`, which is not imported where there are none."""
+"""File name of the scores. `engine.frecency` is not imported if this file does not exist."""
 
 
 class Engine:
-    """Searches below one root; shared between threads.
+    """Engine for one root; safe to share between threads.
 
     Raises on creation:
-        RepoNotDetected: There is no such folder.
+        RepoNotDetected: The root folder does not exist.
     """
 
     def __init__(
@@ -62,29 +53,24 @@ class Engine:
         *,
         index_dir: str | None = None,
         is_cold: Callable[[], bool] = lambda: False,
-        lender: Lender | None = None,
     ) -> None:
-        """While `is_cold` says so, nothing waits for numba and the kernels to be loaded.
-
-        lender: may know what the tree holds that the index does not; else a sweep tells.
-        """
+        """Create the engine. While `is_cold()` is True, no call waits for the kernels to load."""
         self.root = resolve(root).path
-        """Canonical and absolute."""
+        """Canonical absolute path of the root."""
         self.index_dir = index_dir
-        """Where this root's index is, or would be; None to search without one."""
+        """Folder of this root's index, which may not exist yet; None to search without an index."""
         self.used = time.monotonic()
-        """When it was last asked something."""
+        """Time of the last search or listing, by `time.monotonic`."""
         self._is_cold = is_cold
-        self._lender = lender
         self._lock = Lock()
         self._indexed: Indexed | None = None
         self._watch: Watch | None = None
         self._frecency: Frecency | None = None
 
     def search(self, request: SearchRequest, *, remember: bool = True) -> Search:
-        """Search file contents. See `Search` for what is raised, and when.
+        """Search file contents. `Search` documents the errors and when they are raised.
 
-        Without `remember` the answer does not count as found, for frecency.
+        Without `remember`, the hits do not count towards frecency.
         """
         self.used = time.monotonic()
         return Search(self, request, remember=remember)
@@ -97,10 +83,10 @@ class Engine:
         sweep: bool = True,
         skipped: list[Skipped] | None = None,
     ) -> Iterator[bytes]:
-        """Yield the files a search with this scope would look at, in path order.
+        """Yield the files that a search with this scope would read, in path order.
 
-        Without `sweep` an index is believed as it is, whatever has changed since it was written.
-        What a walk could not list is added to `skipped`.
+        Without `sweep`, the index is used as it is; later changes to the tree are not seen.
+        Files and folders that a walk could not list are appended to `skipped`.
         """
         listed, faults = self._listed(scope, paths, sweep=sweep)
         if skipped is not None:
@@ -110,39 +96,56 @@ class Engine:
     def _listed(
         self, scope: ScopeSpec, paths: tuple[str, ...], *, sweep: bool
     ) -> tuple[list[bytes], list[Skipped]]:
-        """List from the index where it can say, else by a walk."""
+        """List files from the index, or by a walk if the index cannot be used."""
         self.used = time.monotonic()
         if self.index_dir is not None and cache.is_ready() and not self._is_cold():
             try:
                 return self.indexed().list_files(scope, paths, sweep=sweep)
-            except (BackendFailure, IndexCorrupt, FormatTooNew, IndexUnavailable):
+            except BACKEND_FAILED:
                 pass
         walked = walk(self.root, scope, within=paths)
         return walked.paths, walked.skipped
 
     def build(self, *, progress: Progress = no_progress) -> BuildReport:
-        """Index everything anew. See `reindex` for what is raised."""
+        """Rebuild the whole index. `reindex` documents the errors."""
         return reindex(self.root, self.index_dir, "full", progress)
 
     def update(self, *, progress: Progress = no_progress) -> BuildReport:
-        """Index what changed; everything, where there is no usable index."""
+        """Index what changed, or everything if there is no usable index."""
         return reindex(self.root, self.index_dir, "incremental", progress)
 
     def status(self) -> IndexStatus:
-        """Say what the index holds and whether that is what the tree holds."""
+        """Verify the index and compare it with the tree. A damaged one is reported, not raised."""
         if self.index_dir is None:
             return IndexStatus(root=self.root, index_dir="", present=False, fresh=False)
-        return index_status(self.root, self.index_dir, self.indexed())
+        indexed = self.indexed()
+        from triseek.index.status import status_of
+
+        try:
+            reader = indexed.reader
+            reader.verify()
+            diff = indexed.tree_diff()
+        except INDEX_UNUSABLE as error:
+            missing = isinstance(error, IndexUnavailable) and "no index" in str(error)
+            return IndexStatus(
+                root=self.root,
+                index_dir=self.index_dir,
+                present=False,
+                fresh=False,
+                problem="" if missing else str(error),
+            )
+        fresh = diff.freshness != "unverified" and diff.count == 0
+        return status_of(self.root, reader, dirty=diff.count, fresh=fresh)
 
     def watch(self, cookies: str, folders_max: int = 1 << 15) -> Watch:
-        """Learn of changes from the file system's events, from now on; takes as long as a sweep.
+        """Track changes by file-system events from now on. Starting takes as long as a sweep.
 
-        cookies: a folder outside of the root, for this root alone (see `files.watcher`).
-        folders_max: watches of this process, at most.
+        cookies: a folder outside the root, used for this root only (see `files.watch.watcher`).
+        folders_max: the maximum number of watches of this process.
 
         Raises:
             IndexUnavailable, IndexCorrupt, FormatTooNew: There is no index to compare with.
-            Unwatchable: The root cannot be watched, and why.
+            Unwatchable: The root cannot be watched; the message says why.
         """
         from triseek.engine.watch import Watch
 
@@ -153,34 +156,57 @@ class Engine:
 
     @property
     def watched(self) -> Watch | None:
-        """How the root is watched; None if it is not."""
+        """The active watch of the root; None if it is not watched."""
         watch = self._watch
         return watch if watch is not None and watch.alive else None
 
+    def since(self, clock: Clock | None = None) -> tuple[Clock | None, ChangesSince]:
+        """Return the current clock and the changes since an earlier one.
+
+        All earlier events are processed first. If the root is not watched, the clock is None and
+        the changes are unknown.
+
+        clock: A clock returned by an earlier call.
+        """
+        from triseek.engine.freshness.journal import ChangesSince
+
+        watch, unknown = self.watched, ChangesSince("unknown", "not_watched")
+        if watch is None or self.is_cold or not self.has_index():
+            return None, unknown
+        try:
+            _, dirty = self.indexed().look()
+        except TriseekError:  # the search itself reports it
+            return None, unknown
+        if dirty.freshness != "synced":  # a sweep does not report its findings to the journal
+            return None, unknown
+        journal = watch.journal
+        return journal.clock, unknown if clock is None else journal.since(clock)
+
     @property
     def trouble(self) -> Trouble | None:
-        """Why answers take a sweep although the root is watched, or was; None if they do not."""
+        """Why answers need a sweep although the root is or was watched; None if they do not."""
         watch = self._watch
         return watch.trouble if watch is not None else None
 
     def unwatch(self) -> None:
-        """Sweep again for each answer."""
+        """Stop watching the root. Each later answer takes a sweep."""
         with self._lock:
             watch, self._watch = self._watch, None
         if watch is not None:
             watch.close()
 
     def has_index(self) -> bool:
-        """Whether there is an index, be it a broken one."""
+        """Return whether an index exists, even a broken one."""
         return self.index_dir is not None and os.path.exists(  # noqa: PTH110
             os.path.join(self.index_dir, layout.CURRENT)  # noqa: PTH118
         )
 
     @property
     def frecency(self) -> Frecency | None:
-        """How often and how lately files were used; None without a state folder.
+        """The frecency scores of the root's files; None without an index folder.
 
-        Whoever keeps the root owns it (`Frecency.claim`); others see what was written down.
+        The process that maintains the root owns the scores (`Frecency.claim`). Others read what
+        was saved.
         """
         if self.index_dir is None:
             return None
@@ -192,12 +218,12 @@ class Engine:
             return self._frecency
 
     def most_used_first(self, paths: Sequence[bytes]) -> list[bytes]:
-        """Order paths by how often and how lately they were used; others stay as they are."""
+        """Return paths by descending frecency, then those without a score in their given order."""
         frecency = self._known_frecency()
         return list(paths) if frecency is None else frecency.order(paths)
 
     def scores(self) -> Mapping[bytes, float]:
-        """Return how often and how lately files were used, as it is now; others have no score."""
+        """Return the current frecency scores by path. Files never used are not in it."""
         frecency = self._known_frecency()
         if frecency is None:
             return {}
@@ -205,32 +231,32 @@ class Engine:
         return frecency.snapshot()
 
     def _known_frecency(self) -> Frecency | None:
-        """The scores, if there are any to load or loaded."""
+        """Return the scores if they are loaded or can be loaded, else None."""
         folder = self.index_dir
-        known = folder is not None and os.path.exists(os.path.join(folder, SCORES))  # noqa: PTH110, PTH118
-        return self.frecency if known or self._frecency is not None else None
+        saved = folder is not None and os.path.exists(os.path.join(folder, SCORES))  # noqa: PTH110, PTH118
+        return self.frecency if saved or self._frecency is not None else None
 
     def touch(self, use: Use, paths: Sequence[bytes]) -> None:
-        """Count uses of files, where this process owns the scores."""
+        """Count a use of each file, if this process owns the scores."""
         frecency = self._frecency
         if frecency is not None:
             frecency.touch(use, paths)
 
     def release(self) -> None:
-        """Let go of memory that searches have filled and can fill again."""
+        """Free the caches that searches fill and can fill again."""
         with self._lock:
             indexed = self._indexed
         if indexed is not None:
             indexed.release()
 
     def remember(self, pattern: str, kind: str, paths: Sequence[bytes]) -> None:
-        """Count the files of an answer as found, where this process owns the scores."""
+        """Record a query and the files of its answer, if this process owns the scores."""
         frecency = self._frecency
         if frecency is not None and frecency.owned:
-            frecency.found(pattern, kind, paths)
+            frecency.record_answer(pattern, kind, paths)
 
     def check(self, *, progress: Progress = no_progress) -> int:
-        """Walk every byte of the index; how many. See `store.check` for what is raised."""
+        """Verify the whole index and return its bytes. `store.check` documents the errors."""
         from triseek.store.check import check
 
         if self.index_dir is None:
@@ -239,19 +265,19 @@ class Engine:
 
     @property
     def is_cold(self) -> bool:
-        """Whether loading numba and the kernels has yet to be waited for."""
+        """Whether using the kernels would mean waiting for numba and the kernels to load."""
         return self._is_cold()
 
-    def reader(self) -> Reader:
-        """The current generation of the index.
+    def reader(self) -> IndexReader:
+        """Return a reader of the current index generation.
 
         Raises:
-            IndexUnavailable, IndexCorrupt, FormatTooNew: There is none that can be read.
+            IndexUnavailable, IndexCorrupt, FormatTooNew: There is no index that can be read.
         """
         return self.indexed().reader
 
     def state(self, request: SearchRequest, pattern: Pattern, plan: Plan) -> RepoState:
-        """Return what the router needs to know.
+        """Return the state of the repository that the router needs.
 
         Raises:
             InvalidRequest: A path of the request leads out of the root.
@@ -271,43 +297,36 @@ class Engine:
             if current is None:
                 return state
             state = replace(state, has_index=True, bytes=current.text_bytes)
-            # What more there is to know takes numba and pyarrow: not before it is needed.
+            # The rest needs numba and pyarrow, so it is loaded only if needed.
             if not state.kernels_ready or state.one_shot:
                 return state
-            return replace(state, **self.indexed().outlook(request, pattern, plan.formula))
-        except (IndexCorrupt, FormatTooNew, IndexUnavailable) as error:
-            return replace(state, has_index=False, problem=_PROBLEMS[type(error)])
+            return self.indexed().outlook(state, request, pattern, plan.formula)
+        except INDEX_UNUSABLE as error:
+            return replace(state, has_index=False, problem=PROBLEMS[type(error)])
 
     def indexed(self) -> Indexed:
-        """Return the road through the index, opened once.
+        """Return the indexed backend, which is opened once.
 
         Raises:
             IndexUnavailable: There is no index.
         """
         if self.index_dir is None:
             raise IndexUnavailable(f"no index for {self.root}")
-        from triseek.engine.backends.indexed import Indexed
+        from triseek.engine.search.backends.indexed import Indexed
 
         with self._lock:
             if self._indexed is None:
-                self._indexed = Indexed(self.root, self.index_dir, self._lender)
+                self._indexed = Indexed(self.root, self.index_dir)
             return self._indexed
 
     def backend(self, name: BackendName) -> Backend:
-        """Return a road.
+        """Return the backend of that name.
 
         Raises:
-            IndexUnavailable: It is the index's and there is none.
+            IndexUnavailable: The indexed backend was requested and there is no index.
         """
         if name == "direct_scan":
             return Scan(self.root)
         if name == "ripgrep":
             return Ripgrep(self.root)
         return self.indexed()
-
-
-_PROBLEMS: dict[type[TriseekError], Problem] = {
-    IndexCorrupt: "index_corrupt",
-    FormatTooNew: "index_too_new",
-    IndexUnavailable: "state_unreadable",
-}

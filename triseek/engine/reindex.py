@@ -1,4 +1,4 @@
-"""reindex: bring a root's index up to date, or build it anew."""
+"""reindex: update or rebuild a root's index."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def reindex(
     root: str, index_dir: str | None, mode: Literal["full", "incremental"], progress: Progress
 ) -> BuildReport:
-    """Write the next generation of an index; kernels are compiled first where they are not.
+    """Write the next generation of an index; compile the kernels first if they are not compiled.
 
     Raises:
         StateUnwritable: there is no state folder to write to, or its disk is full.
@@ -25,10 +25,10 @@ def reindex(
     if index_dir is None:
         raise errors.StateUnwritable("there is no state folder to keep an index in")
     from triseek.kernels import cache
-    from triseek.kernels.warm import warm
+    from triseek.kernels.jit import warm
 
     if not cache.is_ready():
-        # What would end the build anyway is said before half a minute of compiling, not after.
+        # Errors that would end the build are raised before half a minute of compiling, not after.
         with lock.writer(index_dir):
             pass
     warm(progress)
@@ -41,19 +41,19 @@ def reindex(
 
 
 def _merged(root: str, index_dir: str, report: BuildReport, progress: Progress) -> BuildReport:
-    """Merge what is due behind an update, the largest merge too.
+    """Run the merges that are due after an update, including the largest one.
 
-    Without a daemon nobody else would. It is paid for: all segments are merged only once a
-    quarter of the text is new, and to read that much took longer than merging does.
+    Without a daemon no other process runs them. The cost is bounded: all segments are merged only
+    once a quarter of the text is new, and reading that much took longer than the merge does.
     """
     from triseek.index import build, merge
 
     started = time.perf_counter()
     try:
         merges = merge.merge_due(index_dir, progress=progress)
-    except errors.Busy:  # whoever writes now merges too; the update itself is done
+    except errors.Busy:  # the other writer merges too; the update itself is done
         return report
-    except errors.IndexCorrupt:  # an update reads no list, so only a merge finds a damaged one
+    except errors.IndexCorrupt:  # an update reads no posting list; only a merge finds a damaged one
         return build.build(root, index_dir, progress=progress)
     if not merges:
         return report

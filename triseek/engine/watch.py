@@ -1,4 +1,4 @@
-"""One root being watched: its tracker, and the journal of what happened."""
+"""A watched root: its tracker and the journal of its changes."""
 
 from __future__ import annotations
 
@@ -6,23 +6,24 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from triseek.engine.journal import Journal
-from triseek.engine.tracker import Tracker
+from triseek.engine.freshness.journal import Journal
+from triseek.engine.freshness.tracker import Tracker
 from triseek.errors import Unwatchable
-from triseek.files.watcher import WatchLimit, obstacle
+from triseek.files.mounts import obstacle
+from triseek.files.watch.inotify import WatchLimit
 
 if TYPE_CHECKING:
-    from triseek.engine.backends.indexed import Indexed
-    from triseek.engine.tracker import Happened
-    from triseek.engine.trouble import Trouble
+    from triseek.engine.freshness.journal import Trouble
+    from triseek.engine.freshness.tracker import Happened
+    from triseek.engine.search.backends.indexed import Indexed
 
 
 class Watch:
-    """Watch the root of an index.
+    """Watches the root of an index.
 
     Raises on creation:
         IndexUnavailable, IndexCorrupt, FormatTooNew: There is no index to compare with.
-        Unwatchable: The root cannot be watched, and why.
+        Unwatchable: The root cannot be watched; the message says why.
     """
 
     def __init__(self, indexed: Indexed, cookies: str, folders_max: int) -> None:
@@ -30,9 +31,9 @@ class Watch:
         if reason:
             raise Unwatchable(f"{indexed.root} is not watched: {reason}")
         self.journal = Journal.open(indexed.index_dir)
-        """What changed since watching began."""
+        """The changes since watching began."""
         self.changed = 0.0
-        """When the last change was noted, by `time.monotonic`; 0: never."""
+        """Time of the last noted change, by `time.monotonic`; 0 if there was none."""
         self._indexed = indexed
         try:
             self._tracker = Tracker(indexed.root, cookies, folders_max, self._note)
@@ -66,16 +67,16 @@ class Watch:
 
     @property
     def alive(self) -> bool:
-        """Whether events still come."""
+        """Whether the tracker still receives events."""
         return self._tracker.alive
 
     @property
     def trouble(self) -> Trouble | None:
-        """Why answers take a sweep although the root is watched, or was; None if they do not."""
+        """Why answers need a sweep although the root is or was watched; None if they do not."""
         return self._tracker.trouble
 
     def wait(self, timeout_s: float) -> bool:
-        """Wait for the next event; whether one came."""
+        """Wait for the next event. Return whether one came."""
         return self._tracker.watcher.wait(timeout_s)
 
     def close(self) -> None:

@@ -1,1 +1,1 @@
-"""What is there: roots, walking, ignore rules, text and fingerprints."""
+"""The file system: roots, the walk, ignore rules, text and file events."""

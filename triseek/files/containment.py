@@ -1,14 +1,14 @@
-"""Whether a path is inside a root, and opening files so that nothing outside of it is read.
+"""Check that a path is inside a root, and open files so that nothing outside of it is read.
 
 Agents and the page name paths, and a path is hostile until it is checked: it may lead out of the
-root by `..`, by a symbolic link in any component, or name a device, a FIFO or a socket. Everything
-that takes such a path decides here, and opens the file here.
+root by `..`, by a symbolic link in any component, or name a device, a FIFO or a socket. All code
+that takes such a path checks it and opens the file here.
 
-A path is resolved one component at a time, each looked up beneath the descriptor of the folder
+A path is resolved one component at a time, each looked up relative to the descriptor of the folder
 before it. The kernel never follows a link for us: folders are opened with O_NOFOLLOW, and links are
-read and followed by hand. So what is checked and what is opened cannot be two different files, even
-if somebody swaps a component for a link in between. What lies outside of the root is refused with
-the same words whether or not it exists.
+read and followed by hand. So the file that is checked is the file that is opened, even if somebody
+replaces a component with a link in between. A path outside of the root is refused with the same
+message whether or not it exists.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import stat
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from triseek.errors import InvalidRequest, RepoNotDetected
-from triseek.files import mounts
+from triseek.files import access, mounts
 
 if TYPE_CHECKING:
     from typing import Self
@@ -29,13 +29,6 @@ STEPS_MAX = 1 << 16
 """Components looked up for one path, those of its links included."""
 
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-_KINDS = {
-    stat.S_IFCHR: "a character device",
-    stat.S_IFBLK: "a block device",
-    stat.S_IFIFO: "a FIFO",
-    stat.S_IFSOCK: "a socket",
-}
 _SHOWN_MAX = 200
 """Characters of a path that an error shows."""
 
@@ -52,19 +45,19 @@ class Inside(NamedTuple):
     """A path that is inside a root."""
 
     named: str
-    """Relative to the root, links as they were named; "." for the root."""
+    """Relative to the root, links not resolved; "." for the root."""
     real: str
     """Relative to the root, links resolved; "." for the root."""
     kind: Literal["file", "folder", "missing"]
-    """What is there now: a regular file, a folder, or nothing."""
+    """What exists there now: a regular file, a folder, or nothing."""
 
 
 def locate(root: str, path: str) -> Inside:
-    """Decide whether a path is inside a root, and what is there. Nothing is opened for reading.
+    """Check that a path is inside a root, and say what exists there. Opens nothing for reading.
 
     Args:
         root: An existing folder, absolute, links resolved.
-        path: Relative to the root, or absolute by any name of the root.
+        path: Relative to the root, or absolute, through any path that leads to the root.
 
     Raises:
         PathOutside: It leads out of the root.
@@ -78,12 +71,12 @@ def locate(root: str, path: str) -> Inside:
 
 
 def open_file(root: str, path: str) -> int:
-    """Open a regular file inside a root for reading, as `locate` finds it; its descriptor.
+    """Open a regular file inside a root for reading and return its descriptor.
 
-    The descriptor does not block: a FIFO that takes the file's place meanwhile is refused.
+    Opening never blocks. If a FIFO replaces the file after the check, it is refused.
 
     Raises:
-        PathOutside, PathRefused, RepoNotDetected: As `locate`.
+        PathOutside, PathRefused, RepoNotDetected: As for `locate`.
         PathRefused: There is no such file, it is a folder, or it cannot be opened.
     """
     with _Lookup(root, path) as lookup:
@@ -91,38 +84,18 @@ def open_file(root: str, path: str) -> int:
         return lookup.open()
 
 
-def as_regular(descriptor: int) -> int:
-    """Return a descriptor of a regular file; any other is closed.
-
-    Raises:
-        OSError: It is not a regular file.
-    """
-    mode = os.fstat(descriptor).st_mode
-    if stat.S_ISREG(mode):
-        return descriptor
-    os.close(descriptor)
-    raise OSError(f"is {kind_of(mode)}, not a regular file")
-
-
-def kind_of(mode: int) -> str:
-    """Return what a mode's file is, in words."""
-    if stat.S_ISDIR(mode):
-        return "a folder"
-    return _KINDS.get(stat.S_IFMT(mode), "no regular file")
-
-
 class _Lookup:
-    """One path on its way through the folders of a root; closes its descriptors on exit."""
+    """The resolution of one path, component by component; closes its descriptors on exit."""
 
     def __init__(self, root: str, path: str) -> None:
         self._root, self._path = root, path
         self._top = self._here = -1
         self._names: list[bytes] | None = []
-        """Components below the root that were walked through; None while outside of the root."""
+        """Components below the root that are resolved already; None while outside of the root."""
         self._last = b""
-        """Name of the file in the folder `_here`; empty where the path is a folder."""
+        """Name of the file in the folder `_here`; empty if the path is a folder."""
         self._todo: list[bytes] = []
-        """Components that are still to be looked up, the next one last."""
+        """Components that remain to be looked up, the next one last."""
         self.kind: Literal["file", "folder", "missing"] = "folder"
         self.named = "."
 
@@ -147,7 +120,7 @@ class _Lookup:
         return os.fsdecode(b"/".join(names)) if names else "."
 
     def run(self) -> None:
-        """Walk to the end of the path."""
+        """Resolve the path to its end."""
         self._begin()
         steps = links = 0
         try:
@@ -166,22 +139,22 @@ class _Lookup:
             raise self._refused(f"cannot be read: {error.strerror or error}") from error
         if self.kind == "missing":
             return
-        if self.named == "":  # it came by another name of the root
+        if self.named == "":  # an absolute path that does not begin with the root's
             self.named = self.real
 
     def open(self) -> int:
-        """Open the file that `run` came to."""
+        """Open the file that `run` resolved."""
         if self.kind == "missing":
             raise self._refused("does not exist")
         if self.kind == "folder":
             raise self._refused("is a folder, not a file")
         try:
-            return as_regular(os.open(self._last, _FILE, dir_fd=self._here))
+            return access.open_regular(self._last, directory=self._here, follow=False)
         except OSError as error:
             raise self._refused(f"cannot be read: {error.strerror or error}") from error
 
     def _begin(self) -> None:
-        """Sort out the path by its text: where the walk begins, and through which components."""
+        """Choose by the path's text where to begin and which components to look up."""
         try:
             root, path = os.fsencode(self._root), os.fsencode(self._path)
         except UnicodeEncodeError:
@@ -201,7 +174,7 @@ class _Lookup:
             raise self._outside()
 
     def _step(self, name: bytes) -> int:
-        """Look up one component; how many links were followed."""
+        """Look up one component and return the number of links followed (0 or 1)."""
         if name == b"..":
             self._go_up()
             return 0
@@ -224,7 +197,7 @@ class _Lookup:
         return 0
 
     def _enter(self, name: bytes) -> None:
-        """Go on in a folder."""
+        """Enter a folder."""
         self._move(os.open(name, _FOLDER, dir_fd=self._here))
         if self._names is not None:
             self._names.append(name)
@@ -234,17 +207,18 @@ class _Lookup:
             self._names = []
 
     def _end_at(self, name: bytes, status: os.stat_result) -> None:
-        """Take what is no folder as the end of the path."""
+        """End the path at an entry that is not a folder."""
         if self._todo:  # a file has nothing below it
             self._end_missing(name)
             return
         if not stat.S_ISREG(status.st_mode):
-            raise self._refused(f"is {kind_of(status.st_mode)}, not a regular file or a folder")
+            kind = access.kind_of(status.st_mode)
+            raise self._refused(f"is {kind}, not a regular file or a folder")
         self._check_file_system(status)
         self._last, self.kind = name, "file"
 
     def _end_missing(self, name: bytes) -> None:
-        """Nothing is there; what remains of the path counts by its text."""
+        """End the path at a component that does not exist, resolving the rest by its text."""
         rest = os.path.normpath(b"/".join([*(self._names or ()), name, *reversed(self._todo)]))
         if rest == b".." or rest.startswith(b"../"):
             raise self._outside()
@@ -252,9 +226,9 @@ class _Lookup:
         self.named = self.named or self.real
 
     def _follow(self, target: bytes) -> None:
-        """Go on where a link leads."""
+        """Continue at the target of a link."""
         inner = _below(os.fsencode(self._root), target)
-        if inner is not None:  # an absolute name of what lies inside
+        if inner is not None:  # an absolute path that begins with the root's
             self._restart(_parts(inner))
         elif target.startswith(b"/"):
             self._todo += _parts(target)
@@ -263,7 +237,7 @@ class _Lookup:
             self._todo += _parts(target)
 
     def _go_up(self) -> None:
-        """Follow the `..` of a link's target."""
+        """Follow a `..` in a link's target."""
         if self._names is None:
             self._move(os.open("..", _FOLDER, dir_fd=self._here))
             if self._is_root():
@@ -271,17 +245,17 @@ class _Lookup:
         elif not self._names:
             raise self._outside()
         else:
-            # Not by the folder's own `..`: the folder may have been moved out of the root.
+            # Not through the folder's own `..`: the folder may have been moved out of the root.
             self._restart(self._names[-2::-1])
 
     def _restart(self, parts: list[bytes]) -> None:
-        """Go on at the root, through these components (the last one first) to what remains."""
+        """Continue at the root: look up these components (the last one first), then the rest."""
         self._todo += parts
         self._names = []
         self._move(os.dup(self._top))
 
     def _go_to_slash(self) -> None:
-        """Go on at `/`, which is outside unless it is the root."""
+        """Continue at `/`, which is outside unless it is the root."""
         self._move(os.open("/", _FOLDER))
         self._names = [] if self._is_root() else None
 
@@ -293,7 +267,7 @@ class _Lookup:
         return os.path.samestat(os.fstat(self._here), os.fstat(self._top))
 
     def _check_file_system(self, status: os.stat_result) -> None:
-        """Refuse what a virtual file system holds, below a root that is in another one."""
+        """Refuse files of a virtual file system, unless the root is in the same file system."""
         if status.st_dev == os.fstat(self._top).st_dev:
             return
         kind = mounts.virtual_kind(status.st_dev)
@@ -320,7 +294,7 @@ class _Lookup:
 
 
 def _below(root: bytes, path: bytes) -> bytes | None:
-    """What of an absolute path follows the root's, by the text; None if it does not."""
+    """Return the part of an absolute path below the root, by its text; None if it is not below."""
     if path == root:
         return b""
     lead = root.rstrip(b"/") + b"/"
@@ -328,5 +302,5 @@ def _below(root: bytes, path: bytes) -> bytes | None:
 
 
 def _parts(path: bytes) -> list[bytes]:
-    """The components of a path, the last one first."""
+    """Return the components of a path, the last one first."""
     return [part for part in reversed(path.split(b"/")) if part not in (b"", b".")]

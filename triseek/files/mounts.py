@@ -1,7 +1,7 @@
-"""What is mounted at and below a folder, and whether its changes make events.
+"""The mounts at and below a folder, and whether changes in them make file events.
 
-Events are made by the kernel through which a change goes. A file on a server can be changed
-through another machine's kernel, one of a virtual file system by none, and no event says so.
+An event is made by the kernel that makes a change. A file on a server can be changed by another
+machine's kernel, and files of a virtual file system change without any, so neither makes events.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _REMOTE = re.compile(
     r"|lustre|mvfs|ncpf?s?|nfs4?|ocfs2|orangefs|osxfs|panfs|prl_fs|pvfs2|smb(2|3|fs)|vboxsf|virtiofs"
     r"|vmhgfs|wekafs"
 )
-"""Not `fuseblk`: that is a local disk behind FUSE, NTFS most often; nobody else writes to it."""
+"""`fuseblk` is not among them: it is a local disk, mostly NTFS, that nobody else writes to."""
 _VIRTUAL = re.compile(
     r"autofs|binfmt_misc|bpf|cgroup2?|configfs|debugfs|devpts|efivarfs|fusectl|mqueue|nfsd|nsfs|proc"
     r"|pstore|resctrl|rpc_pipefs|securityfs|selinuxfs|smackfs|sysfs|tracefs"
@@ -31,23 +31,23 @@ _ESCAPE = re.compile(rb"\\([0-7]{3})")
 
 
 class Mount(NamedTuple):
-    """A line of mountinfo, as far as it matters here."""
+    """The fields of a line of mountinfo that are used here."""
 
     number: int
     device: bytes
     """`major:minor`"""
     part: bytes
-    """Which folder of the file system is mounted."""
+    """The folder of the file system that is mounted."""
     point: bytes
-    """Where, absolute."""
+    """The mount point, absolute."""
     kind: str
-    """Type of the file system."""
+    """The type of the file system."""
 
 
 def obstacle(root: bytes) -> str:
-    """Why events of this root would not tell all, in one line; empty if they would.
+    """Return why some changes below this root would make no event, in one line; "" if all would.
 
-    Answers for Linux only; elsewhere it knows of no obstacle.
+    Only Linux is checked; on other systems the answer is "".
     """
     if not sys.platform.startswith("linux"):
         return ""
@@ -59,7 +59,7 @@ def obstacle(root: bytes) -> str:
 
 
 def objection(mounts: Sequence[Mount], root: bytes, number: int) -> str:
-    """`obstacle`, given the mounts and the number of the one that `root` is in."""
+    """Return what `obstacle` does, from the mounts and the number of the one that `root` is in."""
     holding = [mount for mount in mounts if mount.number == number]
     if not holding:
         return (
@@ -73,7 +73,7 @@ def objection(mounts: Sequence[Mount], root: bytes, number: int) -> str:
 
 
 def below(mounts: Sequence[Mount], root: bytes) -> list[Mount]:
-    """Those mounted below a folder (absolute, links resolved), and not on it."""
+    """Return the mounts below a folder (absolute, links resolved), without those on it."""
     prefix = root.rstrip(b"/") + b"/"
     return [mount for mount in mounts if mount.point.startswith(prefix) and mount.point != prefix]
 
@@ -91,38 +91,38 @@ def virtual_kind(device: int) -> str:
     return ""
 
 
-class Guard:
-    """Tells when something was mounted or unmounted below a root.
+class MountGuard:
+    """Detects mounts and unmounts below a root.
 
-    The table stays open: it polls as exceptional once for each change anywhere, and then is
-    read and compared, since the mounts of others (containers come and go) change nothing here.
+    The table of mounts stays open. It polls as exceptional once for each change of any mount; then
+    it is read and compared, because mounts elsewhere (of containers, say) are irrelevant here.
     """
 
     def __init__(self, root: bytes) -> None:
-        """Guard a root, once it is opened."""
+        """Create a guard for a root; `open` starts it."""
         self._root = root
         self.fd = -1
         self._known: list[Mount] = []
 
     def open(self) -> None:
-        """Begin with what is mounted now; where there is no /proc, nothing is ever told.
+        """Record the current mounts. Without /proc no change is ever detected.
 
         Raises:
-            OSError: The table is there and cannot be read.
+            OSError: The table exists and cannot be read.
         """
         with contextlib.suppress(FileNotFoundError):
             self.fd = os.open(MOUNTINFO, os.O_RDONLY | os.O_CLOEXEC)
         self._known = self._below()
 
     def changed(self) -> bool:
-        """Whether other mounts are there than at the last call."""
+        """Return whether the mounts have changed since the last call."""
         before, self._known = self._known, self._below()
         return before != self._known
 
     def close(self) -> None:
-        """Close the table."""
+        """Close the table of mounts."""
         if self.fd >= 0:
-            with contextlib.suppress(OSError):  # somebody has closed it already
+            with contextlib.suppress(OSError):  # already closed by other code
                 os.close(self.fd)
 
     def _below(self) -> list[Mount]:
@@ -134,26 +134,28 @@ class Guard:
 
 
 def read() -> list[Mount]:
-    """The mounts this process sees.
+    """Return the mounts this process sees.
 
     Raises:
         OSError: There is no /proc.
     """
-    with open(MOUNTINFO, "rb") as file:  # noqa: PTH123 - a path of the kernel's
+    with open(MOUNTINFO, "rb") as file:  # noqa: PTH123 - a path in /proc
         return parse(file.read())
 
 
 def parse(text: bytes) -> list[Mount]:
-    """Read the text of mountinfo, proc_pid_mountinfo(5); lines that make no sense are left out."""
+    """Parse the text of mountinfo, see proc_pid_mountinfo(5). Malformed lines are skipped."""
     return [mount for line in text.split(b"\n") if (mount := _parse_line(line)) is not None]
 
 
 def mount_number(path: bytes) -> int:
-    """The mount a folder is in: exact where paths would mislead, as below mounts on mounts.
+    """Return the number of the mount a folder is in.
+
+    Asking the kernel is exact where mount points mislead, as with mounts on top of mounts.
 
     Raises:
-        OSError: It cannot be opened, or there is no /proc.
-        ValueError: /proc says nothing of it.
+        OSError: The folder cannot be opened, or there is no /proc.
+        ValueError: /proc does not name the mount.
     """
     descriptor = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -161,16 +163,16 @@ def mount_number(path: bytes) -> int:
             text = file.read()
     finally:
         os.close(descriptor)
-    found = re.search(rb"^mnt_id:\s*(\d+)$", text, re.MULTILINE)
-    if found is None:
+    match = re.search(rb"^mnt_id:\s*(\d+)$", text, re.MULTILINE)
+    if match is None:
         raise ValueError("the kernel does not say which mount it is in")
-    return int(found[1])
+    return int(match[1])
 
 
 def _parse_line(line: bytes) -> Mount | None:
     fields = line.split(b" ")
     try:
-        end = fields.index(b"-", 6)  # optional fields stand between the sixth and this
+        end = fields.index(b"-", 6)  # optional fields stand between the sixth field and this
         number = int(fields[0])
         kind = fields[end + 1].decode("ascii", "replace")
     except (ValueError, IndexError):
@@ -179,7 +181,7 @@ def _parse_line(line: bytes) -> Mount | None:
 
 
 def _unescape(field: bytes) -> bytes:
-    return _ESCAPE.sub(lambda found: bytes([int(found[1], 8) & 0xFF]), field)
+    return _ESCAPE.sub(lambda match: bytes([int(match[1], 8) & 0xFF]), field)
 
 
 def _unseen(kind: str) -> str:

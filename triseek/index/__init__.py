@@ -1,1 +1,1 @@
-"""The trigram index: build, update, read."""
+"""The trigram index: build, update, merge, read."""

@@ -1,8 +1,9 @@
-"""One thread's share of a build: files in, blocks and spilled posting lists out.
+"""One thread's share of a build: turn files into blocks and spilled posting lists.
 
 A worker owns its buffers, sized once, so memory is bounded by the number of workers and not by
-the tree. Files go through a 1 MiB arena; trigrams gather in a pair buffer; when that is nearly
-full, or the worker's range of files ends, the pairs are inverted, encoded and spilled to disk.
+the tree. Files are read into a 1 MiB arena and their trigrams collected in a pair buffer. When
+that is nearly full, or the worker's range of files ends, the pairs are inverted, encoded and
+spilled to disk.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import xxhash
 
-from triseek.files import text
+from triseek.files.tree import text
 from triseek.index.names import open_below
 from triseek.kernels import blocks, fetch, invert
+from triseek.kernels.formats import BlockBuffers
 from triseek.store import layout
 
 if TYPE_CHECKING:
@@ -31,11 +33,11 @@ ARENA_BYTES = 1 << 20
 CHUNK_BYTES = 1 << 20
 PAIRS = invert.TRIGRAMS
 """Pairs held before they are inverted: 67 MB, some 7,000 files of the Linux tree. One block may
-hold every trigram there is, so it cannot be less."""
+hold every possible trigram, so it cannot be less."""
 SMALL_PAIRS = 400_000
-"""Up to here sorting pairs beats walking a table of all trigrams."""
+"""Up to this number, sorting the pairs is faster than a pass over a table of all trigrams."""
 PARK_BYTES = 1 << 20
-"""Smaller arrays of a spill stay in memory."""
+"""Arrays of a spill that are smaller than this stay in memory."""
 MARKS = (b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe")
 BLOCK_COLUMNS = ("file", "offset", "length", "first_line", "flags")
 
@@ -44,7 +46,7 @@ _FETCHES = fetch.is_available()
 
 @dataclass(slots=True)
 class Spill:
-    """Inverted lists of one run of blocks; block numbers count from the run's first block."""
+    """Inverted lists of one run of blocks; block numbers are relative to the first block."""
 
     blocks: int
     trigrams: np.ndarray[Any, Any]
@@ -57,7 +59,7 @@ class Spill:
 
 @dataclass(slots=True)
 class Share:
-    """What came of files first..first + len(lines) - 1, in order."""
+    """The results for files first..first + len(lines) - 1, in order."""
 
     first: int
     stats: np.ndarray[Any, Any]
@@ -72,10 +74,13 @@ class Share:
 
 
 class Worker:
-    """Buffers of one thread, and the loop that uses them."""
+    """The buffers of one thread, and the loop that uses them."""
 
     def __init__(self, root_descriptor: int, names: NameTable, folder: Path, largest: int) -> None:
-        """Spills go to `folder`; `largest` bounds the bytes to come, so small builds stay small."""
+        """Allocate the buffers, small ones for small builds.
+
+        Spills go to `folder`; `largest` bounds the bytes that will be read.
+        """
         self._root = root_descriptor
         self._names = names
         self._folder = folder
@@ -84,24 +89,24 @@ class Worker:
         self._block_room = pairs // blocks.BLOCK_BYTES + ARENA_BYTES + 16
         self._arena = np.empty(ARENA_BYTES, np.uint8)
         self._scratch = np.zeros(fetch.SCRATCH_BYTES, np.uint8)
-        self._state = np.zeros(blocks.STATE_SLOTS, np.int64)
-        self._state[blocks.FIRST_LINE] = 1
-        self._seen = np.zeros(blocks.SEEN_WORDS, np.uint64)
-        self._pairs = np.empty(pairs, np.uint32)
-        self._columns = (
-            np.empty(self._block_room, np.uint32),  # file
-            np.empty(self._block_room, np.uint64),  # offset
-            np.empty(self._block_room, np.uint64),  # length
-            np.empty(self._block_room, np.uint32),  # first line
-            np.empty(self._block_room, np.uint8),  # flags
-            np.empty(self._block_room, np.uint64),  # pairs
+        self._buffers = BlockBuffers(
+            state=np.zeros(blocks.STATE_SLOTS, np.int64),
+            seen=np.zeros(blocks.SEEN_WORDS, np.uint64),
+            pairs=np.empty(pairs, np.uint32),
+            file=np.empty(self._block_room, np.uint32),
+            offset=np.empty(self._block_room, np.uint64),
+            length=np.empty(self._block_room, np.uint64),
+            line=np.empty(self._block_room, np.uint32),
+            flags=np.empty(self._block_room, np.uint8),
+            ends=np.empty(self._block_room, np.uint64),
         )
+        self._buffers.state[blocks.FIRST_LINE] = 1
         self._before = 0, 0
-        """Blocks and pairs there were when the file under way began."""
+        """The number of blocks and pairs when the current file began."""
         self._inverter = Inverter()
 
     def run(self, first: int, last: int) -> Share:
-        """Take in files first..last-1."""
+        """Process files first..last-1."""
         n = last - first
         share = Share(
             first,
@@ -118,7 +123,7 @@ class Worker:
         return share
 
     def _fill(self, share: Share, at: int, last: int) -> int:
-        """Read one arena of files and take them in; the number of the next file."""
+        """Read one arena of files and process them; return the number of the next file."""
         room = last - at
         stats = np.zeros(room * fetch.STAT_SLOTS, np.int64)
         begins, lengths = np.zeros(room, np.int64), np.empty(room, np.int64)
@@ -137,9 +142,8 @@ class Worker:
         while taken < count:
             self._make_room(share, ARENA_BYTES, count)
             taken = blocks.extract_files(
-                self._arena, begins, lengths, taken, at,
-                self._state, self._seen, self._pairs, *self._columns, lines, outcome,
-            )  # fmt: skip
+                self._arena, begins, lengths, taken, at, self._buffers, lines, outcome
+            )
             if taken < count:
                 self._take_apart(share, row + taken, int(begins[taken]), int(lengths[taken]))
                 taken += 1
@@ -158,7 +162,7 @@ class Worker:
         ]
 
     def _take_apart(self, share: Share, row: int, begin: int, length: int) -> None:
-        """A file that is not simply text in the arena: marked, large, or not readable so far."""
+        """Process a file that is not plain text in the arena: with a mark, large or unread."""
         if length >= 0:
             self._take_decoded(share, row, bytes(self._arena[begin : begin + length]))
             return
@@ -171,11 +175,11 @@ class Worker:
                 self._stream(share, row, opened)
         except OSError:
             share.lines[row] = 0
-            # No stat is equal to this one, so each answer looks at it until it has been read.
+            # No real stat equals this one, so every search tries the file until it can be read.
             share.stats[row] = 0
 
     def _stream(self, share: Share, row: int, opened: FileIO) -> None:
-        """Take in a file chunk by chunk: memory stays bounded whatever its size."""
+        """Process a file chunk by chunk, so that memory is bounded whatever its size."""
         share.stats[row] = fetch.stat_row(os.fstat(opened.fileno()))
         if not share.stats[row, fetch.STAT_OK]:
             return
@@ -185,7 +189,8 @@ class Worker:
             self._take_decoded(share, row, chunk + opened.read())
             return
         digest, offset = xxhash.xxh3_64(), 0
-        self._before = int(self._state[blocks.BLOCKS]), int(self._state[blocks.PAIRS])
+        state = self._buffers.state
+        self._before = int(state[blocks.BLOCKS]), int(state[blocks.PAIRS])
         while chunk:
             before = chunk.partition(b"\0")[0]
             digest.update(before)
@@ -210,17 +215,17 @@ class Worker:
         self._finish(share, row, offset)
 
     def _abandon(self) -> None:
-        """Take back the streamed file under way.
+        """Discard the streamed file that is being processed.
 
-        Blocks of it that a spill took away over-include, and its row says that the file is not
-        searched.
+        Blocks of it that were spilled already remain as extra candidates, but its row says that
+        the file is not searched.
         """
-        blocks.abandon(*self._before, self._state, self._seen, self._pairs)
+        blocks.abandon(*self._before, self._buffers)
 
     def _take_decoded(self, share: Share, row: int, data: bytes) -> None:
-        """Take in a file with a byte order mark, or with a late NUL byte.
+        """Process a file with a byte order mark, or with a late NUL byte.
 
-        Its blocks count bytes of the decoded text, and end at the NUL.
+        Offsets of its blocks are in the decoded text. The blocks end at the NUL.
         """
         share.digests[row] = xxhash.xxh3_64_intdigest(data)
         decoded = text.decode_all(data)
@@ -243,58 +248,54 @@ class Worker:
         self._finish(share, row, len(whole))
 
     def _extract(self, part: Array, file: int, offset: int) -> int:
-        return blocks.extract(
-            part, 0, len(part), offset, file, self._state, self._seen, self._pairs, *self._columns
-        )
+        return blocks.extract(part, 0, len(part), offset, file, self._buffers)
 
     def _finish(self, share: Share, row: int, size: int) -> None:
         self._make_room(share, 0, 1)
         share.skip[row] = layout.SKIP_NONE
         share.text_bytes += size
-        share.lines[row] = blocks.finish(
-            size, share.first + row, self._state, self._seen, self._pairs, *self._columns
-        )
+        share.lines[row] = blocks.finish(size, share.first + row, self._buffers)
 
     def _make_room(self, share: Share, size: int, files: int) -> None:
-        """Spill first when `size` more bytes of `files` files might not fit the buffers."""
+        """Spill if `size` more bytes of `files` files might not fit in the buffers."""
         wanted = size // blocks.BLOCK_BYTES + files + 2
         if (
-            int(self._state[blocks.PAIRS]) + size + 1 > len(self._pairs)
-            or int(self._state[blocks.BLOCKS]) + wanted > self._block_room
+            int(self._buffers.state[blocks.PAIRS]) + size + 1 > len(self._buffers.pairs)
+            or int(self._buffers.state[blocks.BLOCKS]) + wanted > self._block_room
         ):
             self._spill(share)
-        needed = int(self._state[blocks.PAIRS]) + size + 1
-        if needed > len(self._pairs):
-            # One block of a file that grew while it was read: no spill takes it away.
-            self._pairs = np.concatenate((self._pairs, np.empty(needed, np.uint32)))
+        needed = int(self._buffers.state[blocks.PAIRS]) + size + 1
+        if needed > len(self._buffers.pairs):
+            # The open block of a file that grew while it was read: a spill does not free it.
+            pairs = np.concatenate((self._buffers.pairs, np.empty(needed, np.uint32)))
+            self._buffers = self._buffers._replace(pairs=pairs)
 
     def _spill(self, share: Share) -> None:
-        """Invert the closed blocks; what the block under way has emitted moves to the front."""
-        state = self._state
+        """Invert and spill the closed blocks; move the pairs of the open block to the front."""
+        state, pairs, ends = self._buffers.state, self._buffers.pairs, self._buffers.ends
         count = int(state[blocks.BLOCKS])
         if count == 0:
             return
-        block_pairs = self._columns[5]
-        used, total = int(block_pairs[count - 1]), int(state[blocks.PAIRS])
+        used, total = int(ends[count - 1]), int(state[blocks.PAIRS])
         share.blocks.append(
-            dict(zip(BLOCK_COLUMNS, (c[:count].copy() for c in self._columns[:5]), strict=True))
+            dict(zip(BLOCK_COLUMNS, (c[:count].copy() for c in self._buffers[3:8]), strict=True))
         )
         name = self._folder / f"spill-{share.first:012d}-{len(share.spills):04d}"
-        share.spills.append(self._inverter.invert(self._pairs, block_pairs, count, used, name))
-        self._pairs[: total - used] = self._pairs[used:total].copy()
+        share.spills.append(self._inverter.invert(pairs, ends, count, used, name))
+        pairs[: total - used] = pairs[used:total].copy()
         state[blocks.PAIRS] = total - used
         state[blocks.BLOCKS] = 0
-        self._before = 0, 0  # what is left here is the file under way
+        self._before = 0, 0  # what remains belongs to the current file
 
 
 class Inverter:
-    """Turn pairs into encoded lists and put them on disk."""
+    """Inverts pairs into encoded lists and writes them to disk."""
 
     def __init__(self) -> None:
         self._counts: Array | None = None
 
     def invert(self, pairs: Array, block_pairs: Array, count: int, used: int, name: Path) -> Spill:
-        """The lists of pairs[:used], which `count` blocks emitted, spilled to files at `name`."""
+        """Invert pairs[:used] of `count` blocks and spill the lists to files that begin `name`."""
         if used <= SMALL_PAIRS:
             trigrams, frequency, listed = _invert_small(pairs[:used], block_pairs[:count])
         else:
@@ -303,7 +304,7 @@ class Inverter:
         offsets = np.empty(n + 1, np.uint64)
         firsts, lasts = np.empty(n, np.uint32), np.empty(n, np.uint32)
         data = np.empty(5 * used, np.uint8)
-        size = invert.encode_lists(trigrams, frequency, n, listed, offsets, firsts, lasts, data)
+        size = invert.encode_lists(frequency, n, listed, offsets, firsts, lasts, data)
         columns = (trigrams, frequency, firsts, lasts, offsets, data[:size])
         return Spill(count, *(_park(name, i, values) for i, values in enumerate(columns)))
 
@@ -322,7 +323,7 @@ class Inverter:
 
 
 def _invert_small(pairs: Array, block_pairs: Array) -> tuple[Array, Array, Array]:
-    """The same by sorting: a single edited file must not pay for a table of all trigrams."""
+    """Invert by sorting: a single edited file must not pay for a table of all trigrams."""
     edges = np.concatenate(([0], block_pairs)).astype(np.int64)
     block = np.repeat(np.arange(len(block_pairs), dtype=np.uint32), np.diff(edges))
     order = np.argsort(pairs, kind="stable")
@@ -331,7 +332,7 @@ def _invert_small(pairs: Array, block_pairs: Array) -> tuple[Array, Array, Array
 
 
 def _park(name: Path, number: int, values: Array) -> Array:
-    """Put an array on disk and map it: a spill costs page cache, which the system may take back."""
+    """Write an array to disk and map it, so that it takes page cache, which can be reclaimed."""
     if values.nbytes < PARK_BYTES:
         return values.copy()
     path = name.with_name(f"{name.name}-{number}.tmp")

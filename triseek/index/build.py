@@ -1,23 +1,23 @@
 """Full build: walk, read, cut, invert, join, write one segment, commit.
 
 Memory is bounded by the workers' buffers (two workers about 0.4 GB at full size, small trees
-far less) and one stretch of joined postings; everything between is spilled to the segment's
-own folder, which is removed with it when a build ends early.
+far less) and one stretch of joined postings. All intermediate data is spilled to the segment's
+folder, which is removed if the build ends early.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from triseek import errors
-from triseek.files import text, walk
-from triseek.index import join, tree
+from triseek.files.tree import text, walk
+from triseek.index import posting_columns, tree
 from triseek.index.batch import BLOCK_COLUMNS, Share, Worker
 from triseek.index.names import NameTable
 from triseek.kernels import fetch
@@ -27,73 +27,78 @@ from triseek.store import layout, lock, manifest
 from triseek.store.segment import SegmentBuilder
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+
+    from triseek.index.reader import IndexReader
+    from triseek.store.segment import Counts
 
 Array: TypeAlias = np.ndarray[Any, Any]
+Columns: TypeAlias = dict[str, "Array | list[bytes] | list[str]"]
+"""The columns of a table, by name."""
 
 DEFAULT_SCOPE = ScopeSpec(allowlist=True)
-"""What an index holds: what `rg --files` lists, and the well-known hidden places."""
+"""The files of an index: those that `rg --files` lists, and the allow-listed hidden places."""
 SHARE_FILES = 2_000
-"""Files a worker takes at a time."""
+"""Files that a worker processes at a time."""
 WORKERS = min(8, os.cpu_count() or 1)
 
 
 def build(
     root: str, index_dir: str | os.PathLike[str], *, progress: Progress = no_progress
 ) -> BuildReport:
-    """Index all of `root` anew and make that the current generation.
+    """Index all of `root` from scratch and make the result the current generation.
 
     Raises:
         Busy: another process is writing this index.
-        StateUnwritable: the state folder cannot be written, or its disk is full; what was
-            there before is untouched.
+        StateUnwritable: the state folder cannot be written, or its disk is full; the previous
+            index is unchanged.
     """
     started = time.perf_counter()
-    with lock.writer(index_dir), full_disk_is_an_error(index_dir):
+    with writing(index_dir):
         previous = current_or_none(index_dir)
         scanned_ns = time.time_ns()
-        found = survey(root, progress)
+        result = survey(root, progress)
         with SegmentBuilder(index_dir) as segment:
-            facts = write_segment(segment, root, found.paths, found.allowlisted, progress)
-            tree.write(segment, os.fsencode(root), found.tree)
-            digest = segment.publish({**facts, "scanned_ns": scanned_ns})
+            counts = write_segment(segment, root, result.paths, result.allowlisted, progress)
+            tree.write(segment, os.fsencode(root), result.tree)
+            digest = segment.publish({**counts, "scanned_ns": scanned_ns})
         generation = previous.generation + 1 if previous else 1
         live = (manifest.Live(segment.id, digest),)
-        new = manifest.Manifest(generation, root, live, segment.id, facts["text_bytes"])
+        new = manifest.Manifest(generation, root, live, segment.id, counts["text_bytes"])
         manifest.commit(index_dir, new)
         manifest.sweep(index_dir, new)
     return BuildReport(
         generation=generation,
         rebuilt_full=True,
-        files_indexed=facts["searchable"],
-        files_seen=facts["files"],
-        files_changed=facts["files"],
+        files_indexed=counts["searchable"],
+        files_seen=counts["files"],
+        files_changed=counts["files"],
         files_removed=0,
-        text_bytes=facts["text_bytes"],
-        postings=facts["postings"],
-        skipped=[*found.skipped, *facts_skipped(facts)],
+        text_bytes=counts["text_bytes"],
+        postings=counts["postings"],
+        skipped=[*result.skipped, *unreadable(counts)],
         elapsed_ms=(time.perf_counter() - started) * 1e3,
     )
 
 
-class Survey:
-    """What a walk found, in path order."""
+class Survey(NamedTuple):
+    """The result of walking a root: its files in path order, and the tree's tables."""
 
-    def __init__(self, root: str, scope: ScopeSpec = DEFAULT_SCOPE) -> None:
-        walked = walk.walk(root, scope)
-        self.paths = walked.paths
-        self.allowlisted = [path in walked.allowlisted for path in walked.paths]
-        self.skipped: list[Skipped] = list(walked.skipped)
-        watched = tree.watched(os.fsencode(root), walked.special)
-        self.tree = tree.Tree(walked.directories, walked.excluded, watched)
+    paths: list[bytes]
+    allowlisted: list[bool]
+    skipped: list[Skipped]
+    tree: tree.Tree
 
 
 def survey(root: str, progress: Progress) -> Survey:
-    """Walk the tree."""
+    """Walk the tree and return the result."""
     progress("walk", 0, 0)
-    found = Survey(root)
-    progress("walk", len(found.paths), len(found.paths))
-    return found
+    walked = walk.walk(root, DEFAULT_SCOPE)
+    progress("walk", len(walked.paths), len(walked.paths))
+    allowlisted = [path in walked.allowlisted for path in walked.paths]
+    watched = tree.watched(os.fsencode(root), walked.special)
+    tables = tree.Tree(walked.directories, walked.excluded, watched)
+    return Survey(walked.paths, allowlisted, walked.skipped, tables)
 
 
 def write_segment(
@@ -102,27 +107,23 @@ def write_segment(
     paths: Sequence[bytes],
     allowlisted: Sequence[bool],
     progress: Progress,
-) -> dict[str, Any]:
-    """Read the files and write their columns and tables; the segment's facts."""
+) -> Counts:
+    """Read the files, write their columns and tables, and return the segment's counts."""
     shares = _gather(segment, root, paths, progress)
     block_columns = _block_columns(shares)
     spills = [spill for share in shares for spill in share.spills]
-    postings = join.write_postings(
-        segment, spills, lambda done, total: progress("write", done, total)
-    )
+    postings = posting_columns.join(segment, spills, progress)
     segment.table("blocks", layout.BLOCKS, block_columns)
     files = _file_columns(paths, allowlisted, shares)
     segment.table("files", layout.FILES, files)
     for spilled in segment.folder.glob("*.tmp"):
         spilled.unlink()
     size = sum(share.text_bytes for share in shares)
-    return facts_of(paths, files["skip"], len(block_columns["file"]), size, postings)
+    return counts_of(paths, np.asarray(files["skip"]), len(block_columns["file"]), size, postings)
 
 
-def facts_of(
-    paths: Sequence[bytes], skip: Array, blocks: int, size: int, postings: int
-) -> dict[str, Any]:
-    """What `segment.json` says in numbers; skip: uint8[files], size: bytes of text."""
+def counts_of(paths: Sequence[bytes], skip: Array, blocks: int, size: int, postings: int) -> Counts:
+    """Return the counts for `segment.json`. skip: uint8[files]; size: bytes of text."""
     return {
         "files": len(paths),
         "searchable": int((skip == layout.SKIP_NONE).sum()),
@@ -130,7 +131,7 @@ def facts_of(
         "text_bytes": size,
         "postings": postings,
         "skips": [
-            [os.fsdecode(paths[i]), int(skip[i])]
+            (os.fsdecode(paths[i]), int(skip[i]))
             for i in np.flatnonzero(skip == layout.SKIP_UNREADABLE).tolist()
         ],
     }
@@ -139,7 +140,7 @@ def facts_of(
 def _gather(
     segment: SegmentBuilder, root: str, paths: Sequence[bytes], progress: Progress
 ) -> list[Share]:
-    """Let the workers take in the files, in shares of a few thousand; shares in file order."""
+    """Process the files with the workers, `SHARE_FILES` at a time; return the shares in order."""
     names, total = NameTable(paths), len(paths)
     starts = range(0, total, SHARE_FILES)
     workers = max(1, min(WORKERS, len(starts)))
@@ -167,7 +168,7 @@ def _gather(
 
 
 def _bytes_at_most(directory: int, names: NameTable) -> int:
-    """An upper estimate of the bytes of a few files, to size buffers by; growth only spills."""
+    """Return twice the size of a few files, to size buffers. A file that grows only spills."""
     total = 0
     for i in range(len(names)):
         try:
@@ -188,7 +189,7 @@ def _block_columns(shares: Sequence[Share]) -> dict[str, Array]:
 
 def _file_columns(
     paths: Sequence[bytes], allowlisted: Sequence[bool], shares: Sequence[Share]
-) -> dict[str, Any]:
+) -> Columns:
     def joined(values: list[Array], dtype: type[np.generic]) -> Array:
         return np.concatenate(values) if values else np.empty(0, dtype)
 
@@ -210,32 +211,39 @@ def _file_columns(
     }
 
 
-def facts_skipped(facts: dict[str, Any]) -> list[Skipped]:
-    """The files of a segment that could not be read, as the report lists them."""
-    return [Skipped(os.fsencode(path), "unreadable") for path, _ in facts["skips"]]
+def unreadable(counts: Counts) -> list[Skipped]:
+    """Return the unreadable files of a segment, for the report."""
+    return [Skipped(os.fsencode(path), "unreadable") for path, _ in counts["skips"]]
 
 
 def current_or_none(index_dir: str | os.PathLike[str]) -> manifest.Manifest | None:
-    """The manifest to replace; a damaged or newer one is replaced as if it were not there."""
+    """Return the manifest to replace; None if there is none or it is damaged or newer."""
     try:
         return manifest.read(index_dir)
     except (errors.IndexCorrupt, errors.FormatTooNew):
         return None
 
 
-class full_disk_is_an_error:  # noqa: N801 - reads as a sentence after `with`
-    """Turn a failed write into one clear line; the old index has not been touched."""
+@contextlib.contextmanager
+def writing(index_dir: str | os.PathLike[str], reader: IndexReader | None = None) -> Iterator[None]:
+    """Hold the writer lock of an index and translate a failed write. The old index stays intact.
 
-    def __init__(self, index_dir: str | os.PathLike[str]) -> None:
-        self._index_dir = Path(index_dir)
+    reader: of the generation that must still be the current one.
 
-    def __enter__(self) -> None:
-        return
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if isinstance(error, OSError) and not isinstance(error, FileNotFoundError):
+    Raises:
+        Busy: another process is writing this index, or has written since the reader was opened.
+        StateUnwritable: the state folder cannot be written, or its disk is full.
+    """
+    with lock.writer(index_dir):
+        try:
+            if reader is not None and manifest.read(index_dir) != reader.manifest:
+                raise errors.Busy("another triseek has just updated this index")
+            yield
+        except FileNotFoundError:
+            raise
+        except OSError as error:
             raise errors.StateUnwritable(
-                f"cannot write the index in {self._index_dir}: {error.strerror or error}",
+                f"cannot write the index in {index_dir}: {error.strerror or error}",
                 next_step="Free some space or point TRISEEK_HOME elsewhere; "
                 "the previous index, if any, is untouched.",
             ) from error

@@ -1,14 +1,14 @@
-"""When and how segments become one: from the index's own bytes, no user's file is read.
+"""Merging: when segments are merged into one, and how. Only the index is read, no user file.
 
-Deltas are folded by size tiers, as log-structured stores do it (Lucene's TieredMergePolicy and
-Cassandra's size-tiered compaction are the models): what was just written is small and cheap to
-write again, what is large waits until there is as much beside it.
+Deltas are folded by size tiers, as in log-structured stores (Lucene's TieredMergePolicy and
+Cassandra's size-tiered compaction are the models): a recent segment is small and cheap to write
+again; a large one waits until there is as much text beside it.
 
-What was racy stays in doubt. A file changed so close to its reading that an edit could hide
-behind its times is believed again only once its content has been compared. The merged segment
-has one time for all its files (`files_scanned_ns`, the last of its inputs' walks), so of those
-that were racy by their own segment's time the change time is forgotten: it differs from any
-other, and `engine.settle` compares such a file's content once and then remembers its time.
+Racy files stay racy. A file that changed so close to its reading that a later edit could have the
+same times is trusted again only after its content was compared. The merged segment has one time
+for all its files (`files_scanned_ns`, the last of its inputs' walks). So the change time of files
+that were racy by their own segment's time is set to 0, which differs from any other:
+`engine.freshness.racy_files` compares such a file's content once and then remembers its time.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from triseek import errors
-from triseek.files.walk import path_order
+from triseek.files.tree.walk import path_order
 from triseek.index import retimed, tree
-from triseek.index.build import facts_of, full_disk_is_an_error
-from triseek.index.fold import write_postings
-from triseek.index.reader import Reader
-from triseek.index.update import racy, text_bytes
+from triseek.index.build import Columns, counts_of, writing
+from triseek.index.posting_columns import Stopped, fold
+from triseek.index.reader import IndexReader
+from triseek.index.update import racy
 from triseek.kernels import merge as kernel
 from triseek.kernels.fetch import STAT_CTIME
 from triseek.model.index import Progress, no_progress
-from triseek.store import layout, lock, manifest
+from triseek.store import layout, manifest
 from triseek.store.segment import SegmentBuilder
 
 if TYPE_CHECKING:
@@ -37,63 +37,63 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from triseek.index.reader import View
-    from triseek.store.table import Table
+    from triseek.store.segment import Facts
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
 FLOOR_BYTES = 1 << 20
-"""Text up to which all deltas are of one tier: merging so much takes hardly longer than writing
-any segment at all, so smaller ones need not be told apart. docs/decisions/0012 has the figures."""
+"""Bytes of text below which all deltas are in one tier: merging that much takes hardly longer than
+writing any segment, so smaller sizes need no tiers. docs/decisions/0012 has the figures."""
 TIER = 4
-"""So many segments of a tier become one."""
+"""The number of segments of a tier that are merged."""
 SHARE_MAX = 0.25
-"""Deltas with more than this share of the text are merged with everything: each of their files is
-a part of its own in an answer, where the oldest segment is searched in long stretches."""
+"""If deltas hold more than this share of the text, all segments are merged: each file of a delta is
+searched as a part of its own, where the oldest segment is searched in long stretches."""
 SEGMENTS_MAX = 10
-"""Live segments beyond which the smallest are merged, whatever their tiers."""
+"""Beyond this number of live segments the smallest are merged, whatever their tiers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergeReport:
-    """What a merge did."""
+    """The result of a merge."""
 
     generation: int
     merged: int
-    """Segments that became one."""
+    """The number of segments that were merged."""
     segments: int
-    """Live ones now."""
+    """The number of live segments afterwards."""
     files: int
-    """Files the merged segment holds."""
+    """The number of files in the merged segment."""
     files_dropped: int
-    """Dead ones that were left behind."""
+    """The number of dead files that were left out."""
     text_bytes: int
     """Bytes of text in the merged segment."""
     postings: int
-    """Postings written."""
+    """The number of postings written."""
     elapsed_ms: float = 0.0
 
 
 def never() -> bool:
-    """Do not stop."""
+    """Default `stop` callback: always False."""
     return False
 
 
-def due(reader: Reader) -> list[int] | None:
-    """Positions of the segments that ought to become one now, rising; None when none ought to."""
-    sizes = [live_bytes(view) for view in reader.views]
-    written = [int(view.segment.facts["text_bytes"]) for view in reader.views]
+def due(reader: IndexReader) -> list[int] | None:
+    """Return the positions of the segments to merge now, ascending; None if no merge is due."""
+    sizes = [view.text_bytes() for view in reader.views]
+    written = [view.segment.facts["text_bytes"] for view in reader.views]
     return choose(sizes, [2 * live < whole for live, whole in zip(sizes, written, strict=True)])
 
 
 def choose(sizes: Sequence[int], mostly_dead: Sequence[bool]) -> list[int] | None:
-    """What `due` says of segments, oldest first, with so many bytes of live text."""
+    """Return what `due` does, from the segments' bytes of live text, oldest first."""
     everything = list(range(len(sizes)))
     if mostly_dead[0] or sum(sizes[1:]) > SHARE_MAX * sum(sizes):
         return everything
     tiers = [tier(size) for size in sizes]
     for which in sorted(set(tiers[1:])):
         if tiers[1:].count(which) >= TIER:
-            # What is smaller goes along: it would only be written once more.
+            # Smaller ones are merged too, or they would have to be written once more later.
             return [i for i in everything[1:] if tiers[i] <= which]
     for i in everything:
         if mostly_dead[i]:
@@ -103,13 +103,8 @@ def choose(sizes: Sequence[int], mostly_dead: Sequence[bool]) -> list[int] | Non
     return None
 
 
-def live_bytes(view: View) -> int:
-    """Bytes of text of a segment's live files."""
-    return int(view.block_length[view.searchable[view.block_file]].sum(dtype=np.int64))
-
-
 def tier(size: int) -> int:
-    """Which tier a segment with so many bytes of live text is of, by powers of four; from 0."""
+    """Return the tier of a segment with `size` bytes of live text: powers of four, from 0."""
     return ((size // FLOOR_BYTES).bit_length() + 1) // 2
 
 
@@ -119,13 +114,15 @@ def merge_due(
     progress: Progress = no_progress,
     stop: Callable[[], bool] = never,
 ) -> list[MergeReport]:
-    """Merge until nothing is due, or `stop` says so.
+    """Merge until no merge is due, or `stop` returns True; return the reports.
 
     Raises:
-        As `merge`; IndexCorrupt, FormatTooNew, IndexUnavailable: as `Reader.open`.
+        As for `merge`; IndexCorrupt, FormatTooNew, IndexUnavailable: as for `IndexReader.open`.
     """
     reports: list[MergeReport] = []
-    while (reader := Reader.open(index_dir)) is not None and (which := due(reader)) is not None:
+    while (reader := IndexReader.open(index_dir)) is not None and (
+        which := due(reader)
+    ) is not None:
         report = merge(index_dir, reader, which, progress=progress, stop=stop)
         if report is None:
             break
@@ -135,36 +132,34 @@ def merge_due(
 
 def merge(
     index_dir: str | os.PathLike[str],
-    reader: Reader,
+    reader: IndexReader,
     which: Sequence[int],
     *,
     progress: Progress = no_progress,
     stop: Callable[[], bool] = never,
 ) -> MergeReport | None:
-    """Make one segment of those at these positions, and the next generation with it.
+    """Merge the segments at these positions into one and commit the next generation.
 
-    Dead files are left out; nothing of the tree is looked at. The reader goes on seeing its
-    generation. None when `stop`, asked now and then, says so: the index is then as it was.
+    Dead files are left out. The tree is not read. The reader keeps seeing its generation. `stop`
+    is called now and then; when it returns True the result is None and the index is unchanged.
 
     Raises:
         Busy: another process is writing this index, or has written since the reader was opened.
         StateUnwritable: the state folder cannot be written, or its disk is full.
-        IndexCorrupt: a segment is not what was written; a full build is what helps.
+        IndexCorrupt: a segment is damaged; a full build repairs it.
     """
     started = time.perf_counter()
     chosen = sorted(set(which))
-    with lock.writer(index_dir), full_disk_is_an_error(index_dir):
-        if manifest.read(index_dir) != reader.manifest:
-            raise errors.Busy("another triseek has just updated this index")
-        for i in chosen:
-            reader.views[i].segment.verify()
-        retimed.restore(reader)
-        written = _write(index_dir, reader, chosen, progress, stop)
-        if written is None:
-            return None
-        new, facts = written
-        manifest.commit(index_dir, new)
-        manifest.sweep(index_dir, new)
+    try:
+        with writing(index_dir, reader):
+            for i in chosen:
+                reader.views[i].segment.verify()
+            retimed.restore(reader)
+            new, facts = _write(index_dir, reader, chosen, progress, stop)
+            manifest.commit(index_dir, new)
+            manifest.sweep(index_dir, new)
+    except Stopped:
+        return None
     return MergeReport(
         generation=new.generation,
         merged=len(chosen),
@@ -179,42 +174,36 @@ def merge(
 
 def _write(
     index_dir: str | os.PathLike[str],
-    reader: Reader,
+    reader: IndexReader,
     chosen: list[int],
     progress: Progress,
     stop: Callable[[], bool],
-) -> tuple[manifest.Manifest, dict[str, Any]] | None:
-    """Write the merged segment; the manifest that makes it live, and its facts."""
+) -> tuple[manifest.Manifest, Facts]:
+    """Write the merged segment; return the manifest that makes it live, and its facts."""
     old = reader.manifest
     gone = {old.segments[i].id for i in chosen}
     views = [reader.views[i] for i in chosen]
     with SegmentBuilder(index_dir) as segment:
         facts = _write_segment(segment, views, progress, stop)
-        if facts is None:
-            return None
         if old.tree in gone:
-            tables = (reader.directories, reader.watched, reader.excluded)
-            facts |= _carry_tree(segment, tables, reader.tree_scanned_ns)
+            tree.carry(segment, (reader.directories, reader.watched, reader.excluded))
+            facts["tree_scanned_ns"] = reader.tree_scanned_ns
         lives = [
             _keep(segment, reader, i, gone) for i in range(len(old.segments)) if i not in chosen
         ]
         digest = segment.publish(facts)
-    # Where the first of them was: the oldest segment, usually the large one, stays in front.
+    # It takes the place of its first input, so the oldest segment, usually large, stays first.
     lives.insert(chosen[0], manifest.Live(segment.id, digest))
     newest = segment.id if old.tree in gone else old.tree
-    size = text_bytes(reader)
+    size = reader.text_bytes()
     return manifest.Manifest(old.generation + 1, old.root, tuple(lives), newest, size), facts
 
 
-def _carry_tree(
-    segment: SegmentBuilder, tables: Sequence[Table], scanned_ns: int
-) -> dict[str, Any]:
-    tree.carry(segment, dict(zip(tree.TABLES, tables, strict=True)))
-    return {"tree_scanned_ns": scanned_ns}
+def _keep(segment: SegmentBuilder, reader: IndexReader, i: int, gone: set[str]) -> manifest.Live:
+    """Return the entry of a segment that is not merged.
 
-
-def _keep(segment: SegmentBuilder, reader: Reader, i: int, gone: set[str]) -> manifest.Live:
-    """A segment that stays; its dead files move where they live on, should their home go."""
+    If the segment that holds its dead files is merged away, they are written to the new one.
+    """
     live = reader.manifest.segments[i]
     if live.home not in gone:
         return live
@@ -226,53 +215,47 @@ def _write_segment(
     views: Sequence[View],
     progress: Progress,
     stop: Callable[[], bool],
-) -> dict[str, Any] | None:
-    """Write the merged columns and tables; the facts but for the tree's, None when stopped."""
+) -> Facts:
+    """Write the merged columns and tables; return the facts without the tree's."""
     places = _Places(views)
     remaps = [places.blocks(k) for k in range(len(views))]
-    postings = write_postings(
-        segment,
-        [view.segment for view in views],
-        remaps,
-        lambda done, total: progress("write", done, total),
-        stop,
-    )
-    if postings is None:
-        return None
+    postings = fold(segment, [view.segment for view in views], remaps, progress, stop)
     blocks = _block_columns(views, places, remaps)
     segment.table("blocks", layout.BLOCKS, blocks)
     files = _file_columns(views, places)
     segment.table("files", layout.FILES, files)
     size = int(blocks["length"].sum(dtype=np.int64))
     return {
-        **facts_of(files["path"], files["skip"], places.n_blocks, size, postings),
-        # Programs that know of one time only take the first of the walks, which is safe.
-        "scanned_ns": min(int(view.segment.facts["scanned_ns"]) for view in views),
+        **counts_of(places.paths, np.asarray(files["skip"]), places.n_blocks, size, postings),
+        # Programs that know only this time use that of the first walk, which is safe.
+        "scanned_ns": min(view.segment.facts["scanned_ns"] for view in views),
         "files_scanned_ns": max(view.scanned_ns for view in views),
     }
 
 
 class _Places:
-    """Where the live files of some segments, and their blocks, go in the merged one."""
+    """The numbers of the live files of some segments, and their blocks, in the merged one."""
 
     def __init__(self, views: Sequence[View]) -> None:
         self._views = views
         self.alive = [np.flatnonzero(view.alive) for view in views]
-        """Per view, int64: its live files."""
+        """Per view, int64: the numbers of its live files."""
         paths = [
-            path for view, of in zip(views, self.alive, strict=True) for path in view.names.take(of)
+            path
+            for view, alive in zip(views, self.alive, strict=True)
+            for path in view.names.take(alive)
         ]
         keys = list(map(path_order, paths))
-        # The inputs are in order, which is what makes sorting them cheap.
+        # Each input is sorted already, which makes sorting their concatenation cheap.
         order = sorted(range(len(keys)), key=keys.__getitem__)
         self.order: Array = np.array(order, np.int64)
-        """int64[files]: the merged files, numbered through the live ones of all views."""
+        """int64[files]: for each merged file, its number among the live files of all views."""
         self.paths = [paths[i] for i in order]
         place = np.empty(len(order), np.int64)
         place[self.order] = np.arange(len(order))
         edges = np.cumsum([0, *map(len, self.alive)])
         self.files = [self._spread(k, place[edges[k] : edges[k + 1]]) for k in range(len(views))]
-        """Per view, int64[its files]: the number in the merged segment, -1 for the dead."""
+        """Per view, int64[its files]: the file's number in the merged segment, -1 if dead."""
         self._starts = self._block_starts()
         self.n_blocks = int(self._starts[-1])
 
@@ -282,7 +265,7 @@ class _Places:
         return spread
 
     def _block_starts(self) -> Array:
-        """int64[files + 1]: where the blocks of each merged file begin."""
+        """Return int64[files + 1]: the first block of each merged file."""
         counts = np.zeros(len(self.order), np.int64)
         for view, files in zip(self._views, self.files, strict=True):
             kept = view.searchable
@@ -290,16 +273,16 @@ class _Places:
         return np.concatenate(([0], np.cumsum(counts)))
 
     def blocks(self, k: int) -> Array:
-        """uint32[blocks of view k]: their merged numbers, rising; DROPPED where there is none.
+        """Return uint32[blocks of view k]: their merged numbers, ascending; DROPPED if left out.
 
         Raises:
             IndexCorrupt: the segment's files are not in path order.
         """
         view = self._views[k]
-        of = view.block_file
-        number = self._starts[self.files[k][of]] + np.arange(view.blocks) - view.edges[of]
-        # A file that turned out to be binary may have blocks, which say nothing.
-        kept = view.searchable[of]
+        file = view.block_file
+        number = self._starts[self.files[k][file]] + np.arange(view.blocks) - view.edges[file]
+        # A file that turned out to be binary may have blocks, which are meaningless.
+        kept = view.searchable[file]
         if bool((np.diff(number[kept]) <= 0).any()):
             raise errors.IndexCorrupt(f"the files of {view.segment.folder} are not in path order")
         return np.where(kept, number, kernel.DROPPED).astype(np.uint32)
@@ -318,20 +301,20 @@ def _block_columns(
     return columns
 
 
-def _file_columns(views: Sequence[View], places: _Places) -> dict[str, Any]:
+def _file_columns(views: Sequence[View], places: _Places) -> Columns:
     def joined(column_of: Callable[[View], Array]) -> Array:
-        parts = [column_of(view)[of] for view, of in zip(views, places.alive, strict=True)]
+        parts = [column_of(view)[alive] for view, alive in zip(views, places.alive, strict=True)]
         return np.concatenate(parts)[places.order]
 
-    columns: dict[str, Any] = {
+    columns: Columns = {
         name: joined(lambda view, name=name: view.segment.files.numbers(name))  # type: ignore[misc]
         for name, kind in layout.FILES
         if kind not in ("binary", "string")
     }
     languages = [
         language
-        for view, of in zip(views, places.alive, strict=True)
-        for language in _languages(view, of)
+        for view, alive in zip(views, places.alive, strict=True)
+        for language in _languages(view, alive)
     ]
     return {
         **columns,
@@ -341,16 +324,16 @@ def _file_columns(views: Sequence[View], places: _Places) -> dict[str, Any]:
     }
 
 
-def _languages(view: View, of: Array) -> list[str]:
+def _languages(view: View, alive: Array) -> list[str]:
     strings = view.segment.files.strings("language")
-    return strings if len(of) == len(strings) else [strings[i] for i in of.tolist()]
+    return strings if len(alive) == len(strings) else [strings[i] for i in alive.tolist()]
 
 
 def _believed(view: View) -> Array:
-    """int64[files]: change times, those accepted later among them; 0 for files in doubt.
+    """Return int64[files]: the change times, including accepted ones; 0 for racy files.
 
-    One that was accepted stands for content that was compared when the file had come to rest.
+    A change time was accepted if the content was compared after the file had come to rest.
     """
-    known = view.stats[:, STAT_CTIME]
-    accepted = known != view.segment.files.numbers("ctime_ns")
-    return np.where(racy(view.stats, view.scanned_ns) & ~accepted, 0, known)
+    ctimes = view.stats[:, STAT_CTIME]
+    accepted = ctimes != view.segment.files.numbers("ctime_ns")
+    return np.where(racy(view.stats, view.scanned_ns) & ~accepted, 0, ctimes)

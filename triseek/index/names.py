@@ -1,18 +1,20 @@
-"""Many paths as one blob, the form kernels read, and the slow way to open one of them."""
+"""Paths as one blob, the form that kernels read; their stats, and a slow way to open one."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from triseek.files.containment import as_regular
+from triseek.files.access import open_regular
+from triseek.kernels import fetch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
+Array: TypeAlias = np.ndarray[Any, Any]
+
 _NAME_LIMIT = 4000
 
 
@@ -22,7 +24,7 @@ class NameTable:
     def __init__(self, paths: Sequence[bytes]) -> None:
         self.blob = np.frombuffer(b"".join(paths) or b"\0", np.uint8)
         """uint8: path i is blob[starts[i] : starts[i + 1]]"""
-        self.starts: np.ndarray[Any, Any] = np.zeros(len(paths) + 1, np.int64)
+        self.starts: Array = np.zeros(len(paths) + 1, np.int64)
         np.cumsum([len(path) for path in paths], out=self.starts[1:])
 
     def __len__(self) -> int:
@@ -33,14 +35,16 @@ class NameTable:
 
 
 def open_below(directory: int, path: bytes) -> int:
-    """Open a regular file below an open directory; a descriptor. Paths of any length work.
+    """Open a regular file below an open directory and return its descriptor.
+
+    Paths of any length work.
 
     Raises:
-        OSError: it cannot be opened, or is a link or no regular file.
+        OSError: it cannot be opened, is a link, or is not a regular file.
     """
     if len(path) < _NAME_LIMIT:
-        return as_regular(os.open(path, _FLAGS, dir_fd=directory))
-    # Longer than one call may name: walk down in pieces, each below the last.
+        return open_regular(path, directory=directory, follow=False)
+    # Too long for one system call: open the folders one by one.
     here = os.dup(directory)
     try:
         *folders, name = path.split(b"/")
@@ -48,6 +52,20 @@ def open_below(directory: int, path: bytes) -> int:
             below = os.open(folder, os.O_RDONLY | os.O_DIRECTORY, dir_fd=here)
             os.close(here)
             here = below
-        return as_regular(os.open(name, _FLAGS, dir_fd=here))
+        return open_regular(name, directory=here, follow=False)
     finally:
         os.close(here)
+
+
+def stat_all(directory: int, blob: Array, starts: Array) -> Array:
+    """Return int64[n, STAT_SLOTS]: the lstat of each name below an open directory."""
+    n = len(starts) - 1
+    flat = np.zeros(n * fetch.STAT_SLOTS, np.int64)
+    if fetch.is_available():
+        scratch = np.zeros(fetch.SCRATCH_BYTES, np.uint8)
+        fetch.stat_many(directory, blob, starts, 0, n, scratch, flat)
+        return flat.reshape(-1, fetch.STAT_SLOTS)
+    rows = flat.reshape(-1, fetch.STAT_SLOTS)
+    for i in range(n):
+        rows[i] = fetch.stat_slowly(directory, blob[starts[i] : starts[i + 1]].tobytes())
+    return rows

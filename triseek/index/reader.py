@@ -1,7 +1,7 @@
-"""A snapshot of the index at one generation: from a formula to candidate blocks.
+"""Reader of one generation of an index: finds the candidate blocks of a formula.
 
-Everything is mapped and read-only, so a reader is shared by threads and undisturbed by writers.
-What is read is verified when it is first read: anything here that reads may raise `IndexCorrupt`.
+Everything is mapped and read-only, so threads can share a reader, and writers do not affect it.
+Data is verified when it is first read: anything here that reads may raise `IndexCorrupt`.
 """
 
 from __future__ import annotations
@@ -15,17 +15,16 @@ import numpy as np
 from triseek import errors
 from triseek.kernels import fetch, postings
 from triseek.model.search import Skipped
-from triseek.query.grams import All, And, Gram, Never, Or
-from triseek.query.pathtable import PathTable
-from triseek.store import column, layout, manifest
+from triseek.query.globs.path_table import PathTable
+from triseek.query.trigrams.formula import All, And, Gram, Never, Or
+from triseek.store import layout, manifest
 from triseek.store.segment import Segment
 
 if TYPE_CHECKING:
     import os
-    from pathlib import Path
 
-    from triseek.query.grams import Formula
-    from triseek.store.table import Names
+    from triseek.query.trigrams.formula import Formula
+    from triseek.store.table import StringColumn
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -35,37 +34,37 @@ _REASONS: dict[int, Literal["binary", "unreadable"]] = {
 }
 
 BLOCK_NS = 5_000
-"""Reading and searching a block, its file opened for it."""
+"""Cost of reading and searching a block, including opening its file."""
 LIST_NS = 10_000
-"""Meeting a posting list at all,"""
+"""Fixed cost of intersecting with a posting list."""
 STEP_NS = 4
-"""each step of it that is decoded,"""
+"""Cost of each step of the list that is decoded."""
 SKIPPED_NS = 0.1
-"""each step that is passed over with 63 others,"""
+"""Cost of each step that is skipped, together with 63 others."""
 MEETING_NS = 250
-"""and each block that is in question on the way, around which steps are decoded."""
+"""Cost of each block still in the intersection: the steps around it are decoded."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """How many blocks a formula can leave, at most, by document frequencies alone."""
+    """An upper bound of the blocks that satisfy a formula, from document frequencies alone."""
 
     blocks: int
     of: int
 
 
 class View:
-    """One segment with the arrays a search needs, each made when it is first asked for."""
+    """One segment with the arrays that a search needs, each made on first use."""
 
     def __init__(self, segment: Segment, dead: Array) -> None:
         self.segment = segment
         self.alive: Array = np.ones(segment.files.rows, np.bool_)
-        """bool[files]: still the newest version of a file that the walk found."""
+        """bool[files]: whether the file is live (no newer segment replaced or removed it)."""
         self.alive[dead] = False
         self._ctimes: Array | None = None
 
     @cached_property
-    def names(self) -> Names:
+    def names(self) -> StringColumn:
         """The files' paths."""
         return self.segment.files.names("path")
 
@@ -83,60 +82,60 @@ class View:
     def scanned_ns(self) -> int:
         """When the walk behind the segment began, nanoseconds since the epoch.
 
-        Of a merged one: the last of the walks behind it; see `index.merge` for what was racy.
+        For a merged segment, the last of its walks; see `index.merge` about racy files.
         """
         facts = self.segment.facts
         return int(facts.get("files_scanned_ns", facts["scanned_ns"]))
 
     @property
     def block_file(self) -> Array:
-        """uint32[blocks]: the file each block is of."""
+        """uint32[blocks]: the file of each block."""
         return self.segment.block_file
 
     @cached_property
     def block_offset(self) -> Array:
-        """uint64[blocks]: where in the file's text each begins."""
+        """uint64[blocks]: the offset of each block in its file's text."""
         return self.segment.blocks.numbers("offset")
 
     @cached_property
     def block_length(self) -> Array:
-        """uint64[blocks]: bytes."""
+        """uint64[blocks]: the length of each block in bytes."""
         return self.segment.blocks.numbers("length")
 
     @cached_property
     def block_line(self) -> Array:
-        """uint32[blocks]: number of the first line of each, from one."""
+        """uint32[blocks]: the number of each block's first line, from one."""
         return self.segment.blocks.numbers("first_line")
 
     @cached_property
     def paths(self) -> PathTable:
-        """The files' paths, ready for globs."""
+        """The files' paths, prepared for matching globs."""
         return PathTable.of(self.names.all())
 
     @cached_property
     def allowlisted(self) -> Array:
-        """bool[files]: hidden places that ripgrep would leave out."""
+        """bool[files]: files in hidden places that ripgrep would leave out."""
         shown: Array = (self.flags & layout.FLAG_ALLOWLISTED) != 0
         return shown
 
     @cached_property
     def _skipped(self) -> tuple[Array, list[Skipped]]:
-        """Files without searchable text: their numbers, and what a report says of each."""
+        """Files without searchable text: their numbers, and a `Skipped` for each."""
         numbers = np.flatnonzero(self.skip != layout.SKIP_NONE)
         reasons = self.skip[numbers].tolist()
-        told = [
+        entries = [
             Skipped(path, _REASONS[reason])
             for path, reason in zip(self.names.take(numbers), reasons, strict=True)
         ]
-        return numbers, told
+        return numbers, entries
 
     def skipped(self, chosen: Array) -> list[Skipped]:
-        """Those of the chosen files (bool[files]) that have no searchable text, and why."""
-        numbers, told = self._skipped
+        """Return those of the chosen files (bool[files]) without searchable text, and why."""
+        numbers, entries = self._skipped
         kept = chosen[numbers]
         if kept.all():
-            return told
-        return [told[i] for i in np.flatnonzero(kept).tolist()]
+            return entries
+        return [entries[i] for i in np.flatnonzero(kept).tolist()]
 
     @cached_property
     def edges(self) -> Array:
@@ -145,18 +144,26 @@ class View:
 
     @property
     def blocks(self) -> int:
-        """How many blocks there are."""
+        """The number of blocks."""
         return self.segment.blocks.rows
 
     @cached_property
     def searchable(self) -> Array:
-        """bool[files]: alive, and text."""
+        """bool[files]: whether the file is live and has searchable text."""
         searchable: Array = self.alive & (self.skip == layout.SKIP_NONE)
         return searchable
 
+    def text_bytes(self, dead: Array | None = None) -> int:
+        """Return the bytes of text in the live files, without those whose numbers are `dead`."""
+        counted = self.searchable
+        if dead is not None:
+            counted = counted.copy()
+            counted[dead] = False
+        return int(self.block_length[counted[self.block_file]].sum(dtype=np.int64))
+
     @cached_property
     def stats(self) -> Array:
-        """int64[files, STAT_SLOTS]: what each file's stat was, as `kernels.fetch` writes rows."""
+        """int64[files, STAT_SLOTS]: each file's stored stat, a row as in `kernels.fetch`."""
         files = self.segment.files
         rows = np.ones((files.rows, fetch.STAT_SLOTS), np.int64)
         rows[:, fetch.STAT_SIZE] = files.numbers("size")
@@ -168,30 +175,30 @@ class View:
         return rows
 
     def retime(self, ctimes: Array) -> None:
-        """Take these (int64[files]) for the change times of the files in `stats`."""
+        """Replace the change times in `stats` by these (int64[files])."""
         self._ctimes = ctimes
         if "stats" in self.__dict__:
             self.stats[:, fetch.STAT_CTIME] = ctimes
 
     def candidates(self, formula: Formula, *, below: int | None = None) -> Array:
-        """uint32: the blocks that may hold a match inside one line, rising.
+        """Return the blocks that may hold a match inside one line, as uint32, ascending.
 
-        below: look at blocks lower than this alone, and at no more of the lists than it takes.
+        below: return only blocks lower than this, and decode no more of the lists than needed.
 
         Raises:
             IndexCorrupt: a posting list is damaged.
         """
-        some = self.blocks if below is None else below
-        found = self._blocks(formula, some)
-        return np.arange(some, dtype=np.uint32) if found is None else found
+        limit = self.blocks if below is None else below
+        matching = self._blocks(formula, limit)
+        return np.arange(limit, dtype=np.uint32) if matching is None else matching
 
     def candidate_files(self, formula: Formula) -> Array:
-        """bool[files]: files that may hold a match across lines."""
+        """Return bool[files]: the files that may hold a match across lines."""
         chosen = self._files(formula)
         return np.ones(len(self.names), np.bool_) if chosen is None else chosen
 
     def _blocks(self, formula: Formula, below: int) -> Array | None:
-        """Blocks lower than `below` that satisfy the formula; None for all of them."""
+        """Return the blocks lower than `below` that satisfy the formula; None for all of them."""
         match formula:
             case All():
                 return None
@@ -206,15 +213,15 @@ class View:
 
     def _any(self, formula: Or, below: int) -> Array | None:
         parts = [self._blocks(part, below) for part in formula.parts]
-        there = np.zeros(below, np.bool_)
+        present = np.zeros(below, np.bool_)
         for part in parts:
             if part is None:
                 return None
-            there[part] = True
-        return np.flatnonzero(there).astype(np.uint32)
+            present[part] = True
+        return np.flatnonzero(present).astype(np.uint32)
 
     def _every(self, formula: And, below: int) -> Array | None:
-        """Intersect, rarest first, and stop where a list costs more than it can save."""
+        """Intersect the parts, rarest first; stop when a list costs more than it can save."""
         ordered = sorted((self._at_most(part), i) for i, part in enumerate(formula.parts))
         kept: Array | None = None
         gain = 0
@@ -228,13 +235,13 @@ class View:
             if len(kept) == 0 or _meeting_ns(steps, len(kept)) > gain * BLOCK_NS:
                 break
             fewer = self._both(kept, part, below)
-            # Lists that rule nothing out come in rows: a long name's parts go together.
+            # Lists that exclude nothing come in runs: the trigrams of a long name go together.
             gain = max(gain // 2, len(kept) - len(fewer))
             kept = fewer
         return kept
 
     def _both(self, kept: Array, part: Formula, below: int) -> Array:
-        """Those of the blocks that satisfy the formula too; may be written over."""
+        """Return those of the blocks that satisfy the formula too; `kept` may be overwritten."""
         if isinstance(part, Gram):
             return self._narrow(kept, part.key)
         other = self._blocks(part, below)
@@ -261,7 +268,10 @@ class View:
         return kept[:size]
 
     def _files(self, formula: Formula) -> Array | None:
-        """The same by file: a match across lines may have its trigrams in different blocks."""
+        """Return bool[files] that satisfy the formula; None for all.
+
+        A match across lines may have its trigrams in different blocks of a file.
+        """
         match formula:
             case All():
                 return None
@@ -273,13 +283,13 @@ class View:
                 return chosen
             case Or() | And():
                 parts = [self._files(part) for part in formula.parts]
-                known = [part for part in parts if part is not None]
+                limited = [part for part in parts if part is not None]
                 if isinstance(formula, Or):
-                    return None if len(known) < len(parts) else np.logical_or.reduce(known)
-                return np.logical_and.reduce(known) if known else None
+                    return None if len(limited) < len(parts) else np.logical_or.reduce(limited)
+                return np.logical_and.reduce(limited) if limited else None
 
     def _at_most(self, formula: Formula) -> int:
-        """Upper bound of the blocks that satisfy the formula, from document frequencies."""
+        """Return an upper bound of the blocks that satisfy the formula, by document frequencies."""
         match formula:
             case All():
                 return self.blocks
@@ -293,37 +303,40 @@ class View:
                 return min(self.blocks, sum(self._at_most(part) for part in formula.parts))
 
     def estimate(self, formula: Formula) -> Estimate:
-        """How selective a formula is, without decoding a list."""
+        """Return how selective a formula is, without decoding a list."""
         return Estimate(self._at_most(formula), self.blocks)
 
 
-class Reader:
+class IndexReader:
     """All live segments of one generation."""
 
     def __init__(self, index_dir: str | os.PathLike[str], current: manifest.Manifest) -> None:
         self.index_dir = index_dir
         self.manifest = current
         segments = {live.id: Segment(index_dir, live.id, live.xxh3) for live in current.segments}
-        self.views = [View(segments[live.id], _dead(segments, live)) for live in current.segments]
+        self.views = [
+            View(segments[live.id], manifest.dead_files(segments[live.id], live))
+            for live in current.segments
+        ]
         if current.tree not in segments:
             raise errors.IndexCorrupt(f"the tree's tables in {index_dir} are of no live segment")
         tree = segments[current.tree]
-        # Mapped now, because a writer may unlink the files while this reader lives.
+        # Mapped now, because a writer may unlink the files while this reader is in use.
         self.directories = tree.table("directories", layout.DIRECTORIES)
         self.watched = tree.table("watched", layout.WATCHED)
         self.excluded = tree.table("excluded", layout.EXCLUDED)
         self.tree_scanned_ns = int(tree.facts.get("tree_scanned_ns", tree.facts["scanned_ns"]))
-        """When the walk behind those tables began."""
+        """When the walk behind these tables began, nanoseconds since the epoch."""
 
     @classmethod
-    def open(cls, index_dir: str | os.PathLike[str]) -> Reader | None:
-        """The current generation, or None when there is no index.
+    def open(cls, index_dir: str | os.PathLike[str]) -> IndexReader | None:
+        """Open the current generation; None if there is no index.
 
-        A writer may replace the generation, and remove its files, between reading the manifest
-        and mapping the segments; the newer one is then opened instead.
+        If a writer replaces the generation and removes its files after the manifest was read and
+        before the segments are mapped, the newer generation is opened instead.
 
         Raises:
-            IndexCorrupt, FormatTooNew, IndexUnavailable: as `manifest.read`.
+            IndexCorrupt, FormatTooNew, IndexUnavailable: as for `manifest.read`.
         """
         current = manifest.read(index_dir)
         while current is not None:
@@ -337,10 +350,10 @@ class Reader:
         return None
 
     def verify(self) -> None:
-        """Verify now what opening left for later, all but the postings.
+        """Verify all data but the postings, which opening does not.
 
         Raises:
-            IndexCorrupt: something is not what was written.
+            IndexCorrupt: some data is damaged.
         """
         for view in self.views:
             view.segment.verify()
@@ -349,8 +362,12 @@ class Reader:
 
     @property
     def generation(self) -> int:
-        """The generation this reader sees, whatever writers do."""
+        """The number of the generation that this reader sees."""
         return self.manifest.generation
+
+    def text_bytes(self) -> int:
+        """Return the bytes of searchable text of this generation."""
+        return sum(view.text_bytes() for view in self.views)
 
     @property
     def scanned_ns(self) -> list[int]:
@@ -359,18 +376,5 @@ class Reader:
 
 
 def _meeting_ns(steps: int, kept: int) -> float:
-    """What it takes to narrow `kept` blocks by a list of so many steps."""
+    """Return the estimated cost of intersecting `kept` blocks with a list of `steps` steps."""
     return LIST_NS + min(STEP_NS * steps, SKIPPED_NS * steps + MEETING_NS * kept)
-
-
-def _dead(segments: dict[str, Segment], live: manifest.Live) -> Array:
-    """Numbers of the files of a segment that a newer one replaced or removed."""
-    if not live.dead:
-        return np.empty(0, np.int64)
-    segment = segments[live.id]
-    path: Path = segment.folder.parent / f"{live.dead}.npy"
-    assert live.dead_entry is not None  # noqa: S101 - written together with `dead`
-    dead = column.load(path, live.dead_entry)
-    if len(dead) and int(dead.max()) >= segment.files.rows:
-        raise errors.IndexCorrupt(f"{path} names files that are not there")
-    return dead.astype(np.int64)

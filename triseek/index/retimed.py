@@ -1,9 +1,9 @@
-"""Change times that moved although nothing was changed, remembered beside the index.
+"""Change times of files that moved without a change of content, stored beside the index.
 
-A hard link, a `chmod`, a restored backup: the change time of every file may move at once while no
-byte does. Once a sweep has compared such files' content, the new times are as good as the old
-ones; written here, later processes need not compare again. This is a memory, not part of the
-index: what is missing or damaged is only compared once more.
+A hard link, a `chmod` or a restored backup may move the change time of every file at once and
+change no byte. When a sweep has compared the content of such files, the new times are as good as
+the old ones. They are stored here, so that later processes need not compare again. This is a cache,
+not part of the index: files whose entry is missing or damaged are compared once more.
 """
 
 from __future__ import annotations
@@ -13,20 +13,24 @@ import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import xxhash
-
 from triseek import errors
 from triseek.kernels.fetch import STAT_CTIME
-from triseek.store import atomic, column
+from triseek.store import atomic, column, sealed
 
 if TYPE_CHECKING:
-    from triseek.index.reader import Reader
+    from triseek.index.reader import IndexReader
 
 _LIST = "retimed.json"
 
 
-def restore(reader: Reader) -> None:
-    """Give the reader's files the change times that were remembered for its segments."""
+class _Entry(column.ColumnEntry):
+    """What the list says of one segment's column of change times."""
+
+    file: str
+
+
+def restore(reader: IndexReader) -> None:
+    """Set the change times of the reader's files to those stored for its segments."""
     folder = Path(reader.index_dir)
     for view in reader.views:
         entry = _entries(folder).get(view.segment.id)
@@ -38,15 +42,15 @@ def restore(reader: Reader) -> None:
             view.retime(times)
 
 
-def remember(reader: Reader) -> None:
-    """Write down the change times the reader's files have now; silent where it cannot be done."""
+def remember(reader: IndexReader) -> None:
+    """Store the current change times of the reader's files. A write error is ignored."""
     folder = Path(reader.index_dir)
     try:
         entries = {
             view.segment.id: _write(folder, view.stats[:, STAT_CTIME]) for view in reader.views
         }
         body = json.dumps(entries).encode()
-        atomic.write(folder / _LIST, body + b"\n" + _seal(body) + b"\n")
+        atomic.write(folder / _LIST, sealed.with_checksum(body))
         kept = {entry["file"] for entry in entries.values()}
         for path in folder.glob("retimed.*.npy"):
             if path.name not in kept:
@@ -55,20 +59,16 @@ def remember(reader: Reader) -> None:
         return
 
 
-def _write(folder: Path, times: Any) -> dict[str, Any]:  # noqa: ANN401 - int64[files]
+def _write(folder: Path, times: Any) -> _Entry:  # noqa: ANN401 - int64[files]
     name = f"retimed.{secrets.token_hex(6)}.npy"
     return {"file": name, **column.write(folder / name, times, "<i8")}
 
 
-def _entries(folder: Path) -> dict[str, Any]:
-    """What is remembered, by segment; nothing where it is not what was written."""
+def _entries(folder: Path) -> dict[str, _Entry]:
+    """Return the stored entries by segment; empty if the list is missing or damaged."""
     try:
-        body, _, seal = (folder / _LIST).read_bytes().rstrip(b"\n").partition(b"\n")
-        entries: Any = json.loads(body) if seal == _seal(body) else {}
+        body, intact = sealed.split_checksum((folder / _LIST).read_bytes())
+        entries: Any = json.loads(body) if intact else {}
     except (OSError, ValueError):
         return {}
     return entries if isinstance(entries, dict) else {}
-
-
-def _seal(body: bytes) -> bytes:
-    return xxhash.xxh3_64_hexdigest(body).encode()

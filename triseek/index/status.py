@@ -6,19 +6,24 @@ import contextlib
 import os
 from typing import TYPE_CHECKING
 
-from triseek.index.update import text_bytes
 from triseek.model.index import IndexStatus, category_of
 from triseek.store import layout
 
 if TYPE_CHECKING:
-    from triseek.index.reader import Reader
+    from triseek.index.reader import IndexReader
 
 
-def status_of(root: str, reader: Reader, *, dirty: int, fresh: bool) -> IndexStatus:
-    """What the current generation holds; `dirty` and `fresh` come from whoever compared it."""
+def status_of(root: str, reader: IndexReader, *, dirty: int, fresh: bool) -> IndexStatus:
+    """Return the status of the reader's generation.
+
+    `dirty` and `fresh` are the caller's, from its comparison with the tree.
+
+    Raises:
+        IndexCorrupt: a table that is counted here is damaged.
+    """
     views = reader.views
     files = sum(int(view.searchable.sum()) for view in views)
-    size = text_bytes(reader)
+    size = reader.text_bytes()
     return IndexStatus(
         root=root,
         index_dir=os.fspath(reader.index_dir),
@@ -44,9 +49,9 @@ def status_of(root: str, reader: Reader, *, dirty: int, fresh: bool) -> IndexSta
 
 
 def size_on_disk(index_dir: str | os.PathLike[str]) -> int:
-    """Bytes below an index folder.
+    """Return the bytes of all files below an index folder.
 
-    Somebody may be writing to it: what is gone when its turn comes does not count.
+    A writer may be active: files that vanish meanwhile are not counted.
     """
     size = 0
     for folder, _, names in os.walk(index_dir):

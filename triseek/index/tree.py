@@ -1,8 +1,8 @@
-"""What the index remembers of the tree itself, so that a later look can tell what changed.
+"""The tree's tables: directories, ignore files and excluded entries, to find changes later.
 
 A file that appears or vanishes changes its directory's times; an ignore file that changes may
-change what is searched anywhere below it. Remembering both lets a sweep (`engine.freshness`) find
-every change with one `stat` per file and directory, and no walk.
+change what is searched anywhere below it. With both stored, a sweep (`engine.freshness.sweep`)
+finds every change with one `stat` per file and directory, and no walk.
 """
 
 from __future__ import annotations
@@ -11,77 +11,48 @@ import os
 import stat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from triseek.files import absence, git
-from triseek.files.ignore import REPOSITORY, global_excludes_path
+from triseek.files import access
+from triseek.files.tree.ignore import REPOSITORY, exclude_sources, global_excludes_path
 from triseek.store import layout
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from triseek.query.scope import Excluded
+    from triseek.query.globs.scope import Excluded
     from triseek.store.segment import SegmentBuilder
     from triseek.store.table import Table
 
-TABLES = {
-    "directories": layout.DIRECTORIES,
-    "watched": layout.WATCHED,
-    "excluded": layout.EXCLUDED,
-}
 IGNORE_NAMES = (b".gitignore", b".ignore", b".rgignore")
 CLOSED = -1
-"""Stands for the inode of a folder that may not be read: nothing is known of what is in it."""
+"""Stored as the inode of a folder that may not be read: its contents are unknown."""
 
 
 class Tree(NamedTuple):
-    """The walk's surroundings."""
+    """The rows of the tree's tables."""
 
     directories: Sequence[bytes]
     excluded: Sequence[Excluded]
     watched: Sequence[bytes]
-    """Absolute paths of ignore files that have, or would have, a say."""
+    """Absolute paths of ignore files that apply, or would apply if they existed."""
 
 
 def write(segment: SegmentBuilder, root: bytes, tree: Tree) -> None:
-    """Write the three tables of `layout`."""
-    folders = [_folder_times(os.path.join(root, path)) for path in tree.directories]
-    segment.table(
-        "directories",
-        layout.DIRECTORIES,
-        {
-            "path": list(tree.directories),
-            "mtime_ns": [row[1] for row in folders],
-            "ctime_ns": [row[2] for row in folders],
-            "inode": [row[3] for row in folders],
-        },
-    )
-    files = [times(path) for path in tree.watched]
-    segment.table(
-        "watched",
-        layout.WATCHED,
-        {
-            "path": list(tree.watched),
-            "size": [row[0] for row in files],
-            "mtime_ns": [row[1] for row in files],
-            "ctime_ns": [row[2] for row in files],
-            "inode": [row[3] for row in files],
-        },
-    )
-    segment.table(
-        "excluded",
-        layout.EXCLUDED,
-        {
-            "path": [entry.path for entry in tree.excluded],
-            "is_dir": [entry.is_dir for entry in tree.excluded],
-            "hidden": [entry.hidden for entry in tree.excluded],
-        },
-    )
+    """Write the three tables of the tree (see `store.layout`)."""
+    folders = [(path, _folder_times(os.path.join(root, path))) for path in tree.directories]
+    tables: list[list[tuple[Any, ...]]] = [
+        [(path, *row[1:]) for path, row in folders],
+        [(path, *times(path)) for path in tree.watched],
+        [(entry.path, entry.is_dir, entry.hidden) for entry in tree.excluded],
+    ]
+    for (name, schema), rows in zip(layout.TREE_TABLES.items(), tables, strict=True):
+        columns = {column: [row[i] for row in rows] for i, (column, _) in enumerate(schema)}
+        segment.table(name, schema, columns)
 
 
-def carry(segment: SegmentBuilder, tables: Mapping[str, Table]) -> None:
-    """Write the three tables as another segment, live until now, had them."""
-    for name, schema in TABLES.items():
-        table = tables[name]
-        columns: dict[str, Any] = {
+def carry(segment: SegmentBuilder, tables: Sequence[Table]) -> None:
+    """Copy the three tables (directories, watched, excluded) from another segment."""
+    for (name, schema), table in zip(layout.TREE_TABLES.items(), tables, strict=True):
+        columns = {
             column: table.names(column).all() if kind == "binary" else table.numbers(column)
             for column, kind in schema
         }
@@ -89,7 +60,7 @@ def carry(segment: SegmentBuilder, tables: Mapping[str, Table]) -> None:
 
 
 def is_closed(folder: bytes) -> bool:
-    """Return whether a folder is there and may not be listed, or nothing in it may be opened."""
+    """Return whether a folder exists and may not be listed, or nothing in it may be opened."""
     if os.access(folder, os.R_OK | os.X_OK, effective_ids=True):
         return False  # one system call for almost every folder
     try:
@@ -106,26 +77,26 @@ def is_closed(folder: bytes) -> bool:
 
 
 def watched(root: bytes, special: Iterable[bytes]) -> list[bytes]:
-    """Ignore files that matter to a walk of `root`: those there, and absent ones above it.
+    """Return the ignore files that affect a walk of `root`; absent ones above it are included.
 
-    special: what `walk.Walk.special` lists. An absent ignore file inside the tree needs no row:
-    making one changes its directory's times.
+    special: `walk.Walk.special`. An absent ignore file inside the tree needs no row: creating one
+    changes its directory's times.
     """
-    found = [os.path.join(root, path) for path in (*special, *REPOSITORY)]
+    paths = [os.path.join(root, path) for path in (*special, *REPOSITORY)]
     above = os.path.dirname(root)
     while True:
-        found += [os.path.join(above, name) for name in (*IGNORE_NAMES, *REPOSITORY)]
+        paths += [os.path.join(above, name) for name in (*IGNORE_NAMES, *REPOSITORY)]
         if above == os.path.dirname(above):
             break
         above = os.path.dirname(above)
-    for path in found.copy():
+    for path in paths.copy():
         if os.path.basename(path) == b".git":
-            found += git.exclude_sources(root, path)
-    return sorted({*found, *_global_ignores()})
+            paths += exclude_sources(root, path)
+    return sorted({*paths, *_global_ignores()})
 
 
 def _global_ignores() -> list[bytes]:
-    """Git's configuration and its default excludes: where `core.excludesFile` may point."""
+    """Return git's configuration files and the global excludes file that they select."""
     home = os.fsencode(os.path.expanduser("~"))
     config = os.environb.get(b"XDG_CONFIG_HOME") or os.path.join(home, b".config")
     excludes = global_excludes_path()
@@ -137,23 +108,23 @@ def _global_ignores() -> list[bytes]:
 
 
 def changed_rules(table: Table) -> tuple[bool, int]:
-    """Whether any ignore file differs from a `watched` table, and when the newest last changed.
+    """Return whether any ignore file differs from a `watched` table, and the newest change time.
 
-    Before the rules were those of ripgrep 15 no `.jj` was watched: what such an index leaves out
-    may be wrong.
+    An index without a `.jj` among its watched paths was written before the rules were those of
+    ripgrep 15: what it leaves out may be wrong, so it counts as different.
 
     Raises:
-        OSError: It cannot be told of one of them.
+        OSError: One of them could not be examined.
     """
     paths = table.names("path").all()
     changed, newest = not any(path.endswith(b"/.jj") for path in paths), 0
     columns = [table.numbers(name).tolist() for name in ("size", "mtime_ns", "ctime_ns", "inode")]
-    for path, *told in zip(paths, *columns, strict=True):
+    for path, *stored in zip(paths, *columns, strict=True):
         now = rule_times(path)
         if now == _FOLDER:
-            changed = changed or told[0] < 0
+            changed = changed or stored[0] < 0
         else:
-            changed = changed or now != tuple(told)
+            changed = changed or now != tuple(stored)
             newest = max(newest, now[1], now[2])
     return changed, newest
 
@@ -162,15 +133,15 @@ _FOLDER = (0, -1, -1, -1)
 
 
 def rule_times(path: bytes) -> tuple[int, int, int, int]:
-    """`times` of what gives rules.
+    """Return the `times` of an ignore file, or a constant for a `.git` or `.jj` folder.
 
-    Git touches its folder with every command, as Jujutsu does; only its being there matters. A
-    `.git` that is a file, as in a worktree, says where the rules are.
+    Every git or Jujutsu command changes its folder's times, so only the folder's existence
+    matters. A `.git` that is a file, as in a worktree, says where the rules are.
 
     Raises:
-        OSError: It cannot be told whether there is such a file.
+        OSError: The path could not be examined.
     """
-    now = absence.status(path)
+    now = access.status(path)
     if now is None:
         return _NOTHING
     is_folder = path.endswith((b"/.git", b"/.jj")) and not stat.S_ISREG(now.st_mode)
@@ -178,7 +149,7 @@ def rule_times(path: bytes) -> tuple[int, int, int, int]:
 
 
 def times(path: bytes) -> tuple[int, int, int, int]:
-    """What a path's stat says: (size, mtime_ns, ctime_ns, inode); size -1 if nothing is there."""
+    """Return (size, mtime_ns, ctime_ns, inode) of a path; size is -1 if its stat fails."""
     try:
         return _times(os.stat(path))
     except OSError:
@@ -186,7 +157,7 @@ def times(path: bytes) -> tuple[int, int, int, int]:
 
 
 def _folder_times(path: bytes) -> tuple[int, int, int, int]:
-    """As `times`, with the mark of a folder that may not be read."""
+    """Return the `times` of a folder, with inode `CLOSED` if it may not be read."""
     row = times(path)
     return (*row[:3], CLOSED) if is_closed(path) else row
 

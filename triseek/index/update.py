@@ -1,9 +1,8 @@
-"""Changed paths to one delta segment and tombstones.
+"""Incremental updates: write changed files to one delta segment, and tombstones for old versions.
 
-Only files that are new or changed are read. The delta holds them; each older segment gets a list
-of its files that are dead now; one commit makes both true. Who knows what changed commits it
-(`commit_changed`), who does not walks and compares first (`update`). Deltas are folded together
-by `index.merge`.
+Only new and changed files are read. The delta holds them, and each older segment gets a list of
+its files that are dead now; one commit makes both live. `commit_changed` is for a caller that
+knows the changes; `update` walks the tree and compares first. `index.merge` folds deltas together.
 """
 
 from __future__ import annotations
@@ -11,16 +10,16 @@ from __future__ import annotations
 import contextlib
 import os
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from triseek import errors
 from triseek.index import build, retimed, tree
-from triseek.index.build import Survey, facts_skipped, full_disk_is_an_error, write_segment
-from triseek.index.changed import Changed
-from triseek.index.names import NameTable
-from triseek.index.reader import Reader
+from triseek.index.build import Survey, unreadable, write_segment, writing
+from triseek.index.names import NameTable, stat_all
+from triseek.index.reader import IndexReader
 from triseek.kernels import fetch
 from triseek.model.index import BuildReport, Progress, no_progress
 from triseek.store import lock, manifest
@@ -30,12 +29,39 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from triseek.index.reader import View
+    from triseek.index.tree import Tree
     from triseek.model.search import Skipped
+    from triseek.store.segment import Counts
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
 RACY_NS = 2_000_000_000
-"""See `engine.freshness`: what changed so close to being read is read again."""
+"""A file that changed less than this before it was read is racy: see `engine.freshness.sweep`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changed:
+    """The difference between a tree and one reader's generation."""
+
+    dead: list[Array]
+    """Per view, int64: live files that changed, vanished or are no longer listed."""
+    paths: list[bytes]
+    """New and changed files to read, each once, in path order. An older version of such a file
+    must be in `dead`, or a search would find it twice."""
+    allowlisted: set[bytes]
+    """Those of `paths` in hidden places that ripgrep would leave out."""
+    tree: Tree | None
+    """The current directories, excluded entries and ignore files; None if they are as in the
+    reader's newest tables."""
+    scanned_ns: int
+    """`time.time_ns()` from before the scan that found these changes."""
+    removed: int
+    """The number of files that are gone, for the report."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to commit."""
+        return not self.paths and self.tree is None and not any(len(dead) for dead in self.dead)
 
 
 def update(
@@ -46,13 +72,13 @@ def update(
     Without a usable index this is a full build.
 
     Raises:
-        Busy, StateUnwritable: as `build.build`.
+        Busy, StateUnwritable: as for `build.build`.
     """
     started = time.perf_counter()
     try:
-        reader = Reader.open(index_dir)
+        reader = IndexReader.open(index_dir)
         if reader is not None:
-            # Nothing is written on top of what is damaged.
+            # A damaged index is rebuilt, not extended.
             reader.verify()
     except (errors.IndexCorrupt, errors.FormatTooNew):
         reader = None
@@ -60,34 +86,34 @@ def update(
         return build.build(root, index_dir, progress=progress)
     retimed.restore(reader)
     scanned_ns = time.time_ns()
-    found = build.survey(root, progress)
-    changed = _difference(reader, root, found, scanned_ns)
+    survey = build.survey(root, progress)
+    changed = _difference(reader, root, survey, scanned_ns)
     if changed.is_empty:
         _tidy(index_dir, reader)
-        return _report(reader, changed, found.skipped, started)
-    return _commit(root, reader, changed, found.skipped, progress, started)
+        return _report(reader, changed, survey.skipped, started)
+    return _commit(root, reader, changed, survey.skipped, progress, started)
 
 
 def commit_changed(
-    root: str, reader: Reader, changed: Changed, *, progress: Progress = no_progress
+    root: str, reader: IndexReader, changed: Changed, *, progress: Progress = no_progress
 ) -> BuildReport:
-    """Make the next generation of what is known to have changed; reads `changed.paths` alone.
+    """Commit known changes as the next generation; of the tree, only `changed.paths` are read.
 
-    reader: of the current generation; it goes on seeing the old one. `skipped` of the report
-    lists those of the paths that cannot be read.
+    reader: of the current generation; it keeps seeing that one. `skipped` of the report lists the
+    paths that cannot be read.
 
     Raises:
         Busy: another process is writing this index, or has written since the reader was opened.
-        StateUnwritable: the state folder cannot be written, or its disk is full; what was there
-            before is untouched.
-        IndexCorrupt: what the index says of the files that remain is not what was written.
+        StateUnwritable: the state folder cannot be written, or its disk is full; the previous
+            index is unchanged.
+        IndexCorrupt: the index's data about the remaining files is damaged.
     """
     return _commit(root, reader, changed, [], progress, time.perf_counter())
 
 
-def _tidy(index_dir: str | os.PathLike[str], reader: Reader) -> None:
-    """Remove what a writer left that was killed right behind its commit; another may be at work."""
-    # Whatever is in the way, the index is up to date, which is all that was asked for.
+def _tidy(index_dir: str | os.PathLike[str], reader: IndexReader) -> None:
+    """Remove files of a writer that was killed right after its commit, unless one is active."""
+    # Errors are ignored: the index is up to date, which is all that the caller wants.
     with (
         contextlib.suppress(errors.Busy, errors.StateUnwritable, OSError),
         lock.writer(index_dir),
@@ -96,12 +122,12 @@ def _tidy(index_dir: str | os.PathLike[str], reader: Reader) -> None:
             manifest.sweep(index_dir, reader.manifest)
 
 
-def _difference(reader: Reader, root: str, found: Survey, scanned_ns: int) -> Changed:
-    """What of a survey the index does not hold as it is."""
-    now = _stat(root, found.paths)
-    number = {path: i for i, path in enumerate(found.paths)}
-    shown = np.array([*found.allowlisted, False], np.bool_)
-    held = np.zeros(len(found.paths), np.bool_)
+def _difference(reader: IndexReader, root: str, survey: Survey, scanned_ns: int) -> Changed:
+    """Return the difference between a survey of the tree and the index."""
+    now = _stat(root, survey.paths)
+    number = {path: i for i, path in enumerate(survey.paths)}
+    shown = np.array([*survey.allowlisted, False], np.bool_)
+    held = np.zeros(len(survey.paths), np.bool_)
     dead, removed = [], 0
     for view in reader.views:
         alive = np.flatnonzero(view.alive)
@@ -112,35 +138,38 @@ def _difference(reader: Reader, root: str, found: Survey, scanned_ns: int) -> Ch
         removed += int((at < 0).sum())
         dead.append(alive[~same])
     changed = np.flatnonzero(~held).tolist()
-    fresh = bool(changed) or any(len(numbers) for numbers in dead) or _differs(reader, found)
+    fresh = bool(changed) or any(len(numbers) for numbers in dead) or _differs(reader, survey)
     return Changed(
         dead=dead,
-        paths=[found.paths[i] for i in changed],
-        allowlisted={found.paths[i] for i in changed if found.allowlisted[i]},
-        tree=found.tree if fresh else None,
+        paths=[survey.paths[i] for i in changed],
+        allowlisted={survey.paths[i] for i in changed if survey.allowlisted[i]},
+        tree=survey.tree if fresh else None,
         scanned_ns=scanned_ns,
         removed=removed,
     )
 
 
-def _differs(reader: Reader, found: Survey) -> bool:
-    """Whether the tree is not what the index says, though no file is new, changed or gone."""
+def _differs(reader: IndexReader, survey: Survey) -> bool:
+    """Return whether the folders or ignore files differ from those in the index.
+
+    They may although no file is new, changed or gone.
+    """
     folders = set(reader.directories.names("path").all())
-    # Without a commit every later sweep would walk the tree for these rules again.
-    return folders != set(found.tree.directories) or tree.changed_rules(reader.watched)[0]
+    # Without a commit every later sweep would walk the tree again because of these rules.
+    return folders != set(survey.tree.directories) or tree.changed_rules(reader.watched)[0]
 
 
 def _unchanged(view: View, alive: Array, now: Array, at: Array) -> Array:
-    """Whether each live file's stat is what it was, and not racy."""
-    told, current = view.stats[alive], now[at]
+    """Return bool[live files]: whether each file's stat is as stored, and not racy."""
+    stored, current = view.stats[alive], now[at]
     same = np.ones(len(alive), np.bool_)
     for slot in (fetch.STAT_SIZE, fetch.STAT_MTIME, fetch.STAT_CTIME, fetch.STAT_INODE):
-        same &= told[:, slot] == current[:, slot]
-    return same & ~racy(told, view.scanned_ns)
+        same &= stored[:, slot] == current[:, slot]
+    return same & ~racy(stored, view.scanned_ns)
 
 
 def racy(stats: Array, scanned_ns: int) -> Array:
-    """bool[n]: stat rows so young when they were taken that an edit could hide behind them."""
+    """Return bool[n]: rows so recent when they were taken that a later edit could look the same."""
     young: Array = (
         np.maximum(stats[:, fetch.STAT_MTIME], stats[:, fetch.STAT_CTIME]) >= scanned_ns - RACY_NS
     )
@@ -149,43 +178,42 @@ def racy(stats: Array, scanned_ns: int) -> Array:
 
 def _commit(
     root: str,
-    reader: Reader,
+    reader: IndexReader,
     changed: Changed,
     skipped: Sequence[Skipped],
     progress: Progress,
     started: float,
 ) -> BuildReport:
     index_dir = reader.index_dir
-    with lock.writer(index_dir), full_disk_is_an_error(index_dir):
-        if manifest.read(index_dir) != reader.manifest:
-            raise errors.Busy("another triseek has just updated this index")
-        new, facts = _write(root, reader, changed, progress)
+    with writing(index_dir, reader):
+        new, counts = _write(root, reader, changed, progress)
         manifest.commit(index_dir, new)
         manifest.sweep(index_dir, new)
-    return _report(reader, changed, [*skipped, *facts_skipped(facts)], started, new, facts)
+    return _report(reader, changed, [*skipped, *unreadable(counts)], started, new, counts)
 
 
 def _write(
-    root: str, reader: Reader, changed: Changed, progress: Progress
-) -> tuple[manifest.Manifest, dict[str, Any]]:
-    """Write the delta; the manifest that makes it live, and the delta's facts."""
+    root: str, reader: IndexReader, changed: Changed, progress: Progress
+) -> tuple[manifest.Manifest, Counts]:
+    """Write the delta; return the manifest that makes it live, and the delta's counts."""
     with SegmentBuilder(reader.index_dir) as segment:
         shown = [path in changed.allowlisted for path in changed.paths]
-        facts = write_segment(segment, root, changed.paths, shown, progress)
+        counts = write_segment(segment, root, changed.paths, shown, progress)
         if changed.tree is not None:
             tree.write(segment, os.fsencode(root), changed.tree)
         lives = _lives(reader, changed.dead, segment)
-        digest = segment.publish({**facts, "scanned_ns": changed.scanned_ns})
+        digest = segment.publish({**counts, "scanned_ns": changed.scanned_ns})
     segments = (*lives, manifest.Live(segment.id, digest))
     newest = reader.manifest.tree if changed.tree is None else segment.id
-    size = facts["text_bytes"] + _bytes_left(reader, changed.dead)
-    return manifest.Manifest(reader.generation + 1, root, segments, newest, size), facts
+    kept = zip(reader.views, changed.dead, strict=True)
+    size = counts["text_bytes"] + sum(view.text_bytes(dead) for view, dead in kept)
+    return manifest.Manifest(reader.generation + 1, root, segments, newest, size), counts
 
 
 def _lives(
-    reader: Reader, dead_now: Sequence[Array], segment: SegmentBuilder
+    reader: IndexReader, dead_now: Sequence[Array], segment: SegmentBuilder
 ) -> list[manifest.Live]:
-    """The older segments with their dead files as of now."""
+    """Return the entries of the older segments with their current dead files."""
     lives = []
     for live, view, newly in zip(reader.manifest.segments, reader.views, dead_now, strict=True):
         if not len(newly):
@@ -198,15 +226,14 @@ def _lives(
 
 
 def _report(
-    reader: Reader,
+    reader: IndexReader,
     changed: Changed,
     skipped: Sequence[Skipped],
     started: float,
     new: manifest.Manifest | None = None,
-    facts: dict[str, Any] | None = None,
+    counts: Counts | None = None,
 ) -> BuildReport:
-    """What was done to a reader's generation, in numbers."""
-    facts = facts or {"searchable": 0, "postings": 0}
+    """Return the report of an update of the reader's generation."""
     alive = searchable = 0
     for view, newly in zip(reader.views, changed.dead, strict=True):
         alive += int(view.alive.sum()) - len(newly)
@@ -215,33 +242,18 @@ def _report(
         generation=(new or reader.manifest).generation,
         rebuilt_full=False,
         files_seen=alive + len(changed.paths),
-        files_indexed=searchable + facts["searchable"],
+        files_indexed=searchable + (counts["searchable"] if counts else 0),
         files_changed=len(changed.paths),
         files_removed=changed.removed,
-        text_bytes=new.text_bytes if new else text_bytes(reader),
-        postings=facts["postings"],
+        text_bytes=new.text_bytes if new else reader.text_bytes(),
+        postings=counts["postings"] if counts else 0,
         skipped=list(skipped),
         elapsed_ms=(time.perf_counter() - started) * 1e3,
     )
 
 
-def text_bytes(reader: Reader) -> int:
-    """Bytes of text that can be searched now."""
-    return _bytes_left(reader, [np.empty(0, np.int64) for _ in reader.views])
-
-
-def _bytes_left(reader: Reader, dead: Sequence[Array]) -> int:
-    """Bytes of text in the reader's files without those that have just died."""
-    total = 0
-    for view, newly in zip(reader.views, dead, strict=True):
-        searchable = view.searchable.copy()
-        searchable[newly] = False
-        total += int(view.block_length[searchable[view.block_file]].sum(dtype=np.int64))
-    return total
-
-
 def _stat(root: str, paths: Sequence[bytes]) -> Array:
-    """int64[n + 1, STAT_SLOTS]: every path's stat; the last row, for index -1, is nothing's."""
+    """Return int64[n + 1, STAT_SLOTS]: each path's stat; the last row (index -1) is all zeros."""
     rows = np.zeros((len(paths) + 1, fetch.STAT_SLOTS), np.int64)
     names = NameTable(paths)
     directory = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
@@ -249,18 +261,4 @@ def _stat(root: str, paths: Sequence[bytes]) -> Array:
         rows[:-1] = stat_all(directory, names.blob, names.starts)
     finally:
         os.close(directory)
-    return rows
-
-
-def stat_all(directory: int, blob: Array, starts: Array) -> Array:
-    """int64[n, STAT_SLOTS]: the stat of every name below an open directory, links not followed."""
-    n = len(starts) - 1
-    flat = np.zeros(n * fetch.STAT_SLOTS, np.int64)
-    if fetch.is_available():
-        scratch = np.zeros(fetch.SCRATCH_BYTES, np.uint8)
-        fetch.stat_many(directory, blob, starts, 0, n, scratch, flat)
-        return flat.reshape(-1, fetch.STAT_SLOTS)
-    rows = flat.reshape(-1, fetch.STAT_SLOTS)
-    for i in range(n):
-        rows[i] = fetch.stat_slowly(directory, blob[starts[i] : starts[i + 1]].tobytes())
     return rows

@@ -1,1 +1,1 @@
-"""Frames between a client and the daemon. Light: this package is on the fast path."""
+"""Communication between clients and the daemon. This package is on the fast path: keep it light."""

@@ -1,13 +1,14 @@
-"""Where the daemon listens, and how to get there.
+"""The daemon's address: listen on it and connect to it.
 
-A Unix socket in the daemon's folder, which only its owner may enter. Where the system has none
-(Windows), or `TRISEEK_DAEMON_TRANSPORT=tcp` says so, a port of the loopback interface and a random
-token: both stand in daemon.json, which only its owner may read.
+The daemon listens on a Unix socket in its folder, which only its owner may enter. Where the system
+has no Unix sockets (Windows), or with `TRISEEK_DAEMON_TRANSPORT=tcp`, it listens on a port of the
+loopback interface and requires a random token. Port and token are in daemon.json, which only its
+owner may read.
 
-The name of a Unix socket holds about 100 bytes. A longer one is reached by way of an open
-descriptor of its folder, `/proc/self/fd/N/daemon.sock`, for binding and connecting alike; the idea
+The path of a Unix socket is limited to about 100 bytes. A longer path is replaced by one through an
+open descriptor of its folder, `/proc/self/fd/N/daemon.sock`, both to bind and to connect; the idea
 is in unix(7)'s discussions and in use by systemd and Bazel. Where there is no /proc, the error says
-what to do. This module is on the fast path: `_socket` and `os`, and json only for TCP.
+what to do. This module is on the fast path: it imports `_socket` and `os`, and json only for TCP.
 """
 
 from __future__ import annotations
@@ -23,63 +24,77 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import socket
     from collections.abc import Callable
-    from typing import Any
+    from typing import TypedDict
+
+    class DaemonRecord(TypedDict, total=False):
+        """The contents of daemon.json: how to reach a daemon, and which process it is."""
+
+        pid: int
+        version: str
+        protocol: int
+        started: float
+        """Seconds since the epoch."""
+        start_time: int
+        """See `daemon.process.start_time`."""
+        address: str
+        token: str
+
 
 SOCKET = "daemon.sock"
 RECORD = "daemon.json"
 LONGEST = 100
-"""Bytes of a socket's path that every system takes (Linux 107, macOS 103)."""
+"""Bytes of a socket path that every system accepts (Linux 107, macOS 103)."""
 TRANSPORT = "TRISEEK_DAEMON_TRANSPORT"
 CONNECT_S = 0.5
-"""Longest wait for a connection; only a full queue makes one wait at all."""
+"""Timeout for connecting, in seconds. Connecting only blocks when the backlog is full."""
 SILENCE_S = 2.0
-"""After so long without a byte a client asks whether the daemon lives.
+"""Seconds without a byte after which a client checks whether the daemon is alive.
 
-A request may take minutes, so silence alone has no limit: as long as the daemon answers somebody,
-it works. Process and machine ending closes the connection at once; this is for a daemon that is
-stopped or stuck. With `ALIVE_S`, and `CONNECT_S` twice, it makes the most that any client waits for
-one that does not answer: 4.5 s.
+A request may take minutes, so silence alone is no error: as long as the daemon answers anybody, it
+is working. When the process or the machine ends, the connection closes at once; this check is for a
+daemon that is stopped or stuck. With `ALIVE_S`, and `CONNECT_S` twice, it limits the wait of any
+client for a daemon that does not answer: 4.5 s.
 """
 ALIVE_S = 1.5
-"""How long it may take to answer that: it may be compiling kernels."""
+"""Seconds the daemon may take to answer that check: it may be compiling kernels."""
 BACKLOG = 128
-"""Connections that may wait to be accepted; above it a client is told so and works alone."""
+"""Connections that may wait to be accepted. A client beyond it fails to connect and works alone."""
 _CREDENTIALS = 12
-"""Bytes of struct ucred: pid, uid, gid."""
+"""Size of struct ucred (pid, uid, gid) in bytes."""
 
 
 class Unreached(Exception):
-    """There is no connection to a daemon. The message says why."""
+    """No connection to a daemon can be made. The message says why."""
 
 
 class Absent(Unreached):
-    """Nobody listens: no daemon runs, and one may be started."""
+    """Nothing listens: no daemon runs, and one may be started."""
 
 
 class Stuck(Unreached):
-    """One listens and accepts nothing: it is stopped, or has no time for anybody."""
+    """A daemon listens but accepts no connection: it is stopped or overloaded."""
 
 
 class Forbidden(Unreached):
-    """This process may not use a daemon (a sandbox, another user's): start none, end none."""
+    """This process may not use the daemon (sandbox, another user's): do not start or end one."""
 
 
 def transport() -> str:
-    """`unix` or `tcp`."""
+    """Return the transport: `unix` or `tcp`."""
     if os.environ.get(TRANSPORT) == "tcp" or not hasattr(_socket, "AF_UNIX"):
         return "tcp"
     return "unix"
 
 
 def connect(timeout_s: float | None = None) -> _socket.socket:
-    """A connection to this user's daemon, ready for its first request.
+    """Return a connection to this user's daemon, ready for its first request.
 
     The time-out stays on the socket.
 
     Raises:
-        Absent: none listens.
-        Stuck: one listens, and does not accept within the time-out.
-        Forbidden: anything else; EPERM is a sandbox and does not say that the daemon is dead.
+        Absent: no daemon listens.
+        Stuck: a daemon listens but does not accept within the time-out.
+        Forbidden: anything else. EPERM means a sandbox; it does not mean that the daemon is dead.
     """
     try:
         return _connect_tcp(timeout_s) if transport() == "tcp" else _connect_unix(timeout_s)
@@ -92,7 +107,7 @@ def connect(timeout_s: float | None = None) -> _socket.socket:
 
 
 def is_alive() -> bool:
-    """Whether the daemon answers somebody within `ALIVE_S`, be it that it is busy."""
+    """Return whether the daemon answers within `ALIVE_S`; "busy" is an answer too."""
     try:
         sock = connect(CONNECT_S)
     except Unreached:
@@ -110,10 +125,10 @@ def is_alive() -> bool:
 
 
 def listen() -> tuple[socket.socket, str, str]:
-    """Bind and listen; the caller holds the daemon's lock, so an old socket is a dead one's.
+    """Bind and listen. The caller holds the daemon's lock, so an existing socket is a dead one's.
 
     Returns:
-        The listening socket, its address in words, and the token a client must show ("" for none).
+        The listening socket, its address as text, and the token a client must send ("" for none).
 
     Raises:
         Forbidden: the path is too long for this system.
@@ -139,7 +154,7 @@ def listen() -> tuple[socket.socket, str, str]:
 
 
 def remove_socket() -> None:
-    """Take the socket away, if it is there. Only for the holder of the daemon's lock."""
+    """Remove the socket file if it exists. Only for the holder of the daemon's lock."""
     try:
         os.unlink(os.path.join(paths.daemon(), SOCKET))
     except FileNotFoundError:
@@ -147,24 +162,29 @@ def remove_socket() -> None:
 
 
 def is_own(sock: wire.Socket) -> bool:
-    """Whether the other end is a process of this user, where the system can tell (Linux)."""
+    """Return whether the peer is a process of this user; True where the system cannot tell.
+
+    Only Linux can tell, and only for a Unix socket.
+    """
     option = getattr(_socket, "SO_PEERCRED", None)
     if option is None or sock.family != _socket.AF_UNIX:
-        return True  # `_refuse_planted`, or the token, has to do
-    found = sock.getsockopt(_socket.SOL_SOCKET, option, _CREDENTIALS)
-    return int.from_bytes(found[4:8], sys.byteorder) == os.geteuid()
+        return True  # `_refuse_planted` or the token checks instead
+    credentials = sock.getsockopt(_socket.SOL_SOCKET, option, _CREDENTIALS)
+    return int.from_bytes(credentials[4:8], sys.byteorder) == os.geteuid()
 
 
-def record() -> dict[str, Any]:
-    """What daemon.json says; empty if there is none, or none that can be read."""
+def record() -> DaemonRecord:
+    """Return the contents of daemon.json; empty if it does not exist or cannot be read."""
     import json
 
     try:
         with open(os.path.join(paths.daemon(), RECORD), encoding="utf-8") as file:
-            found = json.loads(file.read(wire.REQUEST_LIMIT))
+            document = json.loads(file.read(wire.REQUEST_LIMIT))
     except (OSError, ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    is_object = isinstance(document, dict)
+    contents: DaemonRecord = document if is_object else {}
+    return contents
 
 
 def _connect_unix(timeout_s: float | None) -> _socket.socket:
@@ -174,21 +194,21 @@ def _connect_unix(timeout_s: float | None) -> _socket.socket:
     try:
         sock.settimeout(timeout_s)
         _at(paths.daemon(), sock.connect)
-        own = is_own(sock)
+        is_ours = is_own(sock)
     except BaseException:
         sock.close()
         raise
-    if not own:
+    if not is_ours:
         sock.close()
         raise Forbidden("the daemon belongs to another user")
     return sock
 
 
 def _refuse_planted() -> None:
-    """Refuse an address that another user may have put there.
+    """Refuse a daemon's folder that another user may have created or written to.
 
     Raises:
-        Forbidden: the daemon's folder is not this user's alone.
+        Forbidden: others than this user and root may have written to the folder.
     """
     from triseek import private
 
@@ -198,7 +218,7 @@ def _refuse_planted() -> None:
 
 
 def _at(folder: str, act: Callable[[str], object]) -> None:
-    """Call `act` with a name of the socket that is short enough."""
+    """Call `act` with a path of the socket that is short enough."""
     path = os.path.join(folder, SOCKET)
     if len(os.fsencode(path)) <= LONGEST:
         act(path)
@@ -218,10 +238,10 @@ def _at(folder: str, act: Callable[[str], object]) -> None:
 def _connect_tcp(timeout_s: float | None) -> _socket.socket:
     from triseek.ipc import lock
 
-    # A port that a dead daemon had may be anybody's by now, and the record is still there.
-    found = {} if lock.is_free() else record()
+    # daemon.json outlives its daemon, and another process may have the dead daemon's port by now.
+    document: DaemonRecord = {} if lock.is_free() else record()
     _refuse_planted()
-    kind, _, rest = str(found.get("address", "")).partition(":")
+    kind, _, rest = str(document.get("address", "")).partition(":")
     host, _, port = rest.partition(":")
     if kind != "tcp" or not port.isdecimal():
         raise Absent("no daemon is running")
@@ -230,7 +250,7 @@ def _connect_tcp(timeout_s: float | None) -> _socket.socket:
         sock.settimeout(timeout_s)
         sock.connect((host, int(port)))
         sock.setsockopt(_socket.IPPROTO_TCP, _socket.TCP_NODELAY, 1)
-        wire.send(sock, bytes((wire.TOKEN,)) + str(found.get("token", "")).encode())
+        wire.send(sock, bytes((wire.TOKEN,)) + str(document.get("token", "")).encode())
     except BaseException:
         sock.close()
         raise

@@ -1,8 +1,8 @@
-"""Have a daemon started by a process aside, by one that is about to end and may import nothing.
+"""Start a daemon from a helper process, for a caller that is about to end and must stay light.
 
-`ipc.spawn` knows how a daemon is started, and when not; importing it takes longer than an agent's
-hook may. So a hook starts an interpreter that does it, and does not wait. What tells beforehand
-that nothing would be started is looked at here.
+`ipc.spawn` starts a daemon and decides when not to; importing it takes longer than an agent's hook
+may take. So a hook starts an interpreter that does it, and does not wait. This module first checks
+cheaply whether a start is ruled out.
 """
 
 from __future__ import annotations
@@ -14,38 +14,38 @@ import time
 from triseek import paths
 
 STAMP = "starting"
-"""A file in the daemon's folder; its time is the last attempt's."""
+"""A file in the daemon's folder; its modification time is that of the last attempt."""
 AGAIN_S = 10.0
-"""Seconds between attempts, whoever makes them."""
+"""Minimum seconds between attempts, by whichever process."""
 VETOES = ("TRISEEK_NO_DAEMON", "CI")
-"""Variables that forbid to start one."""
+"""Environment variables that forbid starting a daemon."""
 
 
 def behind(act: str = "behind") -> None:
-    """Do `spawn.behind` or another function of it in a process aside. Never raises."""
+    """Run `spawn.behind`, or another function of `spawn`, in a separate process. Never raises."""
     if not may_be_tried():
         return
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     code = f"import sys; sys.path.append({package!r}); from triseek.ipc import spawn; spawn.{act}()"
-    nothing = [
+    file_actions = [
         (os.POSIX_SPAWN_OPEN, descriptor, os.devnull, os.O_RDWR, 0) for descriptor in range(3)
     ]
     try:
-        # A session of its own: the agent ends its hooks by their process group.
+        # A new session: the agent kills its hooks by process group.
         os.posix_spawn(
             sys.executable, [sys.executable, "-P", "-c", code], os.environ,
-            file_actions=nothing, setsid=True,
+            file_actions=file_actions, setsid=True,
         )  # fmt: skip
     except (OSError, NotImplementedError, ValueError):
-        return  # it may be started by the next, or by a search
+        return  # the next hook, or a search, may start one
 
 
 def may_be_tried() -> bool:
-    """Whether nobody has forbidden it in the environment, or has tried a moment ago."""
+    """Return whether a start is possible, not forbidden, and not tried within `AGAIN_S`."""
     if any(map(os.environ.get, VETOES)) or not hasattr(os, "posix_spawn"):
         return False
     try:
-        tried = os.stat(os.path.join(paths.daemon(), STAMP)).st_mtime
+        tried_at = os.stat(os.path.join(paths.daemon(), STAMP)).st_mtime
     except OSError:
         return True
-    return abs(time.time() - tried) >= AGAIN_S
+    return abs(time.time() - tried_at) >= AGAIN_S

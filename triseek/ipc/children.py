@@ -47,7 +47,7 @@ class _Guard:
             return self._pid or None
 
     def _is_alive(self) -> bool:
-        if not self._pid or self._owner != os.getpid():  # the second: this process was forked
+        if not self._pid or self._owner != os.getpid():  # unequal: this process was forked
             return False
         try:
             return os.waitpid(self._pid, os.WNOHANG) == (0, 0)
@@ -59,7 +59,7 @@ class _Guard:
             os.close(self._input)
         self._pid, self._owner, self._input = 0, os.getpid(), -1
         try:
-            source, target = os.pipe()  # descriptors: there is no end at which to close a file
+            source, target = os.pipe()  # raw descriptors: no file object to close at exit
         except OSError:
             return
         try:
@@ -70,7 +70,7 @@ class _Guard:
         finally:
             os.close(source)
         self._pid, self._input = shell.pid, target
-        shell.returncode = 0  # nobody waits for it, and that is not worth a warning
+        shell.returncode = 0  # never waited for; avoids the warning of Popen
 
 
 _guard = _Guard()
@@ -81,7 +81,7 @@ def start(words: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:  # n
 
     Args:
         words: the program and its arguments.
-        options: as `subprocess.Popen` takes them, `process_group` excepted.
+        options: arguments of `subprocess.Popen` except `process_group`.
 
     Raises:
         OSError: the program cannot be started.
@@ -90,7 +90,7 @@ def start(words: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:  # n
     try:
         return subprocess.Popen(words, process_group=group, **options)
     except PermissionError:
-        # The program may not be run, or the guard was killed a moment ago: the second try tells.
+        # The program is not executable, or the guard was just killed: the retry will tell.
         return subprocess.Popen(words, process_group=_guard.group(), **options)
 
 
@@ -120,8 +120,8 @@ def session(words: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[b
     """Start a child in a session of its own, without our terminal; its group ends with us.
 
     The child's pid is also the id of its process group. A process that has a session of its own
-    cannot join a group of another, so a guard is started for it alone, right behind it: a parent
-    that is killed in the millisecond between the two leaves it behind.
+    cannot join a group of another, so a guard is started for it alone, right after it: a parent
+    that is killed in the millisecond between the two leaves the child behind.
 
     Raises:
         OSError: the program cannot be started.

@@ -1,4 +1,4 @@
-"""Ask the daemon one thing and take its answer: the JSON verbs.
+"""Send the daemon one JSON request and return its result.
 
 Nothing here starts a daemon (`ipc.spawn` does) and nothing imports asyncio, whose wake-ups break
 where a sandbox forbids sockets.
@@ -10,137 +10,188 @@ import contextlib
 import json
 from _socket import MSG_PEEK
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypedDict
 
 from triseek import __version__, errors, paths
-from triseek.ipc import address, wire
+from triseek.ipc import address, surroundings, wire
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 
 REST_S = 10.0
-"""For so long a daemon that has not answered is not asked again by the same process."""
+"""Seconds for which a process does not contact a daemon again that has not answered."""
+CANCEL_S = 0.1
+"""Seconds between checks whether the caller has cancelled."""
 GAP_S = 4.0
-"""Longest gap in the middle of an answer."""
+"""Longest gap within an answer, in seconds."""
 
 _stuck_until: dict[str, float] = {}
-"""By the daemon's folder: until when it is not asked again, by `monotonic`."""
+"""By the daemon's folder: the `monotonic` time until which it is not contacted again."""
+
+
+class Lost(errors.DaemonUnreachable):
+    """The daemon ended or stopped answering after the request was sent."""
+
+
+class ErrorReport(TypedDict):
+    """An error as an answer of the daemon reports it."""
+
+    code: str
+    message: str
+    retryable: bool
+    next_step: str
+
+
+def report(error: errors.TriseekError) -> ErrorReport:
+    """Return an error in the form in which answers report it."""
+    return {
+        "code": error.code,
+        "message": error.message,
+        "retryable": error.retryable,
+        "next_step": error.next_step,
+    }
+
+
+def reported(body: ErrorReport) -> errors.TriseekError:
+    """Return the error that an answer reports, as an instance of the class of its code.
+
+    Raises:
+        KeyError, TypeError: `body`, which came from another process, is no report.
+    """
+    error = errors.named(str(body["code"]), str(body["message"]), next_step=str(body["next_step"]))
+    error.retryable = body["retryable"] is True
+    return error
 
 
 def ask(
     verb: str, params: Mapping[str, Any] | None = None, timeout_s: float = 5.0
 ) -> dict[str, Any]:
-    """Ask the daemon and return its result.
+    """Send the daemon a request and return its result.
 
-    A daemon that works on it may take as long as `timeout_s` says; one that is stopped or stuck is
-    waited for 4.5 s at most (see `address.SILENCE_S`), and not at all in the next `REST_S`.
+    A daemon that works on the request may take up to `timeout_s`. For one that is stopped or stuck
+    this waits at most 4.5 s (see `address.SILENCE_S`), and within the next `REST_S` not at all.
 
     Args:
-        verb: status, shutdown, ping, or one of those the daemon was given.
-        params: the verb's own, JSON values.
-        timeout_s: for the answer to begin, and then for each part of it.
+        verb: status, shutdown, ping, or a verb of the daemon's handlers.
+        params: the parameters of the verb, JSON values.
+        timeout_s: seconds for the answer to begin, and then for each part of it.
 
     Raises:
         DaemonUnreachable: none runs, this process may not reach it, or it does not answer.
-        VersionMismatch: it is another version's.
-        TriseekError: whatever the daemon says is wrong.
+        VersionMismatch: the daemon belongs to another version of triseek.
+        TriseekError: the error that the daemon reports.
+    """
+    return follow(verb, params or {}, lambda _: None, lambda: False, timeout_s)
+
+
+def follow(
+    verb: str,
+    params: Mapping[str, Any],
+    step: Callable[[bytes], None],
+    cancelled: Callable[[], bool],
+    timeout_s: float,
+) -> dict[str, Any]:
+    """Send the daemon a request that reports progress, and return its result.
+
+    Args:
+        verb: The verb of the request.
+        params: The parameters of the verb, JSON values.
+        step: Called with each piece that arrives before the result.
+        cancelled: Returns whether the caller has given up; the daemon then stops.
+        timeout_s: Seconds for the result, from the last piece on.
+
+    Raises:
+        Lost: The daemon ended or stopped answering after the request was sent.
+        Cancelled: `cancelled` returned True.
+        DaemonUnreachable, VersionMismatch, TriseekError: As `ask`.
     """
     if is_stuck():
-        raise _not_answering()
+        raise _not_answering(errors.DaemonUnreachable)
     try:
         sock = address.connect(min(timeout_s, address.CONNECT_S))
     except address.Stuck as error:
-        raise _not_answering() from error
+        raise _not_answering(errors.DaemonUnreachable) from error
     except address.Unreached as error:
         raise errors.DaemonUnreachable(str(error)) from error
     try:
-        return _result(_exchange(sock, request(verb, params or {}), timeout_s))
+        sock.settimeout(address.SILENCE_S)
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            # If the peer has closed, its last reply can still be read.
+            wire.send(sock, request(verb, params))
+        while True:
+            _wait(sock, timeout_s, cancelled)
+            piece = wire.receive(sock, wire.ANSWER_LIMIT, gap_s=min(timeout_s, GAP_S))
+            if not piece:
+                raise Lost("the daemon closed the connection without an answer")
+            if piece[0] != wire.OUT:
+                return _result(piece)
+            step(piece[1:])
+    except TimeoutError as error:
+        raise Lost("the daemon does not answer in time") from error
+    except (OSError, wire.BadFrame) as error:
+        raise Lost(f"the daemon's answer was cut short: {error}") from error
     finally:
         sock.close()
 
 
-def is_stuck() -> bool:
-    """Whether the daemon has not answered this process a moment ago, so that it is not asked."""
-    return monotonic() < _stuck_until.get(paths.daemon(), 0.0)
-
-
-def request(verb: str, params: Mapping[str, Any]) -> bytes:
-    """The payload of a request by this version."""
-    document = {
-        "protocol": wire.PROTOCOL,
-        "version": __version__,
-        "verb": verb,
-        "params": dict(params),
-    }
-    return json.dumps(document).encode("ascii")
-
-
-def _not_answering() -> errors.DaemonUnreachable:
-    """The error of a daemon that is stopped or stuck; others that ask soon need not wait again."""
-    if not is_stuck():
-        _stuck_until[paths.daemon()] = monotonic() + REST_S
-    return errors.DaemonUnreachable(
-        "the daemon does not answer", next_step="Run `triseek daemon restart --force`."
-    )
-
-
-def _wait(sock: wire.Socket, timeout_s: float) -> None:
-    """Wait for the first byte of the answer, as long as the daemon lives.
+def _wait(sock: wire.Socket, timeout_s: float, cancelled: Callable[[], bool]) -> None:
+    """Wait for the next piece while the daemon is alive and `cancelled` returns False.
 
     Raises:
-        TimeoutError: `timeout_s` passed, and it lives.
-        DaemonUnreachable: it does not answer anybody.
+        TimeoutError: `timeout_s` passed.
+        Lost: The daemon no longer answers any request.
+        Cancelled: `cancelled` returned True.
     """
-    until = monotonic() + timeout_s
+    began = monotonic()
+    until, check_at = began + timeout_s, began + address.SILENCE_S
     while True:
-        sock.settimeout(max(0.001, min(address.SILENCE_S, until - monotonic())))
+        sock.settimeout(max(0.001, min(CANCEL_S, until - monotonic())))
         try:
             sock.recv(1, MSG_PEEK)
         except TimeoutError:
-            if monotonic() < until and not address.is_alive():
-                raise _not_answering() from None
+            if cancelled():
+                raise errors.Cancelled("cancelled") from None
             if monotonic() >= until:
                 raise
+            if monotonic() >= check_at:
+                if not address.is_alive():
+                    raise _not_answering(Lost) from None
+                check_at = monotonic() + address.SILENCE_S
         else:
             return
 
 
-def _exchange(sock: wire.Socket, payload: bytes, timeout_s: float) -> bytes:
-    try:
-        sock.settimeout(address.SILENCE_S)
-        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-            wire.send(sock, payload)  # if it has left, what it said before is worth reading
-        _wait(sock, timeout_s)
-        answer = wire.receive(sock, wire.ANSWER_LIMIT, gap_s=min(timeout_s, GAP_S))
-    except TimeoutError as error:
-        raise errors.DaemonUnreachable("the daemon does not answer in time") from error
-    except (OSError, wire.BadFrame) as error:
-        raise errors.DaemonUnreachable(f"the daemon's answer was cut short: {error}") from error
-    if not answer:
-        raise errors.DaemonUnreachable("the daemon closed the connection without an answer")
-    return answer
+def is_stuck() -> bool:
+    """Return whether the daemon failed to answer this process within the last `REST_S`."""
+    return monotonic() < _stuck_until.get(paths.daemon(), 0.0)
+
+
+def request(verb: str, params: Mapping[str, Any]) -> bytes:
+    """Return the payload of a request of this version."""
+    return surroundings.request(verb, json.dumps(dict(params))[1:-1])
+
+
+def _not_answering(kind: type[errors.DaemonUnreachable]) -> errors.DaemonUnreachable:
+    """Return the error for a stopped or stuck daemon; later requests then fail without waiting."""
+    if not is_stuck():
+        _stuck_until[paths.daemon()] = monotonic() + REST_S
+    return kind("the daemon does not answer", next_step="Run `triseek daemon restart --force`.")
 
 
 def _result(answer: bytes) -> dict[str, Any]:
+    """Return the result in an answer. Raises the error in it."""
     if answer[0] == wire.DECLINED:
         _raise_declined(answer[1:].decode(errors="replace"))
     try:
         document = json.loads(answer.decode("utf-8"))
-        if document["ok"] is True:
-            result = document["result"]
-        else:
-            result, told = None, document["error"]
-            code, message = str(told["code"]), str(told["message"])
-            retryable, next_step = bool(told["retryable"]), str(told["next_step"])
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise errors.DaemonUnreachable("the daemon's answer makes no sense") from error
-    if result is None:
-        told_of = errors.named(code, message, next_step=next_step)
-        told_of.retryable = retryable
-        raise told_of
+        result = document["result"] if document["ok"] is True else reported(document["error"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        result = None
+    if isinstance(result, errors.TriseekError):
+        raise result
     if not isinstance(result, dict):
-        raise errors.DaemonUnreachable("the daemon's answer makes no sense")
+        raise errors.DaemonUnreachable("the daemon's answer cannot be decoded")
     return result
 
 

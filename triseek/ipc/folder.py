@@ -1,4 +1,4 @@
-"""The daemon's folder: its owner's alone, or not used at all."""
+"""Create and check the daemon's folder, which must belong to this user alone."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from triseek.errors import StateUnwritable
 
 
 def ensure() -> str:
-    """The daemon's folder, made if need be, with mode 0700.
+    """Return the daemon's folder; create it with mode 0700 if it does not exist.
 
     Raises:
-        StateUnwritable: it cannot be made, is a link, or belongs to another user. Whoever could
-            put a socket of theirs there would read every search and write every answer.
+        StateUnwritable: it cannot be created, is a link, or belongs to another user. A user who
+            could put a socket there could read every search and forge every answer.
     """
     folder = paths.daemon()
     try:
@@ -27,13 +27,13 @@ def ensure() -> str:
 
 def _check(folder: str) -> None:
     try:
-        found = os.lstat(folder)
+        status = os.lstat(folder)
     except FileNotFoundError:
         return
-    if not stat.S_ISDIR(found.st_mode):
-        kind = "a link" if stat.S_ISLNK(found.st_mode) else "no folder"
+    if not stat.S_ISDIR(status.st_mode):
+        kind = "a link" if stat.S_ISLNK(status.st_mode) else "no folder"
         raise StateUnwritable(f"{folder} is {kind}", next_step="Remove it, or set TRISEEK_HOME.")
     if not hasattr(os, "geteuid"):
-        return  # Windows: the profile folder's own rights have to do
-    if found.st_uid != os.geteuid():  # root's as well: it would hold root's socket
-        raise StateUnwritable(f"{folder} belongs to another user (uid {found.st_uid})")
+        return  # Windows: only the permissions of the profile folder protect it
+    if status.st_uid != os.geteuid():  # root's folder is refused too: it would hold root's socket
+        raise StateUnwritable(f"{folder} belongs to another user (uid {status.st_uid})")

@@ -1,8 +1,9 @@
-"""The daemon's lock: whoever holds it is the daemon, for as long as the process lives.
+"""The daemon's lock: the process that holds it is the daemon.
 
-The operating system's lock, not the file's content, says whether a daemon runs: it ends with the
-process however that ends, so nothing stale can be mistaken for a living one. The content, a pid, is
-for people. The descriptor is closed on exec; a fork without exec would share the lock.
+The operating system's lock, not the file's content, says whether a daemon runs. The system releases
+it when the process ends, however it ends, so a stale file is never mistaken for a running daemon.
+The content, a pid, is for people. The descriptor is closed on exec; a fork without exec would share
+the lock.
 """
 
 from __future__ import annotations
@@ -18,10 +19,12 @@ _PROBE_S = 0.02
 
 
 def take() -> int | None:
-    """Take the lock and write our pid into it: the descriptor to keep, or None if it is held.
+    """Take the lock and write our pid into it; return the descriptor, or None if it is held.
+
+    The lock is held for as long as the descriptor is open.
 
     Raises:
-        OSError: the file cannot be opened; its folder must be there.
+        OSError: the file cannot be opened; its folder must exist.
     """
     flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
     descriptor = os.open(os.path.join(paths.daemon(), NAME), flags, 0o600)
@@ -34,11 +37,14 @@ def take() -> int | None:
 
 
 def is_free() -> bool:
-    """Whether no daemon holds the lock. A look of microseconds holds it too: `take` tries again."""
+    """Return whether no daemon holds the lock.
+
+    The check itself holds the lock for microseconds; callers of `take` try again.
+    """
     try:
         descriptor = os.open(os.path.join(paths.daemon(), NAME), os.O_RDONLY)
     except OSError:
-        return True  # never made, or not for us to see
+        return True  # never created, or not readable for us
     try:
         return _try(descriptor, shared=True)
     finally:
@@ -46,7 +52,7 @@ def is_free() -> bool:
 
 
 def wait_until_free(timeout_s: float) -> bool:
-    """Wait for the daemon to be gone; whether it is."""
+    """Wait until no daemon holds the lock; return False if the time-out passes first."""
     until = time.monotonic() + timeout_s
     while not is_free():
         if time.monotonic() > until:
@@ -56,24 +62,24 @@ def wait_until_free(timeout_s: float) -> bool:
 
 
 def holder() -> int:
-    """The pid the lock file names, 0 for none. A name, not a proof."""
+    """Return the pid in the lock file, 0 for none. It does not prove that the process runs."""
     try:
         with open(os.path.join(paths.daemon(), NAME), "rb") as file:
-            word = file.read(32).strip()
+            digits = file.read(32).strip()
     except OSError:
         return 0
-    return int(word) if word.isdigit() else 0
+    return int(digits) if digits.isdigit() else 0
 
 
 def try_exclusively(descriptor: int) -> bool:
-    """Take a file's lock without waiting; whether it was free. Closing the file gives it back."""
+    """Try to lock a file without waiting; return whether it worked. Closing the file unlocks it."""
     return _try(descriptor, shared=False)
 
 
 if sys.platform == "win32":  # not tested: see docs/reference/protocol.md
     import msvcrt
 
-    def _try(descriptor: int, *, shared: bool) -> bool:  # noqa: ARG001 - there is one kind
+    def _try(descriptor: int, *, shared: bool) -> bool:  # noqa: ARG001 - there is only one kind of lock
         try:
             os.lseek(descriptor, 1 << 30, os.SEEK_SET)  # beyond the pid, which others read
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)

@@ -1,8 +1,9 @@
-"""Start a daemon behind the process that wanted one, and wait for it where somebody must.
+"""Start a daemon in the background, and wait for it where the caller needs it.
 
-A daemon that starts by itself is vetoed by TRISEEK_NO_DAEMON, by CI (a build machine wants no
-process left behind) and by `[daemon] autostart = false`; one that dies at its start is not tried
-again for ten seconds, by whichever process. The daemon's own lock decides between several.
+Automatic starts are vetoed by TRISEEK_NO_DAEMON, by CI (a build machine wants no process left
+behind) and by `[daemon] autostart = false`. After an attempt no process tries again for ten
+seconds, so that a daemon that dies at its start is not started over and over. If several daemons
+start at once, the daemon's lock decides which one runs.
 """
 
 from __future__ import annotations
@@ -21,15 +22,15 @@ if TYPE_CHECKING:
     from typing import IO
 
 FIRST_WORDS = "start.log"
-"""The new daemon's stderr: what it says before it has a log, and what a crash says."""
+"""The file with the new daemon's stderr: output before it has a log, and crash output."""
 _PROBE_S = 0.02
 
 _children: list[int] = []
-"""Daemons we started; each is waited for once it has ended, or it would stay a zombie."""
+"""Pids of daemons started by this process. Ended ones are reaped, or they would stay zombies."""
 
 
 def veto() -> str:
-    """Why no daemon may start by itself: one phrase, "" if it may."""
+    """Return why no daemon may be started automatically, as one phrase; "" if one may."""
     if os.environ.get("TRISEEK_NO_DAEMON"):
         return "TRISEEK_NO_DAEMON is set"
     if os.environ.get("CI"):
@@ -37,47 +38,61 @@ def veto() -> str:
     from triseek import config
 
     try:
-        return "" if config.read().autostart else "daemon.autostart is false"
+        return "" if config.read().daemon_autostart else "daemon.autostart is false"
     except errors.InvalidRequest as error:
-        return str(error)  # whoever runs the daemon hears of it; a search goes on
+        return str(error)  # `triseek daemon run` reports it; a search goes on
 
 
-def behind() -> bool:
-    """Start a daemon if one may start by itself, and do not wait; whether one was started.
+def behind(again_s: float = AGAIN_S) -> bool:
+    """Start a daemon if allowed, without waiting for it; return whether one was started.
 
-    Only after `ipc.address.Absent`: `Forbidden` is no reason to start anything. Never raises.
+    Call it only after `ipc.address.Absent`: `Forbidden` is no reason to start one. Never raises.
+
+    again_s: Minimum seconds since the last attempt; fewer if that daemon is known to have run.
     """
     if veto():
         return False
     try:
         folder.ensure()
-        return _claim() and start() > 0
+        return _claim(again_s) and start() > 0
     except (OSError, errors.TriseekError):
-        return False  # a read-only home: the search has its answer without a daemon
+        return False  # a read-only home, say: the search works without a daemon
+
+
+def ensure(timeout_s: float) -> bool:
+    """Start a daemon if none runs and one may; return whether one accepts connections."""
+    try:
+        address.connect(timeout_s).close()
+    except address.Absent:
+        return behind() and wait_until_ready(timeout_s)
+    except (address.Unreached, OSError):
+        return False
+    return True
 
 
 def start(words: tuple[str, ...] = ()) -> int:
-    """Start a daemon because somebody asked for it; its pid. Whether it lives is not known yet.
+    """Start a daemon on explicit request and return its pid. It may still fail to come up.
 
     Args:
-        words: more words for `triseek daemon run`.
+        words: further arguments of `triseek daemon run`.
 
     Raises:
-        StateUnwritable: the daemon's folder is not to be used.
+        StateUnwritable: the daemon's folder cannot be used.
         OSError: the process cannot be started.
     """
     where = folder.ensure()
     _reap()
-    with open(os.path.join(where, FIRST_WORDS), "wb", opener=_private) as said:
-        return _detached(("-m", "triseek", "daemon", "run", *words), said)
+    with open(os.path.join(where, FIRST_WORDS), "wb", opener=_private) as stderr:
+        return _detached(("-m", "triseek", "daemon", "run", *words), stderr)
 
 
 def wait_until_ready(timeout_s: float, pid: int = 0) -> bool:
-    """Wait until a daemon takes connections; whether one does.
+    """Wait until a daemon accepts connections; return whether one does.
 
     Args:
         timeout_s: the longest wait.
-        pid: a daemon of our own; that it has ended, and no other is about to listen, ends the wait.
+        pid: a daemon that this process started. The wait also stops when it has ended and no other
+            daemon is about to listen.
     """
     until = time.monotonic() + timeout_s
     while True:
@@ -96,10 +111,10 @@ def wait_until_ready(timeout_s: float, pid: int = 0) -> bool:
 
 
 def replace(timeout_s: float = 10.0) -> bool:
-    """End a daemon of another version and start this version's; whether one of ours runs now.
+    """Replace a daemon of another version; return whether one of this version runs now.
 
-    Two versions used in turn would end each other's daemon with every search: the ten seconds
-    between attempts count here too. Never raises.
+    Two versions used in turn would end each other's daemon with every search, so the ten seconds
+    between attempts apply here too. Never raises.
     """
     if veto():
         return False
@@ -107,9 +122,9 @@ def replace(timeout_s: float = 10.0) -> bool:
         folder.ensure()
         if not _claim():
             return False
-        with contextlib.suppress(errors.DaemonUnreachable):  # it may have ended by itself
+        with contextlib.suppress(errors.DaemonUnreachable):  # it may have ended in the meantime
             if client.ask("ping", timeout_s=timeout_s).get("version") == __version__:
-                return True  # somebody else was quicker
+                return True  # another process has replaced it already
             client.ask("shutdown", timeout_s=timeout_s)
         return lock.wait_until_free(timeout_s) and start() > 0
     except (OSError, errors.TriseekError):
@@ -117,9 +132,9 @@ def replace(timeout_s: float = 10.0) -> bool:
 
 
 def replace_behind() -> None:
-    """`replace` in a process of its own, and do not wait. Never raises.
+    """Run `replace` in a separate process without waiting for it. Never raises.
 
-    The old daemon may take seconds to finish its requests; who waits for us has the answer.
+    The old daemon may take seconds to finish its requests; our caller must not wait for that.
     """
     if veto():
         return
@@ -128,7 +143,7 @@ def replace_behind() -> None:
 
 
 def first_words() -> str:
-    """What the daemon started last said on its way: its last line, "" for nothing."""
+    """Return the last line that the last started daemon wrote to stderr; "" if there is none."""
     try:
         with open(os.path.join(paths.daemon(), FIRST_WORDS), encoding="utf-8") as file:
             lines = file.read(1 << 16).strip().splitlines()
@@ -137,15 +152,15 @@ def first_words() -> str:
     return lines[-1] if lines else ""
 
 
-def _claim() -> bool:
-    """Whether this process may try now: the last attempt, by anybody, is long enough ago."""
+def _claim(again_s: float = AGAIN_S) -> bool:
+    """Claim an attempt for this process; return False if the last one by anybody is too recent."""
     descriptor = os.open(os.path.join(paths.daemon(), STAMP), os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        # The first attempt finds an empty file; the byte and the time are written under a lock.
+        # At the first attempt the file is empty; byte and time are written under a lock.
         if not lock.try_exclusively(descriptor):
             return False
-        found = os.fstat(descriptor)
-        if found.st_size and abs(time.time() - found.st_mtime) < AGAIN_S:
+        status = os.fstat(descriptor)
+        if status.st_size and abs(time.time() - status.st_mtime) < again_s:
             return False
         os.pwrite(descriptor, b"*", 0)
         os.utime(descriptor)
@@ -154,8 +169,10 @@ def _claim() -> bool:
         os.close(descriptor)
 
 
-def _detached(arguments: tuple[str, ...], said: IO[bytes] | None = None) -> int:
-    """Start a Python that has nothing to do with us any more, its stderr in `said`; its pid.
+def _detached(arguments: tuple[str, ...], stderr: IO[bytes] | None = None) -> int:
+    """Start a Python interpreter detached from this process, and return its pid.
+
+    Its stderr goes to `stderr`, if given.
 
     Raises:
         OSError: the process cannot be started.
@@ -164,26 +181,25 @@ def _detached(arguments: tuple[str, ...], said: IO[bytes] | None = None) -> int:
 
     child = subprocess.Popen(
         [sys.executable, "-P", *arguments],
-        cwd="/" if os.name == "posix" else None,  # hold no folder of the user's
+        cwd="/" if os.name == "posix" else None,  # do not keep a folder of the user busy
         env=_environment(),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
-        stderr=said or subprocess.DEVNULL,
-        close_fds=True,  # an agent waits for the end of pipes it gave us
+        stderr=stderr or subprocess.DEVNULL,
+        close_fds=True,  # an agent waits until pipes that we inherited are closed
         start_new_session=True,  # Ctrl-C in the terminal is not for the daemon
     )
     _children.append(child.pid)
-    child.returncode = 0  # its end is not this object's business, and not worth a warning
+    child.returncode = 0  # `_reap` waits for it; avoids the warning of Popen
     return child.pid
 
 
 def _environment() -> dict[str, str]:
-    """Ours, with what is relative to our folder made absolute, and this very package in reach."""
+    """Return our environment with relative paths made absolute and this package on PYTHONPATH."""
     environ = {**os.environ, "TRISEEK_HOME": paths.home()}
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    places = [os.path.abspath(place) for place in environ.get("PYTHONPATH", "").split(os.pathsep)]
-    if not environ.get("PYTHONPATH"):
-        places = []
+    inherited = environ.get("PYTHONPATH")
+    places = [*map(os.path.abspath, inherited.split(os.pathsep))] if inherited else []
     if os.path.basename(package) not in ("site-packages", "dist-packages"):
         places = [package, *(place for place in places if place != package)]
     if places:
@@ -196,7 +212,7 @@ def _private(path: str, flags: int) -> int:
 
 
 def _reap() -> None:
-    """Forget the daemons of ours that have ended."""
+    """Reap the daemons that this process started and that have ended."""
     for pid in _children[:]:
         try:
             ended = os.waitpid(pid, os.WNOHANG)[0] == pid

@@ -1,16 +1,16 @@
 """Frames between a client and the daemon: four bytes of length, big-endian, then the payload.
 
-The first byte of a payload says what it is:
+The first byte of a payload gives its kind:
 
     {   a JSON object in UTF-8: a request, or the answer to one
     1   bytes for standard output follow
     2   bytes for standard error follow
     =   a decimal exit status: the end of a text answer
-    -   declined, with a reason word; only before any 1 or 2: the client does the work itself
+    -   declined, with a reason; only before any 1 or 2: the client does the work itself
     #   the token of a connection by TCP, before its first request
 
-An empty payload is no frame. docs/reference/protocol.md has the verbs. This module is on the fast
-path: it imports nothing but what the interpreter has in itself.
+A payload is never empty. docs/reference/protocol.md lists the verbs. This module is on the fast
+path: it imports only built-in modules.
 """
 
 from __future__ import annotations
@@ -25,38 +25,38 @@ if TYPE_CHECKING:
     Socket = _plain | _full.socket
 
 PROTOCOL = 1
-"""Counts up when a frame changes its meaning."""
+"""Version of the protocol; incremented when a frame changes its meaning."""
 REQUEST_LIMIT = 1 << 20
-"""Bytes of the largest request."""
+"""Size limit of a request in bytes."""
 PIECE_LIMIT = 256 << 10
-"""Bytes of the largest piece of a text answer, its first byte not counted."""
+"""Size limit of one piece of a text answer in bytes, its first byte not counted."""
 ANSWER_LIMIT = 64 << 20
-"""Bytes of the largest JSON answer a client takes."""
+"""Size limit of the JSON answer that a client accepts, in bytes."""
 HEAD = 4
-"""Bytes of the length."""
+"""Size of the length prefix in bytes."""
 
 OBJECT, OUT, ERR, END, DECLINED, TOKEN = b"{12=-#"
 
 
 class BadFrame(Exception):
-    """What came is no frame: the connection is of no more use."""
+    """The received bytes are no frame; the connection cannot be used any more."""
 
 
 class TooLarge(BadFrame):
-    """A length above the limit, or of zero; also what HTTP looks like."""
+    """The length is zero or above the limit; an HTTP request looks like that, too."""
 
 
 class CutShort(BadFrame):
-    """The other end left in the middle of a frame."""
+    """The peer closed the connection in the middle of a frame."""
 
 
 def pack(payload: bytes) -> bytes:
-    """The frame that carries a payload."""
+    """Return the frame that carries a payload."""
     return len(payload).to_bytes(HEAD, "big") + payload
 
 
 def unpack(data: bytes, limit: int) -> tuple[bytes, bytes] | None:
-    """The first payload in `data` and what follows it; None while the frame is not whole.
+    """Return the first payload in `data` and the bytes after it; None while it is incomplete.
 
     Raises:
         TooLarge: the length is above `limit`, or zero.
@@ -68,12 +68,12 @@ def unpack(data: bytes, limit: int) -> tuple[bytes, bytes] | None:
 
 
 def send(sock: Socket, payload: bytes) -> None:
-    """Send one frame, waiting as long as the socket does."""
+    """Send one frame, subject to the socket's time-out."""
     sock.sendall(pack(payload))
 
 
 def send_piece(sock: Socket, kind: int, data: bytes | memoryview) -> None:
-    """Send bytes for one stream (`OUT` or `ERR`), in pieces of `PIECE_LIMIT`."""
+    """Send bytes for one stream (`OUT` or `ERR`) in pieces of at most `PIECE_LIMIT` bytes."""
     view = memoryview(data)
     for start in range(0, len(view), PIECE_LIMIT):
         piece = view[start : start + PIECE_LIMIT]
@@ -84,16 +84,16 @@ def send_piece(sock: Socket, kind: int, data: bytes | memoryview) -> None:
 def receive(
     sock: Socket, limit: int, *, gap_s: float | None = None, whole_s: float | None = None
 ) -> bytes:
-    """The next payload; b"" if the other end closed the connection between frames.
+    """Return the next payload; b"" if the peer closed the connection between frames.
 
-    The first byte is waited for as long as the socket's own time-out says.
+    The socket's own time-out applies to the first byte.
 
     Args:
         sock: a connected socket.
-        limit: bytes of the largest payload.
-        gap_s: seconds between bytes of a frame that has begun; None leaves the socket's time-out.
-        whole_s: seconds from a frame's first byte to its last; without this, somebody who sends
-            a byte now and then would hold the connection for days.
+        limit: size limit of the payload in bytes.
+        gap_s: seconds between bytes of a frame that has begun; None keeps the socket's time-out.
+        whole_s: seconds from a frame's first byte to its last; without it, a peer that sends a
+            byte now and then could hold the connection for days.
 
     Raises:
         BadFrame: a length above the limit, or the end of the stream within a frame.
@@ -120,7 +120,7 @@ def _size(head: bytes, limit: int) -> int:
 def _exactly(sock: Socket, size: int, until: float | None) -> bytes:
     data = sock.recv(size)
     if len(data) == size:
-        return data  # nearly always: one call, no copy
+        return data  # the usual case: one call, no copy
     parts, missing = [data], size - len(data)
     while data and missing:
         if until is not None and monotonic() > until:

@@ -1,1 +1,1 @@
-"""Compiled loops over plain arrays: they know no Python objects and, but for fetch, no files."""
+"""Compiled loops over plain arrays. They use no Python objects; only `fetch` opens files."""

@@ -1,11 +1,11 @@
-"""Where compiled kernels are kept, and whether they are there yet; needs no numba to say so.
+"""The cache folder of compiled kernels, and whether it is complete. Does not import numba.
 
 Numba stamps a cached kernel with the source of its own file only, so a kernel that calls one in
-another file would outlive a change there. The folder's name therefore carries a digest of this
-whole package, of the numba that compiles it and of the processor it compiles for: any of these
-changing starts a fresh folder. A marker file is written once every kernel has been compiled, so
-a search can tell in a millisecond that it would have to wait for the compiler, and take another
-road instead.
+another file would outlive a change there. Therefore the folder's name carries a digest of this
+whole package, of the numba that compiles it and of the processor it compiles for: a change of any
+of these starts a new folder. A marker file is written when all kernels have been compiled, so a
+search can tell in a millisecond that it would have to wait for the compiler, and use another
+backend instead.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 _MARKER = "READY"
 _trusted: set[str] = set()
-"""Folders that have been looked at: nobody else can have changed them since."""
+"""Folders already checked: no other user can have changed them since."""
 _loaded: set[str] = set()
-"""Folders whose kernels this process has loaded or compiled, whether they can be kept or not."""
+"""Folders whose kernels this process has loaded or compiled, whether stored or not."""
 
 
 @functools.cache
 def digest() -> str:
-    """Name of this build of the kernels: 16 hexadecimal digits."""
+    """Return the digest that identifies this build of the kernels: 16 hexadecimal digits."""
     state = hashlib.blake2b(digest_size=8)
     for source in sorted(Path(__file__).parent.glob("*.py")):
         state.update(source.name.encode())
@@ -45,33 +45,33 @@ def digest() -> str:
 
 @functools.cache
 def directory() -> str:
-    """Numba's cache folder for these kernels."""
+    """Return numba's cache folder for these kernels."""
     return os.environ.get("NUMBA_CACHE_DIR") or paths.kernel_cache(digest())
 
 
 def is_ready() -> bool:
-    """Whether kernels can be had without waiting for a compiler."""
+    """Return whether kernels can be used without waiting for the compiler."""
     jit_is_off = os.environ.get("NUMBA_DISABLE_JIT", "0") not in {"", "0"}
     return jit_is_off or directory() in _loaded or is_kept()
 
 
 def is_kept() -> bool:
-    """Whether every kernel has been compiled here before, so that loading takes no compiler.
+    """Return whether the folder holds all kernels compiled, so that loading needs no compiler.
 
-    Root may have compiled them; what anybody else could have written is not loaded.
+    Root may have compiled them. Files that any other user could have written are not loaded.
     """
-    # Not Path.exists, which raises where the state folder may not be looked into.
+    # Path.exists would raise if the state folder may not be searched.
     marker = os.path.join(directory(), _marker())  # noqa: PTH118
     return os.path.exists(marker) and distrust() is None  # noqa: PTH110
 
 
 def is_writable() -> bool:
-    """Whether numba may write here, and load what lies here."""
+    """Return whether numba may write to the folder and load kernels from it."""
     return _may_write(directory()) and distrust() is None
 
 
 def distrust() -> private.Untrusted | None:
-    """Why kernels are not loaded from here: loading one runs what its file holds."""
+    """Return why kernels must not be loaded from the folder, if so: loading one runs its code."""
     folder = directory()
     if folder in _trusted:
         return None
@@ -83,9 +83,9 @@ def distrust() -> private.Untrusted | None:
 
 
 def _foreign(folder: str) -> private.Untrusted | None:
-    """The first file or folder below this one that another user owns.
+    """Return the first entry below a folder that is not trusted: another user's, or a link.
 
-    It may have been put there while the folder was open to others.
+    It may have been placed there while the folder was open to others.
     """
     try:
         with os.scandir(folder) as entries:
@@ -98,22 +98,22 @@ def _foreign(folder: str) -> private.Untrusted | None:
                 if trouble is not None:
                     return trouble
     except OSError:
-        return None  # what cannot be looked at cannot be loaded
+        return None  # a folder that cannot be read cannot be loaded from
     return None
 
 
 def make() -> None:
-    """Make the folder if it is not there; one that is there keeps its mode, and its mistrust.
+    """Create the folder if it does not exist. An existing one keeps its mode, trusted or not.
 
     Raises:
-        OSError: it cannot be made, or not safely.
+        OSError: it cannot be created, or not safely.
     """
     if not os.path.isdir(directory()):  # noqa: PTH112 - as above
         private.make(directory())
 
 
 def can_be_kept() -> bool:
-    """Whether compiled kernels can be written here, or in a folder that is yet to be made."""
+    """Return whether compiled kernels can be stored in the folder, which need not exist yet."""
     folder = Path(directory())
     existing = next((path for path in (folder, *folder.parents) if os.path.exists(path)), folder)  # noqa: PTH110
     return _may_write(os.fspath(existing)) and distrust() is None
@@ -125,12 +125,12 @@ def _may_write(folder: str) -> bool:
 
 
 def mark_loaded() -> None:
-    """Say that this process has every kernel in memory, so that no search in it waits."""
+    """Record that this process has all kernels in memory, so that no search in it waits."""
     _loaded.add(directory())
 
 
 def mark_ready() -> None:
-    """Say that every kernel has been compiled; silent where nothing can be written."""
+    """Write the marker that all kernels have been compiled. A write error is ignored."""
     try:
         make()
         if distrust() is None:
@@ -140,16 +140,16 @@ def mark_ready() -> None:
 
 
 def _marker() -> str:
-    """Name of the marker: for these sources, where they are and as old as they are."""
+    """Return the marker's name, which depends on the sources and their paths and times."""
     return f"{_MARKER}-{digest()}-{_installation()}"
 
 
 @functools.cache
 def _installation() -> str:
-    """The sources' places and times, as 16 hexadecimal digits.
+    """Return a digest of the sources' paths, times and sizes: 16 hexadecimal digits.
 
-    Numba keeps what it compiled by path and modification time: for another installation of the
-    same sources, or the same one installed anew, it compiles again.
+    Numba's cache is keyed by path and modification time: for another installation of the same
+    sources, or after a reinstallation, it compiles again.
     """
     state = hashlib.blake2b(digest_size=8)
     for source in sorted(Path(__file__).parent.glob("*.py")):
@@ -167,9 +167,9 @@ def _numba_stamp() -> bytes:
 
 
 def _processor() -> bytes:
-    """The processor's name and features; numba recompiles when these change."""
+    """Return the processor's name and features; numba recompiles if these change."""
     try:
-        with open("/proc/cpuinfo", "rb") as info:  # noqa: PTH123 - not a user's file
+        with open("/proc/cpuinfo", "rb") as info:  # noqa: PTH123 - a path in /proc
             first = info.read(8192).split(b"\n\n")[0].splitlines()
     except OSError:
         return f"{platform.machine()} {platform.processor()}".encode()
@@ -179,7 +179,7 @@ def _processor() -> bytes:
 
 @contextlib.contextmanager
 def exclusive() -> Iterator[None]:
-    """Be the only process that compiles into this folder; others wait for it to be done."""
+    """Hold the folder's lock, so that one process at a time compiles into it; others wait."""
     try:
         import fcntl
 
@@ -187,7 +187,7 @@ def exclusive() -> Iterator[None]:
         if distrust() is not None:
             raise PermissionError
         lock = os.fdopen(os.open(Path(directory()) / "lock", os.O_RDWR | os.O_CREAT, 0o600), "w")
-    except (ImportError, OSError):  # no locks here, or nothing can be written: compile alone
+    except (ImportError, OSError):  # no locks, or the folder cannot be written: use no lock
         yield
         return
     with lock:

@@ -1,10 +1,10 @@
 """Read files and ranges of files into one arena, without the GIL; only these kernels touch files.
 
-Paths come as one blob, relative to a directory's descriptor: name i is
-names[starts[i] : starts[i + 1]], without a terminator (an Arrow column of names as it is mapped).
-A big arena costs page faults and cache (engine.md §3), so callers keep it near 1 MiB and call
+Paths are passed as one blob, relative to a directory's descriptor: name i is
+names[starts[i] : starts[i + 1]], without a terminator (like a mapped Arrow column of names).
+A large arena costs page faults and cache (engine.md §3), so callers keep it near 1 MiB and call
 often. Files are opened read-only and non-blocking (a FIFO must not hang a search) and never
-mapped: a file cut short under a mapping kills the process, a short read is only a short read.
+mapped: truncating a mapped file kills the process, where a read is only short.
 
 Only Linux has `statx`; elsewhere `is_available()` is false and callers read through Python.
 """
@@ -17,7 +17,7 @@ import functools
 import os
 import stat as stat_module
 import sys
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numba
 
@@ -27,7 +27,7 @@ from triseek.kernels.jit import (
     I64,
     I64S,
     I64S_OUT,
-    F,
+    inlined,
     is_compiled,
     kernel,
 )
@@ -40,24 +40,24 @@ STAT_BYTES = 256
 """Size of the operating system's `struct statx`."""
 
 NAME_BYTES = 4096
-"""Longest name that one call can open, its NUL included; longer ones fail here."""
+"""Longest name that one call can open, including its NUL; longer ones fail here."""
 
 SCRATCH_BYTES = STAT_BYTES + 8 + NAME_BYTES
-"""Size of the scratch array every function here wants: a stat, an empty name, a name."""
+"""Size of the scratch array that all functions here need: a stat, an empty name, a name."""
 
 # Slots of a stat row, int64 each.
-STAT_OK = 0  # 1 when the file is there and regular, else 0
+STAT_OK = 0  # 1 if the file exists and is regular, else 0
 STAT_SIZE = 1  # bytes
 STAT_MTIME = 2  # nanoseconds since the epoch
 STAT_CTIME = 3  # nanoseconds since the epoch
 STAT_INODE = 4
 STAT_KIND = 5  # S_IFMT bits of the mode
-STAT_LINKS = 6  # names the file has; through another one it can be edited unseen by a watcher
+STAT_LINKS = 6  # number of names; a watcher does not see writes through another name
 STAT_SLOTS = 7
 
-# A link in the place of a listed file is not that file, wherever it leads.
+# A link that replaced a listed file is not that file, wherever it leads.
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOCTTY
-# A folder only to look names up in: it need not be readable, and a link to one is none.
+# A folder is opened only to look names up in it: it need not be readable, and must not be a link.
 _FOLDER_FLAGS = (
     getattr(os, "O_PATH", os.O_RDONLY)
     | os.O_DIRECTORY
@@ -66,7 +66,7 @@ _FOLDER_FLAGS = (
 )
 _AT_EMPTY_PATH = 0x1000
 _AT_SYMLINK_NOFOLLOW = 0x100
-_STATX_WANTED = 0x3C5  # type, links, times of modification and change, inode, size: a row
+_STATX_WANTED = 0x3C5  # type, links, modification and change time, inode, size
 _S_IFMT = 0o170000
 _S_IFREG = 0o100000
 
@@ -76,25 +76,16 @@ TOO_BIG = -2  # does not fit the whole arena: read it in chunks
 NOT_REGULAR = -3  # a directory, a socket, a device
 
 
-def inlined(function: F) -> F:
-    """For parts of kernels that are called for every file: they become part of what calls them.
-
-    They have no signature. As kernels of their own they made a sweep 10 % slower, in handing
-    over arrays.
-    """
-    return cast("F", numba.njit(nogil=True, forceinline=True)(function))
-
-
 @functools.cache
 def is_available() -> bool:
-    """Whether these kernels can run here: compiled, on Linux, with `statx` in the C library."""
+    """Return whether these kernels can run: compiled, on Linux, with `statx` in the C library."""
     if not (is_compiled() and sys.platform == "linux"):
         return False
     return hasattr(ctypes.CDLL(None), "statx")
 
 
 def stat_row(stat: os.stat_result) -> list[int]:
-    """A Python stat result as the kernels here write their rows."""
+    """Return a Python stat result in the row format of these kernels."""
     kind = stat_module.S_IFMT(stat.st_mode)
     regular = int(kind == stat_module.S_IFREG)
     times = (stat.st_mtime_ns, stat.st_ctime_ns)
@@ -102,7 +93,7 @@ def stat_row(stat: os.stat_result) -> list[int]:
 
 
 def stat_slowly(directory: int, name: bytes) -> list[int]:
-    """The stat row of one name by Python's own call; zeros when there is nothing."""
+    """Return the stat row of one name, by Python's `os.stat`; zeros if it fails."""
     try:
         return stat_row(os.stat(name or b".", dir_fd=directory, follow_symlinks=False))
     except OSError as error:
@@ -112,7 +103,7 @@ def stat_slowly(directory: int, name: bytes) -> list[int]:
 
 
 def _stat_far(directory: int, name: bytes) -> list[int]:
-    """The same of a name longer than one call may be, from the folder half way down."""
+    """Return the stat row of a name too long for one call, relative to a folder half way down."""
     folders = name.split(b"/")
     half = len(folders) // 2
     try:
@@ -147,7 +138,7 @@ def stat_one(
 ) -> int:
     """Stat the name at address `name` below `directory`; fill out[at : at + STAT_SLOTS].
 
-    scratch: uint8[SCRATCH_BYTES]. out: int64. Returns 1 when the call succeeded.
+    scratch: uint8[SCRATCH_BYTES]. out: int64. Returns 1 if the call succeeded, else 0.
     """
     status = c_statx(directory, name, flags, _STATX_WANTED, scratch.ctypes.data)
     for i in range(STAT_SLOTS):
@@ -167,7 +158,7 @@ def stat_one(
 
 @inlined
 def _terminated(names: np.ndarray, begin: int, end: int, scratch: np.ndarray) -> int:
-    """Put names[begin:end] and a NUL into the scratch array; its address, or 0 if too long."""
+    """Copy names[begin:end] and a NUL to the scratch array; return its address, 0 if too long."""
     length = end - begin
     at = STAT_BYTES + 8
     if length >= NAME_BYTES:
@@ -180,7 +171,7 @@ def _terminated(names: np.ndarray, begin: int, end: int, scratch: np.ndarray) ->
 
 @inlined
 def _name(names: np.ndarray, starts: np.ndarray, i: int, scratch: np.ndarray) -> int:
-    """The same of name i."""
+    """Copy name i and a NUL to the scratch array; return its address, or 0 if it is too long."""
     return _terminated(names, starts[i], starts[i + 1], scratch)
 
 
@@ -196,8 +187,8 @@ def stat_name(
 ) -> int:
     """Stat names[begin:end] below `directory`, not following a link; the row goes to out[at:].
 
-    An empty name is `directory` itself. Returns 1 when the call succeeded; a name too long for one
-    call reads as absent.
+    An empty name is `directory` itself. Returns 1 if the call succeeded; a name too long for one
+    call counts as absent.
     """
     name = _terminated(names, begin, end, scratch)
     if name == 0:
@@ -214,7 +205,7 @@ def open_folder(
 ) -> int:
     """Open the folder names[begin:end] below `directory` to look names up in it.
 
-    Its descriptor, or negative: also for a link, wherever it leads. `close_folder` closes it.
+    Returns its descriptor, or a negative number, also for a link. `close_folder` closes it.
     """
     name = _terminated(names, begin, end, scratch)
     if name == 0:
@@ -224,7 +215,7 @@ def open_folder(
 
 @kernel(I64, I64)
 def close_folder(descriptor: int) -> int:
-    """Close what `open_folder` opened."""
+    """Close a descriptor from `open_folder`."""
     return numba.int64(c_close(descriptor))
 
 
@@ -241,7 +232,7 @@ def stat_many(
     """Stat names first..last-1, not following links, into rows of `out`; "" is the directory.
 
     names: uint8, starts: int64[n + 1]. scratch: uint8[SCRATCH_BYTES]. out: int64[(last - first)
-    * STAT_SLOTS]. Returns how many calls succeeded; a name too long for one call reads as absent.
+    * STAT_SLOTS]. Returns how many calls succeeded; a name too long for one call counts as absent.
     """
     done = 0
     for i in range(first, last):
@@ -260,7 +251,7 @@ def open_stat(
     stats: np.ndarray,
     at: int,
 ) -> int:
-    """Open name i and fill stats[at : at + STAT_SLOTS]; its descriptor, or negative."""
+    """Open name i and fill stats[at : at + STAT_SLOTS]; return its descriptor, or a negative."""
     for slot in range(STAT_SLOTS):
         stats[at + slot] = 0
     name = _name(names, starts, i, scratch)
@@ -275,7 +266,7 @@ def open_stat(
 
 @kernel(I64, I64, I64, I64, I64)
 def read_range(descriptor: int, target: int, room: int, offset: int) -> int:
-    """Read up to `room` bytes at `offset` to address `target`; bytes read, or FAILED."""
+    """Read up to `room` bytes at `offset` to address `target`; return the bytes read, or FAILED."""
     got = 0
     while got < room:
         n = c_pread(descriptor, target + got, room - got, offset + got)
@@ -303,9 +294,9 @@ def read_files(
     """Read whole files first..last-1 into the arena, one after the other, until it is full.
 
     names, starts: as for `stat_many`. stats: int64, a row per file, taken before the file was
-    read, so that a change during the read shows as a difference later. begins: int64, where in
-    the arena a file stands. lengths: int64, its bytes, or FAILED, TOO_BIG, NOT_REGULAR. Row 0 of
-    each is file `first`. Returns the number of the first file that was not taken.
+    read, so that a change during the read shows as a difference later. begins: int64, the start of
+    each file in the arena. lengths: int64, its bytes, or FAILED, TOO_BIG, NOT_REGULAR. Row 0 of
+    each is file `first`. Returns the number of the first file that was not processed.
     """
     used = 0
     for i in range(first, last):
@@ -327,7 +318,7 @@ def read_files(
                 return i
             lengths[row] = TOO_BIG
             continue
-        # All the room is offered, not the size just read: a file that grew meanwhile shows.
+        # Read into all the room, not just `size` bytes, to notice a file that grew meanwhile.
         got = read_range(descriptor, arena.ctypes.data + used, room, 0)
         c_close(descriptor)
         if got == room:

@@ -1,8 +1,8 @@
-"""From block → trigrams to trigram → blocks, by counting sort.
+"""Inversion of block → trigrams to trigram → blocks, by counting sort.
 
-Pairs come block by block, so a stable scatter by trigram leaves each list of blocks rising:
-count, prefix sum, scatter, never a comparison. Measured on the Linux tree: 2.6 thread-seconds
-for 128 million pairs.
+Pairs are in block order, so a stable scatter by trigram leaves each list of blocks ascending:
+count, prefix sum, scatter, without comparisons. Measured on the Linux tree: 2.6 thread-seconds for
+128 million pairs.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from triseek.kernels.jit import BYTES_OUT, I64, U32S, U32S_OUT, U64S, U64S_OUT, kernel
+from triseek.kernels.postings import write_step
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,10 +22,10 @@ TRIGRAMS = 1 << 24
 def count(
     pairs: np.ndarray, used: int, counts: np.ndarray, trigrams: np.ndarray, frequency: np.ndarray
 ) -> int:
-    """List the distinct trigrams of pairs[:used] in rising order, with how many blocks have each.
+    """List the distinct trigrams of pairs[:used] in ascending order, with their numbers of blocks.
 
-    pairs: uint32. counts: uint32[TRIGRAMS], all zero before; afterwards counts[t] is where the
-    list of t begins among the scattered pairs. trigrams, frequency: uint32, room for min(used,
+    pairs: uint32. counts: uint32[TRIGRAMS], all zero before; afterwards counts[t] is the start of
+    the list of t in the scattered pairs. trigrams, frequency: uint32, out, room for min(used,
     TRIGRAMS). Returns the number of distinct trigrams.
     """
     for i in range(used):
@@ -49,7 +50,8 @@ def scatter(
     """Write each pair's block number to its trigram's list.
 
     pairs, block_pairs: as `blocks.extract` fills them. counts: uint32[TRIGRAMS] from `count`;
-    moved on as lists fill. out: uint32[len of pairs]. Returns the pairs written.
+    each is advanced as its list fills. out: uint32[len of pairs]. Returns the number of pairs
+    written.
     """
     i = 0
     for block in range(blocks):
@@ -63,9 +65,8 @@ def scatter(
     return i
 
 
-@kernel(I64, U32S, U32S, I64, U32S, U64S_OUT, U32S_OUT, U32S_OUT, BYTES_OUT)
+@kernel(I64, U32S, I64, U32S, U64S_OUT, U32S_OUT, U32S_OUT, BYTES_OUT)
 def encode_lists(
-    trigrams: np.ndarray,  # noqa: ARG001 - a batch's columns stay together
     frequency: np.ndarray,
     distinct: int,
     blocks: np.ndarray,
@@ -74,13 +75,13 @@ def encode_lists(
     lasts: np.ndarray,
     out: np.ndarray,
 ) -> int:
-    """Encode each list as varints of the steps between its blocks; its first block stands apart.
+    """Encode each list as varints of the steps between its blocks, without its first block.
 
-    blocks: uint32, the lists one after the other. offsets: uint64[distinct + 1], where each
-    list's bytes begin in `out`. firsts, lasts: uint32, a list's first and last block. out:
+    blocks: uint32, the lists one after the other. offsets: uint64[distinct + 1], out, the start of
+    each list in `out`. firsts, lasts: uint32, out, the first and last block of each list. out:
     uint8, 5 bytes for each element of `blocks` are always enough. Returns the bytes written.
 
-    Keeping the first block apart lets `join` shift a whole batch by rewriting one varint.
+    With the first block stored separately, `join` can renumber a list by writing one varint.
     """
     at = 0
     i = 0
@@ -91,12 +92,7 @@ def encode_lists(
         for j in range(i + 1, i + frequency[k]):
             step = blocks[j] - previous
             previous = blocks[j]
-            while step >= 128:
-                out[at] = (step & 127) | 128
-                at += 1
-                step >>= 7
-            out[at] = step
-            at += 1
+            at = write_step(out, at, step)
         lasts[k] = previous
         i += frequency[k]
     offsets[distinct] = at
@@ -105,7 +101,7 @@ def encode_lists(
 
 @kernel(I64, U32S, I64, U32S_OUT)
 def clear(trigrams: np.ndarray, distinct: int, counts: np.ndarray) -> int:
-    """Set counts back to zero for the trigrams listed; returns their number."""
+    """Reset the counts of the listed trigrams to zero; return their number."""
     for k in range(distinct):
         counts[trigrams[k]] = 0
     return distinct

@@ -1,22 +1,27 @@
-"""The one decorator every kernel wears; the only module that imports numba.
+"""The decorator of all kernels, the numba setup behind it, and compiling all ahead of time.
 
-Importing a kernel loads it from the cache, or compiles it: ask `kernels.cache.is_ready()` first
-wherever somebody is waiting. Argument types are declared, so no search ever compiles a second
-version; array types are declared read-only where a kernel only reads, because mapped columns
-are read-only and numba holds that for part of the type (pynndescent's signatures are the model).
+Importing a kernel loads it from the cache or compiles it: where a user is waiting, check
+`kernels.cache.is_ready()` first. Argument types are declared, so no search ever compiles a second
+version. Array types are declared read-only where a kernel only reads, because mapped columns are
+read-only and numba makes that part of the type (pynndescent's signatures are the model).
 """
 
 from __future__ import annotations
 
 import contextlib
+import importlib
 from collections.abc import Callable
-from typing import Literal, TypeAlias, TypeVar, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar, cast
 
 import numba
 from numba.core.caching import UserProvidedCacheLocator
 
 from triseek.kernels import cache
-from triseek.kernels.rows import ROW
+from triseek.kernels.formats import ROW, BlockBuffers, Dfa, LineHits, Needles
+
+if TYPE_CHECKING:
+    from triseek.model.index import Progress
 
 F = TypeVar("F", bound=Callable[..., object])
 Use: TypeAlias = Literal["write", "read", "no"]
@@ -40,13 +45,28 @@ U64S_OUT = _column(numba.uint64, writable=True)
 I64S = _column(numba.int64)
 I64S_OUT = _column(numba.int64, writable=True)
 ROWS_OUT = _column(numba.from_dtype(ROW), writable=True)
+DFA = numba.types.NamedTuple((U32S, U16S, I64, BYTES), Dfa)
+NEEDLES = numba.types.NamedTuple((BYTES, I64S, I64S), Needles)
+LINE_HITS_OUT = numba.types.NamedTuple((U64S_OUT, U64S_OUT, BYTES_OUT), LineHits)
+BLOCKS_OUT = numba.types.NamedTuple(
+    (
+        I64S_OUT, U64S_OUT, U32S_OUT,
+        U32S_OUT, U64S_OUT, U64S_OUT, U32S_OUT, BYTES_OUT, U64S_OUT,
+    ),
+    BlockBuffers,
+)  # fmt: skip
+
+_NOT_KERNELS = {"__init__", "cache", "jit", "formats", "simd"}
 
 REGISTRY: list[Callable[..., object]] = []
-"""Every kernel that has been imported, in import order."""
+"""All imported kernels, in import order."""
 
 
 def _use_cache() -> Use:
-    """Point numba at our cache folder; without a trusted one it compiles for this process only."""
+    """Point numba at the cache folder; return how this process may use it.
+
+    Without a trusted folder numba compiles for this process only.
+    """
     with contextlib.suppress(OSError):
         cache.make()
     use: Use = "no"
@@ -63,10 +83,10 @@ _USE = _use_cache()
 
 
 class ReadOnlyLocator(UserProvidedCacheLocator):  # type: ignore[misc] # numba is untyped
-    """Finds kernels in a folder that may only be read; numba's own locators try to write first."""
+    """Finds kernels in a read-only folder; numba's own locators try to write there first."""
 
     def ensure_cache_path(self) -> None:
-        """Do nothing: what cannot be written need not be tried."""
+        """Do nothing: the folder cannot be written."""
 
 
 def _compiled(signature: object, function: F, options: dict[str, bool]) -> object:
@@ -76,21 +96,20 @@ def _compiled(signature: object, function: F, options: dict[str, bool]) -> objec
     config.CACHE_LOCATOR_CLASSES = f"{__name__}.{ReadOnlyLocator.__name__}"
     try:
         return numba.njit([signature], cache=True, **options)(function)
-    except OSError:  # it was not there after all, and what numba compiled cannot be kept
+    except OSError:  # the kernel was not in the cache, and numba could not store it there
         return numba.njit([signature], **options)(function)
     finally:
         config.CACHE_LOCATOR_CLASSES = before
 
 
 def kernel(result: object, *arguments: object, allocates: bool = False) -> Callable[[F], F]:
-    """Compile a function for these types with the options all kernels share.
+    """Compile a function for these types with the options that all kernels share.
 
     The function keeps its Python signature for readers and type checkers. With
     NUMBA_DISABLE_JIT=1 it stays plain Python, so debuggers and coverage see inside.
 
-    Arrays are not counted as references are: their callers hold them, and an atomic increment
-    for every array of every call was seen to take 7 % of a search. A kernel that makes arrays of
-    its own has to say so.
+    References to arrays are not counted: the callers hold them, and an atomic increment for every
+    array of every call took 7 % of a search. A kernel that creates arrays must set `allocates`.
     """
 
     def compile_(function: F) -> F:
@@ -103,12 +122,47 @@ def kernel(result: object, *arguments: object, allocates: bool = False) -> Calla
     return compile_
 
 
+def inlined(function: F) -> F:
+    """Compile a function as part of the kernels that call it.
+
+    Its types need no declaration, and it may return several values. As separate kernels, what is
+    called for every file made a sweep 10 % slower, because of passing arrays.
+    """
+    compiled = numba.njit(nogil=True, forceinline=True, _nrt=False)(function)
+    return cast("F", compiled)
+
+
 def external(name: str, result: object, *arguments: object) -> Callable[..., int]:
-    """A function of the C library, called by kernels without the GIL; resolved when linked."""
+    """Declare a C library function for kernels. It runs without the GIL; the linker resolves it."""
     signature = cast("Callable[..., object]", result)(*arguments)
     return cast("Callable[..., int]", numba.types.ExternalFunction(name, signature))
 
 
 def is_compiled() -> bool:
-    """Whether kernels run as machine code (not under NUMBA_DISABLE_JIT)."""
+    """Return whether kernels run as machine code (not under NUMBA_DISABLE_JIT)."""
     return not numba.config.DISABLE_JIT
+
+
+def modules() -> list[str]:
+    """Return the names of the modules that hold kernels, in import order; `verify` comes last."""
+    names = {path.stem for path in Path(__file__).parent.glob("*.py")} - _NOT_KERNELS
+    return sorted(names, key=lambda name: (name == "verify", name))
+
+
+def warm(progress: Progress) -> int:
+    """Import, and so compile, all kernels; return their number.
+
+    No search then waits for the compiler. Only one process at a time does this, under a lock:
+    several processes that fill one cache at once are known to crash numba.
+
+    If they cannot be stored (see `cache.can_be_kept`), only this process can use them.
+    """
+    names = modules()
+    with cache.exclusive():
+        for number, name in enumerate(names):
+            progress("compile", number, len(names))
+            importlib.import_module(f"triseek.kernels.{name}")
+        progress("compile", len(names), len(names))
+        cache.mark_ready()
+    cache.mark_loaded()
+    return len(REGISTRY)

@@ -1,7 +1,7 @@
-"""The C library as kernels see it, with a Python twin where machine code is switched off.
+"""C library functions for kernels, with Python equivalents for when compilation is disabled.
 
-Addresses are passed as integers: numba hands out `array.ctypes.data`, and a declared
-`ExternalFunction` is resolved by the JIT linker, works with the cache and holds no GIL.
+Addresses are passed as integers: numba provides `array.ctypes.data`, and a declared
+`ExternalFunction` is resolved by the JIT linker, works with the cache and does not hold the GIL.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ if is_compiled():
 
     @kernel(I64, BYTES, U8, I64, I64)
     def memchr_index(text: np.ndarray, byte: int, begin: int, end: int) -> int:
-        """Index of the first `byte` in text[begin:end], or `end` when there is none.
+        """Return the index of the first `byte` in text[begin:end], or `end` if there is none.
 
-        text: uint8. Runs at memory speed (libc's memchr); bounds are the caller's business.
+        text: uint8. Runs at memory speed (libc's memchr). The caller must check the bounds.
         """
         if begin >= end:
             return end
@@ -50,11 +50,11 @@ if is_compiled():
 else:
 
     def memchr_index(text: np.ndarray, byte: int, begin: int, end: int) -> int:
-        """Twin of the compiled function above."""
+        """Python equivalent of the compiled function above."""
         found = text[begin:end].tobytes().find(bytes((byte,)))
         return end if found < 0 else begin + found
 
     def copy(source: np.ndarray, begin: int, size: int, target: np.ndarray, at: int) -> int:
-        """Twin of the compiled function above."""
+        """Python equivalent of the compiled function above."""
         target[at : at + size] = source[begin : begin + size]
         return size

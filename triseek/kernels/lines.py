@@ -1,4 +1,4 @@
-"""Where lines begin, and how many there are."""
+"""Counting newlines and finding line starts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NEWLINE = numba.uint8(10)
 
 @kernel(I64, BYTES, I64, I64)
 def count_newlines(text: np.ndarray, begin: int, end: int) -> int:
-    """Newlines in text[begin:end]. text: uint8."""
+    """Return the number of newlines in text[begin:end]. text: uint8."""
     total = numba.int64(0)
     at = begin
     while at + simd.WIDTH <= end:
@@ -30,7 +30,7 @@ def count_newlines(text: np.ndarray, begin: int, end: int) -> int:
 
 @kernel(I64, BYTES, I64, I64)
 def line_begin(text: np.ndarray, at: int, floor: int) -> int:
-    """Index of the first byte of the line that holds `at`; `floor` is a line start. text: uint8."""
+    """Return the start of the line that contains `at`; `floor` is a line start. text: uint8."""
     i = at
     while i - simd.WIDTH >= floor:
         mask = simd.equal(text, i - simd.WIDTH, _NEWLINE)

@@ -1,7 +1,8 @@
-"""Find a literal in bytes, by two of its bytes at once.
+"""Literal search: find a needle in bytes by comparing two of its bytes at once.
 
-Where both stand at their places the rest is compared. With the rarest pair that is almost never
-in vain, whatever the needle (`triseek.query.literals.rarest_pair`); `kernels.simd` has the figures.
+Where both bytes match, the whole needle is compared. With the rarest pair of bytes
+(`triseek.query.trigrams.literals.rarest_pair`) almost all of these comparisons succeed, whatever
+the needle; `kernels.simd` has the figures.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _ALL = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 
 @kernel(I64, BYTES, I64, BYTES, I64, I64)
 def _stands(text: np.ndarray, at: int, needles: np.ndarray, first: int, size: int) -> int:
-    """Whether text[at : at + size] is the needle."""
+    """Return 1 if text[at : at + size] is the needle, else 0."""
     for i in range(size):
         if text[at + i] != needles[first + i]:
             return 0
@@ -35,19 +36,19 @@ def find(
     left: int,
     right: int,
 ) -> int:
-    """Index of the needle's first occurrence in text[begin:end], or `end` when there is none.
+    """Return the index of the needle's first occurrence in text[begin:end], or `end` if none.
 
-    text: uint8. The needle is needles[first : first + size] (uint8, size >= 1); `left` and
-    `right` are the indices in it of the two bytes to look for, the same one if it has no other.
+    text: uint8. The needle is needles[first : first + size] (uint8, size >= 1). `left` and
+    `right` are the indices in it of the two bytes to look for; they are equal if it has only one.
     """
     x, y = needles[first + left], needles[first + right]
     at = begin
-    last = end - size - (simd.WIDTH - 1)  # where the last whole step begins
+    last = end - size - (simd.WIDTH - 1)  # start of the last whole step
     keep = _ALL
     if last >= begin:
         while at < last + simd.WIDTH:
             if at > last:
-                # The rest is no whole step: go back to where one fits, and skip what was seen.
+                # The rest is less than a step: go back to `last`, and mask what was compared.
                 keep = _ALL << np.uint64(at - last)
                 at = last
             mask = simd.equal(text, at + left, x) & simd.equal(text, at + right, y) & keep

@@ -1,8 +1,8 @@
-"""Several segments' posting lists into one segment's, block by block renumbered.
+"""Merging the posting lists of several segments into one segment's, with renumbered blocks.
 
-Every input numbers its blocks for itself. Its table `remap` says which number a block has in the
-result, or that it is dropped; the numbers that stay are rising, so no list is ever sorted: lists
-are decoded, renumbered, and merged as two rising runs that lie side by side.
+Each input has its own block numbers. Its table `remap` holds each block's number in the result, or
+`DROPPED`. The remaining numbers are ascending, so no list is ever sorted: lists are decoded,
+renumbered, and merged as two adjacent ascending runs.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ from triseek.kernels.jit import (
     U64S,
     kernel,
 )
+from triseek.kernels.postings import read_step, write_step
 
 if TYPE_CHECKING:
     import numpy as np
 
 DROPPED = (1 << 32) - 1
-"""What `remap` says of a block that the result does not hold."""
+"""The value in `remap` of a block that the result leaves out."""
 
 
 @kernel(I64, BYTES, I64, I64, I64, U32S, I64, U32S_OUT)
@@ -40,26 +41,19 @@ def _renumber(
     place: int,
     out: np.ndarray,
 ) -> int:
-    """Write the new numbers of the list data[begin:end] to out[place:]; how many, or -1.
+    """Write the new numbers of the list data[begin:end] to out[place:]; return how many, or -1.
 
-    -1: the list is damaged, or has not `frequency` numbers; no more than those are written.
+    -1 means that the list is damaged or does not have `frequency` numbers. At most `frequency`
+    numbers are written.
     """
     value = numba.int64(0)
     at = begin
     seen = 0
     kept = place
     while at < end:
-        byte = data[at]
-        at += 1
-        step = numba.int64(byte & 127)
-        shift = 7
-        while byte >= 128:
-            if at >= end or shift > 28:
-                return -1
-            byte = data[at]
-            at += 1
-            step |= numba.int64(byte & 127) << shift
-            shift += 7
+        step, at = read_step(data, at, end)
+        if step < 0:
+            return -1
         value += step
         if value >= remap.size or (step == 0 and seen > 0) or seen >= frequency:
             return -1
@@ -73,10 +67,10 @@ def _renumber(
 
 @kernel(I64, U32S_OUT, I64, I64, I64, U32S_OUT)
 def _merge_runs(numbers: np.ndarray, begin: int, m: int, n: int, scratch: np.ndarray) -> int:
-    """Merge the rising runs of m and n numbers that lie side by side from `begin` on, in place.
+    """Merge two adjacent ascending runs of m and n numbers in place; return 0.
 
-    scratch: uint32, room for m. What is written never overtakes what is still to be read of the
-    second run, whose rest is where it belongs once the first is used up.
+    The first run starts at `begin`. scratch: uint32, room for m. Writing never overtakes reading of
+    the second run. When the first run is used up, the rest of the second is in place already.
     """
     if m == 0 or n == 0 or numbers[begin + m - 1] < numbers[begin + m]:
         return 0
@@ -116,14 +110,14 @@ def gather(
 ) -> int:
     """Add one input's lists begin..end-1 to a stretch of merged lists.
 
-    data: uint8, offsets: uint64, frequency: uint32, as the input's segment has them. slots:
-    uint32, the merged list that each of its lists is part of; the stretch begins with number
-    `first`. remap: uint32[blocks]. room: int64, where in `numbers` each list of the stretch has
-    its place, as long as the frequencies of its parts. counts: int64, how many numbers each has so
-    far. numbers, scratch: uint32; scratch holds the longest of the lists.
+    data: uint8, offsets: uint64, frequency: uint32, the columns of the input's segment. slots:
+    uint32, the merged list of each of its lists; the stretch begins with merged list `first`.
+    remap: uint32[blocks]. room: int64, the start in `numbers` of each list of the stretch; a list
+    has room for the sum of its parts' frequencies. counts: int64, the current length of each list.
+    numbers, scratch: uint32; scratch has room for the longest of the lists.
 
-    Inputs with fewer blocks come first: a list is then moved about once, not once per input.
-    Returns the number of lists, or -1 - k when list k is damaged.
+    Inputs with fewer blocks must come first: a list is then moved about once, not once per input.
+    Returns the number of lists, or -1 - k if list k is damaged.
     """
     for k in range(begin, end):
         slot = numba.int64(slots[k]) - first
@@ -145,10 +139,10 @@ def gather(
 def encode(
     numbers: np.ndarray, room: np.ndarray, counts: np.ndarray, out: np.ndarray, ends: np.ndarray
 ) -> int:
-    """Write the lists of a stretch as varints of steps, one behind the other; bytes in all.
+    """Write the lists of a stretch as varints of steps, one after the other; return the bytes.
 
-    numbers, room, counts: as `gather` left them. out: uint8, room for five bytes a number. ends:
-    int64[lists], where each list ends in `out`.
+    numbers, room, counts: as `gather` left them. out: uint8, room for five bytes per number. ends:
+    int64[lists], out, the end of each list in `out`.
     """
     at = 0
     for slot in range(counts.size):
@@ -157,11 +151,6 @@ def encode(
             value = numba.int64(numbers[i])
             step = value - previous
             previous = value
-            while step >= 128:
-                out[at] = (step & 127) | 128
-                at += 1
-                step >>= 7
-            out[at] = step
-            at += 1
+            at = write_step(out, at, step)
         ends[slot] = at
     return at

@@ -1,7 +1,7 @@
-"""Posting lists: strictly rising block numbers, as varints of the steps between them.
+"""Posting lists: strictly ascending block numbers, encoded as varints of the steps between them.
 
-The first step counts from zero. Lists are read without trusting them: a number that is not below
-the number of blocks, or a varint that runs past its list, gives -1, which the caller turns into
+The first step is from zero. Lists are validated as they are read: a number that is not below the
+number of blocks, or a varint that runs past its list, gives -1, and the caller raises
 `IndexCorrupt`.
 """
 
@@ -21,6 +21,7 @@ from triseek.kernels.jit import (
     U32S_OUT,
     U64S,
     U64S_OUT,
+    inlined,
     kernel,
 )
 
@@ -30,29 +31,52 @@ if TYPE_CHECKING:
 _ZERO = numba.uint8(0)
 
 
+@inlined
+def read_step(data: np.ndarray, at: int, end: int) -> tuple[int, int]:
+    """Return the varint at data[at] and the index after it.
+
+    The varint is -1 if it runs past `end` or has more than five bytes.
+    """
+    byte = data[at]
+    at += 1
+    step = numba.int64(byte & 127)
+    shift = 7
+    while byte >= 128:
+        if at >= end or shift > 28:
+            return numba.int64(-1), at
+        byte = data[at]
+        at += 1
+        step |= numba.int64(byte & 127) << shift
+        shift += 7
+    return step, at
+
+
+@inlined
+def write_step(out: np.ndarray, at: int, step: int) -> int:
+    """Write a varint to out[at:]; return the index after it."""
+    while step >= 128:
+        out[at] = (step & 127) | 128
+        at += 1
+        step >>= 7
+    out[at] = step
+    return at + 1
+
+
 @kernel(I64, BYTES, I64, I64, I64, I64, U32S_OUT)
 def decode(data: np.ndarray, begin: int, end: int, blocks: int, below: int, out: np.ndarray) -> int:
-    """Write the list data[begin:end] to `out` and return its length, or -1 when it is damaged.
+    """Write the list data[begin:end] to `out` and return its length, or -1 if it is damaged.
 
-    data: uint8. blocks: how many there are; every number must be lower. below: stop at the first
-    number that is not lower than this. out: uint32, room for the list as far as it is wanted (its
-    document frequency; a longer list is damaged).
+    data: uint8. blocks: the number of blocks; every number must be lower. below: stop at the first
+    number that is not lower than this. out: uint32, room for the part of the list that is read (at
+    most its document frequency; a longer list is damaged).
     """
     count = 0
     value = numba.int64(0)
     at = begin
     while at < end:
-        byte = data[at]
-        at += 1
-        step = numba.int64(byte & 127)
-        shift = 7
-        while byte >= 128:
-            if at >= end or shift > 28:
-                return -1
-            byte = data[at]
-            at += 1
-            step |= numba.int64(byte & 127) << shift
-            shift += 7
+        step, at = read_step(data, at, end)
+        if step < 0:
+            return -1
         value += step
         if value >= blocks or (step == 0 and count > 0):
             return -1
@@ -69,10 +93,11 @@ def decode(data: np.ndarray, begin: int, end: int, blocks: int, below: int, out:
 def intersect_encoded(
     data: np.ndarray, begin: int, end: int, blocks: int, kept: np.ndarray, size: int
 ) -> int:
-    """Keep of kept[:size] what the list data[begin:end] holds too, in place; the new size or -1.
+    """Intersect kept[:size] with the list data[begin:end] in place; return the new size, or -1.
 
-    data: uint8. kept: uint32, strictly rising. A long list and a short `kept` meet at few places:
-    64 steps of a byte each that all lead to numbers below the next one of `kept` are one sum.
+    data: uint8. kept: uint32, strictly ascending. A long list and a short `kept` have few numbers
+    in common: 64 one-byte steps that all lead to numbers below the next one in `kept` are skipped
+    by one sum.
     """
     value = numba.int64(0)
     at = begin
@@ -91,19 +116,11 @@ def intersect_encoded(
                 value = ahead
                 at += simd.WIDTH
                 continue
-            # Whatever is in the way is met byte by byte, which also tells damage from a long step.
+            # Otherwise decode byte by byte, which also distinguishes damage from a long step.
             slow = at + simd.WIDTH
-        byte = data[at]
-        at += 1
-        step = numba.int64(byte & 127)
-        shift = 7
-        while byte >= 128:
-            if at >= end or shift > 28:
-                return -1
-            byte = data[at]
-            at += 1
-            step |= numba.int64(byte & 127) << shift
-            shift += 7
+        step, at = read_step(data, at, end)
+        if step < 0:
+            return -1
         value += step
         if value >= blocks or (step == 0 and not first):
             return -1
@@ -119,7 +136,10 @@ def intersect_encoded(
 
 @kernel(I64, U32S, I64, U32S, I64, U32S_OUT)
 def intersect(left: np.ndarray, m: int, right: np.ndarray, n: int, out: np.ndarray) -> int:
-    """Write what is in both left[:m] and right[:n] to `out`; how many. `out` may be `left`."""
+    """Write the numbers in both left[:m] and right[:n] to `out`, which may be `left`.
+
+    Returns how many there are.
+    """
     i = j = count = 0
     while i < m and j < n:
         if left[i] < right[j]:
@@ -144,19 +164,18 @@ def measure_join(
     previous: np.ndarray,
     sizes: np.ndarray,
 ) -> int:
-    """Add one batch to the bytes that each joined list will take.
+    """Add the sizes of one batch's lists to the sizes of the joined lists.
 
-    slots: uint32, the joined list that the batch's list k is part of. firsts, lasts: uint32,
-    offsets: uint64, as `invert.encode_lists` made them; the batch's block 0 is block `base`.
-    previous: uint32, the last block of each joined list so far plus one (0: none yet). sizes:
-    uint64, bytes of each joined list. Batches must come in order. Returns the lists added.
+    slots: uint32, the joined list of each of the batch's lists. firsts, lasts: uint32, offsets:
+    uint64, as `invert.encode_lists` fills them; the batch's block 0 is block `base`. previous:
+    uint32, the last block of each joined list so far plus one (0: none yet). sizes: uint64, the
+    bytes of each joined list. Batches must come in order. Returns the number of lists added.
     """
     for k in range(slots.size):
         slot = slots[k]
-        first = numba.int64(firsts[k]) + base
-        step = first
+        step = numba.int64(firsts[k]) + base
         if previous[slot] != 0:
-            step = first - (numba.int64(previous[slot]) - 1)
+            step -= numba.int64(previous[slot]) - 1
         length = 1
         while step >= 128:
             step >>= 7
@@ -183,23 +202,17 @@ def join(
 ) -> int:
     """Append one batch's lists begin..end-1 to the joined lists.
 
-    As for `measure_join`; data: uint8, the batch's bytes. position: uint64, where each joined
-    list's next byte goes in the postings; out: uint8, the stretch of them that begins at
-    `origin`. Returns the number of lists copied.
+    Arguments as for `measure_join`, and: data: uint8, the batch's bytes. position: uint64, the
+    offset in the postings of each joined list's next byte. out: uint8, the stretch of the postings
+    that begins at `origin`. Returns the number of lists copied.
     """
     for k in range(begin, end):
         slot = slots[k]
-        first = numba.int64(firsts[k]) + base
-        step = first
+        step = numba.int64(firsts[k]) + base
         if previous[slot] != 0:
-            step = first - (numba.int64(previous[slot]) - 1)
+            step -= numba.int64(previous[slot]) - 1
         at = numba.int64(position[slot]) - origin
-        while step >= 128:
-            out[at] = (step & 127) | 128
-            at += 1
-            step >>= 7
-        out[at] = step
-        at += 1
+        at = write_step(out, at, step)
         for i in range(numba.int64(offsets[k]), numba.int64(offsets[k + 1])):
             out[at] = data[i]
             at += 1
@@ -212,7 +225,7 @@ def join(
 def check(
     data: np.ndarray, offsets: np.ndarray, frequency: np.ndarray, blocks: int, where: np.ndarray
 ) -> int:
-    """Walk every list; 0 when all are sound, else 1 with where[0] the first damaged list.
+    """Validate all lists; return 0 if all are sound, else 1, with where[0] the first damaged list.
 
     data: uint8. offsets: uint64[n + 1]. frequency: uint32[n]. where: int64[1].
     """
@@ -223,20 +236,9 @@ def check(
         count = 0
         good = at <= end and end <= data.size
         while good and at < end:
-            byte = data[at]
-            at += 1
-            step = numba.int64(byte & 127)
-            shift = 7
-            while good and byte >= 128:
-                if at >= end or shift > 28:
-                    good = False
-                else:
-                    byte = data[at]
-                    at += 1
-                    step |= numba.int64(byte & 127) << shift
-                    shift += 7
+            step, at = read_step(data, at, end)
             value += step
-            if value >= blocks or (step == 0 and count > 0):
+            if step < 0 or value >= blocks or (step == 0 and count > 0):
                 good = False
             count += 1
         if not good or count != frequency[k]:

@@ -1,10 +1,10 @@
-"""Which indexed files are not as they were: one stat a file, and only what differs is handed back.
+"""Find the indexed files whose stat has changed, with one stat per file.
 
 Files come in path order, so those of one folder mostly follow each other. Where enough of them
 do, the folder is opened once and they are looked up in it by their bare names. Measured on the
 Linux tree (78,262 files): a stat costs 1.2 µs or more, most of it waiting for memory inside the
 operating system (directory entries and inodes); bare names save 3 % of that. On Django's tree,
-with two files a folder, opening every folder cost 8 %. So no way is much cheaper than another.
+with two files per folder, opening every folder cost 8 %. So no method is much cheaper than another.
 """
 
 from __future__ import annotations
@@ -21,26 +21,25 @@ from triseek.kernels.fetch import (
     STAT_SIZE,
     STAT_SLOTS,
     close_folder,
-    inlined,
     open_folder,
     stat_name,
 )
-from triseek.kernels.jit import BYTES, BYTES_OUT, I64, I64S, I64S_OUT, kernel
+from triseek.kernels.jit import BYTES, BYTES_OUT, I64, I64S, I64S_OUT, inlined, kernel
 
 if TYPE_CHECKING:
     import numpy as np
 
 RUN = 24
-"""Files of one folder in a row for which it is opened."""
+"""A folder is opened if at least this many of its files follow each other."""
 UNKNOWN = -1
-"""STAT_KIND of a row that could not be had this way: the name is too long for one call."""
+"""STAT_KIND of a row that could not be filled here: the name is too long for one call."""
 
 _SLASH = ord("/")
 
 
 @inlined
 def _folder_of(names: np.ndarray, begin: int, end: int) -> int:
-    """How much of the path names[begin:end] is its folder, the slash included."""
+    """Return the length of the folder part of the path names[begin:end], with the slash."""
     while end > begin and names[end - 1] != _SLASH:
         end -= 1
     return end - begin
@@ -48,7 +47,7 @@ def _folder_of(names: np.ndarray, begin: int, end: int) -> int:
 
 @inlined
 def _is_same(names: np.ndarray, left: int, right: int, size: int) -> bool:
-    """Whether `size` bytes are the same at `left` and `right`; the last ones first."""
+    """Return whether `size` bytes at `left` and `right` are equal; compare the last ones first."""
     while size > 0 and names[left + size - 1] == names[right + size - 1]:
         size -= 1
     return size == 0
@@ -56,7 +55,7 @@ def _is_same(names: np.ndarray, left: int, right: int, size: int) -> bool:
 
 @inlined
 def _lies_in(names: np.ndarray, starts: np.ndarray, i: int, folder: int, size: int) -> bool:
-    """Whether name i lies right in the folder that is names[folder : folder + size]."""
+    """Return whether name i is directly in the folder names[folder : folder + size]."""
     begin, end = starts[i], starts[i + 1]
     return (
         end - begin > size
@@ -66,14 +65,16 @@ def _lies_in(names: np.ndarray, starts: np.ndarray, i: int, folder: int, size: i
 
 
 @inlined
-def _is_settled(rows: np.ndarray, at: int, told: np.ndarray, told_at: int, horizon: int) -> bool:
-    """Whether a regular file's row is the one that was told, and older than the horizon."""
+def _is_settled(
+    rows: np.ndarray, at: int, remembered: np.ndarray, remembered_at: int, horizon: int
+) -> bool:
+    """Return whether a regular file's row equals the remembered one and is before the horizon."""
     return (
         rows[at + STAT_OK] == 1
-        and rows[at + STAT_SIZE] == told[told_at + STAT_SIZE]
-        and rows[at + STAT_MTIME] == told[told_at + STAT_MTIME]
-        and rows[at + STAT_CTIME] == told[told_at + STAT_CTIME]
-        and rows[at + STAT_INODE] == told[told_at + STAT_INODE]
+        and rows[at + STAT_SIZE] == remembered[remembered_at + STAT_SIZE]
+        and rows[at + STAT_MTIME] == remembered[remembered_at + STAT_MTIME]
+        and rows[at + STAT_CTIME] == remembered[remembered_at + STAT_CTIME]
+        and rows[at + STAT_INODE] == remembered[remembered_at + STAT_INODE]
         and rows[at + STAT_MTIME] < horizon
         and rows[at + STAT_CTIME] < horizon
     )
@@ -89,7 +90,7 @@ def _stat_known(
     out: np.ndarray,
     at: int,
 ) -> int:
-    """`fetch.stat_name`, which tells a name that is too long from one that is gone."""
+    """Call `fetch.stat_name`, and mark a name that is too long as UNKNOWN, not as gone."""
     done = stat_name(directory, names, begin, end, scratch, out, at)
     if done == 0 and end - begin >= NAME_BYTES:
         out[at + STAT_KIND] = UNKNOWN
@@ -109,8 +110,8 @@ def stat_folders(
     """Stat folders first..last-1 below `directory` into their rows; "" is `directory` itself.
 
     names: uint8, starts: int64[n + 1]. scratch: uint8[SCRATCH_BYTES]. rows: int64[n * STAT_SLOTS],
-    zeros for what is gone, STAT_KIND UNKNOWN where the name is too long. Returns how many
-    there are.
+    zeros for folders that are gone, STAT_KIND UNKNOWN if the name is too long. Returns how many
+    exist.
     """
     done = 0
     for i in range(first, last):
@@ -129,23 +130,23 @@ def compare(
     first: int,
     last: int,
     alive: np.ndarray,
-    told: np.ndarray,
+    remembered: np.ndarray,
     horizon: int,
     run: int,
     scratch: np.ndarray,
     numbers: np.ndarray,
     rows: np.ndarray,
 ) -> int:
-    """Stat files first..last-1 below `directory`; hand back those that are not as they were.
+    """Stat files first..last-1 below `directory` and report those that differ from their rows.
 
-    names: uint8, starts: int64[n + 1], in path order. alive: uint8[n], 0 for files to pass over.
-    told: int64[n * STAT_SLOTS], what their rows were. horizon: nanoseconds; what changed then or
-    later is handed back although it is as it was. run: from how many files in a row on their
-    folder is opened; one that cannot be is done without. scratch: uint8[SCRATCH_BYTES]. numbers:
-    int64[last - first] and rows: int64[(last - first) * STAT_SLOTS] take what differs, with rows as
-    they are now: zeros for what is gone, STAT_KIND UNKNOWN where the name is too long. The last
-    name is not followed if it is a link; the folders above it are, so the caller looks at those.
-    Returns how many files were handed back.
+    names: uint8, starts: int64[n + 1], in path order. alive: uint8[n], 0 for files to skip.
+    remembered: int64[n * STAT_SLOTS], the stored rows. horizon: nanoseconds; files that changed
+    then or later are reported even if their rows are equal. run: the number of files in a row for
+    which their folder is opened; if it cannot be opened, full paths are used. scratch:
+    uint8[SCRATCH_BYTES]. numbers: int64[last - first] and rows: int64[(last - first) * STAT_SLOTS],
+    out, the files that differ and their current rows: zeros if gone, STAT_KIND UNKNOWN if the name
+    is too long. A link as the last name is not followed; links in the folders above are, so the
+    caller must check the folders. Returns the number of files reported.
     """
     found, descriptor, folder, size, tried = 0, -1, 0, 0, 0
     for i in range(first, last):
@@ -165,7 +166,7 @@ def compare(
             stat_name(descriptor, names, begin + size, end, scratch, rows, at)
         else:
             _stat_known(directory, names, begin, end, scratch, rows, at)
-        if not _is_settled(rows, at, told, i * STAT_SLOTS, horizon):
+        if not _is_settled(rows, at, remembered, i * STAT_SLOTS, horizon):
             numbers[found] = i
             found += 1
     if descriptor >= 0:

@@ -1,18 +1,18 @@
-"""From candidate blocks to matching lines, in one pass without the GIL.
+"""Read candidate blocks and find their matching lines, in one pass without the GIL.
 
-For each file its candidate blocks are read through a small arena (never mapped), its stat is
-compared with what was indexed, and the lines that match are copied out. One call answers for
-thousands of files, so Python's share of a search is a few calls whatever is found.
+For each file its stat is compared with the indexed one, its candidate blocks are read through a
+small arena (never mapped), and the matching lines are copied out. One call processes thousands of
+files, so a search makes only a few calls from Python, however much is found.
 
-How a line comes to match:
+A line matches if
 
-- a needle occurs in it (one of several, see `kernels.literal`), then
-- nothing more (plain literals), or no word character stands on either side of the needle, or
-  the automaton accepts the line;
-- without needles the automaton looks at every line.
+- a needle occurs in it (one of several, see `kernels.literal`), and then
+- no further condition holds (plain literals), or no word character is on either side of the
+  needle, or the automaton accepts the line;
+- if there are no needles, the automaton alone decides on every line.
 
-What ASCII alone cannot decide (a byte >= 0x80 next to a word, or met by the automaton) is given
-out as uncertain and not counted: the caller decides it exactly.
+Lines that ASCII alone cannot decide (a byte >= 0x80 next to a word, or read by the automaton) are
+reported as uncertain and not counted: the caller decides them exactly.
 """
 
 from __future__ import annotations
@@ -35,11 +35,13 @@ from triseek.kernels.fetch import (
 from triseek.kernels.jit import (
     BYTES,
     BYTES_OUT,
+    DFA,
     I64,
     I64S,
     I64S_OUT,
+    LINE_HITS_OUT,
+    NEEDLES,
     ROWS_OUT,
-    U16S,
     U32S,
     U64S,
     U64S_OUT,
@@ -52,11 +54,13 @@ from triseek.kernels.literal import find
 if TYPE_CHECKING:
     import numpy as np
 
+    from triseek.kernels.formats import Dfa, LineHits, Needles
+
 # Slots of `options`.
 CONFIRM = 0  # CONFIRM_*
 WANT_ROWS = 1  # copy matching lines out
-WANT_NUMBERS = 2  # and find their line numbers
-MOST = 3  # stop after this many certain lines of a file; 0: no bound
+WANT_NUMBERS = 2  # and compute their line numbers
+MOST = 3  # stop after this many certain lines of a file; 0: no limit
 OPTION_SLOTS = 4
 
 CONFIRM_NONE = 0
@@ -66,10 +70,10 @@ CONFIRM_LATER = 3  # every line with a needle is uncertain
 
 # Outcome of a file.
 SEARCHED = 0
-CHANGED = 1  # its stat is not what was indexed, or it could not be read: look at all of it
-UNDONE = 2  # not reached; call again from here
+CHANGED = 1  # its stat is not the indexed one, or it could not be read: search all of it
+UNDONE = 2  # the output is full; call again from here
 
-# Slots of `room`: in, capacity and what is used of it; the caller sets `used` to zero.
+# Slots of `room`: the used part of the output buffers, and the bytes read; initially zero.
 ROWS_USED = 0
 TEXT_USED = 1
 BYTES_READ = 2
@@ -78,7 +82,7 @@ ROOM_SLOTS = 3
 
 @kernel(I64, BYTES, I64, I64, I64)
 def _beside_word(text: np.ndarray, at: int, begin: int, end: int) -> int:
-    """0 when text[at] is no word character, 1 when it is, 2 when ASCII cannot say."""
+    """Return 1 if text[at] is a word character, 0 if not, 2 if it is not ASCII."""
     if at < begin or at >= end:
         return 0
     byte = text[at]
@@ -94,32 +98,24 @@ def _beside_word(text: np.ndarray, at: int, begin: int, end: int) -> int:
     return 0
 
 
-@kernel(
-    I64, BYTES, I64, I64, I64, BYTES, I64S, I64S, U32S, U16S, I64, BYTES, I64S_OUT,
-)  # fmt: skip
+@kernel(I64, BYTES, I64, I64, I64, NEEDLES, DFA, I64S_OUT)
 def next_line(
     text: np.ndarray,
     at: int,
     end: int,
     confirm: int,
-    needles: np.ndarray,
-    needle_starts: np.ndarray,
-    rare: np.ndarray,
-    class_offsets: np.ndarray,
-    table: np.ndarray,
-    start: int,
-    eol_accept: np.ndarray,
+    needles: Needles,
+    dfa: Dfa,
     found: np.ndarray,
 ) -> int:
-    """The next line of text[at:end] with a needle that matches or may; `at` is a line start.
+    """Find the next line of text[at:end] that has a needle and matches or may match.
 
-    needles: uint8; needle k is needles[needle_starts[k] : needle_starts[k + 1]], its rarest
-    two bytes at rare[2 * k] and rare[2 * k + 1]. class_offsets, table, start, eol_accept: the
-    automaton (`query.automaton.Dfa`). found: int64[2 + needles], found[0] and found[1] become the
-    line's begin and end (its newline included); the rest keeps each needle's next occurrence and
-    must be -1 when a new text begins. Returns 0 when there is no such line, 1 for a match, 2 when
-    only an exact look can tell.
+    `at` is a line start. found: int64[2 + needles]; found[0] and found[1] become the line's begin
+    and end (with its newline); the rest caches each needle's next occurrence and must be -1 when a
+    new text begins. Returns 0 if there is no such line, 1 for a match, 2 if only an exact search
+    can decide.
     """
+    starts, rare = needles.starts, needles.rare
     count = rare.size // 2
     while at < end:
         hit = end
@@ -127,8 +123,8 @@ def next_line(
         for k in range(count):
             if found[2 + k] < at:
                 found[2 + k] = find(
-                    text, at, end, needles, needle_starts[k],
-                    needle_starts[k + 1] - needle_starts[k], rare[2 * k], rare[2 * k + 1],
+                    text, at, end, needles.text, starts[k], starts[k + 1] - starts[k],
+                    rare[2 * k], rare[2 * k + 1],
                 )  # fmt: skip
             if found[2 + k] < hit:
                 hit = found[2 + k]
@@ -136,20 +132,20 @@ def next_line(
         if hit >= end:
             return 0
         begin = line_begin(text, hit, at)
-        size = needle_starts[which + 1] - needle_starts[which]
+        size = starts[which + 1] - starts[which]
         verdict = numba.int64(1)
         if confirm == CONFIRM_WORD:
             before = _beside_word(text, hit - 1, begin, end)
             after = _beside_word(text, hit + size, begin, end)
             if before == 1 or after == 1:
-                # Here it is part of a longer word; its next occurrence may not be, nor may
+                # This occurrence is part of a longer word; its next one may not be, nor may
                 # another needle that begins at the same place.
                 found[2 + which] = find(
                     text,
                     hit + 1,
                     end,
-                    needles,
-                    needle_starts[which],
+                    needles.text,
+                    starts[which],
                     size,
                     rare[2 * which],
                     rare[2 * which + 1],
@@ -161,9 +157,7 @@ def next_line(
             verdict = 2
         until = memchr_index(text, numba.uint8(10), hit, end)
         if confirm == CONFIRM_AUTOMATON:
-            verdict = numba.int64(
-                line_matches(text, begin, until, class_offsets, table, start, eol_accept)
-            )
+            verdict = numba.int64(line_matches(text, begin, until, dfa))
             if verdict == 0:
                 at = until + 1
                 continue
@@ -175,8 +169,8 @@ def next_line(
 
 @kernel(
     I64, I64, BYTES, I64S, I64S, I64S, U64S, U64S, U32S, I64S, I64, I64,
-    I64S, BYTES, I64S, I64S, U32S, U16S, I64, BYTES,
-    BYTES_OUT, BYTES_OUT, I64S_OUT, I64S_OUT, U64S_OUT, U64S_OUT, BYTES_OUT, U64S_OUT,
+    I64S, NEEDLES, DFA,
+    BYTES_OUT, BYTES_OUT, I64S_OUT, I64S_OUT, LINE_HITS_OUT, U64S_OUT,
     ROWS_OUT, BYTES_OUT, BYTES_OUT, I64S_OUT, BYTES_OUT, I64S_OUT,
 )  # fmt: skip
 def verify_files(
@@ -192,20 +186,13 @@ def verify_files(
     first: int,
     last: int,
     options: np.ndarray,
-    needles: np.ndarray,
-    needle_starts: np.ndarray,
-    rare: np.ndarray,
-    class_offsets: np.ndarray,
-    table: np.ndarray,
-    start: int,
-    eol_accept: np.ndarray,
+    needles: Needles,
+    dfa: Dfa,
     scratch: np.ndarray,
     arena: np.ndarray,
     stats: np.ndarray,
     found: np.ndarray,
-    hit_begin: np.ndarray,
-    hit_end: np.ndarray,
-    hit_verdict: np.ndarray,
+    hits: LineHits,
     cursor: np.ndarray,
     rows: np.ndarray,
     row_flag: np.ndarray,
@@ -214,16 +201,17 @@ def verify_files(
     outcome: np.ndarray,
     room: np.ndarray,
 ) -> int:
-    """Search the candidate blocks of files[first:last] and copy out what matches.
+    """Search the candidate blocks of files[first:last] and copy out the matching lines.
 
     names, starts, files: as for `fetch`. Blocks edges[k]..edges[k + 1] - 1 belong to files[k]:
     offsets, sizes (uint64, bytes), numbers (uint32, first line). expected: int64, the indexed
-    stat row of each of files[k]. The arena must hold the largest block. hit_*, cursor: room
-    for what the automaton finds at a time, as `automaton.match_lines` wants it. rows: `ROW`, with
-    `file` the index k, `number` 0 unless wanted, `begin` and `end` into text_out; row_flag: uint8
-    per row, 1 match, 2 uncertain. counts: int64 per k, certain lines. outcome: uint8 per k.
-    Returns the first k not done, because rows or text would not fit: the rows of that file
-    are taken back, and a caller whose buffers were empty must make them larger.
+    stat row of each of files[k]. The arena must hold the largest block. hits, cursor: output
+    buffers for `automaton.match_lines`. rows: `ROW`, with `file` the index k, `number` 0 unless
+    wanted, `begin` and `end` into text_out; row_flag: uint8 per row, 1 match, 2 uncertain.
+    counts: int64 per k, certain lines. outcome: uint8 per k.
+    Returns the first k not done, because rows or text would not fit: the rows of that file are
+    removed again, and a caller whose buffers were empty must enlarge them. Returns `last` if all
+    are done.
     """
     want_rows = options[WANT_ROWS] != 0
     want_numbers = options[WANT_NUMBERS] != 0
@@ -252,7 +240,7 @@ def verify_files(
         full = False
         done = False
         while block < edges[k + 1] and not full and not done and outcome[k] == SEARCHED:
-            # As many adjacent blocks as the arena holds are one read and one text.
+            # Adjacent blocks are read together, as one text, as many as fit in the arena.
             run = block + 1
             length = numba.int64(sizes[block])
             while (
@@ -272,34 +260,28 @@ def verify_files(
             position = 0
             for j in range(found.size):
                 found[j] = -1
-            hits = 0
+            hit_count = 0
             hit = 0
             while True:
-                if rare.size != 0:
-                    verdict = next_line(
-                        arena, position, length, confirm, needles, needle_starts, rare,
-                        class_offsets, table, start, eol_accept, found,
-                    )  # fmt: skip
+                if needles.rare.size != 0:
+                    verdict = next_line(arena, position, length, confirm, needles, dfa, found)
                     if verdict == 0:
                         break
                     begin = found[0]
                     end = found[1]
                     position = end
                 else:
-                    if hit == hits:
+                    if hit == hit_count:
                         if position >= length:
                             break
-                        hits = match_lines(
-                            arena, position, length, class_offsets, table, start, eol_accept,
-                            hit_begin, hit_end, hit_verdict, cursor,
-                        )  # fmt: skip
+                        hit_count = match_lines(arena, position, length, dfa, hits, cursor)
                         hit = 0
                         position = numba.int64(cursor[0])
-                        if hits == 0:
+                        if hit_count == 0:
                             break
-                    begin = numba.int64(hit_begin[hit])
-                    end = numba.int64(hit_end[hit])
-                    verdict = numba.int64(hit_verdict[hit])
+                    begin = numba.int64(hits.begin[hit])
+                    end = numba.int64(hits.end[hit])
+                    verdict = numba.int64(hits.verdict[hit])
                     hit += 1
                 if verdict == 1:
                     counts[k] += 1

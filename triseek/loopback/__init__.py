@@ -1,1 +1,1 @@
-"""What servers by HTTP for clients of this machine share: where they listen, whom they hear."""
+"""Code shared by the HTTP servers for clients on this machine: addresses and access checks."""

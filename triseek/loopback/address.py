@@ -1,4 +1,4 @@
-"""Where a server listens: an address that nobody but this machine reaches."""
+"""The address a server listens on; only this machine can reach it."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from triseek.errors import Busy, InvalidRequest
 
 
 class Address(NamedTuple):
-    """Where to listen."""
+    """A host and port to listen on."""
 
     host: str
     port: int
 
     @property
     def authority(self) -> str:
-        """The two as a URL has them."""
+        """Host and port as written in a URL."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{host}:{self.port}"
 
     @classmethod
     def parse(cls, text: str) -> Address:
-        """Read `HOST:PORT`, where the host is `localhost` or a loopback address; port 0 is any.
+        """Parse `HOST:PORT`; the host is `localhost` or a loopback address, port 0 is any free one.
 
         Raises:
-            InvalidRequest: it is no address, or one that others than this machine reach.
+            InvalidRequest: The text is no address, or other machines could reach the address.
         """
         host, _, port = text.rpartition(":")
         host = host.removeprefix("[").removesuffix("]")
@@ -50,21 +50,21 @@ class Address(NamedTuple):
 
 
 def listening(address: Address) -> socket.socket:
-    """A socket that takes connections there; port 0 is any that is free.
+    """Return a socket that listens on `address`; port 0 is any free one.
 
     Raises:
-        Busy: the port is in use, or the address is not this machine's.
+        Busy: The port is in use, or the address is not this machine's.
     """
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-    found = socket.socket(family, socket.SOCK_STREAM)
+    sock = socket.socket(family, socket.SOCK_STREAM)
     try:
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind((address.host, address.port))
-        found.listen(128)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind((address.host, address.port))
+        sock.listen(128)
     except OSError as error:
-        found.close()
+        sock.close()
         raise Busy(
             f"cannot listen on {address.authority}: {error.strerror}",
             next_step="Choose another port; 0 is any free one.",
         ) from None
-    return found
+    return sock

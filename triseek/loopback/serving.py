@@ -1,24 +1,85 @@
-"""uvicorn as both servers run it: silent, on a socket that is there, ended by who runs it."""
+"""uvicorn as both servers run it: without logs, and safe from idle connections of any user.
+
+uvicorn has a time-out between two requests but none for the head of a request, and refuses new
+connections once it has reached its limit. So 700 silent connections locked out the page's owner.
+Here the whole head of a request has to arrive within `HEAD_S`, even if some of it keeps coming,
+and a connection above the limit closes the one that has been idle for longest.
+"""
 
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
-
-from triseek.loopback.protocol import Protocol
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Iterator
 
     from starlette.types import ASGIApp
+    from uvicorn.protocols.http.h11_impl import RequestResponseCycle
+
+HEAD_S = 5.0
+"""Seconds from the connection, or the end of a response, to the end of the next request's head."""
+CONNECTIONS_MAX = 512
+
+
+class Protocol(H11Protocol):
+    """uvicorn's protocol with a time-out for heads and a limit that closes idle connections."""
+
+    _head_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin the connection; if there are too many, close the one idle for longest."""
+        super().connection_made(transport)
+        idle = _idle_of(self.server_state)
+        idle[self] = None
+        self._await_head()
+        if len(self.connections) > CONNECTIONS_MAX:
+            next(iter(idle)).transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def handle_events(self) -> None:
+        """Process received data; stop the time-out once a request's head is complete."""
+        super().handle_events()
+        cycle: RequestResponseCycle | None = self.cycle
+        if cycle is not None and not cycle.response_complete:
+            self._stop_waiting()
+
+    def on_response_complete(self) -> None:
+        """Mark the connection idle and start the time-out for the next request's head."""
+        _idle_of(self.server_state)[self] = None
+        self._await_head()
+        super().on_response_complete()
+
+    def _await_head(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+        self._head_timer = self.loop.call_later(HEAD_S, self.transport.abort)
+
+    def _stop_waiting(self) -> None:
+        _idle_of(self.server_state).pop(self, None)
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
+
+
+def _idle_of(server_state: Any) -> dict[Protocol, None]:  # noqa: ANN401 - uvicorn's ServerState
+    """Return the connections of a server that have no request, idle for longest first."""
+    idle: dict[Protocol, None] = server_state.__dict__.setdefault("triseek_idle", {})
+    return idle
 
 
 def server(app: ASGIApp, *, grace_s: int) -> Uvicorn:
-    """A server of an application, to be run with `serve(sockets=[…])`.
+    """Return a server of an application, to be run with `serve(sockets=[…])`.
 
-    grace_s: how long what is under way has when `should_exit` is set.
+    grace_s: Seconds that running requests have to finish once `should_exit` is set.
     """
     return Uvicorn(
         uvicorn.Config(
@@ -35,9 +96,9 @@ def server(app: ASGIApp, *, grace_s: int) -> Uvicorn:
 
 
 class Uvicorn(uvicorn.Server):
-    """Leaves signals alone: uvicorn raises them anew at its end, which would end us unfinished."""
+    """Server that captures no signals: uvicorn re-raises them, ending the process too early."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Nothing is captured."""
+        """Capture no signals."""
         yield

@@ -1,1 +1,1 @@
-"""The MCP server: the service's tools for agents, on the protocol's SDK."""
+"""The MCP server: offers the tools to agents, built on the MCP SDK."""

@@ -1,30 +1,30 @@
-"""Whose context an answer goes to: what may be told "you have this already", and what may not.
+"""Identify the model context that an answer goes to, to decide if "you have this already" is safe.
 
-A connection is no conversation: agents keep one for a main agent, its sub-agents and what follows a
-`/clear`. The session that some name in a request's `_meta` is no context either. As read from the
-programs and their sources in November 2026:
+A connection does not identify a context: agents use one for the main agent, its sub-agents and the
+dialogue after a `/clear`. Nor does the session that some clients name in a request's `_meta`. As
+read from the programs and their sources in November 2026:
 
     Claude Code 2.1.330   `claudecode/toolUseId`; behind a switch `claudecode/sessionId`, which a
                           main agent shares with its sub-agents (`claudecode/agentId` goes to its
-                          own servers only); nothing of `/compact`
+                          own servers only); nothing about `/compact`
     Codex 0.169           `sessionId` (shared with sub-agents), `threadId`, and the same in
                           `x-codex-turn-metadata`; the window's id, which changes when it is
                           compacted, goes to the model's API and not to servers
     OpenCode 2            `ai.opencode/sessionID`, one per sub-agent; outlives compaction and the
                           pruning of old answers
-    Antigravity 2.19      `antigravity.google/conversation_id`; nothing of compaction
-    VS Code (Copilot)     `vscode.conversationId`; nothing of sub-agents and summaries
+    Antigravity 2.19      `antigravity.google/conversation_id`; nothing about compaction
+    VS Code (Copilot)     `vscode.conversationId`; nothing about sub-agents and summaries
     Gemini CLI, Cursor    a progress token
 
-Each of them forgets answers without a word, so none of these says that an answer is still there,
-and nothing is reused for any of them. What is taken for one context is
+Each of these agents drops answers from its context without notice. So none of these ids proves that
+an answer is still in context, and nothing is reused for any of them. One context is identified by
 
-- a name under a key of ours, by a client that knows its contexts;
-- `session_id` (and `agent_id`) as they stand, by which a harness says that it speaks of contexts
-  as the reference does, and lets its hooks tell of clears, compactions and sub-agents;
-- the connection of a client that is no agent we know of: a script, a test, an editor.
+- a name under the key `CONTEXT`, from a client that tracks its contexts;
+- plain `session_id` (and `agent_id`), by which a harness declares that it means contexts as the
+  reference does, and that its hooks report clears, compactions and sub-agents;
+- the connection of a client that is no known agent: a script, a test, an editor.
 
-And in all cases only for the epoch that hooks have not ended (`engine.journal`).
+In all cases this holds only until hooks end the epoch (`engine.freshness.journal`).
 """
 
 from __future__ import annotations
@@ -33,24 +33,18 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
+from triseek.agents import registry
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 CONTEXT = "triseek/context"
-"""The key of `_meta` by which a client names one context window; it gives another name as soon as
-anything has been taken out of it."""
+"""The key of `_meta` under which a client names one context window. The client must change the name
+as soon as anything is removed from the window."""
 SESSIONS, AGENTS = ("session_id", "sessionId"), ("agent_id", "agentId")
 LONGEST = 200
-_HARNESSES: Mapping[str, re.Pattern[str]] = {
-    name: re.compile(sign, re.IGNORECASE)
-    for name, sign in {
-        "claude-code": r"claude.?code", "codex": "codex", "opencode": "opencode",
-        "pi": r"^pi\b", "cursor": "cursor", "gemini": "gemini", "cline": "cline",
-        "vscode": r"vscode|visual studio code", "zed": r"^zed\b",
-    }.items()
-}  # fmt: skip
 SESSION_VARIABLE = "TRISEEK_SESSION_ID"
-"""Names the session of a server that was started for one, where its client does not."""
+"""The variable with the session that the server was started for, if its client names none."""
 _ASKER: Mapping[str, tuple[str, ...]] = {
     "session": (
         *SESSIONS, "claudecode/sessionId", "ai.opencode/sessionID", "vscode.conversationId",
@@ -71,61 +65,70 @@ _AGENTS = re.compile(
     r"|openhands|devin|void|librechat|cherry|lm.?studio|open.?webui|agent|assistant|chat",
     re.IGNORECASE,
 )
-"""Clients that hold several contexts by one connection, or may."""
+"""Clients that use, or may use, several contexts on one connection."""
 
 
 def conversation(
     meta: Mapping[str, Any] | None, client: str | None = None, connection: str | None = None
 ) -> str | None:
-    """A name for the one context that an answer goes to; None where that is not certain.
+    """Return a name for the context that an answer goes to; None where that is not certain.
 
     Args:
-        meta: The request's `_meta`; comes from outside.
-        client: What the client calls itself; None if it does not say.
-        connection: The connection's name; None where each request stands for itself.
+        meta: The request's `_meta`; untrusted.
+        client: The client's own name; None if it gives none.
+        connection: The connection's name; None where requests are independent of each other.
     """
-    told = meta or {}
-    context = _name(told.get(CONTEXT))
+    fields = meta or {}
+    context = _name(fields.get(CONTEXT))
     if context is not None:
         return f"context/{context}"
-    if any(_SESSION_OF_ITS_OWN.search(key) for key in told if key not in _OURS):
-        return None  # an agent, whose sessions are no contexts
-    session = next(filter(None, (_name(told.get(key)) for key in SESSIONS)), None)
+    if any(_SESSION_OF_ITS_OWN.search(key) for key in fields if key not in _OURS):
+        return None  # an agent: its sessions do not identify contexts
+    session = next(filter(None, (_name(fields.get(key)) for key in SESSIONS)), None)
     if session is not None:
-        agent = next(filter(None, (_name(told.get(key)) for key in AGENTS)), "")
+        agent = next(filter(None, (_name(fields.get(key)) for key in AGENTS)), "")
         return f"session/{session}/{agent}"
     if connection is None or client is None or _AGENTS.search(client):
         return None
     return f"connection/{connection}"
 
 
-def asker(meta: Mapping[str, Any] | None, client: str | None = None) -> dict[str, str]:
-    """Who a client says is asking: any of harness, session, agent, and call, the use of the tool.
+def asker(
+    meta: Mapping[str, Any] | None, client: str | None = None, session: str = ""
+) -> dict[str, str]:
+    """Return who is calling, as far as the client says: any of harness, session, agent and call.
 
-    By the names its hooks have. A session alone is no context (see above); the memo, which hooks
-    tell of contexts, knows what to make of it. Whoever has no hooks is named too, or it would be
-    taken for the agent that was at work last.
+    `call` is the id of this use of the tool. The values match those that the agent's hooks report.
+    A session alone identifies no context (see above); the memo resolves it, since hooks report
+    contexts to it. A client without hooks is named too; otherwise the memo would take it for the
+    agent that was active last.
+
+    session: The session that the server was started for; "" if it is not known.
     """
-    told = meta or {}
-    named = {name: _first(told, keys) for name, keys in _ASKER.items()}
-    if named["agent"] == named["session"]:
-        named["agent"] = ""  # Codex's main thread has its session's name
-    if not named["session"]:
-        named["session"] = _name(os.environ.get(SESSION_VARIABLE)) or ""
-    named["harness"] = harness(client)
-    return {name: value for name, value in named.items() if value}
+    fields = meta or {}
+    who = {name: _first(fields, keys) for name, keys in _ASKER.items()}
+    if who["agent"] == who["session"]:
+        who["agent"] = ""  # Codex's main thread has its session's name
+    if not who["session"]:
+        who["session"] = _name(session or os.environ.get(SESSION_VARIABLE)) or ""
+    who["harness"] = harness(client)
+    return {name: value for name, value in who.items() if value}
 
 
 def harness(client: str | None) -> str:
-    """A client as `triseek install` names it; another by its own name; "" if it has none."""
+    """Return a client's name in `triseek install`, else its own name; "" if it has none."""
     if not client:
         return ""
-    found = next((name for name, sign in _HARNESSES.items() if sign.search(client)), None)
-    return found or client[:LONGEST]
+    names = (
+        agent.name
+        for agent in registry.AGENTS
+        if re.search(agent.client_pattern, client, re.IGNORECASE)
+    )
+    return next(names, client[:LONGEST])
 
 
-def _first(told: Mapping[str, Any], keys: tuple[str, ...]) -> str:
-    return next(filter(None, (_name(told.get(key)) for key in keys)), "")
+def _first(fields: Mapping[str, Any], keys: tuple[str, ...]) -> str:
+    return next(filter(None, (_name(fields.get(key)) for key in keys)), "")
 
 
 def _name(value: object) -> str | None:

@@ -1,10 +1,10 @@
-"""Streamable HTTP for clients of this machine.
+"""Serve MCP by streamable HTTP to clients on this machine.
 
-Any page in a browser can send requests to a port of this machine, and so can any user of it. So the
-server listens on loopback only, takes requests that name it (a page whose name was made to resolve
-to 127.0.0.1 names itself, which is DNS rebinding) and come from no page but its own, and answers
-nobody who does not know a token. All of that is decided by a request's head, before its body is
-read.
+Any page in a browser and any user of this machine can send requests to a local port. So the server
+listens on loopback only, and accepts only requests whose Host header names it (under DNS rebinding,
+where a page's name resolves to 127.0.0.1, that header has the page's name), that come from no
+foreign page, and that carry the token. It checks all of this in the request's headers, before
+reading the body.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from triseek.errors import InvalidRequest, StateUnwritable
 from triseek.ipc import folder
 from triseek.loopback import serving
 from triseek.loopback.address import Address, listening
-from triseek.loopback.heads import Names, knows
-from triseek.mcp.http_sessions import Sessions
+from triseek.loopback.host_guard import ServerNames, knows
+from triseek.mcp.http_sessions import HttpSessions
 
 if TYPE_CHECKING:
     import socket
@@ -40,66 +40,66 @@ if TYPE_CHECKING:
 
 PATH = "/mcp"
 BODY_MAX = 4 << 20
-"""Bytes of a request's body."""
+"""Size limit of a request's body in bytes."""
 SESSIONS_MAX = 256
 GRACE_S = 2
-"""What is under way when the process is told to end has so long."""
+"""Seconds that open requests have when the process is told to end."""
 TOKEN, TOKEN_FILE = "TRISEEK_MCP_TOKEN", "TRISEEK_MCP_TOKEN_FILE"
 TOKEN_MIN = 16
-"""Characters of a token that somebody chose."""
+"""Minimum characters of a token set by the user."""
 
 
 def serve(server: Server[Any], address: Address, ending: Callable[[], None] = lambda: None) -> None:
-    """Serve clients until the process is told to end; `ending` is called when it is.
+    """Serve clients until the process is told to end, and call `ending` then.
 
     Raises:
         Busy: the port is in use.
-        InvalidRequest: the address is not this machine's, or the token is none.
-        StateUnwritable: the token cannot be kept where clients find it.
+        InvalidRequest: the address is not this machine's, or the token is invalid.
+        StateUnwritable: the token file cannot be written.
     """
     with contextlib.closing(listening(address)) as bound:
         anyio.run(_serve, server, bound, Address(address.host, bound.getsockname()[1]), ending)
 
 
 def application(server: Server[Any]) -> ASGIApp:
-    """The SDK's application; who may ask it is the guard's to say."""
+    """Return the SDK's application. Access control is left to `RequestGuard`."""
     app = server.streamable_http_app(
         streamable_http_path=PATH,
         max_request_body_size=BODY_MAX,
         max_sessions=SESSIONS_MAX,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    return Sessions(app, SESSIONS_MAX)
+    return HttpSessions(app, SESSIONS_MAX)
 
 
-class Guard:
-    """Lets those requests through that name this server, come from no foreign page, have the token.
+class RequestGuard:
+    """ASGI middleware that admits only requests with our host name, the token, no foreign origin.
 
-    An ASGI application around another.
+    It also ends the open requests when the process ends.
     """
 
     def __init__(self, app: ASGIApp, address: Address, token: str) -> None:
         self._app = app
-        self._names = Names(address)
+        self._names = ServerNames(address)
         self._token = token
         self._open: dict[anyio.CancelScope, str] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or refuse it."""
+        """Forward a request, or refuse it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
         elif (refusal := self._refusal(Headers(scope=scope))) is not None:
             await refusal(scope, receive, send)
         else:
-            with anyio.CancelScope() as until_told:
-                self._open[until_told] = scope["method"]
+            with anyio.CancelScope() as cancel_scope:
+                self._open[cancel_scope] = scope["method"]
                 try:
                     await self._app(scope, receive, send)
                 finally:
-                    del self._open[until_told]
+                    del self._open[cancel_scope]
 
     async def end(self) -> None:
-        """End the streams, which would never end, and after a while whatever else is open."""
+        """Cancel the streams, which would never end, and after `GRACE_S` all open requests."""
         for scope in [scope for scope, method in self._open.items() if method == "GET"]:
             scope.cancel()
         await anyio.sleep(GRACE_S)
@@ -119,46 +119,46 @@ class Guard:
 
 @contextlib.contextmanager
 def _token(address: Address) -> Iterator[tuple[str, str]]:
-    """The token, and how a shell is told it without showing it."""
+    """Yield the token, and a shell expression that expands to it without showing it."""
     chosen = chosen_token()
     if chosen is not None:
         yield chosen, f"${TOKEN}"
         return
-    made = secrets.token_urlsafe(32)
-    with kept(address, made) as file:
-        yield made, f"$(cat {shlex.quote(str(file))})"
+    token = secrets.token_urlsafe(32)
+    with kept(address, token) as file:
+        yield token, f"$(cat {shlex.quote(str(file))})"
 
 
 def chosen_token() -> str | None:
-    """The token that somebody chose by a variable or a file that one names; None if nobody did.
+    """Return the token set by the variable `TOKEN` or the file in `TOKEN_FILE`; None if not set.
 
-    The variable is taken out of the environment: children have no need to know it.
+    `TOKEN` is removed from the environment, so that child processes do not inherit it.
 
     Raises:
-        InvalidRequest: it is too short, or no token; or the file cannot be read.
+        InvalidRequest: the token is too short or has invalid characters, or the file is unreadable.
     """
-    given, file = os.environ.pop(TOKEN, None), os.environ.get(TOKEN_FILE)
-    if given is None and file:
+    token, file = os.environ.pop(TOKEN, None), os.environ.get(TOKEN_FILE)
+    if token is None and file:
         try:
-            given = Path(file).read_text("ascii", "replace").strip()
+            token = Path(file).read_text("ascii", "replace").strip()
         except OSError as error:
             raise InvalidRequest(
                 f"cannot read {file}: {error.strerror}",
                 next_step=f"Write a token into it, or unset {TOKEN_FILE}.",
             ) from None
-    if given is None:
+    if token is None:
         return None
-    if len(given) < TOKEN_MIN or not all("!" <= character <= "~" for character in given):
+    if len(token) < TOKEN_MIN or not all("!" <= character <= "~" for character in token):
         raise InvalidRequest(
             f"a token has {TOKEN_MIN} or more printable ASCII characters and no space",
             next_step="Make one with `openssl rand -hex 32`, or let the server make one.",
         )
-    return given
+    return token
 
 
 @contextlib.contextmanager
 def kept(address: Address, token: str) -> Iterator[Path]:
-    """Have a token in a file that nobody else may read, named after the port; that file."""
+    """Write the token to a private file named after the port; yield its path, then remove it."""
     file = Path(folder.ensure(), f"mcp-{address.port}.token")
     aside = file.with_suffix(f".{os.getpid()}.partial")
     try:
@@ -170,13 +170,13 @@ def kept(address: Address, token: str) -> Iterator[Path]:
         raise StateUnwritable(f"cannot write {file}: {error.strerror}") from None
     try:
         yield file
-    finally:  # the port was ours until now, so the file was too
+    finally:  # we held the port until now, so the file is ours
         file.unlink(missing_ok=True)
 
 
 def _announce(address: Address, shown: str) -> None:
-    """Say on standard error where the server is and how it is asked; the token is not said."""
-    print(  # noqa: T201 - what the user waits for
+    """Print the server's URL and the required header to standard error, without the token."""
+    print(  # noqa: T201 - output for the user
         f"triseek: MCP server on http://{address.authority}{PATH}\n"
         f"triseek: clients send `Authorization: Bearer {shown}`",
         file=sys.stderr,
@@ -187,12 +187,12 @@ def _announce(address: Address, shown: str) -> None:
 async def _serve(
     server: Server[Any], bound: socket.socket, address: Address, ending: Callable[[], None]
 ) -> None:
-    """Serve until a signal; whatever is to be undone then begins when signals are heard."""
+    """Serve until a signal. Signals are caught before anything exists that must be undone."""
     with (
         anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals,
         _token(address) as (token, shown),
     ):
-        guard = Guard(application(server), address, token)
+        guard = RequestGuard(application(server), address, token)
         asgi = serving.server(guard, grace_s=GRACE_S + 1)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_end_when_told, signals, asgi, guard, ending)
@@ -204,7 +204,7 @@ async def _serve(
 async def _end_when_told(
     signals: AsyncIterable[signal.Signals],
     asgi: serving.Uvicorn,
-    guard: Guard,
+    guard: RequestGuard,
     ending: Callable[[], None],
 ) -> None:
     async for _ in signals:

@@ -1,9 +1,9 @@
-"""Room for new clients by HTTP: where there are too many sessions, the one idle for longest ends.
+"""Limit the HTTP sessions: a new one beyond the limit ends the one that has been idle longest.
 
-The SDK refuses new sessions at its limit until one has been idle for half an hour. Clients that
-end without a DELETE would keep everybody out for so long. A session is ended here as a client
-would end it, by a DELETE; its client, if there is one, gets 404 with its next request and
-initializes anew, as the protocol has it.
+At its limit the SDK refuses new sessions until one has been idle for half an hour. For that long,
+clients that end without a DELETE would block all new ones. This module ends a session as a client
+would, by a DELETE. The session's client, if it still exists, gets 404 for its next request and
+initializes again, as the protocol specifies.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ if TYPE_CHECKING:
 HEADER = "mcp-session-id"
 
 
-class Sessions:
-    """An ASGI application around the SDK's, whose requests have been authorized."""
+class HttpSessions:
+    """ASGI middleware around the SDK's application; its requests are already authorized."""
 
     def __init__(self, app: ASGIApp, most: int) -> None:
-        """Keep at most so many sessions in `app`."""
+        """Keep at most `most` sessions in `app`."""
         self._app = app
         self._most = most
         self._idle: OrderedDict[str, None] = OrderedDict()
-        """Sessions by their last request, the oldest first."""
+        """Session ids in order of their last request, oldest first."""
         self._working: Counter[str] = Counter()
-        """Requests under way by session; streams (GET) do not count."""
+        """Number of open requests per session; streams (GET) do not count."""
         self._opening = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on; before one that opens a session, make room for it."""
+        """Forward a request; end the idlest session first if it opens one above the limit."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
         session = headers.get(HEADER)
-        # Requests of the protocol without sessions name their method in a header.
+        # Requests of the sessionless protocol have their method in a header.
         if session is None and scope["method"] == "POST" and "mcp-method" not in headers:
             await self._open(scope, receive, send)
         elif session is not None and session in self._idle:
@@ -53,14 +53,14 @@ class Sessions:
             if len(self._idle) + self._opening > self._most:
                 await self._end_idlest(scope)
 
-            async def noting(message: Message) -> None:
+            async def record_session(message: Message) -> None:
                 if message["type"] == "http.response.start" and message["status"] < 400:
                     opened = Headers(raw=message["headers"]).get(HEADER)
                     if opened is not None:
                         self._idle[opened] = None
                 await send(message)
 
-            await self._app(scope, receive, noting)
+            await self._app(scope, receive, record_session)
         finally:
             self._opening -= 1
 
@@ -76,8 +76,8 @@ class Sessions:
                 self._idle.pop(session, None)
 
     async def _end_idlest(self, scope: Scope) -> None:
-        """End the session that has been idle for longest, if any is."""
-        session = next((one for one in self._idle if not self._working[one]), None)
+        """End the session that has been idle for longest, if any is idle."""
+        session = next((key for key in self._idle if not self._working[key]), None)
         if session is None:
             return
         del self._idle[session]
@@ -88,6 +88,6 @@ class Sessions:
             return {"type": "http.request", "body": b"", "more_body": False}
 
         async def unread(_: Message) -> None:
-            """Nobody waits for the answer."""
+            """Discard the answer."""
 
         await self._app({**scope, "method": "DELETE", "headers": headers}, nothing, unread)

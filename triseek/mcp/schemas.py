@@ -1,82 +1,123 @@
-"""The tools as clients list them: schemas of arguments and answers, small enough to carry along."""
+"""JSON schemas of the tools' arguments and answers, as clients list them; kept small."""
 
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    TypeAlias,
+    TypedDict,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
-from triseek.model import tools
 from triseek.model.context_pack import BUDGET_TOKENS_MAX, FILES_MAX, INTENTS
+from triseek.search import requests
+from triseek.sessions.requests import RESUME_TOKENS_MAX, RESUME_TOKENS_MIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from triseek.model.tool import Tool
 
-_BOUNDS: Mapping[str, Mapping[str, Any]] = {
-    "limit": {"minimum": 1, "maximum": tools.LIMIT_MAX},
+
+class JsonSchema(TypedDict, total=False):
+    """The keywords of JSON Schema that tools use, all of them optional."""
+
+    type: str
+    description: str
+    default: str | int | bool
+    enum: list[str]
+    minimum: int
+    maximum: int
+    items: JsonSchema
+    properties: dict[str, JsonSchema]
+    additionalProperties: bool
+    required: list[str]
+
+
+FieldTree: TypeAlias = "dict[str, FieldTree]"
+"""Names of fields, each with those of its own fields."""
+
+_BOUNDS: Mapping[str, JsonSchema] = {
+    "limit": {"minimum": 1, "maximum": requests.LIMIT_MAX},
     "offset": {"minimum": 0},
-    "context": {"minimum": 0, "maximum": tools.CONTEXT_MAX},
+    "context": {"minimum": 0, "maximum": requests.CONTEXT_MAX},
     "budget_tokens": {"minimum": 1, "maximum": BUDGET_TOKENS_MAX},
     "max_files": {"minimum": 1, "maximum": FILES_MAX},
     "intent": {"enum": list(INTENTS)},
 }
-"""What agents are asked to keep to; what lies beyond is taken as the nearest within."""
-_BOUNDS_OF: Mapping[tuple[str, str], Mapping[str, Any]] = {
+"""Bounds of arguments as agents see them. A value outside is replaced by the nearest inside."""
+_BOUNDS_OF: Mapping[tuple[str, str], JsonSchema] = {
     ("session_resume", "budget_tokens"): {
-        "minimum": tools.RESUME_TOKENS_MIN, "maximum": tools.RESUME_TOKENS_MAX,
+        "minimum": RESUME_TOKENS_MIN, "maximum": RESUME_TOKENS_MAX,
     },
 }  # fmt: skip
-"""Those of one tool's argument."""
+"""Bounds that apply to an argument of one tool only."""
 _NAMES_MAX = 4
-"""Names that the schema of an answer lists; a field with more is listed as a string."""
+"""Most values of an enum in the schema of an answer; a field with more is typed as a string."""
 _PLAIN = {str: "string", int: "integer", bool: "boolean", float: "number"}
 
 
-def input_schema(tool: Tool) -> dict[str, Any]:
-    """The arguments of a tool."""
+def input_schema(tool: Tool) -> JsonSchema:
+    """Return the schema of a tool's arguments."""
     from pydantic import TypeAdapter
 
     schema = TypeAdapter(tool.request).json_schema()
-    told = _inherited(tool)
-    properties = {
-        name: {**_property(name, body, told), **_BOUNDS_OF.get((tool.name, name), {})}
-        for name, body in _ordered(_spelled_out(schema), tool)
-    }
-    found = {"type": "object", "properties": properties, "additionalProperties": False}
-    if not properties:
-        del found["properties"]
-    if schema.get("required"):
-        found["required"] = schema["required"]
-    return found
-
-
-def _spelled_out(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The properties of a schema, without references: not every client follows them."""
-    named = schema.get("$defs", {})
-    properties = {}
-    for name, body in schema["properties"].items():
+    # Not every client follows references, so they are replaced by what they name.
+    definitions = schema.get("$defs", {})
+    descriptions = _inherited(tool)
+    shared = _shared(tool)
+    properties: dict[str, JsonSchema] = {}
+    for name in sorted(schema["properties"], key=lambda name: name in shared):
+        body = {
+            key: value
+            for key, value in schema["properties"][name].items()
+            if key != "title" and value not in ("", [])
+        }
         reference = body.get("items", {}).get("$ref", "").rpartition("/")[2]
-        properties[name] = {**body, "items": _item(named[reference])} if reference else body
-    return properties
+        if reference:
+            body["items"] = _item(definitions[reference])
+        if name in descriptions:
+            body["description"] = descriptions[name]
+        bounds = {**_BOUNDS.get(name, {}), **_BOUNDS_OF.get((tool.name, name), {})}
+        properties[name] = cast("JsonSchema", {**body, **bounds})
+    compact: JsonSchema = {"type": "object"}
+    if properties:
+        compact["properties"] = properties
+    compact["additionalProperties"] = False
+    if schema.get("required"):
+        compact["required"] = schema["required"]
+    return compact
 
 
-def _item(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """An object in a list; the names of its fields have to say what they are."""
-    fields = {name: {"type": body["type"]} for name, body in schema["properties"].items()}
+def _item(schema: Mapping[str, Any]) -> JsonSchema:
+    """Return the schema of an object in a list, without descriptions: field names must suffice."""
+    fields: dict[str, JsonSchema] = {
+        name: {"type": body["type"]} for name, body in schema["properties"].items()
+    }
     return {"type": "object", "properties": fields, "required": schema["required"]}
 
 
-def output_schema(tool: Tool) -> dict[str, Any]:
-    """What a tool answers. An error has `version` and `error`, so no more than that is promised."""
+def output_schema(tool: Tool) -> JsonSchema:
+    """Return the schema of a tool's answer.
+
+    It requires at most `version`, because an error has only `version` and `error`.
+    """
     names = _tree(tool.listed.split())
-    schema = _object(_hints(*tool.results), names)
-    return {**schema, "required": ["version"]} if "version" in names else schema
+    schema = _object(tool.results, names)
+    if "version" in names:
+        schema["required"] = ["version"]
+    return schema
 
 
-def _tree(names: Iterable[str]) -> dict[str, Any]:
-    """Dotted names as a tree: `["a.b"]` is `{"a": {"b": {}}}`."""
-    tree: dict[str, Any] = {}
+def _tree(names: Iterable[str]) -> FieldTree:
+    """Return dotted names as a tree: `["a.b"]` becomes `{"a": {"b": {}}}`."""
+    tree: FieldTree = {}
     for name in names:
         branch = tree
         for part in name.split("."):
@@ -84,18 +125,15 @@ def _tree(names: Iterable[str]) -> dict[str, Any]:
     return tree
 
 
-def _hints(*types: type[Any]) -> dict[str, Any]:
-    """The fields of TypedDicts or dataclasses, and their types."""
-    return {name: hint for one in types for name, hint in get_type_hints(one).items()}
-
-
-def _object(hints: Mapping[str, Any], names: Mapping[str, Any]) -> dict[str, Any]:
+def _object(types: Iterable[type[Any]], names: FieldTree) -> JsonSchema:
+    """Return the schema of an object that is of one of some TypedDicts or dataclasses."""
+    hints = {name: hint for each in types for name, hint in get_type_hints(each).items()}
     properties = {name: _value(hints[name], inner) for name, inner in names.items()}
     return {"type": "object", "properties": properties}
 
 
-def _value(hint: Any, names: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401 - any type
-    """The schema of a field; of an object, with those of its own fields that are named."""
+def _value(hint: Any, names: FieldTree) -> JsonSchema:  # noqa: ANN401 - any type
+    """Return the schema of a field; for an object, with those of its fields that `names` lists."""
     if hint in _PLAIN:
         return {"type": _PLAIN[hint]}
     if get_origin(hint) is Literal:
@@ -103,37 +141,24 @@ def _value(hint: Any, names: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN4
         return {"enum": values} if len(values) <= _NAMES_MAX else {"type": "string"}
     if get_origin(hint) in (list, tuple):
         return {"type": "array", "items": _value(get_args(hint)[0], names)}
-    return _object(_hints(hint), names) if names else {"type": "object"}
+    return _object((hint,), names) if names else {"type": "object"}
 
 
 def description(tool: Tool) -> str:
-    """What an agent is told a tool is for."""
+    """Return the description of a tool for agents."""
     return inspect.cleandoc(tool.request.__doc__ or "")
 
 
-def _ordered(properties: Mapping[str, Any], tool: Tool) -> list[tuple[str, Any]]:
-    """A tool's own arguments before those it shares with others."""
-    shared = _shared(tool)
-    return sorted(properties.items(), key=lambda item: item[0] in shared)
-
-
 def _shared(tool: Tool) -> frozenset[str]:
-    is_content = issubclass(tool.request, tools.ContentOptions)
-    return frozenset(tools.ContentOptions.__dataclass_fields__) if is_content else frozenset()
+    is_content = issubclass(tool.request, requests.ContentOptions)
+    return frozenset(requests.ContentOptions.__dataclass_fields__) if is_content else frozenset()
 
 
 def _inherited(tool: Tool) -> Mapping[str, str]:
-    """Descriptions of shared arguments; told once, for the tool that comes first."""
+    """Return the descriptions of shared arguments; only the first tool has them, others {}."""
     from pydantic import TypeAdapter
 
-    if tool.request is not tools.SearchContentRequest:
+    if tool.request is not requests.SearchContentRequest:
         return {}
-    schema = TypeAdapter(tools.ContentOptions).json_schema()
+    schema = TypeAdapter(requests.ContentOptions).json_schema()
     return {name: body["description"] for name, body in schema["properties"].items()}
-
-
-def _property(name: str, body: Mapping[str, Any], told: Mapping[str, str]) -> dict[str, Any]:
-    kept = {key: value for key, value in body.items() if key != "title" and value not in ("", [])}
-    if name in told:
-        kept["description"] = told[name]
-    return {**kept, **_BOUNDS.get(name, {})}

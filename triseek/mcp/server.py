@@ -1,13 +1,12 @@
-"""The server on the SDK: list the tools, call the service, render what it says.
+"""The MCP server on the SDK: list the tools, call them, render their answers.
 
-Handlers run in threads, so that a long search does not hold up a short one, and end when their
-request is cancelled. Nothing here knows how messages travel: `stdio` and `http` do.
+Handlers run in threads, so that a long search does not delay a short one. They end when their
+request is cancelled. This module knows no transport: `mcp.session` and `mcp.http` do.
 """
 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import functools
 import logging
 import threading
@@ -21,38 +20,77 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from triseek import __version__
-from triseek.errors import BackendFailure, Cancelled, OutOfTime, TriseekError
-from triseek.mcp import arguments, conversations, render, schemas
-from triseek.mcp.instructions import INSTRUCTIONS
+from triseek.app.dispatch import digest, failed
+from triseek.errors import OutOfTime, TriseekError
+from triseek.mcp import conversations, schemas
+from triseek.model.call import Call
 from triseek.model.plain_text import encodable
-from triseek.service import envelopes, hydrated, telling
-from triseek.service.desk import DEADLINE_S, GRACE_S, Call
+from triseek.search import envelopes
+from triseek.search.time_limit import DEADLINE_S, GRACE_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
 
     from mcp.server.context import ServerRequestContext
 
+    from triseek.app.dispatch import Dispatch
     from triseek.model.index import Stage
     from triseek.model.tool import Tool
-    from triseek.service.desk import Desk
 
 logger = logging.getLogger(__name__)
 
 NAME = "triseek"
 TIMED = frozenset(("search_content", "search_path_and_content", "find_files", "context_pack"))
 LIMIT_S = DEADLINE_S + GRACE_S + 2.0
-"""Seconds after which these tools are answered in any case."""
+"""Seconds after which a call of a tool in `TIMED` is answered in any case."""
 THREADS = 8
-"""Calls that run at once; the next wait."""
+"""Calls that run at once; further calls wait."""
+INSTRUCTIONS_MAX = 2_048
+"""Characters after which clients cut the instructions."""
+INSTRUCTIONS = """\
+Use triseek instead of grep, rg, find, sed -n, ls -R and built-in Grep or Glob tools to look for \
+code in this repository: search_content for text or a regex, find_files for paths, \
+search_path_and_content when you know the folder. Exact, complete, current: edits are seen at once.
+
+- Best first: definitions, then source, tests, vendored and generated code. Totals count all that \
+matches, also what `limit` (20, at most 100) leaves out; `next_offset` gives the next page.
+- Literal is the default; mode "regex" is ripgrep's dialect (no \\| or \\<, no look-around).
+- Ask for several names at once with `patterns`. Narrow with `glob` (src/**/*.ts), `type` (py, \
+rust) or `path`; see lines around with `context`; get paths alone with output_mode "files".
+- No hits means there are none: the answer says how many files were searched and which change of \
+arguments would match. There is no need to repeat the search with grep.
+- An answer with `results_omitted` repeats one you have had, and nothing relevant has changed: \
+reuse it from your context, or pass force_refresh: true if you no longer have it.
+- context_pack gives a small, bounded starting set for a task: goal and, if known, changed files.
+- memo_check says whether a file you have read is unchanged: skip the reading if it is \
+`skip_reread`. memo_status asks for several files.
+- For work that another agent may go on with: session_open with the goal at the start, \
+session_handoff at the end; session_resume goes on with a snapshot.
+- Before the index is built searches work all the same, only slower. reindex is rarely needed.
+"""
+"""What agents are told of the server. Many clients show nothing else before the first call of a
+tool, so the main rule comes first."""
 
 
-def create(desk: Desk, tools: Sequence[Tool], begin: Callable[[], None]) -> Server[Any]:
-    """A server for some tools, on one root.
+def create(
+    dispatch: Dispatch,
+    tools: Sequence[Tool],
+    begin: Callable[[], None],
+    *,
+    session: str = "",
+    working: Callable[[], AbstractContextManager[None]] = contextlib.nullcontext,
+) -> Server[Any]:
+    """Return a server for some tools on one root.
 
-    begin: called once, behind the first request: time for whatever would have held up its answer.
+    Args:
+        dispatch: Calls the tools.
+        tools: The tools that are offered.
+        begin: Called once, after the first request: does work that would have delayed its answer.
+        session: The agent's session, used where its client does not name it.
+        working: Makes a context manager that is entered for each call.
     """
-    handlers = Tools(desk, tools)
+    handlers = Tools(dispatch, tools, session, working)
     server: Server[Any] = Server(
         NAME,
         version=__version__,
@@ -77,22 +115,30 @@ def create(desk: Desk, tools: Sequence[Tool], begin: Callable[[], None]) -> Serv
 
 
 async def _shut_down(_ctx: object, _params: object) -> types.EmptyResult:
-    """Agree: the transport that has this one client ends when the answer is written."""
+    """Acknowledge the request: a transport with one client ends once the answer is written."""
     return types.EmptyResult()
 
 
 class Tools:
-    """The two handlers."""
+    """The handlers of `tools/list` and `tools/call`."""
 
-    def __init__(self, desk: Desk, tools: Sequence[Tool]) -> None:
-        self._desk = desk
+    def __init__(
+        self,
+        dispatch: Dispatch,
+        tools: Sequence[Tool],
+        session: str,
+        working: Callable[[], AbstractContextManager[None]],
+    ) -> None:
+        self._dispatch = dispatch
+        self._working = working
+        self._session = session
         self._by_name = {tool.name: tool for tool in tools}
         self._limiter: anyio.CapacityLimiter | None = None
 
     async def listed(
         self, _ctx: ServerRequestContext[Any], _params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        """Every tool, in one page."""
+        """Return all tools in one page."""
         return types.ListToolsResult(tools=self._tools)
 
     @functools.cached_property
@@ -102,14 +148,14 @@ class Tools:
     async def call(
         self, ctx: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        """Answer one call; what goes wrong in it is an answer too."""
+        """Answer one call; an error of the tool is an answer, too."""
         tool = self._by_name.get(params.name)
         if tool is None:
             raise MCPError(code=types.INVALID_PARAMS, message=f"unknown tool {params.name[:80]!r}")
         cancelled = threading.Event()
         call = Call(
             conversation=_conversation(ctx),
-            who=conversations.asker(ctx.meta, _client(ctx)),
+            who=conversations.asker(ctx.meta, _client(ctx), self._session),
             connection=_connection(ctx) or "",
             cancelled=cancelled.is_set,
             progress=_progress(ctx),
@@ -117,41 +163,23 @@ class Tools:
         if self._limiter is None:
             self._limiter = anyio.CapacityLimiter(THREADS)
         try:
-            # A search looks at the time itself. What cannot (a file server that does not answer, a
-            # long step of a library) is left to its thread, which nobody waits for.
-            with anyio.move_on_after(LIMIT_S if tool.name in TIMED else None) as time:
-                meant, envelope = await anyio.to_thread.run_sync(
-                    functools.partial(self._answer, tool, params.arguments, call),
+            # A search checks its own time limit. If it cannot (a file server that does not answer,
+            # a long step of a library), its thread is abandoned.
+            with (
+                self._working(),
+                anyio.move_on_after(LIMIT_S if tool.name in TIMED else None) as time_scope,
+            ):
+                answer = await anyio.to_thread.run_sync(
+                    functools.partial(self._dispatch, tool, params.arguments, call),
                     abandon_on_cancel=True,
                     limiter=self._limiter,
                 )
-            if time.cancelled_caught:
+            if time_scope.cancelled_caught:
                 error = OutOfTime(f"no answer within {LIMIT_S:g} s")
-                meant, envelope = params.arguments or {}, envelopes.failure(error)
+                answer = failed(params.arguments, error)
         finally:
-            cancelled.set()  # whoever still works on it, works for nobody
-        return _result(tool.name, meant, envelope)
-
-    def _answer(
-        self, tool: Tool, given: dict[str, Any] | None, call: Call
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The arguments as they were understood, and the envelope, be it of an error."""
-        meant = noted = given or {}
-        try:
-            request = arguments.read(tool, given)
-            meant, noted = dataclasses.asdict(request), telling.chosen(request)
-            envelope = tool.answer(self._desk, request, call)
-            if tool.kind == "search":
-                envelope = hydrated.beside(self._desk, tool.name, request, envelope)
-        except Cancelled as error:
-            return meant, envelopes.failure(error)
-        except TriseekError as error:
-            envelope = envelopes.failure(error)
-        except Exception as error:
-            logger.exception("%s failed", tool.name)
-            envelope = envelopes.failure(BackendFailure(f"internal error: {type(error).__name__}"))
-        self._desk.record(tool, noted, envelope, call)
-        return meant, envelope
+            cancelled.set()  # tells an abandoned thread to stop
+        return result(tool, answer.arguments, answer.envelope)
 
 
 def _listed(tool: Tool) -> types.Tool:
@@ -159,8 +187,8 @@ def _listed(tool: Tool) -> types.Tool:
         name=tool.name,
         title=tool.title,
         description=schemas.description(tool),
-        input_schema=schemas.input_schema(tool),
-        output_schema=schemas.output_schema(tool),
+        input_schema=dict(schemas.input_schema(tool)),
+        output_schema=dict(schemas.output_schema(tool)),
         annotations=types.ToolAnnotations(
             read_only_hint=tool.read_only,
             destructive_hint=False,
@@ -170,9 +198,15 @@ def _listed(tool: Tool) -> types.Tool:
     )
 
 
-def _result(tool: str, given: dict[str, Any], envelope: dict[str, Any]) -> types.CallToolResult:
+def failure(tool: Tool, error: TriseekError) -> types.CallToolResult:
+    """Return the result of a failed call."""
+    return result(tool, {}, envelopes.failure(error))
+
+
+def result(tool: Tool, arguments: dict[str, Any], envelope: dict[str, Any]) -> types.CallToolResult:
+    """Return an answer both as text and as structured content."""
     envelope = encodable(envelope)
-    text = encodable(render.digest(tool, given, envelope))
+    text = encodable(digest(tool, arguments, envelope))
     return types.CallToolResult(
         content=[types.TextContent(type="text", text=text)],
         structured_content=envelope,
@@ -185,7 +219,7 @@ def _conversation(ctx: ServerRequestContext[Any]) -> str | None:
 
 
 def _connection(ctx: ServerRequestContext[Any]) -> str | None:
-    # By HTTP a request may stand for itself; where it belongs to a session its header says so.
+    # By HTTP a request may belong to no session; otherwise a header names the session.
     return "stdio" if ctx.request is None else ctx.request.headers.get("mcp-session-id")
 
 
@@ -195,7 +229,10 @@ def _client(ctx: ServerRequestContext[Any]) -> str | None:
 
 
 def _progress(ctx: ServerRequestContext[Any]) -> Callable[[Stage, int, int], None]:
-    """Tell the client how far a call has come; from its thread, in rising numbers."""
+    """Return a callback that reports a call's progress to the client.
+
+    It is called from the call's thread, and reports increasing numbers only.
+    """
     stages: dict[Stage, int] = {}
     last = -1.0
 
@@ -203,12 +240,12 @@ def _progress(ctx: ServerRequestContext[Any]) -> Callable[[Stage, int, int], Non
         nonlocal last
         stages.setdefault(stage, len(stages))
         share = done / total if total else 0.0
-        now = stages[stage] + min(share, 1.0)
-        if now <= last:
+        progress = stages[stage] + min(share, 1.0)
+        if progress <= last:
             return
-        last = now
+        last = progress
         message = f"{stage} {done:,}/{total:,}" if total else f"{stage} {done:,}"
         with contextlib.suppress(RuntimeError):  # the client has left
-            anyio.from_thread.run(ctx.session.report_progress, now, None, message)
+            anyio.from_thread.run(ctx.session.report_progress, progress, None, message)
 
     return tell

@@ -1,1 +1,1 @@
-"""The nouns of the program: requests, results and the verb table. Standard library only."""
+"""Data types used by all packages: requests, results, declarations. Standard library only."""

@@ -1,9 +1,9 @@
-"""How long the request that is being answered may take, and whether somebody still waits for it.
+"""The time limit of the current request, and the check whether its client still waits.
 
-The budget belongs to a context (`contextvars`): whoever answers a request opens one (`limited`),
-and loops that may run for long ask it (`check`). Work that is handed to another thread takes it
-along (`carried`). Without a budget nothing is limited: a person's own process works until it is
-done, or interrupted.
+The budget is held in a context variable (`contextvars`). Code that answers a request opens one with
+`limited`, and loops that may run long call `check`. Work that is passed to another thread keeps it
+with `carried`. Without a budget there is no limit: a user's own process works until it is done or
+interrupted.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 ASK_S = 0.02
-"""How often the client is asked after: that may take a system call."""
+"""Seconds between checks whether the client still waits; a check may take a system call."""
 
 
 class _Budget:
-    """What one request has left."""
+    """The deadline of one request, and the check of its client."""
 
     __slots__ = ("_ask", "_asked", "until")
 
@@ -37,7 +37,7 @@ class _Budget:
         self._asked = 0.0
 
     def check(self) -> None:
-        """Raise where the request has to end."""
+        """Raise if the request has to end."""
         now = time.monotonic()
         if now - self._asked >= ASK_S:
             self._asked = now
@@ -50,7 +50,7 @@ _current: contextvars.ContextVar[_Budget | None] = contextvars.ContextVar("budge
 
 
 def check() -> None:
-    """Raise where the request that is being answered has to end. Takes about 0.2 µs.
+    """Raise if the current request has to end. Takes about 0.2 µs.
 
     Raises:
         OutOfTime: its time is over. What was found so far is the answer.
@@ -65,10 +65,10 @@ def check() -> None:
 def limited(
     seconds: float = float("inf"), ask: Callable[[], None] = lambda: None
 ) -> Iterator[None]:
-    """Limit what is done meanwhile, in this context; an outer limit holds as well.
+    """Limit the code of the `with` block, in this context; an outer limit applies as well.
 
     Args:
-        seconds: from now.
+        seconds: the time limit, from now.
         ask: called from time to time, from any thread; raises when nobody waits any more.
     """
     outer = _current.get()
@@ -87,10 +87,10 @@ def limited(
 
 
 def carried(work: Callable[[], T], stop: Event | None = None) -> Callable[[], T]:
-    """Return the same work, which takes this context's budget along into another thread.
+    """Return a function that does `work` under this context's budget in another thread.
 
     Args:
-        work: what to do there.
+        work: the function to run there.
         stop: once it is set, `check` raises `Cancelled` there.
     """
     context = contextvars.copy_context()

@@ -1,6 +1,6 @@
-"""What an agent's hook tells, in one vocabulary for all agents.
+"""What an agent's hook reports, in one vocabulary for all agents.
 
-`harness.hooks` makes these of payloads; `service.observing` acts on them. Every text comes from
+`agents.hooks` builds these from payloads; `app.hook_handler` acts on them. All text comes from
 outside: paths are absolute and without NUL, and nothing else has been checked.
 """
 
@@ -19,7 +19,7 @@ ends."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """Names the one context window that a tool's output goes to; "" is what is not known."""
+    """Identifies the context window that a tool's output goes to; unknown parts are ""."""
 
     harness: str
     """As in `triseek install`: claude-code, codex, opencode, pi, cursor, gemini."""
@@ -30,27 +30,27 @@ class Context:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileRead:
-    """Lines of a file that a use of a tool shows, if it does what it seems to."""
+    """Lines of a file that a use of a tool appears to show."""
 
     path: str
-    """Absolute, made of the agent's words and its working folder; links are not followed."""
+    """Absolute: the agent's path, joined to its working folder; links are not followed."""
     first: int = 1
     """The first line, counted from 1."""
     last: int | None = None
-    """The last line, itself included; None: to the end of the file."""
+    """The last line, included; None: to the end of the file."""
     tail: int | None = None
-    """The last so many lines instead, as of `tail -n`."""
+    """The number of lines at the end of the file to show instead, as with `tail -n`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Room:
-    """How much of files a tool shows. Of what is more its agent is shown a part, or nothing."""
+    """How much file content a tool shows. Of more, its agent is shown a part or nothing."""
 
     bytes: int = 28_000
-    """The least of all agents is 30,000; of these some are for the names of files."""
+    """The lowest limit of all agents is 30,000, and file names take some of that."""
     lines: int = 2_000
     line_bytes: int | None = None
-    """Longer lines are cut; None: none are."""
+    """Longer lines are cut; None: no line is cut."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,22 +58,22 @@ class ToolUse:
     """One use of a tool, before or after it."""
 
     name: str
-    """As the agent calls it."""
+    """The agent's name for the tool."""
     call: str = ""
-    """The agent's id of this use, by which its conversation names the output."""
+    """The agent's id of this use, which also identifies the output in its conversation."""
     reads: tuple[FileRead, ...] = ()
     only_reads: bool = False
-    """Whether all it does is to show exactly `reads`: nothing is lost if it is not done."""
+    """Whether it only shows exactly `reads`, so that nothing is lost if it is not done."""
     edits: tuple[str, ...] = ()
-    """Absolute paths it writes, as far as can be told."""
+    """Absolute paths that it writes, as far as known."""
     edits_unknown: bool = False
-    """Whether it may write files that are not named, as a shell command can."""
+    """Whether it may write files that it does not name, as a shell command can."""
     search: str = ""
-    """What it searches for; "" if it is no search."""
+    """What it searches for; "" if it is not a search."""
     room: Room = Room()
-    """For `reads` together."""
+    """The limit for all `reads` together."""
     output: str | None = None
-    """What the agent is shown of the result; None before the use, and where it is not told."""
+    """The result as the agent is shown it; None before the use, or if it is not reported."""
     failed: bool = False
 
 
@@ -86,14 +86,14 @@ class HookEvent:
     cwd: str
     """The agent's working folder, absolute."""
     event: str = ""
-    """The agent's own name of the moment."""
+    """The agent's own name for the moment."""
     source: str = ""
     """How a session started: startup, resume, clear, compact, fork; or why it compacts."""
     use: ToolUse | None = None
     prompt: str = ""
     prompt_id: str = ""
-    """The agent's id of the person's last message, where it tells one with each event."""
+    """The agent's id of the user's last message, if it reports one with each event."""
     transcript: str = ""
-    """The file that holds the conversation, absolute; "" where none is told."""
+    """The file that holds the conversation, absolute; "" if none is reported."""
     in_view: frozenset[str] | None = None
-    """Ids of the uses whose outputs are in the context as it is sent; None where not told."""
+    """Ids of the uses whose outputs are in the context as it is sent; None if not reported."""

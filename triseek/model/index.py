@@ -1,4 +1,4 @@
-"""What building an index reports, and what an index says of itself."""
+"""Reports of index builds, and the status of an index."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Category: TypeAlias = Literal["small", "medium", "large", "very_large"]
 
 
 def no_progress(_stage: Stage, _done: int, _total: int) -> None:
-    """Report to nobody."""
+    """Ignore the progress. The default `progress` callback."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,14 +29,14 @@ class BuildReport:
     files_seen: int
     """Files the walk found."""
     files_indexed: int
-    """Of these, the ones whose text can be searched."""
+    """Of these, the files whose text can be searched."""
     files_changed: int
     """Files read because they were new or changed."""
     files_removed: int
     text_bytes: int
     """Bytes of text in the live index."""
     postings: int
-    """Postings written now."""
+    """Postings that this build wrote."""
     skipped: list[Skipped] = field(default_factory=list)
     elapsed_ms: float = 0.0
 
@@ -49,7 +49,7 @@ class IndexStatus:
     index_dir: str
     present: bool
     fresh: bool
-    """Whether the tree, looked at just now, is what the index holds."""
+    """Whether the index matches the tree, as checked just now."""
     generation: int | None = None
     files: int = 0
     """Live files whose text can be searched."""
@@ -63,14 +63,14 @@ class IndexStatus:
     updated_ns: int | None = None
     """When the newest segment was written, nanoseconds since the epoch."""
     dirty: int = 0
-    """Files new, changed or gone since then."""
+    """Files added, changed or removed since then."""
     category: Category | None = None
     problem: str = ""
-    """Why the index cannot be used, in one line; empty when it can."""
+    """Why the index cannot be used, in one line; empty if it can."""
 
 
 def category_of(files: int, size_bytes: int) -> Category:
-    """How large a tree is, by triseek-behaviour.md §2.2."""
+    """Return the size category of a tree, by triseek-behaviour.md §2.2."""
     gib = 1 << 30
     if files > 500_000 or size_bytes > 20 * gib:
         return "very_large"

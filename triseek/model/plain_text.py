@@ -1,9 +1,9 @@
-"""Data as text that a terminal, and any reader of UTF-8, can take.
+"""Escaping of text from outside, so that terminals and readers of UTF-8 can take it.
 
-Goals, branches, paths and prompts come from elsewhere. Some characters would move a terminal's
-cursor, name its window, or show a text in another order than it has (CVE-2021-42574, "Trojan
-Source"); a lone surrogate cannot be encoded at all. They are escaped wherever data is shown, but
-in matched lines and their paths, which are printed as they are, as ripgrep prints them.
+Goals, branches, paths and prompts come from outside. Some characters would move a terminal's
+cursor, set its window's title, or show text in another order than stored (CVE-2021-42574, "Trojan
+Source"). A lone surrogate cannot be encoded at all. Such characters are escaped wherever data is
+shown, except in matched lines and their paths, which are printed unchanged, as by ripgrep.
 """
 
 from __future__ import annotations
@@ -17,42 +17,52 @@ _HOSTILE = re.compile(
     "\U000e0000-\U000e007f"  # tags
     "\ud800-\udfff]"  # surrogates
 )
-"""Not the joiners U+200C and U+200D, which scripts and emoji need."""
+"""Without the joiners U+200C and U+200D, which some scripts and emoji need."""
 
 
 def visible(text: str) -> str:
-    r"""The text with hostile characters as `\x1b`, `\u202e`; line ends and tabs stay."""
+    r"""Escape hostile characters as `\x1b`, `\u202e`; keep line ends and tabs."""
     return _HOSTILE.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 def visible_line(text: str) -> str:
-    """As `visible`, on one line: ends of lines and tabs are escaped as well."""
+    """Escape as `visible` does, and line ends and tabs as well, so that the text is one line."""
     return visible(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def json_text(document: str) -> str:
-    r"""JSON with hostile characters as `\uXXXX`: another spelling of the same values."""
+    r"""Escape hostile characters in JSON as `\uXXXX`; the values stay the same."""
     return _HOSTILE.sub(lambda found: _json_escape(found[0]), document)
 
 
 def is_encodable(text: str) -> bool:
-    """Whether UTF-8 can say it: it holds no lone surrogate."""
+    """Whether UTF-8 can encode the text: it has no lone surrogate."""
     return text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text)
 
 
 def encodable(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-    """The value with each lone surrogate of its texts replaced by U+FFFD."""
+    """Return the value with each lone surrogate in its texts replaced by U+FFFD."""
     if isinstance(value, str):
         if is_encodable(value):
             return value
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, dict):
-        return {encodable(name): encodable(each) for name, each in value.items()}
+        return {encodable(name): encodable(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [encodable(each) for each in value]
+        return [encodable(item) for item in value]
     return value
 
 
 def _json_escape(character: str) -> str:
     pairs = character.encode("utf-16-be", "surrogatepass").hex()
     return "".join(f"\\u{pairs[at : at + 4]}" for at in range(0, len(pairs), 4))
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """Return the noun that follows a count; `many` is by default `one` with an s."""
+    return one if count == 1 else many or f"{one}s"
+
+
+def clipped(text: str, most: int) -> str:
+    """Cut a text to at most `most` characters; a cut text ends in an ellipsis."""
+    return text if len(text) <= most else text[: most - 1] + "…"

@@ -1,4 +1,4 @@
-"""What a search asks for and what it says about itself."""
+"""Search requests, and what a search reports: its route, skipped files and totals."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ PastNul: TypeAlias = Literal["none", "first", "all"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PatternSpec:
-    """What to find, as it was asked for."""
+    """The patterns to find, as requested."""
 
     patterns: tuple[str, ...]
-    """Any of these must match."""
+    """At least one of these must match."""
     fixed: bool = False
     """Read the patterns as plain text (-F)."""
     case: Case = "sensitive"
@@ -42,7 +42,7 @@ class PatternSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScopeSpec:
-    """Which files may answer, as it was asked for."""
+    """The files to search, as requested."""
 
     globs: tuple[str, ...] = ()
     """-g, in order; a leading `!` excludes; the last that matches wins."""
@@ -55,15 +55,15 @@ class ScopeSpec:
     types_not: tuple[str, ...] = ()
     """-T."""
     type_order: tuple[TypeChoice, ...] = ()
-    """-t and -T in the order they were given, where that is known: of those that speak of a file
-    the last decides. When not empty it stands for `types` and `types_not`, which else are read as
-    if every -T came last."""
+    """-t and -T in command-line order, if known: the last one that applies to a file decides.
+    Unless empty, it replaces `types` and `types_not`, which are otherwise read as if every -T came
+    last."""
     type_changes: tuple[TypeChange, ...] = ()
     """--type-add and --type-clear, in order."""
     hidden: bool = False
     """Search hidden files and folders (-.)."""
     allowlist: bool = False
-    """Also the well-known hidden places (.github, .gitignore …) that ripgrep leaves out."""
+    """Also search the well-known hidden paths (.github, .gitignore …) that ripgrep leaves out."""
     no_ignore: bool = False
     """Respect no ignore file at all (--no-ignore)."""
     no_ignore_vcs: bool = False
@@ -84,15 +84,15 @@ class ScopeSpec:
     text: bool = False
     """Search binary files as if they were text (-a)."""
     binary: bool = False
-    """Search binary files to their end, but show no line behind a NUL byte (--binary). Files that
-    are named are always searched so."""
+    """Search binary files to their end, but show no line after a NUL byte (--binary). Files that
+    are named are always searched this way."""
     operand: str = ""
     """The folder that was named, relative to the root; empty or ends in `/`."""
     typed: str = ""
-    """How it was named from the working folder, without `./` in front; empty or ends in `/`. Globs,
-    `--ignore-file` and git's global excludes see it in the place of `operand`."""
+    """The same folder as typed, from the working folder, without a leading `./`; empty or ends in
+    `/`. Globs, `--ignore-file` and git's global excludes use it instead of `operand`."""
     here: str = ""
-    """The working folder, absolute; empty for a search as if started in the root."""
+    """The working folder, absolute; empty to search as if started in the root."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,52 +102,52 @@ class SearchRequest:
     pattern: PatternSpec
     scope: ScopeSpec = field(default_factory=ScopeSpec)
     paths: tuple[str, ...] = ()
-    """Folders or files below the root, relative to it, to search; none: all of it."""
+    """Folders or files to search, relative to the root; empty for the whole root."""
     mode: Mode = "lines"
     invert: bool = False
-    """Lines that do not match (-v)."""
+    """Find the lines that do not match (-v)."""
     before: int = 0
     """Lines of context before each match (-B)."""
     after: int = 0
     """Lines of context after each match (-A)."""
     passthru: bool = False
-    """Every line is shown, matching or not (--passthru)."""
+    """Show every line, matching or not (--passthru)."""
     max_count: int | None = None
     """At most this many matching lines per file (-m)."""
     limit: int | None = None
     """At most this many matching lines in all, in path order; totals stay exact."""
     count_all: bool = True
-    """Go on behind `limit`, so that totals are exact; without, stop there: the totals then cover
-    what was looked at, and say so (`incomplete`)."""
+    """Continue after `limit`, so that totals are exact. If False, stop there: the totals then cover
+    only what was searched, and `incomplete` says so."""
     line_numbers: bool = True
-    """Whether rows need their line numbers; without, they may be 0, which is cheaper."""
+    """Whether rows need line numbers. If False, they may be 0, which is cheaper."""
     engine: EngineChoice = "auto"
     opening: Opening = "any"
-    """Which of the named files may be opened. any: as ripgrep does, devices and FIFOs too; for a
-    person's own process alone, since it may wait for ever. regular: regular files only. inside:
-    only regular files that are inside the root when they are opened; for agents."""
+    """Which of the named files may be opened. any: devices and FIFOs too, as ripgrep does; only for
+    a user's own process, since it may block for ever. regular: regular files only. inside: only
+    regular files that are inside the root when they are opened; for agents."""
     stdin: int = -1
-    """An open file, such as standard input, that is read in place of the one that is named, from
-    where it stands; -1 for none."""
+    """The descriptor of an open file, such as standard input, that is read from its current
+    position instead of the named file; -1 for none."""
     mapped: bool = False
-    """Notice NUL bytes where ripgrep does when it maps a file (--mmap), not where it reads it."""
+    """Detect NUL bytes where ripgrep does if it maps a file (--mmap), not where it reads it."""
     past_nul: PastNul = "none"
-    """Which rows behind a NUL byte are given, where a binary file is searched to its end. first:
-    one that follows the last row shown and matches (--stats counts it); all: every row (--json)."""
+    """Which rows after a NUL byte are returned, if a binary file is searched to its end. first: one
+    matching row after the last row shown (--stats counts it); all: every row (--json)."""
     sweep: bool = True
-    """Compare the tree with the index before answering from it; without, an answer may miss what
-    changed since the index was written, and says so (`unverified`)."""
+    """Compare the tree with the index before answering from it. If False, the answer may miss
+    changes since the index was written, and its freshness is `unverified`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """Which road answered, and why."""
+    """Which backend answered, and why."""
 
     backend: BackendName
     reason: str
-    """Short and machine-readable; the words are listed in docs/concepts/routing.md."""
+    """Short and machine-readable; the values are listed in docs/concepts/routing.md."""
     fell_back: str = ""
-    """Why an earlier road failed, in one line; empty when none did."""
+    """Why an earlier backend failed, in one line; empty if none did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,7 @@ class Skipped:
 
 @dataclass(slots=True, kw_only=True)
 class Totals:
-    """What a finished search found; counts cover everything, also what `limit` cut off."""
+    """Totals of a finished search. Counts include what `limit` cut off."""
 
     files_searched: int = 0
     files_matched: int = 0
@@ -171,14 +171,14 @@ class Totals:
     """Bytes read from files."""
     truncated: bool = False
     misses: bool = False
-    """`files_without_match` by ripgrep: whether some file has no match, listed or binary."""
+    """For `files_without_match` by ripgrep: whether any file has no match, listed or binary."""
     skipped: list[Skipped] = field(default_factory=list)
     incomplete: str = ""
-    """Why the answer may lack something; empty when it lacks nothing."""
+    """Why the answer may be incomplete; empty if it is complete."""
     elapsed_ms: float = 0.0
     freshness: Freshness = "unverified"
-    """How it is known that the answer is of the tree as it is now."""
+    """How it was established that the answer reflects the current tree."""
     generation: int | None = None
-    """Of the index that answered; None when none did."""
+    """The generation of the index that answered; None if none did."""
     dirty: int | None = None
-    """Files that differed from that index, and were looked at directly; None without one."""
+    """Number of files that differed from that index and were read directly; None without one."""

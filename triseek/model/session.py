@@ -1,4 +1,4 @@
-"""A work session, and one entry of its log, as they are kept and told."""
+"""A work session, and one entry of its log, as they are stored and sent."""
 
 from __future__ import annotations
 
@@ -10,22 +10,31 @@ from typing import Any, Literal, Self, TypeAlias, TypeGuard, get_args
 from triseek.errors import InvalidRequest
 
 SCHEMA_VERSION = 1
-"""Of every document of sessions and snapshots; a reader refuses others."""
+"""The version of every session and snapshot document; readers refuse others."""
 Status: TypeAlias = Literal["open", "resolved", "abandoned"]
 GOAL_MAX = 2_000
 """Characters of a goal; a longer one is cut."""
 
 DEPTH_MAX = 32
-"""Of lists and objects in each other, in what a tool was called with."""
+"""Maximum nesting of lists and objects in a tool's arguments."""
 NUMBER_MAX = (1 << 63) - 1
 
 _ID = re.compile(r"(?!\.|sessions\.json)[a-z0-9._-]{1,128}(?<!\.partial)", re.ASCII | re.IGNORECASE)
-"""Not a hidden file, not the index beside the sessions, not what is still being built."""
+"""Excludes hidden files, the index beside the sessions, and unfinished builds."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRecord:
+    """A record that is stored and sent as a JSON document."""
+
+    def document(self) -> dict[str, Any]:
+        """Return the JSON document."""
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
-    """A goal in one repository, and whether it is worked on."""
+class Session(StoredRecord):
+    """A piece of work in one repository, with a goal and a status."""
 
     schema_version: int = SCHEMA_VERSION
     session_id: str
@@ -33,24 +42,24 @@ class Session:
     repo_root: str
     status: Status = "open"
     created_at: int
-    """Unix seconds, as `updated_at`."""
+    """Unix seconds, like `updated_at`."""
     updated_at: int
     by_itself: bool = False
-    """Whether a prompt began it, and nobody has asked for it since."""
+    """Whether a prompt began it, and nobody has opened it explicitly since."""
 
     def document(self) -> dict[str, Any]:
-        """As it is written and told; `by_itself` only where it is so."""
-        told = asdict(self)
+        """Return the JSON document; it has `by_itself` only if that is true."""
+        plain = asdict(self)
         if not self.by_itself:
-            del told["by_itself"]
-        return told
+            del plain["by_itself"]
+        return plain
 
     @classmethod
     def read(cls, body: object) -> Self:
-        """The session a document holds; fields that are not ours are passed over.
+        """Read a session from a document; unknown fields are ignored.
 
         Raises:
-            ValueError: it holds none.
+            ValueError: the document is not a session.
         """
         if not isinstance(body, dict) or not is_ours(body.get("schema_version")):
             raise ValueError("no session of this schema")
@@ -65,12 +74,12 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class LogEntry(StoredRecord):
     """One thing that was done in a session."""
 
     schema_version: int = SCHEMA_VERSION
     entry_id: int
-    """Rises from entry to entry, over all sessions of a machine."""
+    """Increases from entry to entry, across all sessions of a machine."""
     session_id: str
     ts: int
     """Unix seconds."""
@@ -78,16 +87,12 @@ class Entry:
     """search, read, edit, prompt, compact, context_pack, or the tool's name."""
     payload: dict[str, Any] = field(default_factory=dict)
 
-    def document(self) -> dict[str, Any]:
-        """As it is written and told."""
-        return asdict(self)
-
     @classmethod
     def read(cls, body: object) -> Self:
-        """The entry a document holds.
+        """Read an entry from a document.
 
         Raises:
-            ValueError: it holds none.
+            ValueError: the document is not an entry.
         """
         if not isinstance(body, dict) or not is_ours(body.get("schema_version")):
             raise ValueError("no entry of this schema")
@@ -105,24 +110,24 @@ class Entry:
 
 
 def is_ours(version: object) -> bool:
-    """Whether a document of this schema version is read."""
+    """Whether readers accept a document of this schema version."""
     return type(version) is int and version == SCHEMA_VERSION
 
 
 def is_count(number: object) -> TypeGuard[int]:
-    """Whether it is a whole number from 0 that every reader can hold."""
+    """Whether it is an integer from 0 to `NUMBER_MAX`, which every reader can hold."""
     return type(number) is int and 0 <= number <= NUMBER_MAX
 
 
 def is_tellable(value: object, depth: int = DEPTH_MAX) -> bool:
-    """Whether JSON can say it to any reader: finite numbers, and not too deep."""
+    """Whether every JSON reader can take the value: finite numbers, nesting not too deep."""
     kind = type(value)
     if kind is dict or kind is list or kind is tuple:
         inner = value.values() if isinstance(value, dict) else value
-        # Written for speed: most are texts, of thousands of entries.
+        # Written for speed: most items are texts, and there are thousands of entries.
         return depth > 0 and all(
-            type(each) is str or is_tellable(each, depth - 1)
-            for each in inner  # type: ignore[attr-defined]
+            type(item) is str or is_tellable(item, depth - 1)
+            for item in inner  # type: ignore[attr-defined]
         )
     if kind is float:
         return math.isfinite(value)  # type: ignore[arg-type]
@@ -137,7 +142,7 @@ def is_id(text: object) -> bool:
 
 
 def checked_id(text: str, what: str = "session_id") -> str:
-    """The id, if it is one.
+    """Return the id if it is valid.
 
     Raises:
         InvalidRequest: it is not.

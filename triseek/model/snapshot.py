@@ -1,31 +1,80 @@
-"""A snapshot of work: what its files say, field by field, as the reference has them.
+"""The documents of a snapshot, field by field, as the reference describes them.
 
-Every `read` takes a document from outside and raises `ValueError` for what is none; fields that
-are not ours are passed over, so that a later version may add some.
+`Document.read` takes a document from outside, checks each field by its declared type, and raises
+`ValueError` if it is not valid. Unknown fields are ignored, so that a later version may add some.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, Self, TypeAlias, cast, get_args
+from dataclasses import MISSING, dataclass, field, fields
+from functools import cache, partial
+from types import NoneType, UnionType
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    NamedTuple,
+    Self,
+    TypeAlias,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from triseek.model.plain_text import is_encodable
-from triseek.model.session import SCHEMA_VERSION, is_count, is_id, is_ours, is_tellable
+from triseek.model.session import (
+    SCHEMA_VERSION,
+    StoredRecord,
+    is_count,
+    is_id,
+    is_ours,
+    is_tellable,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Trigger: TypeAlias = Literal["asked", "handoff", "compaction"]
 """Why a snapshot was made."""
 _SHA = re.compile(r"[0-9a-f]{64}")
 PATH_MAX = 4_096
 SCORE_MAX = 1e15
-"""Of a file; a whole number up to it is the same as a float."""
+"""The highest score of a file; a float holds integers up to it exactly."""
 TEXT_MAX = 64 << 10
 """Characters of a path, and of any other text."""
 
 
+@dataclass(frozen=True, slots=True)
+class Document(StoredRecord):
+    """A stored record that is read by the declared types of its fields."""
+
+    @classmethod
+    def read(cls, body: object) -> Self:
+        """Read the record from a document.
+
+        Raises:
+            ValueError: the document is not valid; the message names the field.
+        """
+        readers = _field_readers(cls)  # type: ignore[arg-type]  # mypy: type[Self] is hashable
+        values = versioned(body) if "schema_version" in readers else _object(body)
+        record = cls(
+            **{
+                name: reader.read(values[name], name)
+                for name, reader in readers.items()
+                if reader.is_required or name in values
+            }
+        )
+        record.check()
+        return record
+
+    def check(self) -> None:
+        """Raise `ValueError` if a value is not valid although its type is."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Manifest:
-    """Which session, which repository, which commit, which harness."""
+class SnapshotManifest(Document):
+    """The origin of a snapshot: its session, repository, commit and harness."""
 
     schema_version: int = SCHEMA_VERSION
     snapshot_id: str
@@ -43,144 +92,76 @@ class Manifest:
     session_status: str = "open"
     repo_branch: str | None = None
     repo_identity: str = ""
-    """What the repository is recognised by elsewhere; see `files.git_state.identity`."""
+    """Identifies the repository in other places; see `files.tree.git_state.identity`."""
     triseek_version: str = ""
     action_log_omitted: int = 0
-    """Older entries of the session that are not in the snapshot's log."""
+    """Number of older entries of the session that are not in the snapshot's log."""
     trigger: Trigger = "asked"
 
-    def document(self) -> dict[str, Any]:
-        """As it is written and told."""
-        return asdict(self)
-
-    @classmethod
-    def read(cls, body: object) -> Self:
-        """The manifest a document holds."""
-        told = versioned(body)
+    def check(self) -> None:
+        """Check the ids and the root."""
         for name in ("snapshot_id", "session_id"):
-            if not is_id(told.get(name)):
+            if not is_id(getattr(self, name)):
                 raise ValueError(f"{name} is not an id")
-        found = cls(
-            snapshot_id=told.text("snapshot_id"),
-            session_id=told.text("session_id"),
-            created_at=told.number("created_at"),
-            repo_root=told.text("repo_root"),
-            repo_commit=told.text_or_none("repo_commit"),
-            repo_dirty_files=[
-                _text(path, "repo_dirty_files") for path in told.items_of("repo_dirty_files")
-            ],
-            source_harness=told.text_or_none("source_harness"),
-            source_model=told.text_or_none("source_model"),
-            generation=told.number("generation"),
-            context_epoch=told.number("context_epoch"),
-            goal=told.text("goal", ""),
-            session_status=told.text("session_status", "open"),
-            repo_branch=told.text_or_none("repo_branch", None),
-            repo_identity=told.text("repo_identity", ""),
-            triseek_version=told.text("triseek_version", ""),
-            action_log_omitted=told.number("action_log_omitted", 0),
-            trigger=_trigger(told.get("trigger", "asked")),
-        )
-        if not found.repo_root.startswith("/") or "\0" in found.repo_root:
+        if not self.repo_root.startswith("/") or "\0" in self.repo_root:
             raise ValueError("repo_root is not an absolute path")
-        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FileSeen:
-    """A file the work went through; its content is not here."""
+class FileSeen(Document):
+    """A file that the work used, without its content."""
 
     path: str
-    """Below the root."""
+    """Relative to the root."""
     sha: str
-    """SHA-256 of the whole file as it was read last, in hex; "" if that is not known."""
+    """SHA-256 of the whole file as last read, in hex; "" if not known."""
     line_start: int | None
-    """The first line that was read, from 1; None: all of the file."""
+    """The first line that was read, counted from 1; None: the whole file."""
     line_end: int | None
     last_read_at: int
     reads: int = 1
     edits: int = 0
 
-    @classmethod
-    def read(cls, body: object) -> Self:
-        """The file a document tells of."""
-        told = _object(body)
-        sha = told.text("sha")
-        if sha and not _SHA.fullmatch(sha):
+    def check(self) -> None:
+        """Check the path and the hash."""
+        inner_path(self.path)
+        if self.sha and not _SHA.fullmatch(self.sha):
             raise ValueError("files_read: sha is not a SHA-256")
-        return cls(
-            path=inner_path(told["path"]),
-            sha=sha,
-            line_start=told.number_or_none("line_start"),
-            line_end=told.number_or_none("line_end"),
-            last_read_at=told.number("last_read_at"),
-            reads=told.number("reads", 1),
-            edits=told.number("edits", 0),
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchRun:
-    """A search, and the first of what it found."""
+class SearchRun(Document):
+    """A search, and its first results."""
 
     search_id: str
     query: str
     kind: str
     result_paths: list[str]
     arguments: dict[str, Any] = field(default_factory=dict)
-    """As the tool was called."""
+    """The arguments of the tool call."""
     matches: int | None = None
-    """Lines, or files, that matched; None if that was not told."""
+    """Number of lines or files that matched; None if not recorded."""
 
-    def document(self) -> dict[str, Any]:
-        """As it is written and told."""
-        return asdict(self)
-
-    @classmethod
-    def read(cls, body: object) -> Self:
-        """The search a document tells of."""
-        told = _object(body)
-        arguments = told.get("arguments", {})
-        if not isinstance(arguments, dict) or not is_tellable(arguments):
-            raise ValueError("searches_run: arguments are not a JSON object within bounds")
-        return cls(
-            search_id=told.text("search_id"),
-            query=told.text("query"),
-            kind=told.text("kind"),
-            result_paths=[_text(path, "result_paths") for path in told.items_of("result_paths")],
-            arguments=arguments,
-            matches=told.number_or_none("matches", None),
-        )
+    def check(self) -> None:
+        """Check that all readers can take the arguments."""
+        if not is_tellable(self.arguments):
+            raise ValueError("arguments are not within bounds")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorkingSet:
-    """What is primed when the work is resumed."""
+class WorkingSet(Document):
+    """The files, searches and scores that a resume primes."""
 
     schema_version: int = SCHEMA_VERSION
     files_read: list[FileSeen]
     searches_run: list[SearchRun]
     frecency_top_n: list[tuple[str, float]]
-    """Path below the root and score, highest first."""
-
-    def document(self) -> dict[str, Any]:
-        """As it is written and told."""
-        return asdict(self)
-
-    @classmethod
-    def read(cls, body: object) -> Self:
-        """The working set a document holds."""
-        told = versioned(body)
-        return cls(
-            files_read=[FileSeen.read(each) for each in told.items_of("files_read")],
-            searches_run=[SearchRun.read(each) for each in told.items_of("searches_run")],
-            frecency_top_n=[_score(each) for each in told.items_of("frecency_top_n")],
-        )
+    """Path relative to the root and score, highest first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pin:
-    """Quoted lines of a file, whose text is in `pinned_snippets/<sha>.txt`."""
+class Pin(Document):
+    """Quoted lines of a file; their text is in `pinned_snippets/<sha>.txt`."""
 
     path: str
     line_start: int
@@ -188,61 +169,34 @@ class Pin:
     sha: str
     """SHA-256 of the text."""
 
-    def document(self) -> dict[str, Any]:
-        """As it is written and told."""
-        return asdict(self)
-
-    @classmethod
-    def read(cls, body: object) -> Self:
-        """The pin a document tells of."""
-        told = _object(body)
-        first, last = told.number("line_start"), told.number("line_end")
-        sha = told.text("sha")
-        if not 1 <= first <= last:
+    def check(self) -> None:
+        """Check the path, the lines and the hash."""
+        inner_path(self.path)
+        if not 1 <= self.line_start <= self.line_end:
             raise ValueError("entries: line_start and line_end are not a range of lines")
-        if not _SHA.fullmatch(sha):
+        if not _SHA.fullmatch(self.sha):
             raise ValueError("entries: sha is not a SHA-256")
-        return cls(path=inner_path(told["path"]), line_start=first, line_end=last, sha=sha)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GitState:
-    """The working tree beside its commit."""
+class GitState(Document):
+    """The state of the working tree relative to its commit."""
 
     schema_version: int = SCHEMA_VERSION
     commit: str | None
     branch: str | None
     dirty_files: list[str]
     hunk_summary: dict[str, int]
-    """Path below the root to lines added and removed since the commit."""
-
-    def document(self) -> dict[str, Any]:
-        """As it is written and told."""
-        return asdict(self)
-
-    @classmethod
-    def read(cls, body: object) -> Self:
-        """The state a document holds."""
-        told = versioned(body)
-        lines = _object(told["hunk_summary"], "hunk_summary")
-        return cls(
-            commit=told.text_or_none("commit"),
-            branch=told.text_or_none("branch"),
-            dirty_files=[_text(path, "dirty_files") for path in told.items_of("dirty_files")],
-            hunk_summary={
-                _text(path, "hunk_summary"): _number(count, "hunk_summary")
-                for path, count in lines.items()
-            },
-        )
+    """Number of lines added and removed since the commit, by path relative to the root."""
 
 
 def inner_path(value: object, name: str = "path") -> str:
-    """A path below a root, spelled so that it stays there.
+    """Return `value` if it is a path that stays below a root.
 
-    name: of the field, for the error.
+    name: the name of the field, for the error.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is not such a path.
     """
     path = _text(value, name)
     parts = path.split("/")
@@ -253,40 +207,71 @@ def inner_path(value: object, name: str = "path") -> str:
 
 
 def versioned(body: object) -> _Fields:
-    """A document of our schema; a field that is missing is an error of the same kind.
+    """Return a document of our schema; reading a missing field raises `ValueError` too.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is not a document of our schema.
     """
-    told = _object(body)
-    if not is_ours(version := told.get("schema_version")):
+    fields = _object(body)
+    if not is_ours(version := fields.get("schema_version")):
         shown = repr(version)[:40] if isinstance(version, (int, str)) else type(version).__name__
         raise ValueError(f"unsupported schema version {shown}")
-    return told
+    return fields
 
 
 class _Fields(dict[str, Any]):
-    """A JSON object whose fields are read by name and type; an error names the field."""
+    """A JSON object; reading a missing field raises `ValueError`."""
 
     def __missing__(self, name: str) -> Any:  # noqa: ANN401 - never returns
         raise ValueError(f"{name} is missing")
 
-    def text(self, name: str, *default: str) -> str:
-        return _text(self.get(name, *default) if default else self[name], name)
 
-    def text_or_none(self, name: str, *default: None) -> str | None:
-        value = self.get(name) if default else self[name]
-        return None if value is None else _text(value, name)
+class _FieldReader(NamedTuple):
+    """How one field is read."""
 
-    def number(self, name: str, *default: int) -> int:
-        return _number(self.get(name, *default) if default else self[name], name)
+    read: Callable[[object, str], object]
+    """`read(value, name)` returns the field's value, or raises `ValueError`."""
+    is_required: bool
 
-    def number_or_none(self, name: str, *default: None) -> int | None:
-        value = self.get(name) if default else self[name]
-        return None if value is None else _number(value, name)
 
-    def items_of(self, name: str) -> list[Any]:
-        return _list(self[name], name)
+@cache
+def _field_readers(record: type[Document]) -> dict[str, _FieldReader]:
+    """Return the readers of a record's fields, by their names."""
+    hints = get_type_hints(record)
+    return {
+        each.name: _FieldReader(
+            _reader(hints[each.name]),
+            is_required=each.default is MISSING and each.default_factory is MISSING,
+        )
+        for each in fields(record)
+    }
+
+
+def _reader(hint: Any) -> Callable[[object, str], object]:  # noqa: ANN401 - any type
+    """Return the function that reads a value of a type, see `_FieldReader.read`."""
+    arguments = get_args(hint)
+    match get_origin(hint):
+        case None if issubclass(hint, Document):
+            return lambda value, _name: hint.read(value)
+        case None:
+            return {str: _text, int: _number}[hint]
+        case kind if kind is Literal:
+            return partial(_choice, arguments)
+        case kind if kind is UnionType:
+            (inner,) = (_reader(each) for each in arguments if each is not NoneType)
+            return lambda value, name: None if value is None else inner(value, name)
+        case kind if kind is list:
+            item = _reader(arguments[0])
+            return lambda value, name: [item(each, name) for each in _list(value, name)]
+        case kind if kind is dict and arguments[1] is int:
+            return lambda value, name: {
+                _text(key, name): _number(count, name)
+                for key, count in _object(value, name).items()
+            }
+        case kind if kind is dict:
+            return lambda value, name: dict(_object(value, name))
+        case _:
+            return _score
 
 
 def _object(body: object, name: str = "") -> _Fields:
@@ -307,10 +292,10 @@ def _text(value: object, name: str) -> str:
     return value
 
 
-def _trigger(value: object) -> Trigger:
-    if value not in get_args(Trigger):
-        raise ValueError(f"trigger: not one of {', '.join(get_args(Trigger))}")
-    return cast("Trigger", value)
+def _choice(choices: tuple[str, ...], value: object, name: str) -> str:
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name}: not one of {', '.join(choices)}")
+    return value
 
 
 def _number(value: object, name: str) -> int:
@@ -319,8 +304,8 @@ def _number(value: object, name: str) -> int:
     return value
 
 
-def _score(value: object) -> tuple[str, float]:
-    path, score = (*_list(value, "frecency_top_n"), None, None)[:2]
+def _score(value: object, name: str) -> tuple[str, float]:
+    path, score = (*_list(value, name), None, None)[:2]
     if type(score) not in (int, float) or not 0 <= score <= SCORE_MAX:
-        raise ValueError("frecency_top_n: a score is not a number from 0 to 10^15")
-    return inner_path(path, "frecency_top_n"), float(score)
+        raise ValueError(f"{name}: a score is not a number from 0 to 10^15")
+    return inner_path(path, name), float(score)

@@ -1,4 +1,4 @@
-"""The declaration of a tool: all that the program, its clients and its documentation say of it.
+"""The declarations of a tool and of a wing, for the program, its clients and its documentation.
 
 Input and output schemas, the list of tools and the reference page are derived from it.
 """
@@ -6,12 +6,13 @@ Input and output schemas, the list of tools and the reference page are derived f
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Mapping
 
-Toolset: TypeAlias = Literal["search", "memo", "session"]
+STRICT = {"use_attribute_docstrings": True, "extra": "forbid"}
+"""How pydantic reads a request: unknown arguments are errors, field docstrings descriptions."""
 ADDED = "added"
 """Marks a field of a result that the contract does not have: `Annotated[int, ADDED]`."""
 
@@ -22,19 +23,40 @@ class Tool:
 
     name: str
     title: str
-    toolset: Toolset
+    toolset: str
+    """The name by which it is selected, together with the other tools of its wing."""
     request: type[Any]
     """A dataclass: its docstring describes the tool to agents, its fields are the arguments."""
     results: tuple[type[Any], ...]
-    """The TypedDicts or dataclasses that an answer may be: for most tools there is one."""
+    """The TypedDicts or dataclasses that an answer may be; most tools have one."""
     listed: str
     """The fields of the output schema, in order, separated by spaces; `results.path` is `path` of
-    each of the `results`. Clients pay for each one, so it is not all fields: a field named without
-    its own fields is an object of any kind."""
+    each of the `results`. Clients pay for each one, so not all fields are listed. A field listed
+    without its own fields is an object of any kind."""
     answer: Callable[..., Any]
-    """`answer(desk, request, call)` returns the result. Raises `TriseekError`s."""
+    """`answer(context, request, call)` returns the result; the context is the wing's. Raises
+    `TriseekError`s."""
+    digest: Callable[[str, Mapping[str, Any], Mapping[str, Any]], Iterator[str]]
+    """`digest(name, arguments, result)` yields the lines of text that an agent reads."""
     kind: str
-    """What an entry of a session's log about a call is called."""
+    """The kind of the entry that records a call in a session's log."""
     read_only: bool = True
     idempotent: bool = True
     """Whether calling it again changes nothing more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wing:
+    """One capability, declared in `wing.py` of its folder."""
+
+    toolset: str
+    """The name by which all its tools are selected together."""
+    tools: tuple[Tool, ...]
+    """In the order in which they are listed."""
+    context: Callable[..., Any]
+    """`context(host)` returns what the tools of one agent work on; `host` is a `ToolHost`."""
+    commands: str = ""
+    """The module whose `register(app)` adds its verbs to the command line; "" for no verbs. Only
+    the command line loads it."""
+    is_default: bool = True
+    """Whether agents are offered its tools if no toolsets have been selected."""

@@ -1,1 +1,1 @@
-"""What is asked: patterns, formulas, scopes and plans. Knows nothing of disks."""
+"""Parsed queries: patterns, formulas, scopes and plans. Does no file access."""

@@ -1,26 +1,27 @@
-"""A pattern, ready to search with: what it means, and every match of it in a text.
+"""Compiled patterns: the meaning of a pattern, and all its matches in a text.
 
-Three roads lead to the same answer, and the quickest that can is taken: a plain text is looked
-for with `bytes.find`; RE2 (`emit`) answers what it can say, on ASCII texts by a smaller program;
-and the exact matcher (`exact_road`) does the rest, mostly Unicode word boundaries beside
-characters beyond ASCII. Nothing here locks; every road is built when first used, and building one
-twice in two threads gives two equal ones.
+Three matchers give the same answer; the fastest that applies is used. Plain text is searched for
+with `bytes.find`. RE2 (`emit`) runs patterns that it can express, with a smaller program on ASCII
+texts. The exact matcher (`exact_lines`) runs the rest, mostly Unicode word boundaries next to
+non-ASCII characters. The matchers have no locks: each is built on first use, and two threads that
+build the same one get equal ones.
 """
 
 from __future__ import annotations
 
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial, wraps
+from threading import Lock
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from cachetools import LRUCache
 
 from triseek.model import budget
-from triseek.query import automaton, grams
-from triseek.query.emit import find_anew, re2_find
-from triseek.query.exact_road import ExactRoad
-from triseek.query.fold import fold
-from triseek.query.keeping import Kept
-from triseek.query.looks import NEAR_BYTES
-from triseek.query.parse import parse
-from triseek.query.plain_text import (
+from triseek.query.regex import automaton
+from triseek.query.regex.assertions import NEAR_BYTES
+from triseek.query.regex.emit import find_anew, re2_find
+from triseek.query.regex.exact_lines import ExactLines
+from triseek.query.regex.parse import parse
+from triseek.query.regex.plain_text import (
     Bounded,
     bounded_texts_of,
     bounds_words,
@@ -28,52 +29,60 @@ from triseek.query.plain_text import (
     folded_text_of,
     texts_of,
 )
-from triseek.query.program import matches_every_line
-from triseek.query.syntax import Alternate, Concat, Look, Repeat
+from triseek.query.regex.program import matches_every_line
+from triseek.query.regex.syntax import Alternate, Assertion, Concat, Repeat, fold
+from triseek.query.trigrams import formula
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
+    from triseek.kernels.formats import Dfa
     from triseek.model.search import PatternSpec
-    from triseek.query.emit import Find
-    from triseek.query.grams import Formula
-    from triseek.query.syntax import LookKind, Node
+    from triseek.query.regex.emit import Find
+    from triseek.query.regex.syntax import LookKind, Node
+    from triseek.query.trigrams.formula import Formula
 
 _LONG_BYTES = 4096
-"""From this length on RE2 beats looking at each occurrence of a word in Python."""
+"""Text length from which RE2 is faster than checking each occurrence of a word in Python."""
 
 
 _CHECK_EVERY = 64
-"""Matches between two looks at what time is left."""
-_kept = Kept()
+"""Matches between two checks of the time budget."""
+PARTS_MAX = 400_000
+"""Maximum total size of the cached patterns, in parts. A part takes up to about 500 bytes,
+including data built from it."""
+PARTS_LEAST = 1_000
+"""Minimum size at which a pattern is counted, in parts."""
+
+T = TypeVar("T")
 
 
 def compile(spec: PatternSpec) -> Pattern:  # noqa: A001 (the verb everybody knows, as in `re`)
-    """Return the pattern for `spec`; the same object for equal ones.
+    """Return the pattern for `spec`; equal specs get the same object while it is cached.
 
     Raises:
-        InvalidQuery: see `parse`.
+        InvalidQuery: As raised by `parse`.
     """
     return _kept.get(spec) or _kept.put(Pattern(spec))
 
 
 class Pattern:
-    """What to find, understood. Immutable, and safe to share between threads."""
+    """A compiled pattern. Immutable, and safe to share between threads."""
 
     def __init__(self, spec: PatternSpec) -> None:
         parsed = parse(spec)
         self.spec = spec
-        """What was asked for."""
+        """The spec it was compiled from."""
         self.size = parsed.size
-        """About how many parts it has, with its repetitions written out."""
+        """Approximate number of parts, with repetitions expanded."""
         self.derived: dict[Any, Any] = {}
-        """What others work out from it (`keeping.with_pattern`)."""
+        """Values that others derive from it (`with_pattern`)."""
         self.tree: Node = parsed.tree
-        """What it means."""
+        """Syntax tree."""
         self.notes: tuple[str, ...] = parsed.notes
-        """What was understood in another way than ripgrep does, one sentence each."""
+        """Differences from ripgrep in how the pattern was read, one sentence each."""
         self.needs_nul = parsed.needs_nul
-        """Whether a literal NUL must be found, which only `--text` can; ripgrep refuses it else."""
+        """Whether it has a literal NUL, which only `--text` can find; else ripgrep refuses it."""
         self.literals: tuple[bytes, ...] = texts_of(self.tree)
         """Not empty if a text matches exactly when one of these byte strings occurs in it."""
         bounded = bounded_texts_of(self.tree)
@@ -81,23 +90,23 @@ class Pattern:
             bounded.texts if bounded and bounds_words(bounded) else ()
         )
         """Not empty if a text matches exactly when one of these occurs in it with no word
-        character on either side. Beside invalid UTF-8 `matches` has the last word."""
+        character on either side. Next to invalid UTF-8 only `matches` is exact."""
         self.folded_literal: bytes | None = folded_text_of(self.tree)
-        """Lower-case ASCII if the pattern is this text in any case. With `spec.unicode`, k and s
-        have a third case beyond ASCII (U+212A and U+017F)."""
+        """Lower-case ASCII text if the pattern is this text in any case, else None. With
+        `spec.unicode`, k and s have a third, non-ASCII case (U+212A and U+017F)."""
         self._bounded = bounded if bounded and len(bounded.texts) == 1 else None
         self._crlf_looks = _has_look(self.tree, _CRLF)
-        self._exact = ExactRoad(self.tree)
+        self._exact = ExactLines(self.tree)
 
     @cached_property
     def formula(self) -> Formula:
-        """What the trigrams of every matching block (multiline: file) satisfy."""
-        return grams.formula(self.tree)
+        """The formula that the trigrams of every matching block (multiline: file) satisfy."""
+        return formula.formula(self.tree)
 
     @cached_property
-    def dfa(self) -> automaton.Dfa | None:
-        """What tells whether a line matches; None when there is no such thing (see `build`)."""
-        # Of a line that is searched alone the ends of the text are its own.
+    def dfa(self) -> Dfa | None:
+        """The automaton that tells whether a line matches; None if there is none (see `build`)."""
+        # For a line that is searched alone, the ends of the text are the ends of the line.
         alone = not self.spec.multiline and _has_look(self.tree, _TEXT)
         return automaton.build(_with_looks(self.tree, _TEXT) if alone else self.tree)
 
@@ -106,12 +115,12 @@ class Pattern:
 
         Args:
             line: Without its terminator (`\n`; under `spec.crlf` also `\r\n`).
-            behind_line: Another line stands before it. That means something to `\A`, and to a
-                line that begins with stray continuation bytes, which are decoded together with
-                what stands before them (see `looks`).
+            behind_line: Whether another line precedes it. This affects `\A`, and lines that begin
+                with stray continuation bytes, which are decoded together with the bytes before
+                them (see `assertions`).
 
         Note:
-            On a last line that no `\n` ends, ripgrep leaves out an empty match at the very end.
+            On a last line without `\n`, ripgrep omits an empty match at the very end.
         """
         if behind_line and (self.asks_text_start or 0x80 <= (line or b"\n")[0] < 0xC0):
             return [(begin - 1, end - 1) for begin, end in self.finditer(b"\n" + line, 1)]
@@ -120,9 +129,9 @@ class Pattern:
     def finditer(self, text: bytes, at: int = 0) -> Iterator[tuple[int, int]]:
         """Yield successive matches in a text: a line, or under `spec.multiline` a whole file.
 
-        Leftmost first; an empty match is skipped right behind another match, and may stand
-        between any two bytes, as in ripgrep (which asks for matches in bytes, not in characters).
-        Those before `at` are left out, but what stands there is seen.
+        Leftmost first. An empty match directly after another match is skipped. An empty match may
+        be between any two bytes, as in ripgrep (which matches bytes, not characters). Matches
+        before `at` are omitted, but assertions see the bytes there.
         """
         find = self.finder(text)
         last_end = -1
@@ -131,10 +140,10 @@ class Pattern:
             count += 1
             if not count % _CHECK_EVERY:
                 budget.check()
-            found = find(text, at)
-            if found is None:
+            span = find(text, at)
+            if span is None:
                 return
-            start, end = found
+            start, end = span
             at = end + (start == end)
             if start == end == last_end:
                 continue
@@ -155,27 +164,30 @@ class Pattern:
 
     @cached_property
     def sees_text_ends(self) -> bool:
-        r"""Whether it asks for `\A` or `\z`: ripgrep then searches every line alone."""
+        r"""Whether the pattern holds `\A` or `\z`: ripgrep then searches every line alone."""
         return _has_look(self.tree, _TEXT)
 
     @property
     def sees_crlf(self) -> bool:
-        """Whether it asks for line ends of CR and LF: `--crlf`, or `(?R:$)`."""
+        """Whether the pattern asserts CR LF line ends: `--crlf`, or `(?R:$)`."""
         return self._crlf_looks
 
     @cached_property
     def matches_every_line(self) -> bool:
-        """Whether no line is without a match, whatever it holds: then lines need only counting."""
+        """Whether every line matches, whatever it holds, so that lines need only be counted."""
         return matches_every_line(self.tree)
 
     @cached_property
     def matches_in_crlf(self) -> bool:
-        r"""Whether there is a match between a CR and its LF, where nothing stands to be read."""
-        found = self.finder(b"\r\n")(b"\r\n", 1)
-        return found is not None and found[0] == 1
+        r"""Whether there is a match between a CR and its LF."""
+        span = self.finder(b"\r\n")(b"\r\n", 1)
+        return span is not None and span[0] == 1
 
     def finder(self, text: bytes) -> Find:
-        """Return what finds the leftmost match in this text from a place on, seeing all of it."""
+        """Return a function that finds the leftmost match in this text from an offset on.
+
+        Assertions see the whole text.
+        """
         if len(self.literals) == 1:
             return self._find_literal
         ascii_only = text.isascii()
@@ -187,9 +199,9 @@ class Pattern:
         return find or self._exact.finder()
 
     def finder_anew(self, text: bytes) -> Find:
-        r"""Return what `finder` does, as if the text began at the place a search goes on from.
+        r"""Return a function like `finder`'s that takes the offset for the beginning of the text.
 
-        A search then takes time for what it passes, not for all of the text.
+        A search then takes time for the bytes it passes, not for all of the text.
         """
         find = self.finder(text)
         if find == self._find_literal:
@@ -213,24 +225,24 @@ class Pattern:
     def _find_bounded_anew(self, text: bytes, at: int) -> tuple[int, int] | None:
         assert self._bounded is not None  # noqa: S101 (what `finder` has seen to)
         size = len(self._bounded.texts[0])
-        found = self._find_bounded(text[at : at + size + NEAR_BYTES], 0)
-        if found is not None and found[0] == 0:
+        span = self._find_bounded(text[at : at + size + NEAR_BYTES], 0)
+        if span is not None and span[0] == 0:
             return at, at + size
         return self._find_bounded(text, at + 1)
 
     @cached_property
     def _re2_ascii(self) -> Find | None:
-        """RE2's program for texts of ASCII only."""
+        """RE2 program for ASCII texts."""
         return re2_find(self._without_cr, "ascii")
 
     @cached_property
     def _re2_any(self) -> Find | None:
-        """RE2's program for all texts."""
+        """RE2 program for all texts."""
         return re2_find(self._without_cr, "exact")
 
     @cached_property
     def _without_cr(self) -> Node:
-        """The tree as it may be read on texts without a CR."""
+        """The equivalent tree for texts without a CR."""
         return _with_looks(self.tree, _CRLF) if self._crlf_looks else self.tree
 
 
@@ -240,7 +252,7 @@ _TEXT: dict[LookKind, LookKind] = {"text_start": "line_start", "text_end": "line
 
 def _has_look(tree: Node, kinds: dict[LookKind, LookKind]) -> bool:
     def has(node: Node, below: list[bool]) -> bool:
-        return any(below) or (isinstance(node, Look) and node.kind in kinds)
+        return any(below) or (isinstance(node, Assertion) and node.kind in kinds)
 
     return fold(tree, has)
 
@@ -249,8 +261,8 @@ def _with_looks(tree: Node, kinds: dict[LookKind, LookKind]) -> Node:
     """Return the tree with assertions of these kinds replaced by others."""
 
     def replaced(node: Node, below: list[Node]) -> Node:
-        if isinstance(node, Look):
-            return Look(kinds.get(node.kind, node.kind), node.unicode)
+        if isinstance(node, Assertion):
+            return Assertion(kinds.get(node.kind, node.kind), node.unicode)
         if isinstance(node, Concat):
             return Concat(tuple(below))
         if isinstance(node, Alternate):
@@ -260,3 +272,51 @@ def _with_looks(tree: Node, kinds: dict[LookKind, LookKind]) -> Node:
         return node
 
     return fold(tree, replaced)
+
+
+class PatternCache:
+    """Cache of the most recently used patterns; thread-safe.
+
+    A limit on their number would not bound memory, because one pattern may take megabytes. So
+    patterns are kept until the sum of their sizes passes a limit.
+    """
+
+    def __init__(self, parts_max: int = PARTS_MAX) -> None:
+        self._lock = Lock()
+        self._patterns: LRUCache[PatternSpec, Pattern] = LRUCache(parts_max, _parts)
+
+    def get(self, spec: PatternSpec) -> Pattern | None:
+        """Return the pattern of a spec; None if it is not cached."""
+        with self._lock:
+            return self._patterns.get(spec)
+
+    def put(self, pattern: Pattern) -> Pattern:
+        """Add a pattern, evicting others; return the one that is cached for its spec."""
+        with self._lock:
+            if _parts(pattern) > self._patterns.maxsize:
+                return pattern
+            return self._patterns.setdefault(pattern.spec, pattern)
+
+
+def _parts(pattern: Pattern) -> int:
+    return max(pattern.size, PARTS_LEAST)
+
+
+def with_pattern(work: Callable[[Pattern], T]) -> Callable[[Pattern], T]:
+    """Decorate a function of a pattern to run once per pattern.
+
+    The pattern itself stores the result, so this lives no longer than the pattern.
+    """
+
+    @wraps(work)
+    def kept(pattern: Pattern) -> T:
+        results: dict[Any, Any] = pattern.derived
+        if work not in results:
+            results[work] = work(pattern)
+        result: T = results[work]
+        return result
+
+    return kept
+
+
+_kept = PatternCache()

@@ -1,1 +1,1 @@
-"""What is kept for a conversation: answers it was given, actions it took."""
+"""Sessions of work: their logs, snapshots and packs, and the tools and verbs for them."""

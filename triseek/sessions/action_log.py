@@ -1,8 +1,8 @@
-"""What was done in one session: a file of one JSON document a line, only ever appended to.
+"""The log of one session: an append-only file of one JSON document a line.
 
-An entry is one `write` of a whole line, so a process that is killed leaves whole lines and at most
-one torn one, which the next to append removes. Nothing is fsynced by `append`: a killed process
-loses nothing by that, a machine that loses power what was written since the last `sync`.
+An entry is one `write` of a whole line, so a killed process leaves whole lines and at most one torn
+line, which the next process that appends removes. `append` does not fsync: a killed process loses
+nothing by that; a machine that loses power loses what was written since the last `sync`.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from typing import TYPE_CHECKING, NamedTuple
 from triseek import private
 from triseek.errors import StateUnwritable
 from triseek.model.plain_text import encodable
-from triseek.model.session import Entry, is_tellable
+from triseek.model.session import LogEntry, is_tellable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 NAME = "action_log.jsonl"
 LINE_MAX = 64 << 10
-"""Bytes of an entry; the payload of a longer one is left out, and says so."""
+"""Bytes of an entry; a longer one has a note in place of its payload."""
 _TAIL = 2 * LINE_MAX
 _PIECE = 1 << 20
 
 
 class Counted(NamedTuple):
-    """How many entries a log had when it was so long."""
+    """The number of entries of a log at a certain size."""
 
     entries: int = 0
     size_bytes: int = 0
@@ -44,20 +44,20 @@ class Newest(NamedTuple):
     """The newest entries of a log."""
 
     lines: list[bytes]
-    """As they stand there, ends included, oldest first."""
-    entries: list[Entry]
-    """What the lines say."""
+    """The raw lines, ends included, oldest first."""
+    entries: list[LogEntry]
+    """The entries of these lines."""
     omitted: int
-    """How many older ones there are."""
+    """The number of older entries."""
 
 
 class ActionLog:
-    """The log of one session, for the one process that writes it; safe to share by threads."""
+    """The log of one session, for the one process that writes it; threads may share it."""
 
     def __init__(self, folder: str | os.PathLike[str], counted: Counted = _NOTHING) -> None:
-        """The log in `folder`, which is made with the first entry.
+        """Open the log in `folder`, which is created with the first entry.
 
-        counted: What an earlier process counted; only what was written since is counted again.
+        counted: The count of an earlier process; only what was written since is counted.
         """
         self.path = Path(folder) / NAME
         self._lock = Lock()
@@ -65,11 +65,11 @@ class ActionLog:
         self._count: int | None = None
         self._unsynced = False
 
-    def append(self, entry: Entry) -> None:
+    def append(self, entry: LogEntry) -> None:
         """Write one entry.
 
         Raises:
-            StateUnwritable: it cannot be written; what was there before is.
+            StateUnwritable: it cannot be written; earlier entries are intact.
         """
         line = _line(entry)
         with self._lock:
@@ -83,21 +83,21 @@ class ActionLog:
             self._unsynced = True
 
     def __len__(self) -> int:
-        """How many entries there are."""
+        """Return the number of entries."""
         with self._lock:
             if self._count is None:
                 self._count = _whole_lines(self.path, self._earlier)
             return self._count
 
     def counted(self) -> Counted:
-        """What a later process need not count."""
+        """Return the count so far, which a later process need not repeat."""
         with self._lock, contextlib.suppress(OSError):
             if self._count is not None:
                 return Counted(self._count, self.path.stat().st_size)
         return self._earlier
 
-    def __iter__(self) -> Iterator[Entry]:
-        """All that can be read, oldest first; a line that is none of ours is passed over."""
+    def __iter__(self) -> Iterator[LogEntry]:
+        """Yield all entries that can be read, oldest first; ignore other lines."""
         try:
             file = self.path.open("rb")
         except OSError:
@@ -109,7 +109,7 @@ class ActionLog:
                     yield entry
 
     def newest(self, most_bytes: int) -> Newest:
-        """The newest entries, of lines of at most so many bytes together.
+        """Return the newest entries, whose lines have at most `most_bytes` together.
 
         Raises:
             StateUnwritable: the log cannot be read.
@@ -119,12 +119,12 @@ class ActionLog:
             with self.path.open("rb") as file:
                 size = self.path.stat().st_size
                 file.seek(max(0, size - most_bytes))
-                held = file.read(most_bytes)
+                tail = file.read(most_bytes)
         except FileNotFoundError:
             return Newest([], [], 0)
         except OSError as error:
             raise StateUnwritable(f"cannot read {self.path}: {error.strerror}") from error
-        lines = held.splitlines(keepends=True)
+        lines = tail.splitlines(keepends=True)
         if size > most_bytes:
             del lines[:1]
         read = [(line, entry) for line in lines if (entry := _entry(line)) is not None]
@@ -133,13 +133,13 @@ class ActionLog:
         )
 
     def last_id(self) -> int:
-        """The number of the newest entry that can be read; 0 if there is none."""
+        """Return the number of the newest entry that can be read; 0 if there is none."""
         tail = _tail(self.path)
         entries = map(_entry, reversed(tail.split(b"\n")))
-        found = next((entry.entry_id for entry in entries if entry is not None), 0)
-        if not found and len(tail) == _TAIL:  # somebody wrote a lot into it that is not ours
-            found = max((entry.entry_id for entry in self), default=0)
-        return found
+        number = next((entry.entry_id for entry in entries if entry is not None), 0)
+        if not number and len(tail) == _TAIL:  # foreign data fills the end of the file
+            number = max((entry.entry_id for entry in self), default=0)
+        return number
 
     def sync(self) -> None:
         """Make all entries durable."""
@@ -155,7 +155,7 @@ class ActionLog:
                 os.close(descriptor)
 
     def _mended(self) -> int:
-        """The number of entries, all of them whole lines; called before the first is appended."""
+        """Return the number of entries; at first, make the folder and cut off a torn last line."""
         if self._count is not None and self.path.exists():
             return self._count
         for folder in (self.path.parent.parent, self.path.parent):
@@ -175,13 +175,13 @@ class ActionLog:
                 while line:
                     line = line[os.write(descriptor, line) :]
             except OSError:
-                os.ftruncate(descriptor, size)  # a full disk: no half of an entry stays behind
+                os.ftruncate(descriptor, size)  # disk full: leave no part of an entry behind
                 raise
         finally:
             os.close(descriptor)
 
 
-def _line(entry: Entry) -> bytes:
+def _line(entry: LogEntry) -> bytes:
     if not is_tellable(entry.payload):  # a reader would refuse the line
         return _packed(replace(entry, payload={"omitted": "no plain JSON"}).document())
     document = encodable(entry.document())
@@ -195,15 +195,15 @@ def _packed(document: dict[str, object]) -> bytes:
     return json.dumps(document, separators=(",", ":")).encode("ascii") + b"\n"
 
 
-def _entry(line: bytes) -> Entry | None:
+def _entry(line: bytes) -> LogEntry | None:
     try:
-        return Entry.read(json.loads(line))
+        return LogEntry.read(json.loads(line))
     except (ValueError, RecursionError):
         return None
 
 
 def _tail(path: Path) -> bytes:
-    """The last bytes of a file; at least the last line of a log."""
+    """Return the last bytes of a file, at least the last line of a log."""
     try:
         with path.open("rb") as file:
             file.seek(max(0, path.stat().st_size - _TAIL))
@@ -213,7 +213,7 @@ def _tail(path: Path) -> bytes:
 
 
 def _whole_lines(path: Path, earlier: Counted) -> int:
-    """Lines that have their end; those that were counted earlier are not read again."""
+    """Count the complete lines; those that were counted earlier are not read again."""
     try:
         with path.open("rb") as file:
             file.seek(max(0, earlier.size_bytes - 1))

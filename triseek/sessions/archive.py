@@ -1,10 +1,10 @@
-"""A gzipped tar, read strictly and within bounds: the files of a pack, one after the other.
+"""A strict reader of gzipped tars, with limits: yields the files of a pack, one after the other.
 
-Python's `tarfile` reads every dialect there is: sparse files, headers that rename what follows
-them, sizes below zero (CVE-2025-8194 is an endless loop), chains of headers as deep as its stack.
-A pack needs none of it. What is read here is one gzip member, and in it regular files and the
-folders that hold them, with names as ustar, pax (`path`) or GNU (`L`) have them. Everything else
-is refused, nothing is read that was not announced, and nothing is kept of what is too large.
+Python's `tarfile` reads every dialect: sparse files, headers that rename what follows them, sizes
+below zero (CVE-2025-8194 is an endless loop), chains of headers as deep as its stack. A pack needs
+none of it. This reader accepts one gzip member with regular files and the folders that hold them,
+with names in the form of ustar, pax (`path`) or GNU (`L`). It refuses everything else, reads
+nothing that was not announced, and keeps nothing that is too large.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 BLOCK = 512
 NAME_MAX = 1_024
-"""Bytes of a header that only tells a name."""
+"""Maximum bytes of a header that only holds a name."""
 
 _PIECE = 1 << 16
 _GZIP = 31
@@ -27,12 +27,12 @@ _OCTAL = re.compile(rb" *([0-7]+)[ \0]*")
 _RECORD = re.compile(rb"([1-9][0-9]{0,3}) ([^=\n]{1,100})=", re.ASCII)
 _POSIX, _GNU = b"ustar\x0000", b"ustar  \x00"
 _IDLE = ("mtime", "atime", "ctime", "uid", "gid", "uname", "gname")
-"""What pax headers may say without a meaning for us; other tars' packers write it."""
+"""Keywords of pax headers that are ignored; other tar programs write them."""
 _IDLE_FAMILIES = ("SCHILY.", "LIBARCHIVE.")
 
 
 class Header(NamedTuple):
-    """What a block says of the file that follows it."""
+    """The header of the file that follows it."""
 
     name: str
     kind: bytes
@@ -42,17 +42,18 @@ class Header(NamedTuple):
 def files(
     file: BinaryIO, most_bytes: int, most_files: int, limit: Callable[[str], int]
 ) -> Iterator[tuple[str, bytes]]:
-    """Every regular file, with its name as it is written there.
+    """Yield every regular file, with its name as the archive has it.
 
     Args:
         file: The gzip file, from its beginning.
-        most_bytes: Of the archive, unpacked, its headers included.
-        most_files: Files and folders together.
-        limit: The most bytes of a file of this name, asked before any is read; for a folder, whose
-            name ends with `/`, any number. Raises `ValueError` for a name that does not belong.
+        most_bytes: Maximum size of the archive, unpacked, its headers included.
+        most_files: Maximum number of files and folders together.
+        limit: Returns the maximum size of a file of this name, before any of it is read; for a
+            folder, whose name ends with `/`, any number. Raises `ValueError` for a name that does
+            not belong.
 
     Raises:
-        ValueError: It is no such archive, or more of it than there may be.
+        ValueError: It is not such an archive, or it exceeds a limit.
         OSError: It cannot be read.
     """
     stream = _Unzipped(file, most_bytes)
@@ -69,14 +70,18 @@ def files(
 
 
 def _headers(stream: _Unzipped) -> Iterator[Header]:
-    """The headers of files and folders, up to the end of the archive."""
+    """Yield the headers of files and folders, up to the end of the archive."""
     while any(block := stream.read(BLOCK)):
         header, name = _header(block), None
         if header.kind in (_PAX, _LONG_NAME):
             if not 0 < header.size <= NAME_MAX:
                 raise ValueError("a header is too large")
-            told = _content(stream, header.size)
-            name = _pax_name(told) if header.kind == _PAX else _text(told.removesuffix(b"\0"))
+            header_text = _content(stream, header.size)
+            name = (
+                _pax_name(header_text)
+                if header.kind == _PAX
+                else _text(header_text.removesuffix(b"\0"))
+            )
             header = _header(stream.read(BLOCK))
         if header.kind not in (*_REGULAR, _FOLDER) or (header.kind == _FOLDER and header.size):
             raise ValueError(f"{header.name!r:.80} is no regular file")
@@ -84,8 +89,8 @@ def _headers(stream: _Unzipped) -> Iterator[Header]:
 
 
 def _header(block: bytes) -> Header:
-    told = _number(block[148:156])
-    if told != sum(block) - sum(block[148:156]) + 8 * ord(" "):
+    checksum = _number(block[148:156])
+    if checksum != sum(block) - sum(block[148:156]) + 8 * ord(" "):
         raise ValueError("a header of the archive is damaged")
     magic = block[257:265]
     if magic not in (_POSIX, _GNU):
@@ -99,7 +104,7 @@ def _header(block: bytes) -> Header:
 
 
 def _number(field: bytes) -> int:
-    """An octal number; the larger ones that some tars write in binary have no place here."""
+    """Read an octal number; refuse the larger ones that some tar programs write in binary."""
     found = _OCTAL.fullmatch(field)
     if found is None:
         raise ValueError("a number in a header of the archive is none")
@@ -107,7 +112,7 @@ def _number(field: bytes) -> int:
 
 
 def _ended(field: bytes) -> bytes:
-    """A field up to its NUL, after which there is nothing."""
+    """Return a field up to its NUL; refuse one with data after that."""
     text, _, rest = field.partition(b"\0")
     if any(rest):
         raise ValueError("a name in the archive goes on behind its end")
@@ -120,16 +125,16 @@ def _text(name: bytes) -> str:
     return name.decode("utf-8")
 
 
-def _pax_name(told: bytes) -> str | None:
-    """The name that a pax header gives to the file behind it; None if it gives none."""
+def _pax_name(header_text: bytes) -> str | None:
+    """Return the name that a pax header gives to the file after it; None if it gives none."""
     name = None
-    while told:
-        found = _RECORD.match(told)
+    while header_text:
+        found = _RECORD.match(header_text)
         size = int(found[1]) if found else 0
-        if found is None or size <= found.end() or told[size - 1 : size] != b"\n":
+        if found is None or size <= found.end() or header_text[size - 1 : size] != b"\n":
             raise ValueError("a header of the archive is damaged")
-        keyword, value = found[2].decode("utf-8"), told[found.end() : size - 1]
-        told = told[size:]
+        keyword, value = found[2].decode("utf-8"), header_text[found.end() : size - 1]
+        header_text = header_text[size:]
         if keyword == "path" and name is None:
             name = _text(value)
         elif keyword not in _IDLE and not keyword.startswith(_IDLE_FAMILIES):
@@ -138,13 +143,13 @@ def _pax_name(told: bytes) -> str | None:
 
 
 def _content(stream: _Unzipped, size: int) -> bytes:
-    held = stream.read(size)
+    content = stream.read(size)
     stream.read(-size % BLOCK)
-    return held
+    return content
 
 
 class _Unzipped:
-    """The archive as a stream of bytes, never much more of it in memory than is asked for."""
+    """The archive as a stream of bytes; it holds little more in memory than is requested."""
 
     def __init__(self, file: BinaryIO, most_bytes: int) -> None:
         self._file, self._most = file, most_bytes
@@ -153,18 +158,18 @@ class _Unzipped:
         self._held = bytearray()
 
     def read(self, size: int) -> bytes:
-        """Exactly so many bytes."""
+        """Return exactly `size` bytes."""
         while len(self._held) < size:
             piece = self._more()
             if not piece:
                 raise ValueError("it ends too early")
             self._held += piece
-        found = bytes(self._held[:size])
+        data = bytes(self._held[:size])
         del self._held[:size]
-        return found
+        return data
 
     def finish(self) -> None:
-        """Make sure that nothing but the zeros of the last block follows."""
+        """Check that nothing but the zeros of the last block follows."""
         while not any(self._held):
             self._held[:] = self._more()
             if not self._held:
@@ -174,7 +179,7 @@ class _Unzipped:
         raise ValueError("something follows the archive's end")
 
     def _more(self) -> bytes:
-        """The next piece; b"" at the end."""
+        """Return the next piece; b"" at the end."""
         while not self._zip.eof:
             packed = self._zip.unconsumed_tail or self._file.read(_PIECE)
             try:

@@ -1,8 +1,8 @@
-"""briefing.md: what a person or an agent should know before going on with somebody's work.
+"""briefing.md: what a person or an agent should know before continuing somebody's work.
 
-`template` makes one of the log alone, without a model: the same snapshot gives the same text.
-`tidied` makes one of a model's answer, as far as it is one. Every briefing, whoever wrote it,
-passes `validate` before it is kept.
+`template` makes a briefing from the log alone, without a model: the same snapshot gives the same
+text. `tidied` makes one from a model's answer, as far as possible. Every briefing, whoever wrote
+it, must pass `validate` before it is stored.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from triseek.sessions.snapshot_files import Snapshot
-    from triseek.sessions.working_set import Search, Trail, Work
+    from triseek.sessions.working_set import LoggedSearch, Trail, WorkDone
 
 HEADERS = (
     "## Goal", "## Current hypothesis", "## Established facts", "## Ruled out",
@@ -30,10 +30,10 @@ FACTS_MAX, RULED_OUT_MAX = 24, 12
 
 _CITATION = re.compile(r"\[action_log:([^\]\s]*)\]")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-"""What moves a terminal's cursor, turns a line around or is no text: all but tabs and line ends."""
+"""Control characters, changes of text direction, surrogates; not tabs and line ends."""
 _THOUGHT = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
 _GOAL_MAX, _CODE_MAX, _PROMPT_MAX = 480, 200, 240
-"""Bytes of a goal, of what stands between backticks, and of the last prompt."""
+"""Bytes of a goal, of a code span, and of the last prompt."""
 _CHANGED_MAX = 12
 _NO_GOAL = "Continue the captured session."
 
@@ -43,26 +43,26 @@ def validate(text: str, entry_ids: Iterable[int]) -> None:
 
     Raises:
         InvalidRequest: A header is missing or out of order, it is too long, it cites an entry
-            that the log does not have, or it is no plain text.
+            that the log does not have, or it is not plain text.
     """
     if len(text.encode(errors="replace")) >= BYTES_MAX:
         raise _refused(f"briefing exceeds {BYTES_MAX} byte budget")
     if _CONTROL.search(text):
         raise _refused("briefing holds control characters")
-    found = [line.rstrip() for line in text.splitlines() if line.rstrip() in HEADERS]
-    missing = [header for header in HEADERS if header not in found]
+    headers = [line.rstrip() for line in text.splitlines() if line.rstrip() in HEADERS]
+    missing = [header for header in HEADERS if header not in headers]
     if missing:
         raise _refused(f"briefing missing required header {missing[0]}")
-    if tuple(found) != HEADERS:
+    if tuple(headers) != HEADERS:
         raise _refused("briefing has its headers twice, or in another order")
-    known = {str(number) for number in entry_ids}
+    valid = {str(number) for number in entry_ids}
     for cited in _CITATION.findall(text):
-        if cited not in known:
+        if cited not in valid:
             raise _refused(f"unknown action log citation {cited[:40]}")
 
 
 def template(snapshot: Snapshot) -> str:
-    """A briefing from the log alone; within the budget whatever the log holds."""
+    """Make a briefing from the log alone; it is within the budget whatever the log holds."""
     work = gather(snapshot.entries)
     facts = _ranked(_edited(work), _found(work), _read(work))
     ruled_out = [*_reverted(work), *_nothing(work)][:RULED_OUT_MAX]
@@ -71,22 +71,22 @@ def template(snapshot: Snapshot) -> str:
         text = _text(snapshot, work, facts, ruled_out, dirty)
         if len(text.encode()) < BYTES_MAX:
             return text
-        # The longest list gives way: its end is what matters least. What is left without any of
-        # them is under 2,000 bytes.
+        # Shorten the longest list: its end matters least. Without any of the lists, the text is
+        # under 2,000 bytes.
         max(dirty, facts, ruled_out, key=len).pop()
 
 
 def goal(snapshot: Snapshot) -> str:
-    """What the work is for, on one line: the session's goal, else the last prompt; or ""."""
+    """Return the goal on one line: the session's goal, else the last prompt, else ""."""
     texts = [snapshot.manifest.goal, *_prompts(snapshot)]
     return next(filter(None, (clipped(text, _GOAL_MAX).lstrip("# ") for text in texts)), "")
 
 
 def tidied(answer: str, snapshot: Snapshot) -> str:
-    """A model's answer as a briefing: what models put around one is taken off.
+    """Make a briefing from a model's answer: remove what models put around one.
 
-    The goal is the session's own, whatever the model made of it: a log that talks a model into
-    another one does not get to hand it on. Nothing is left that a viewer would fetch or hide.
+    The goal is the session's own, whatever the model made of it, so that a log cannot talk a model
+    into handing on another goal. Nothing is left that a viewer would fetch or hide.
     """
     text = _CONTROL.sub("", _THOUGHT.sub("", answer))
     text = text[max(0, text.find(HEADERS[0])) :].strip().removesuffix("```")
@@ -95,7 +95,7 @@ def tidied(answer: str, snapshot: Snapshot) -> str:
 
 
 def clipped(text: str, most: int) -> str:
-    """One line without backticks, citations and control characters, of at most so many bytes."""
+    """Return one line of at most `most` bytes without backticks, citations, control characters."""
     plain = "".join(char for char in " ".join(text.split()) if char.isprintable())
     plain = plain.replace("`", "'").replace("[action_log:", "(action_log:").replace("<!--", "<! --")
     if len(plain.encode()) <= most:
@@ -104,7 +104,7 @@ def clipped(text: str, most: int) -> str:
 
 
 def _with_goal(text: str, wanted: str) -> str:
-    """The text with what it says of the goal replaced; as it is where it has no such part."""
+    """Return the text with its goal section replaced; unchanged if it has no such section."""
     begin, end = (re.search(rf"^{header}[ \t]*$", text, re.MULTILINE) for header in HEADERS[:2])
     if not wanted or not begin or not end or end.start() < begin.end():
         return text
@@ -112,7 +112,7 @@ def _with_goal(text: str, wanted: str) -> str:
 
 
 def _ranked(*kinds: Sequence[str]) -> list[str]:
-    """The most useful of each kind first, so that no kind keeps another out."""
+    """Choose `FACTS_MAX` lines, the best of each kind in turn, so that no kind excludes another."""
     turns = zip_longest(*(kind[:FACTS_MAX] for kind in kinds))
     best = [line for turn in turns for line in turn if line]
     chosen = set(best[:FACTS_MAX])
@@ -120,7 +120,7 @@ def _ranked(*kinds: Sequence[str]) -> list[str]:
 
 
 def _text(
-    snapshot: Snapshot, work: Work, facts: list[str], ruled_out: list[str], dirty: list[str]
+    snapshot: Snapshot, work: WorkDone, facts: list[str], ruled_out: list[str], dirty: list[str]
 ) -> str:
     sections = (
         [goal(snapshot) or _NO_GOAL],
@@ -134,7 +134,7 @@ def _text(
     return "\n\n".join(header + "\n\n" + "\n".join(lines) for header, lines in pairs) + "\n"
 
 
-def _edited(work: Work) -> list[str]:
+def _edited(work: WorkDone) -> list[str]:
     return [
         f"- Edited {_code(trail.path)}{_times(trail.edits)} [action_log:{trail.edited_id}]"
         for trail in work.files
@@ -142,11 +142,11 @@ def _edited(work: Work) -> list[str]:
     ]
 
 
-def _found(work: Work) -> list[str]:
-    """Searches that found something, those whose finds were worked with first."""
+def _found(work: WorkDone) -> list[str]:
+    """List searches with results, those whose results were edited or read first."""
     use = {trail.path: 2 if trail.edits else 1 for trail in work.files}
 
-    def worth(search: Search) -> int:
+    def worth(search: LoggedSearch) -> int:
         return max((use.get(path, 0) for path in search.run.result_paths), default=0)
 
     facts = []
@@ -161,7 +161,7 @@ def _found(work: Work) -> list[str]:
     return facts
 
 
-def _read(work: Work) -> list[str]:
+def _read(work: WorkDone) -> list[str]:
     often = sorted(work.files, key=lambda trail: (-trail.reads, -trail.entry_id))
     return [f"- {_seen(trail)} [action_log:{trail.entry_id}]" for trail in often if not trail.edits]
 
@@ -172,7 +172,7 @@ def _seen(trail: Trail) -> str:
     return f"Read {_code(trail.path)}{_lines(trail)}{_times(trail.reads)}"
 
 
-def _reverted(work: Work) -> list[str]:
+def _reverted(work: WorkDone) -> list[str]:
     return [
         f"- An edit of {_code(trail.path)} was taken back [action_log:{trail.edited_id}]"
         for trail in work.files
@@ -180,7 +180,7 @@ def _reverted(work: Work) -> list[str]:
     ]
 
 
-def _nothing(work: Work) -> list[str]:
+def _nothing(work: WorkDone) -> list[str]:
     return [
         f"- {_code(search.run.query)} ({clipped(search.run.kind, 40)}) finds nothing "
         f"[action_log:{search.entry_id}]"
@@ -188,34 +188,34 @@ def _nothing(work: Work) -> list[str]:
     ]
 
 
-def _asked(snapshot: Snapshot, work: Work) -> list[str]:
-    """The last prompt, where it is not the goal already."""
+def _asked(snapshot: Snapshot, work: WorkDone) -> list[str]:
+    """Return the last prompt, unless it is the goal already."""
     entry_id, last = next(((at, text) for at, text in reversed(work.prompts) if text), (0, ""))
-    told = clipped(last, _PROMPT_MAX)
-    if not told or not clipped(snapshot.manifest.goal, _GOAL_MAX).lstrip("# "):
+    prompt = clipped(last, _PROMPT_MAX)
+    if not prompt or not clipped(snapshot.manifest.goal, _GOAL_MAX).lstrip("# "):
         return []
-    return [f"- Is what was asked last done: `{told}` [action_log:{entry_id}]"]
+    return [f"- Is what was asked last done: `{prompt}` [action_log:{entry_id}]"]
 
 
 def _uncommitted(snapshot: Snapshot, dirty: list[str]) -> str:
-    every = len(snapshot.git.dirty_files)
-    if not every:
+    total = len(snapshot.git.dirty_files)
+    if not total:
         return "- Is the goal met? Nothing was uncommitted when the snapshot was made."
     if not dirty:
-        return f"- Are the uncommitted changes of {every} files complete?"
+        return f"- Are the uncommitted changes of {total} files complete?"
     named = ", ".join(_code(path) for path in dirty)
-    rest = f" and {every - len(dirty)} more" if every > len(dirty) else ""
+    rest = f" and {total - len(dirty)} more" if total > len(dirty) else ""
     return f"- Are the uncommitted changes complete: {named}{rest}?"
 
 
-def _next_action(work: Work) -> str:
+def _next_action(work: WorkDone) -> str:
     edited = next((trail for trail in work.files if trail.edits and not trail.reverted), None)
     place = f"look at {_code(edited.path)} first" if edited else "look at the working set"
     return f"Review this payload, {place}, and check one fact with TriSeek before editing."
 
 
 def _prompts(snapshot: Snapshot) -> list[str]:
-    """What was asked, the last first."""
+    """Return the prompts, the last first."""
     return [text for _, text in reversed(gather(snapshot.entries).prompts)]
 
 

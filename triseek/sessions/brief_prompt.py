@@ -1,34 +1,34 @@
-"""What a model is given to write a briefing of, and what it is told when its briefing is refused.
+"""The prompt that asks a model for a briefing, and the one after a briefing that was refused.
 
-It gets a digest of the log, in JSON, so that nothing in the log can end it: goals, prompts, paths
-below the root, queries and counts. No file's content is in it but, if the user allows it, the
-pinned lines. What looks like a key or password is left out of whatever text there is.
+The model gets a digest of the log in JSON, so that no text of the log can break out of it: goals,
+prompts, paths below the root, queries and counts. It has no file content except, if the user allows
+it, the pinned lines. Whatever looks like a key or password is left out of all text.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from triseek.files.tree.secret import is_secret
 from triseek.sessions import brief
-from triseek.sessions.memo.secret import is_secret
 from triseek.sessions.working_set import gather
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from triseek.sessions.snapshot_files import Snapshot
-    from triseek.sessions.working_set import Search, Trail
+    from triseek.sessions.working_set import LoggedSearch, Trail
 
 DIGEST_MAX = 12_000
-"""Bytes of the digest: some 4,000 tokens, which small local models take."""
+"""Bytes of the digest: about 4,000 tokens, which small local models accept."""
 PINS_MAX = 8_000
-"""Bytes of pinned lines beside it, where they may be sent."""
+"""Bytes of pinned lines in addition, if they may be sent."""
 HIDDEN = "[left out: looks like a secret]"
 
 _WHOLE = 1 << 20
-"""Bytes of a text that are looked at; an entry of a log has less."""
+"""Bytes of a text that are examined; a log entry is smaller."""
 _TEXT_MAX, _QUERY_MAX, _RESULTS_MAX = 400, 160, 5
 _SECRET = re.compile(
     r"""-----BEGIN[^-]*PRIVATE\ KEY-----(?s:.*)          # to the end: what follows may be the key
@@ -67,9 +67,9 @@ guesses where they are.
 
 
 def messages(snapshot: Snapshot, *, snippets: bool) -> list[dict[str, str]]:
-    """What to ask a chat model.
+    """Return the messages to send to a chat model.
 
-    snippets: Whether the pinned lines may be among it.
+    snippets: Whether they may contain the pinned lines.
     """
     return [
         {"role": "system", "content": _TASK},
@@ -78,7 +78,7 @@ def messages(snapshot: Snapshot, *, snippets: bool) -> list[dict[str, str]]:
 
 
 def again(asked: list[dict[str, str]], answer: str, what_is_wrong: str) -> list[dict[str, str]]:
-    """What to ask after an answer that is no briefing."""
+    """Return the messages to send after an answer that is not a valid briefing."""
     wrong = (
         f"This cannot be kept: {what_is_wrong}. Write the whole briefing again, with the six "
         f"headers in their order, under {brief.BYTES_MAX - 1_000} bytes, citing only entries of "
@@ -92,27 +92,29 @@ def again(asked: list[dict[str, str]], answer: str, what_is_wrong: str) -> list[
 
 
 def digest(snapshot: Snapshot, *, snippets: bool) -> str:
-    """The log in short, as JSON of at most `DIGEST_MAX` bytes, and the pinned lines if wanted."""
-    told: dict[str, Any] = {
+    """Summarize the log as JSON of at most `DIGEST_MAX` bytes, plus the pinned lines if wanted."""
+    parts: dict[str, list[object]] = {
+        "uncommitted": [], "prompts": [], "files": [], "searches": []
+    }  # fmt: skip
+    document = {
         "goal": _plain(brief.goal(snapshot), 2_000),
         "branch": _plain(snapshot.git.branch or "", _QUERY_MAX),
-        "uncommitted": [],
-        "prompts": [], "files": [], "searches": [],
-    }  # fmt: skip
-    room = DIGEST_MAX - len(_packed(told))
-    for part, one in _parts(snapshot):
-        room -= len(_packed(one)) + 2
+        **parts,
+    }
+    room = DIGEST_MAX - len(_packed(document))
+    for part, item in _parts(snapshot):
+        room -= len(_packed(item)) + 2
         if room < 0:
             break
-        told[part].append(one)
-    told["prompts"].reverse()
+        parts[part].append(item)
+    parts["prompts"].reverse()
     if snippets:
-        told["pinned"] = list(_pinned(snapshot))
-    return json.dumps(told, ensure_ascii=True, indent=None)
+        document["pinned"] = list(_pinned(snapshot))
+    return json.dumps(document, ensure_ascii=True, indent=None)
 
 
 def _parts(snapshot: Snapshot) -> Iterator[tuple[str, object]]:
-    """What there is to tell, the most useful first, the kinds taking turns."""
+    """Yield the items of the digest, the most useful of each kind first, the kinds in turns."""
     work = gather(snapshot.entries)
     prompts = (
         ("prompts", {"entry": number, "text": _plain(text, _TEXT_MAX)})
@@ -121,48 +123,48 @@ def _parts(snapshot: Snapshot) -> Iterator[tuple[str, object]]:
     )
     kinds: list[Iterator[tuple[str, object]]] = [
         prompts,
-        (("searches", _search(one)) for one in [*work.dead_ends, *work.searches[:200]]),
-        (("files", _file(one)) for one in work.files if not is_secret(one.path)),
+        (("searches", _search(search)) for search in [*work.dead_ends, *work.searches[:200]]),
+        (("files", _file(trail)) for trail in work.files if not is_secret(trail.path)),
         (
             ("uncommitted", _plain(path, _QUERY_MAX))
             for path in snapshot.git.dirty_files
             if not is_secret(path)
         ),
     ]
-    told: set[str] = set()
+    seen: set[str] = set()
     while kinds:
         for kind in list(kinds):
-            one = next(kind, None)
-            if one is None:
+            item = next(kind, None)
+            if item is None:
                 kinds.remove(kind)
-            elif (said := _packed(one).decode()) not in told:  # a dead end is a search, too
-                told.add(said)
-                yield one
+            elif (line := _packed(item).decode()) not in seen:  # a dead end is a search, too
+                seen.add(line)
+                yield item
 
 
-def _search(search: Search) -> dict[str, object]:
+def _search(search: LoggedSearch) -> dict[str, object]:
     run = search.run
-    found: dict[str, object] = {
+    document: dict[str, object] = {
         "entry": search.entry_id,
         "kind": _plain(run.kind, 40),
         "query": _plain(run.query, _QUERY_MAX),
         "in": [_plain(path, _QUERY_MAX) for path in run.result_paths[:_RESULTS_MAX]
                if not is_secret(path)],
     }  # fmt: skip
-    return found if run.matches is None else {**found, "matches": run.matches}
+    return document if run.matches is None else {**document, "matches": run.matches}
 
 
 def _file(trail: Trail) -> dict[str, object]:
     seen = trail.seen()
-    told: dict[str, object] = {
+    document: dict[str, object] = {
         "entry": trail.edited_id or trail.entry_id,
         "path": _plain(trail.path, _QUERY_MAX),
         "reads": trail.reads,
         "edits": trail.edits,
     }
     if seen.line_start:
-        told["lines"] = [seen.line_start, seen.line_end]
-    return {**told, "edit_taken_back": True} if trail.reverted else told
+        document["lines"] = [seen.line_start, seen.line_end]
+    return {**document, "edit_taken_back": True} if trail.reverted else document
 
 
 def _pinned(snapshot: Snapshot) -> Iterator[dict[str, object]]:
@@ -177,10 +179,10 @@ def _pinned(snapshot: Snapshot) -> Iterator[dict[str, object]]:
 
 
 def _plain(text: str, most: int) -> str:
-    """One line without control characters and what looks like a secret."""
-    whole = brief.clipped(text, _WHOLE)  # first, so that nothing invisible splits a secret
+    """Return one line without control characters and without what looks like a secret."""
+    whole = brief.clipped(text, _WHOLE)  # first, so that no invisible character splits a secret
     return brief.clipped(_SECRET.sub(HIDDEN, whole), most)
 
 
-def _packed(one: object) -> bytes:
-    return json.dumps(one).encode("ascii")
+def _packed(value: object) -> bytes:
+    return json.dumps(value).encode("ascii")

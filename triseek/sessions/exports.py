@@ -1,4 +1,4 @@
-"""Where packs go that agents ask for: files of one folder of the state folder, by their names."""
+"""Packs that agents request, as named files in one folder of the state folder."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _SHOWN_MAX = 80
 
 
 def checked_name(name: str) -> str:
-    """Return the name of a pack, if it can be no other file's.
+    """Return the name if it is a valid file name for a pack.
 
     Raises:
-        InvalidRequest: It is a path, hidden, does not end as packs do, or is too long.
+        InvalidRequest: It is a path, is hidden, is not printable, lacks the suffix, or is too long.
     """
     why = _objection(name)
     if why:
@@ -30,12 +30,12 @@ def checked_name(name: str) -> str:
 
 
 def write(snapshot_folder: Path, name: str) -> str:
-    """Export a snapshot as a pack into the exports folder; the file's absolute path.
+    """Export a snapshot as a pack into the exports folder; return the file's absolute path.
 
     A pack of that name is replaced; a link of that name is replaced, not followed.
 
     Raises:
-        InvalidRequest: The name is no pack's, or the snapshot is damaged.
+        InvalidRequest: The name is not valid for a pack, or the snapshot is damaged.
         StateUnwritable: It cannot be written.
     """
     folder = Path(paths.exports())
@@ -53,7 +53,7 @@ def write(snapshot_folder: Path, name: str) -> str:
 
 
 def _objection(name: str) -> str:
-    """Why a name is refused; "" if it is not."""
+    """Return why a name is refused; "" if it is not."""
     if "/" in name or "\\" in name:
         return "is a path, not a file name"
     if not name.isprintable():

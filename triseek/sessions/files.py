@@ -1,12 +1,12 @@
-"""Owner of the sessions folder: `sessions.json` and a folder with a log for each session.
+"""The sessions folder: `sessions.json` and a folder with a log for each session.
 
     sessions.json                   {schema_version, sessions: [by id], next_entry_id, logs}
     <session_id>/action_log.jsonl   see `sessions.action_log`
 
-`sessions.json` is an index, replaced whole whenever a session changes; `logs` has the entries and
-bytes of each log then, by the session's id, so that nobody has to count them again. What it would
-say is in the logs too: each begins with an entry that opens it. So if it is damaged, it is set
-aside and made anew from them, and no session is lost by it.
+`sessions.json` is an index, replaced as a whole whenever a session changes. Its `logs` has the
+number of entries and bytes of each log at that time, by the session's id, so that they need not be
+counted again. The logs have the same information: each begins with an entry that opens the session.
+So a damaged index is set aside and rebuilt from the logs, and no session is lost.
 """
 
 from __future__ import annotations
@@ -33,44 +33,45 @@ logger = logging.getLogger(__name__)
 
 INDEX = "sessions.json"
 OPENED, CLOSED = "session_open", "session_close"
-"""Kinds of the entries that say what a session is; their payload holds its record."""
+"""Kinds of the entries that define a session; their payload holds its record."""
 _INDEX_MAX = 64 << 20
 _NUMBER_MAX = 1 << 53
-"""Of an entry: no machine writes so many, and a damaged index must not say so."""
+"""Maximum number of an entry: no machine writes so many, so an index with more is damaged."""
 
 
-class Kept(NamedTuple):
-    """What a folder of sessions holds."""
+class StoredSessions(NamedTuple):
+    """The content of a folder of sessions."""
 
     sessions: dict[str, Session]
     next_entry_id: int
     counted: dict[str, Counted] = {}  # noqa: RUF012 - never changed
-    """Of the logs, by the ids of their sessions."""
+    """Counts of the logs, by the ids of their sessions."""
 
 
-def load(folder: str | os.PathLike[str]) -> Kept:
-    """Read a folder, for its owner; one that is not there holds nothing.
+def load(folder: str | os.PathLike[str]) -> StoredSessions:
+    """Read a folder, for its owner; a missing folder is empty.
 
-    What is damaged is set aside, what was half written is removed.
+    A damaged index is set aside, and one that was half written is removed.
     """
     path = Path(folder) / INDEX
-    for left in path.parent.glob(f"{INDEX}.*.partial"):  # of a process that was killed
-        left.unlink(missing_ok=True)
+    for partial in path.parent.glob(f"{INDEX}.*.partial"):  # of a process that was killed
+        partial.unlink(missing_ok=True)
     kept = _indexed(path)
     if kept is None:
         _set_aside(path)
-        kept = Kept({}, 1)
+        kept = StoredSessions({}, 1)
     sessions = {**dict(_from_logs(folder, known=kept.sessions)), **kept.sessions}
     newest = max((log.last_id() for log in _logs(folder)), default=0)
     return kept._replace(sessions=sessions, next_entry_id=max(kept.next_entry_id, newest + 1))
 
 
 def peek(folder: str | os.PathLike[str]) -> dict[str, Session]:
-    """The sessions of a folder by their ids, for a process that is not its owner.
+    """Return the sessions of a folder by their ids, for a process that is not its owner.
 
-    Nothing is written: what the index does not tell of, or all if it is damaged, comes of the logs.
+    Nothing is written. Sessions that the index lacks, or all if it is damaged, are read from the
+    logs.
     """
-    kept = _indexed(Path(folder) / INDEX) or Kept({}, 1)
+    kept = _indexed(Path(folder) / INDEX) or StoredSessions({}, 1)
     return {**dict(_from_logs(folder, known=kept.sessions)), **kept.sessions}
 
 
@@ -83,7 +84,7 @@ def save(
     """Replace the index.
 
     Raises:
-        StateUnwritable: it cannot be written; the old one is still there.
+        StateUnwritable: it cannot be written; the old index is still there.
     """
     document = {
         "schema_version": SCHEMA_VERSION,
@@ -99,7 +100,7 @@ def save(
 
 
 def remove(folder: str | os.PathLike[str], session_ids: Iterable[str]) -> None:
-    """Delete the logs of sessions that the index no longer names; what cannot be deleted stays."""
+    """Delete the logs of sessions that are no longer in the index; skip what cannot be deleted."""
     for name in session_ids:
         shutil.rmtree(Path(folder) / checked_id(name), ignore_errors=True)
 
@@ -107,37 +108,37 @@ def remove(folder: str | os.PathLike[str], session_ids: Iterable[str]) -> None:
 def log(
     folder: str | os.PathLike[str], session_id: str, counted: Counted | None = None
 ) -> ActionLog:
-    """The log of a session, whose id has been checked.
+    """Return the log of a session, whose id has been checked.
 
-    counted: What its owner has counted; None: as the index says.
+    counted: The count of its owner; None: the count in the index.
     """
     if counted is None:
-        kept = _indexed(Path(folder) / INDEX) or Kept({}, 1)
+        kept = _indexed(Path(folder) / INDEX) or StoredSessions({}, 1)
         counted = kept.counted.get(session_id, Counted())
     return ActionLog(Path(folder) / session_id, counted)
 
 
-def _indexed(path: Path) -> Kept | None:
-    """What the index says; None if it makes no sense."""
+def _indexed(path: Path) -> StoredSessions | None:
+    """Read the index; None if it is damaged."""
     try:
         with path.open("rb") as file:
             body = json.loads(file.read(_INDEX_MAX))
         next_id = body["next_entry_id"]
         if not is_ours(body["schema_version"]) or not is_count(next_id) or next_id > _NUMBER_MAX:
             return None
-        sessions = [Session.read(each) for each in body["sessions"]]
+        sessions = [Session.read(record) for record in body["sessions"]]
     except FileNotFoundError:
-        return Kept({}, 1)
+        return StoredSessions({}, 1)
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
     counted = dict(_counted(body.get("logs")))
-    return Kept({session.session_id: session for session in sessions}, next_id, counted)
+    return StoredSessions({session.session_id: session for session in sessions}, next_id, counted)
 
 
 def _counted(body: object) -> Iterator[tuple[str, Counted]]:
-    """What the index says of logs; where it makes no sense, they are counted once more."""
-    for name, told in body.items() if isinstance(body, dict) else ():
-        match told:
+    """Yield the index's counts of the logs; logs with an invalid count are counted again."""
+    for name, stored in body.items() if isinstance(body, dict) else ():
+        match stored:
             case [int(entries), int(size)] if is_count(entries) and is_count(size):
                 yield name, Counted(entries, size)
 
@@ -152,21 +153,21 @@ def _set_aside(path: Path) -> None:
 def _from_logs(
     folder: str | os.PathLike[str], known: Iterable[str]
 ) -> Iterator[tuple[str, Session]]:
-    """Sessions that only their logs tell of."""
-    for each in _logs(folder):
-        if each.path.parent.name in known:
+    """Yield the sessions that are only in their logs."""
+    for action_log in _logs(folder):
+        if action_log.path.parent.name in known:
             continue
         session = None
-        for entry in each:
+        for entry in action_log:
             if entry.kind in (OPENED, CLOSED):
                 with contextlib.suppress(ValueError):
                     session = Session.read(entry.payload.get("session"))
-        if session is not None and session.session_id == each.path.parent.name:
+        if session is not None and session.session_id == action_log.path.parent.name:
             yield session.session_id, session
 
 
 def _logs(folder: str | os.PathLike[str]) -> Iterator[ActionLog]:
     with contextlib.suppress(OSError):
-        for each in sorted(Path(folder).iterdir()):
-            if is_id(each.name) and (each / LOG).is_file():
-                yield ActionLog(each)
+        for session_folder in sorted(Path(folder).iterdir()):
+            if is_id(session_folder.name) and (session_folder / LOG).is_file():
+                yield ActionLog(session_folder)

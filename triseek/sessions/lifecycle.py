@@ -9,7 +9,7 @@ from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any, Literal
 
 from triseek.errors import InvalidRequest, StateUnwritable
-from triseek.model.session import GOAL_MAX, Entry, Session, checked_id
+from triseek.model.session import GOAL_MAX, LogEntry, Session, checked_id
 from triseek.sessions import files
 from triseek.sessions.action_log import Counted
 
@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 
 class Sessions:
-    """All sessions, and their logs; safe to share by threads.
+    """All sessions and their logs; threads may share it.
 
     One process owns the folder: the daemon, which holds its own lock.
     """
@@ -32,34 +32,34 @@ class Sessions:
     def __init__(
         self, folder: str | os.PathLike[str], clock: Callable[[], float] = time.time
     ) -> None:
-        """Read the sessions in `folder`, which is made when there is something to write."""
+        """Read the sessions in `folder`, which is created by the first write."""
         self._folder = folder
         self._clock = clock
         self._lock = RLock()
-        self._saving = Lock()  # one at a time; taken before the other lock, never after
+        self._saving = Lock()  # one save at a time; taken before `_lock`, never after
         kept = files.load(folder)
         self._sessions = kept.sessions
-        self._unsaved = bool(kept.sessions)  # they may have been found in the logs alone
+        self._unsaved = bool(kept.sessions)  # some may be in the logs alone
         self._next = kept.next_entry_id
         self._counted = kept.counted
         self._logs: dict[str, ActionLog] = {}
         self._opened: dict[str, int] = {}
-        """When sessions were opened in this process, by count."""
+        """The next entry number when each session was last opened in this process."""
 
     def open(
         self, root: str, goal: str = "", session_id: str = "", *, by_itself: bool = False
     ) -> Session:
-        """Begin a session, or go on with the one of that id.
+        """Open a new session, or reopen the one with that id.
 
         Args:
             root: The repository, absolute.
-            goal: What it is for; of a session that is there, a blank one changes nothing.
-            session_id: "" for a new one; or for the one that has begun by itself, if there is one.
-            by_itself: Whether nobody has asked for it.
+            goal: Its goal; a blank one leaves the goal of an existing session unchanged.
+            session_id: "" for the current session if it began by itself, otherwise for a new one.
+            by_itself: Whether it begins without a request.
 
         Raises:
-            InvalidRequest: The id is none, or is another repository's.
-            StateUnwritable: It cannot be kept.
+            InvalidRequest: The id is not valid, or belongs to another repository.
+            StateUnwritable: It cannot be written.
         """
         if session_id:
             checked_id(session_id)
@@ -69,22 +69,22 @@ class Sessions:
             current = self.current(root)
             if not session_id and not by_itself and current is not None and current.by_itself:
                 session_id = current.session_id
-            known = self._sessions.get(session_id) if session_id else None
-            if known is None:
+            existing = self._sessions.get(session_id) if session_id else None
+            if existing is None:
                 name = session_id or self._new_id()
                 session = Session(
                     session_id=name, goal=goal, repo_root=root, created_at=now, updated_at=now,
                     by_itself=by_itself,
                 )  # fmt: skip
-            elif known.repo_root != root:
+            elif existing.repo_root != root:
                 raise InvalidRequest(
-                    f"session {session_id} belongs to {known.repo_root}",
+                    f"session {session_id} belongs to {existing.repo_root}",
                     next_step="Open it there, or choose another id.",
                 )
             else:
-                goal = goal or known.goal
+                goal = goal or existing.goal
                 session = dataclasses.replace(
-                    known, goal=goal, status="open", updated_at=now, by_itself=by_itself
+                    existing, goal=goal, status="open", updated_at=now, by_itself=by_itself
                 )
             self._opened[session.session_id] = self._next
             self._change(session, files.OPENED)
@@ -95,8 +95,8 @@ class Sessions:
         """End a session.
 
         Raises:
-            InvalidRequest: There is none of that id, or the status is not how sessions end.
-            StateUnwritable: It cannot be kept.
+            InvalidRequest: There is no such session, or the status is not one of an ended session.
+            StateUnwritable: It cannot be written.
         """
         if status not in ("resolved", "abandoned"):
             raise InvalidRequest(
@@ -111,7 +111,7 @@ class Sessions:
         return session
 
     def get(self, session_id: str) -> Session:
-        """The session of an id.
+        """Return the session with that id.
 
         Raises:
             InvalidRequest: There is none.
@@ -125,20 +125,20 @@ class Sessions:
         return session
 
     def all(self, root: str, status: Status | Literal[""] = "") -> list[Session]:
-        """The sessions of a repository, those changed last first."""
+        """Return the sessions of a repository, last changed first."""
         with self._lock:
-            found = [
+            sessions = [
                 session
                 for session in self._sessions.values()
                 if session.repo_root == root and status in ("", session.status)
             ]
-        return sorted(found, key=lambda s: (s.updated_at, s.session_id), reverse=True)
+        return sorted(sessions, key=lambda s: (s.updated_at, s.session_id), reverse=True)
 
     def current(self, root: str) -> Session | None:
-        """The open session of a repository that was opened last; else the one used last."""
-        found = self.all(root, "open")
+        """Return the open session of a repository that was opened last, else the one used last."""
+        sessions = self.all(root, "open")
         with self._lock:
-            return max(found, key=lambda s: self._opened.get(s.session_id, 0), default=None)
+            return max(sessions, key=lambda s: self._opened.get(s.session_id, 0), default=None)
 
     def record(
         self, session_id: str, kind: str, payload: dict[str, Any], at_s: float | None = None
@@ -147,7 +147,7 @@ class Sessions:
 
         Raises:
             InvalidRequest: There is no such session.
-            StateUnwritable: It cannot be kept.
+            StateUnwritable: It cannot be written.
         """
         with self._lock:
             session = self.get(session_id)
@@ -160,16 +160,16 @@ class Sessions:
             return number
 
     def log(self, session_id: str) -> ActionLog:
-        """The log of a session, which must be there."""
+        """Return the log of an existing session."""
         with self._lock:
             self.get(session_id)
             return self._log(session_id)
 
     def prune(self, idle_s: float) -> int:
-        """Delete sessions that began by themselves and were not used for so long; how many.
+        """Delete sessions that began by themselves and were idle for `idle_s`; return their number.
 
         Raises:
-            StateUnwritable: It cannot be written down.
+            StateUnwritable: The index cannot be written.
         """
         with self._lock:
             before = self._clock() - idle_s
@@ -188,7 +188,7 @@ class Sessions:
         return len(old)
 
     def save(self) -> None:
-        """Write down when sessions were last used, if any was, and make their logs durable.
+        """Store when sessions were last used, if any was, and make their logs durable.
 
         Raises:
             StateUnwritable: It cannot be written.
@@ -206,7 +206,7 @@ class Sessions:
         self._unsaved = True
 
     def _save(self) -> None:
-        """Replace the index; nobody who writes to a log waits for the disk."""
+        """Replace the index, without making writers of logs wait for the disk."""
         with self._saving:
             with self._lock:
                 sessions, next_id = list(self._sessions.values()), self._next
@@ -214,7 +214,7 @@ class Sessions:
                 self._unsaved = False
             self._counted |= {name: log.counted() for name, log in logs.items()}
             ids = {session.session_id for session in sessions}
-            self._counted = {name: told for name, told in self._counted.items() if name in ids}
+            self._counted = {name: count for name, count in self._counted.items() if name in ids}
             try:
                 files.save(self._folder, sessions, next_id, self._counted)
             except StateUnwritable:
@@ -223,7 +223,7 @@ class Sessions:
 
     def _append(self, session_id: str, kind: str, payload: dict[str, Any], at: int) -> int:
         number = self._next
-        entry = Entry(entry_id=number, session_id=session_id, ts=at, kind=kind, payload=payload)
+        entry = LogEntry(entry_id=number, session_id=session_id, ts=at, kind=kind, payload=payload)
         self._log(session_id).append(entry)
         self._next = number + 1
         return number

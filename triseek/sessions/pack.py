@@ -1,13 +1,13 @@
-"""A snapshot as one file to carry: a gzipped tar, `.tcp`, with a list of checksums.
+"""A snapshot in one portable file: a gzipped tar, `.tcp`, with a list of checksums.
 
     <snapshot_id>/manifest.json …     the snapshot's files
     <snapshot_id>/checksums.txt       `<sha-256>  <name>` of each of them, by name
     <snapshot_id>/signature.json      optional; see `sessions.signing`
 
-A pack comes from outside. It is read into memory within bounds, and nothing is written before all
-of it has been checked: only regular files of the names a snapshot has, none twice, each listed
-with its sum and nothing listed that is not there. Files at the archive's root, without a folder,
-are taken too: earlier packs have them there.
+A pack comes from outside. It is read into memory within limits, and nothing is written before all
+of it has been checked. It may have only regular files with the names of a snapshot's files, none
+twice. Each must be listed with its checksum, and each listed file must be present. Files at the
+archive's root, without a folder, are accepted too, because earlier packs have them there.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ PACKED_MAX = 64 << 20
 LIMITS = {CHECKSUMS: 256 << 10, SIGNATURE: 4 << 10}
 """Bytes of the files that only packs have; see `snapshot_files.LIMITS` for the others."""
 _TIME_MAX = 0o77777777777
-"""The last second that a header of a tar can tell."""
+"""The latest time, in Unix seconds, that a tar header can hold."""
 
 
 class Unpacked(NamedTuple):
-    """What a pack holds, checked."""
+    """The checked content of a pack."""
 
     snapshot: Snapshot
     files: Mapping[str, bytes]
-    """Of the snapshot, by their names in it."""
+    """The snapshot's files, by their names in it."""
     checksums: bytes
     signature: bytes | None
 
@@ -65,13 +65,13 @@ def export(
     """Write a snapshot's folder as a pack; the same folder gives the same bytes.
 
     Args:
-        folder: The snapshot's.
-        target: The file to write; one that is there is replaced.
-        sign: Makes the signature of a list of checksums; None leaves the pack unsigned.
-        mode: Of the file, less what the umask takes away.
+        folder: The snapshot's folder.
+        target: The file to write; an existing file is replaced.
+        sign: Returns the signature of a list of checksums; None leaves the pack unsigned.
+        mode: The file's mode, before the umask is applied.
 
     Returns:
-        Bytes written.
+        The number of bytes written.
 
     Raises:
         InvalidRequest: The folder is damaged.
@@ -80,7 +80,7 @@ def export(
     try:
         snapshot, files = snapshot_files.read_files(folder)
         files[CHECKSUMS] = checksums(files)
-        _checked(dict(files))  # what could not be imported is not exported
+        _checked(dict(files))  # nothing is exported that could not be imported
     except (OSError, ValueError) as error:
         raise InvalidRequest(
             f"snapshot {folder.name} cannot be packed: {error}", next_step="Make another one."
@@ -108,16 +108,16 @@ def export(
 
 
 def checksums(files: Mapping[str, bytes]) -> bytes:
-    """The list of sums."""
+    """Return the list of checksums."""
     lines = (f"{snapshot_files.sha(files[name])}  {name}\n" for name in sorted(files))
     return "".join(lines).encode("ascii")
 
 
 def unpack(source: str | os.PathLike[str]) -> Unpacked:
-    """Read and check a pack; writes nothing.
+    """Read and check a pack, without writing anything.
 
     Raises:
-        PackRejected: It cannot be read, or is not what it should be.
+        PackRejected: It cannot be read, or is not a valid pack.
     """
     try:
         return _checked(_members(source))
@@ -129,11 +129,11 @@ def unpack(source: str | os.PathLike[str]) -> Unpacked:
 
 
 def renamed(unpacked: Unpacked, snapshot_id: str) -> Unpacked:
-    """The same under another id; its signature, which was of the old one, is gone."""
+    """Return the pack under another id, without its signature, which was for the old id."""
     manifest = dataclasses.replace(unpacked.snapshot.manifest, snapshot_id=snapshot_id)
-    told = json.loads(unpacked.files[snapshot_files.MANIFEST])  # with what is not ours, as it was
-    held = json.dumps({**told, "snapshot_id": snapshot_id}, indent=1).encode("ascii") + b"\n"
-    files = {**unpacked.files, snapshot_files.MANIFEST: held}
+    body = json.loads(unpacked.files[snapshot_files.MANIFEST])  # keeps unknown fields
+    encoded = json.dumps({**body, "snapshot_id": snapshot_id}, indent=1).encode("ascii") + b"\n"
+    files = {**unpacked.files, snapshot_files.MANIFEST: encoded}
     return Unpacked(unpacked.snapshot._replace(manifest=manifest), files, checksums(files), None)
 
 
@@ -157,13 +157,13 @@ def _checked(files: dict[str, bytes]) -> Unpacked:
 
 
 def _members(source: str | os.PathLike[str]) -> dict[str, bytes]:
-    """Every file of the archive, by its name below the one folder, if there is one."""
-    held: dict[str, bytes] = {}
+    """Read every file of the archive, by its name below the single folder, if there is one."""
+    contents: dict[str, bytes] = {}
     folders: set[str] = set()
 
-    def limit(told: str) -> int:
-        folder, name = _placed(told)
-        if name in held:
+    def limit(path: str) -> int:
+        folder, name = _placed(path)
+        if name in contents:
             raise ValueError(f"{name} is there twice")
         folders.add(folder)
         if len(folders) > 1:
@@ -172,38 +172,38 @@ def _members(source: str | os.PathLike[str]) -> dict[str, bytes]:
 
     descriptor = os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode):
+        info = os.fstat(descriptor)
+        if not stat.S_ISREG(info.st_mode):
             raise ValueError("not a file")
-        if found.st_size > PACKED_MAX:
+        if info.st_size > PACKED_MAX:
             raise ValueError(f"larger than {PACKED_MAX >> 20} MiB")
         with open(descriptor, "rb", closefd=False) as file:
-            for told, content in archive.files(file, TOTAL_MAX, MEMBERS_MAX, limit):
-                held[_placed(told)[1]] = content
+            for path, content in archive.files(file, TOTAL_MAX, MEMBERS_MAX, limit):
+                contents[_placed(path)[1]] = content
     finally:
         os.close(descriptor)
-    return held
+    return contents
 
 
-def _placed(told: str) -> tuple[str, str]:
-    """The folder a file is in, and its name there, which is one a snapshot can have.
+def _placed(path: str) -> tuple[str, str]:
+    """Split a path of the archive into a folder and a name, which must be one that a pack can have.
 
-    Of a folder, whose name ends with `/`, the name is "".
+    For a folder, whose path ends with `/`, the name is "".
     """
-    if told == f"{snapshot_files.SNIPPETS}/":
+    if path == f"{snapshot_files.SNIPPETS}/":
         return "", ""
-    folder, _, rest = told.partition("/")
-    if is_id(folder) and rest in ("", f"{snapshot_files.SNIPPETS}/") and told.endswith("/"):
+    folder, _, rest = path.partition("/")
+    if is_id(folder) and rest in ("", f"{snapshot_files.SNIPPETS}/") and path.endswith("/"):
         return folder, ""
-    for placed in ((folder, rest), ("", told)):
-        known = placed[1] in LIMITS or snapshot_files.is_name(placed[1])
-        if known and (is_id(folder) or not placed[0]) and told[:1] != "/":
+    for placed in ((folder, rest), ("", path)):
+        is_known = placed[1] in LIMITS or snapshot_files.is_name(placed[1])
+        if is_known and (is_id(folder) or not placed[0]) and path[:1] != "/":
             return placed
-    raise ValueError(f"{told!r:.80} does not belong into a pack")
+    raise ValueError(f"{path!r:.80} does not belong into a pack")
 
 
 def _compare(files: Mapping[str, bytes], listed: bytes) -> None:
-    """Hold the files against the list."""
+    """Check the files against the list of checksums."""
     sums: dict[str, str] = {}
     for line in listed.decode("utf-8").split("\n")[:-1]:
         digest, _, name = line.partition("  ")

@@ -1,8 +1,8 @@
-"""What a pack's documents must say, field by field, before the pack is taken in or written.
+"""Checks of a pack's documents, field by field, before the pack is imported or written.
 
-The readers of `model.snapshot` check types and sizes, and are what a snapshot that is kept here is
-read by. A pack comes from elsewhere, so it is held to all of docs/reference/pack-format.md: text
-that every reader can encode, paths that stay below the repository, commits that are hashes.
+The readers of `model.snapshot` check types and sizes, and read the snapshots that are kept here. A
+pack comes from elsewhere, so it is checked against all of docs/reference/pack-format.md: text that
+every reader can encode, paths that stay below the repository, commits that are hashes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from triseek.model.plain_text import is_encodable
-from triseek.model.session import DEPTH_MAX, NUMBER_MAX, Entry
+from triseek.model.session import DEPTH_MAX, NUMBER_MAX, LogEntry
 from triseek.model.snapshot import TEXT_MAX, inner_path
 from triseek.sessions import snapshot_files
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 LINE_MAX = 256 << 10
 """Bytes of a line of the log; triseek writes at most 64 KiB."""
 _DEPTH_MAX = DEPTH_MAX + 8
-"""Of lists and objects in each other, around what a tool was called with included."""
+"""Maximum nesting of lists and objects, including those around a tool's arguments."""
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 def check(files: Mapping[str, bytes]) -> None:
-    """Hold the documents of a pack, which `snapshot_files.read` has taken, against the format.
+    """Check the documents of a pack, which `snapshot_files.read` has accepted, against the format.
 
     Args:
-        files: of the snapshot, by name.
+        files: the snapshot's files, by name.
 
     Raises:
         ValueError: a field is not what the format says; the message names document and field.
@@ -65,20 +65,20 @@ def _check_document(body: dict[str, Any], fields: Mapping[str, Callable[[str, An
 
 
 def _check_value(name: str, value: object, depth: int) -> None:
-    """Hold any JSON value against the bounds that all values have."""
+    """Check any JSON value against the limits that all values have."""
     if isinstance(value, str):
         _check_text(name, value)
     elif isinstance(value, dict):
         for key in value:
             _check_text(name, key)
-    elif isinstance(value, (int, float)) and not abs(value) <= NUMBER_MAX:  # NaN is not, either
+    elif isinstance(value, (int, float)) and not abs(value) <= NUMBER_MAX:  # NaN as well
         raise ValueError(f"{name}: a number out of bounds")
     if not isinstance(value, (dict, list)):
         return
     if depth == 0:
         raise ValueError(f"{name}: more than {_DEPTH_MAX} lists and objects in each other")
-    for each in value.values() if isinstance(value, dict) else value:
-        _check_value(name, each, depth - 1)
+    for item in value.values() if isinstance(value, dict) else value:
+        _check_value(name, item, depth - 1)
 
 
 def _check_text(name: str, text: str) -> None:
@@ -106,7 +106,7 @@ def _commit(name: str, value: str | None) -> None:
 
 def _paths(name: str, value: list[str] | dict[str, int]) -> None:
     for path in value:
-        inner_path(path.removesuffix("/"), name)  # git names a repository within with a `/`
+        inner_path(path.removesuffix("/"), name)  # git gives a nested repository a `/` at the end
 
 
 def _line(name: str, value: int | None) -> None:
@@ -146,11 +146,11 @@ _FIELDS: dict[str, dict[str, Callable[[str, Any], None]]] = {
         "hunk_summary": _paths,
     },
 }
-"""What fields are held against; `a.b` is the field `b` of each object in the list `a`."""
+"""The check of each field; `a.b` is the field `b` of each object in the list `a`."""
 
 
-def _check_log(held: bytes) -> None:
-    lines = held.split(b"\n")
+def _check_log(content: bytes) -> None:
+    lines = content.split(b"\n")
     if not lines[-1]:
         lines.pop()
     for number, line in enumerate(lines, 1):
@@ -164,6 +164,6 @@ def _check_line(line: bytes) -> None:
         body = json.loads(line.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise ValueError("not a JSON object in UTF-8") from error
-    entry = Entry.read(body)
+    entry = LogEntry.read(body)
     _word("kind", entry.kind)
     _check_document(body, {})

@@ -1,12 +1,12 @@
-"""Who made a pack: an Ed25519 signature of its list of checksums, by a key in the state folder.
+"""Signatures of packs: Ed25519 over the list of checksums, with a key in the state folder.
 
-The list names every other file with its sum, so whoever signs it signs all of them. A signature
-says which key it was made with; whether that key is to be trusted is for the user to say, by
-keeping its public half among the trusted ones.
+The list has every other file with its checksum, so its signature covers all of them. A signature
+says which key made it. The user decides which keys to trust, by keeping their public halves among
+the trusted ones.
 
-What is not signed: when, and for whom. An old pack of somebody trusted stays a good one. What is
-imported under another id, because its own is taken, is no longer what was signed, and no signature
-is kept of any import: it says who made a file, and a snapshot is no longer that file.
+The time and the receiver are not signed: an old pack from a trusted sender stays valid. A pack
+that is imported under another id, because its own is taken, is no longer what was signed. No
+signature is kept of any import: it says who made a file, and a snapshot is no longer that file.
 
 Keys are read as ssh reads them: not through links, and only if nobody else can write them, or read
 the private one.
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 PRIVATE, TRUSTED = "signing.key", "trusted"
 _DOMAIN = b"triseek pack 1\n"
-"""What is signed begins with this, so that a signature is good for nothing else."""
+"""The signed bytes begin with this, so that a signature is good for nothing else."""
 _SIGNATURE_MAX = 4_096
 _FILE_MAX = 1 << 20
 """Bytes of a file of keys."""
@@ -46,15 +46,15 @@ _KEY, _SIGNED = re.compile(r"[0-9a-f]{64}"), re.compile(r"[0-9a-f]{128}")
 
 
 def sign(checksums: bytes, folder: str | os.PathLike[str]) -> bytes:
-    """The signature document of a list of checksums.
+    """Return the signature document of a list of checksums.
 
     Args:
         checksums: The list.
-        folder: Where keys are kept; a key is made there the first time.
+        folder: The folder of keys; a key is made there the first time.
 
     Raises:
         StateUnwritable: No key can be made.
-        InvalidRequest: The key that is there makes no sense.
+        InvalidRequest: The key that is there is damaged.
     """
     key = _own(Path(folder))
     document = {
@@ -67,7 +67,7 @@ def sign(checksums: bytes, folder: str | os.PathLike[str]) -> bytes:
 
 
 def verify(checksums: bytes, signature: bytes | None, trusted: Iterable[str]) -> str:
-    """Check a pack's signature; the public key it was made with, in hex.
+    """Check a pack's signature; return the public key it was made with, in hex.
 
     Raises:
         PackRejected: There is none, it does not fit, or its key is not among the trusted ones.
@@ -75,9 +75,9 @@ def verify(checksums: bytes, signature: bytes | None, trusted: Iterable[str]) ->
     if signature is None:
         raise PackRejected("the pack is not signed", next_step="Import it without --verify.")
     try:
-        name, made = _read(signature[:_SIGNATURE_MAX])
+        name, signed = _read(signature[:_SIGNATURE_MAX])
         key = Ed25519PublicKey.from_public_bytes(name)
-        key.verify(made, _DOMAIN + checksums)
+        key.verify(signed, _DOMAIN + checksums)
     except InvalidSignature as error:
         raise PackRejected("the pack's signature does not fit what it holds") from error
     except (ValueError, KeyError, TypeError, RecursionError) as error:
@@ -91,22 +91,22 @@ def verify(checksums: bytes, signature: bytes | None, trusted: Iterable[str]) ->
 
 
 def _read(document: bytes) -> tuple[bytes, bytes]:
-    """The public key and the signature of a document."""
+    """Return the public key and the signature of a document."""
     body = json.loads(document)
     if not is_ours(body["schema_version"]) or body["algorithm"] != "ed25519":
         raise ValueError("another kind of signature")
-    key, made = body["public_key"], body["signature"]
-    if not _KEY.fullmatch(key) or not _SIGNED.fullmatch(made):
+    key, signature = body["public_key"], body["signature"]
+    if not _KEY.fullmatch(key) or not _SIGNED.fullmatch(signature):
         raise ValueError("no signature")
-    return bytes.fromhex(key), bytes.fromhex(made)
+    return bytes.fromhex(key), bytes.fromhex(signature)
 
 
 def public_key(folder: str | os.PathLike[str]) -> str:
-    """The public half of this machine's key, in hex; the key is made the first time.
+    """Return the public half of this machine's key, in hex; the key is made the first time.
 
     Raises:
         StateUnwritable: No key can be made.
-        InvalidRequest: The key that is there makes no sense.
+        InvalidRequest: The key that is there is damaged.
     """
     return _hex(_own(Path(folder)).public_key())
 
@@ -115,8 +115,8 @@ def trust(folder: str | os.PathLike[str], key: str) -> None:
     """Trust packs signed with a key, given by its public half in hex.
 
     Raises:
-        InvalidRequest: It is no key, or those that are trusted cannot be read safely.
-        StateUnwritable: It cannot be kept.
+        InvalidRequest: It is not a key, or the trusted keys cannot be read safely.
+        StateUnwritable: The trusted keys cannot be written.
     """
     name = key.strip().lower()
     try:
@@ -132,17 +132,17 @@ def trust(folder: str | os.PathLike[str], key: str) -> None:
         return
     try:
         _made(here)
-        held = "".join(f"{line}\n" for line in (*lines, name))  # with what somebody wrote beside
-        atomic.write(here / TRUSTED, held.encode())
+        content = "".join(f"{line}\n" for line in (*lines, name))  # keeps remarks
+        atomic.write(here / TRUSTED, content.encode())
     except OSError as error:
         raise StateUnwritable(f"cannot write {folder}: {error.strerror}") from error
 
 
 def trusted(folder: str | os.PathLike[str]) -> list[str]:
-    """The public keys that are trusted, this machine's own among them if it has one.
+    """Return the public keys that are trusted, including this machine's own if it has one.
 
     Raises:
-        InvalidRequest: They cannot be read safely, or make no sense.
+        InvalidRequest: They cannot be read safely, or are damaged.
         StateUnwritable: They cannot be read.
     """
     here = Path(folder)
@@ -151,10 +151,10 @@ def trusted(folder: str | os.PathLike[str]) -> list[str]:
 
 
 def _lines(folder: Path) -> list[str]:
-    """What is written in the file of trusted keys."""
-    held = _safely(folder, TRUSTED, 0o022)
+    """Return the lines of the file of trusted keys."""
+    content = _safely(folder, TRUSTED, 0o022)
     try:
-        return (held or b"").decode("utf-8").splitlines()
+        return (content or b"").decode("utf-8").splitlines()
     except UnicodeDecodeError as error:
         raise InvalidRequest(
             f"{folder / TRUSTED} is no text", next_step="Move it away, and trust the keys again."
@@ -162,15 +162,15 @@ def _lines(folder: Path) -> list[str]:
 
 
 def _names(lines: Iterable[str]) -> set[str]:
-    """The keys: the first word of a line; what is none is somebody's remark."""
+    """Return the keys: the first word of each line. Any other line is a remark."""
     words = (line.split()[:1] for line in lines)
-    return {word.lower() for found in words for word in found if _KEY.fullmatch(word.lower())}
+    return {word.lower() for first in words for word in first if _KEY.fullmatch(word.lower())}
 
 
 def _safely(folder: Path, name: str, forbidden: int) -> bytes | None:
-    """A file of the folder of keys, if nobody else can have written it; None if it is not there.
+    """Read a file of the folder of keys that nobody else can have written; None if it is missing.
 
-    forbidden: permissions that nobody may have.
+    forbidden: permission bits that the file must not have.
     """
     path = folder / name
     try:
@@ -181,10 +181,10 @@ def _safely(folder: Path, name: str, forbidden: int) -> bytes | None:
         what = "is a link" if path.is_symlink() else error.strerror
         raise StateUnwritable(f"cannot read {path}: {what}") from error
     try:
-        for place, found, bits in (
+        for place, info, bits in (
             (folder, folder.stat(), 0o022), (path, os.fstat(descriptor), forbidden),
         ):  # fmt: skip
-            if found.st_mode & bits or found.st_uid not in (os.geteuid(), 0):
+            if info.st_mode & bits or info.st_uid not in (os.geteuid(), 0):
                 raise InvalidRequest(
                     f"others can change {place}, or read it",
                     next_step=f"Make sure that it is as it was, then: chmod go-rwx {place}",
@@ -198,12 +198,12 @@ def _safely(folder: Path, name: str, forbidden: int) -> bytes | None:
 
 
 def _own(folder: Path) -> Ed25519PrivateKey:
-    held = _safely(folder, PRIVATE, 0o077)
-    if held is None:
+    pem = _safely(folder, PRIVATE, 0o077)
+    if pem is None:
         _make(folder)
-        held = _safely(folder, PRIVATE, 0o077)  # this one, or that of somebody who was quicker
+        pem = _safely(folder, PRIVATE, 0o077)  # this one, or that of a faster process
     try:
-        key = serialization.load_pem_private_key(held or b"", password=None)
+        key = serialization.load_pem_private_key(pem or b"", password=None)
     except (ValueError, TypeError, UnsupportedAlgorithm) as error:
         raise _damaged(folder / PRIVATE) from error
     if not isinstance(key, Ed25519PrivateKey):
@@ -218,8 +218,8 @@ def _damaged(path: Path) -> InvalidRequest:
 
 
 def _make(folder: Path) -> None:
-    """Make a key, which is there whole or not at all; one that is there is never replaced."""
-    held = Ed25519PrivateKey.generate().private_bytes(
+    """Make a key, complete or not at all; an existing key is never replaced."""
+    pem = Ed25519PrivateKey.generate().private_bytes(
         serialization.Encoding.PEM,
         serialization.PrivateFormat.PKCS8,
         serialization.NoEncryption(),
@@ -229,7 +229,7 @@ def _make(folder: Path) -> None:
         _made(folder)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         with os.fdopen(os.open(aside, flags, 0o600), "wb") as file:
-            file.write(held)
+            file.write(pem)
             file.flush()
             os.fsync(file.fileno())
         with contextlib.suppress(FileExistsError):

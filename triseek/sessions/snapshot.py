@@ -20,7 +20,7 @@ from triseek.errors import InvalidRequest, StateUnwritable
 from triseek.files import containment
 from triseek.model.plain_text import encodable
 from triseek.model.session import checked_id, is_id
-from triseek.model.snapshot import GitState, Manifest, Pin, WorkingSet, inner_path
+from triseek.model.snapshot import GitState, Pin, SnapshotManifest, WorkingSet, inner_path
 from triseek.sessions import brief, pack, snapshot_files
 from triseek.store import atomic
 
@@ -31,41 +31,42 @@ if TYPE_CHECKING:
     from triseek.model.snapshot import Trigger
     from triseek.sessions.action_log import Newest
     from triseek.sessions.pack import Unpacked
+    from triseek.sessions.results import DamagedSnapshot
     from triseek.sessions.snapshot_files import Snapshot
 
 LOG_MAX = 4 << 20
-"""Bytes of the session's log that a snapshot takes along, the newest."""
+"""Bytes of the session's log that a snapshot includes, from its end."""
 PIN_LINES_MAX = 2_000
 PIN_BYTES_MAX = 256 << 10
 PINS_MAX = 200
 DIRTY_MAX = 2_000
 SWEPT_AFTER_S = 60.0
-"""How old what is half built has to be; to build a snapshot takes a second."""
+"""Minimum age of an unfinished build that is removed; building a snapshot takes a second."""
 _PARTS_MAX = 2 << 20
-"""Bytes, as JSON, of a list in a document: a document has at most three, and its own bounds."""
+"""Bytes, as JSON, of a list in a document; a document has at most three, and its own limit."""
 _PARTIAL = ".partial"
 _ID_MAX = 120
-"""Characters of an id of ours: there is room for a number."""
+"""Characters of an id that is made here: it leaves room for a number."""
 _ATTEMPTS = 100
 _TAKEN = (errno.EEXIST, errno.ENOTEMPTY)
 
 _Part = TypeVar("_Part")
 
 
-class Wanted(NamedTuple):
-    """Lines to pin, as somebody asked for them; nothing of it has been checked."""
+class WantedPin(NamedTuple):
+    """Lines to pin, as requested; nothing has been checked."""
 
     path: str
-    """Relative to the root, or absolute by any name of the root."""
+    """Relative to the root, or absolute by any path of the root."""
     line_start: int
     line_end: int
 
 
-def read_wanted(body: object) -> list[Wanted]:
+def read_wanted(body: object) -> list[WantedPin]:
     """Read lines to pin from JSON: a list of `{path, line_start, line_end}`, or None for none.
 
     Raises:
-        InvalidRequest: It is something else, or there are more than `PINS_MAX`.
+        InvalidRequest: `body` is something else, or has more than `PINS_MAX`.
     """
     if body is None:
         return []
@@ -75,10 +76,10 @@ def read_wanted(body: object) -> list[Wanted]:
             next_step="Pin fewer lines, or longer stretches of them.",
         )
     pins = []
-    for each in body:
-        match each:
+    for item in body:
+        match item:
             case {"path": str(path), "line_start": int(first), "line_end": int(last)}:
-                pins.append(Wanted(path, first, last))
+                pins.append(WantedPin(path, first, last))
             case _:
                 raise InvalidRequest(
                     "a pinned snippet has to have path, line_start and line_end",
@@ -100,20 +101,24 @@ class Circumstances(NamedTuple):
 
 
 class Damaged(NamedTuple):
-    """A snapshot that is kept here and cannot be read."""
+    """A stored snapshot that cannot be read."""
 
     snapshot_id: str
     reason: str
     """One phrase."""
 
+    def document(self) -> DamagedSnapshot:
+        """Return the JSON document."""
+        return {"snapshot_id": self.snapshot_id, "reason": self.reason}
+
 
 class Snapshots:
-    """The snapshots of one machine; safe to share by threads and processes."""
+    """The snapshots of one machine; threads and processes may share it."""
 
     def __init__(
         self, folder: str | os.PathLike[str], clock: Callable[[], float] = time.time
     ) -> None:
-        """Those in `folder`, which is made with the first."""
+        """Use the snapshots in `folder`, which is created with the first."""
         self._folder = Path(folder)
         self._clock = clock
         self._lock = Lock()
@@ -123,17 +128,17 @@ class Snapshots:
         session: Session,
         newest: Newest,
         working_set: WorkingSet,
-        wanted: Sequence[Wanted],
+        wanted: Sequence[WantedPin],
         about: Circumstances,
-    ) -> tuple[Manifest, Path]:
-        """Write down how a session stands; it is there whole or not at all.
+    ) -> tuple[SnapshotManifest, Path]:
+        """Write a snapshot of a session, complete or not at all.
 
         Args:
-            session: Which.
-            newest: Of its log, at most `LOG_MAX` bytes.
-            working_set: What these entries worked with.
+            session: The session.
+            newest: The newest entries of its log, at most `LOG_MAX` bytes.
+            working_set: The working set of these entries.
             wanted: Lines to quote.
-            about: What else is to be known.
+            about: Everything else to record.
 
         Returns:
             Its manifest and its folder.
@@ -141,13 +146,13 @@ class Snapshots:
         Raises:
             InvalidRequest: Lines to pin cannot be quoted; `PathRefused` if their file may not be
                 read.
-            StateUnwritable: It cannot be kept.
+            StateUnwritable: It cannot be written.
         """
         snippets: dict[str, bytes] = {}
-        pins = [_pinned(session.repo_root, each, snippets) for each in wanted]
+        pins = [_pinned(session.repo_root, pin, snippets) for pin in wanted]
         now = int(self._clock())
         git = _bounded_git(about.git)
-        manifest = Manifest(
+        manifest = SnapshotManifest(
             snapshot_id=f"snap_{now}_{session.session_id}"[:_ID_MAX],
             session_id=session.session_id,
             created_at=now,
@@ -168,7 +173,7 @@ class Snapshots:
         )
         work = _bounded_work(working_set)
 
-        def build(aside: Path, name: str) -> Manifest:
+        def build(aside: Path, name: str) -> SnapshotManifest:
             named = dataclasses.replace(manifest, snapshot_id=name)
             snapshot_files.write(aside, named, work, newest.lines, pins, git, snippets)
             return named
@@ -176,41 +181,41 @@ class Snapshots:
         named = self._publish(manifest.snapshot_id, build)
         return named, self._folder / named.snapshot_id
 
-    def take_in(self, unpacked: Unpacked) -> Manifest:
-        """Keep what a pack holds, under its own id, or that with a number where it is taken.
+    def take_in(self, unpacked: Unpacked) -> SnapshotManifest:
+        """Store the content of a pack, under its own id, or with a number added if that is taken.
 
         Raises:
-            StateUnwritable: It cannot be kept.
+            StateUnwritable: It cannot be written.
         """
         own = unpacked.snapshot.manifest.snapshot_id
 
-        def build(aside: Path, name: str) -> Manifest:
-            held = unpacked if name == own else pack.renamed(unpacked, name)
-            snapshot_files.write_files(aside, held.files)
-            return held.snapshot.manifest
+        def build(aside: Path, name: str) -> SnapshotManifest:
+            stored = unpacked if name == own else pack.renamed(unpacked, name)
+            snapshot_files.write_files(aside, stored.files)
+            return stored.snapshot.manifest
 
         return self._publish(own, build)
 
-    def all(self, root: str = "", session_id: str = "") -> list[Manifest]:
-        """The manifests of a repository's snapshots, newest first; `damaged` names the others."""
+    def all(self, root: str = "", session_id: str = "") -> list[SnapshotManifest]:
+        """Return the manifests of a repository's snapshots, newest first; see also `damaged`."""
         return sorted(
             (
-                one
-                for one in self._listed()
-                if isinstance(one, Manifest)
-                and root in ("", one.repo_root)
-                and session_id in ("", one.session_id)
+                manifest
+                for manifest in self._listed()
+                if isinstance(manifest, SnapshotManifest)
+                and root in ("", manifest.repo_root)
+                and session_id in ("", manifest.session_id)
             ),
-            key=lambda one: (one.created_at, one.snapshot_id),
+            key=lambda manifest: (manifest.created_at, manifest.snapshot_id),
             reverse=True,
         )
 
     def damaged(self) -> list[Damaged]:
-        """Those whose manifest cannot be read, of all repositories: which, it would have said."""
-        return sorted(one for one in self._listed() if isinstance(one, Damaged))
+        """Return those with an unreadable manifest, of all repositories: it alone names one."""
+        return sorted(item for item in self._listed() if isinstance(item, Damaged))
 
-    def _listed(self) -> Iterator[Manifest | Damaged]:
-        """What each folder of a snapshot says of it."""
+    def _listed(self) -> Iterator[SnapshotManifest | Damaged]:
+        """Yield the manifest of each snapshot folder, or why it cannot be read."""
         try:
             folders = sorted(self._folder.iterdir())
         except OSError:
@@ -227,16 +232,16 @@ class Snapshots:
             except ValueError as error:
                 yield Damaged(folder.name, str(error))
             else:
-                if manifest.snapshot_id == folder.name:  # no other can be asked for
+                if manifest.snapshot_id == folder.name:  # no other id could be requested
                     yield manifest
                 else:
                     yield Damaged(folder.name, f"{snapshot_files.MANIFEST}: another snapshot_id")
 
     def get(self, snapshot_id: str) -> Snapshot:
-        """Everything a snapshot holds.
+        """Return all of a snapshot.
 
         Raises:
-            InvalidRequest: There is none of that id, or it is damaged.
+            InvalidRequest: There is none with that id, or it is damaged.
         """
         try:
             return snapshot_files.read_folder(self.folder(snapshot_id))
@@ -247,19 +252,19 @@ class Snapshots:
             ) from error
 
     def write_briefing(self, snapshot_id: str, text: str | None = None) -> Path:
-        """Put a briefing beside a snapshot, in place of one that is there.
+        """Write the briefing of a snapshot, in place of an existing one.
 
         Args:
-            snapshot_id: Whose.
-            text: What it says; None has it made of the log alone.
+            snapshot_id: The snapshot.
+            text: The briefing; None makes one from the log alone.
 
         Returns:
             The file.
 
         Raises:
-            InvalidRequest: There is no such snapshot, or the briefing is not what one must be;
-                nothing is written.
-            StateUnwritable: It cannot be kept.
+            InvalidRequest: There is no such snapshot, or the briefing is not valid; nothing is
+                written.
+            StateUnwritable: It cannot be written.
         """
         snapshot = self.get(snapshot_id)
         text = brief.template(snapshot) if text is None else text
@@ -270,10 +275,10 @@ class Snapshots:
         return path
 
     def remove(self, snapshot_id: str) -> None:
-        """Delete a snapshot; half of one is never left under its name.
+        """Delete a snapshot; a partial one is never left under its name.
 
         Raises:
-            InvalidRequest: There is none of that id.
+            InvalidRequest: There is none with that id.
             StateUnwritable: It cannot be removed.
         """
         folder = self.folder(snapshot_id)
@@ -283,10 +288,10 @@ class Snapshots:
             shutil.rmtree(aside)
 
     def folder(self, snapshot_id: str) -> Path:
-        """Where a snapshot is kept.
+        """Return the folder of a snapshot.
 
         Raises:
-            InvalidRequest: There is none of that id.
+            InvalidRequest: There is none with that id.
         """
         folder = self._folder / checked_id(snapshot_id, "snapshot_id")
         if not (folder / snapshot_files.MANIFEST).is_file():
@@ -304,8 +309,10 @@ class Snapshots:
         except OSError as error:
             raise StateUnwritable(f"cannot write {self._folder}: {error.strerror}") from error
 
-    def _publish(self, name: str, build: Callable[[Path, str], Manifest]) -> Manifest:
-        """Build a folder aside and give it a name that is free; nothing is left where it fails."""
+    def _publish(
+        self, name: str, build: Callable[[Path, str], SnapshotManifest]
+    ) -> SnapshotManifest:
+        """Build a folder under a temporary name, rename it to a free one; remove it on failure."""
         with self._writing():
             self._sweep()
             for attempt in itertools.count():
@@ -326,13 +333,13 @@ class Snapshots:
             raise AssertionError("counting does not end")
 
     def _aside(self, name: str) -> Path:
-        """A folder to build in, or to remove from."""
+        """Return the path of a folder to build in, or to remove from."""
         return self._folder / f"{name}.{os.getpid()}{_PARTIAL}"
 
     def _sweep(self) -> None:
-        """Remove what killed processes were building.
+        """Remove unfinished builds of killed processes.
 
-        Not at once: of a process in another container, which has the same folder, no number tells.
+        Not at once: a process in another container, with the same folder, has a pid unknown here.
         """
         for folder in self._folder.glob(f"*{_PARTIAL}"):
             pid = folder.name.removesuffix(_PARTIAL).rpartition(".")[2]
@@ -342,7 +349,7 @@ class Snapshots:
                     shutil.rmtree(folder, ignore_errors=True)
 
     def _free(self, name: str) -> str:
-        """The name, or with a number where there is one of it."""
+        """Return the name, with a number added if it is taken."""
         tried, number = name, 1
         while os.path.lexists(self._folder / tried):
             tried, number = f"{name[:_ID_MAX]}-{number}", number + 1
@@ -360,14 +367,14 @@ def _lives(pid: int) -> bool:
 
 
 def _bounded_git(git: GitState) -> GitState:
-    """Of a tree in which everything has changed, the first of the files."""
+    """Limit the git state to its first files, for a tree in which everything has changed."""
     files = list(_fitting(git.dirty_files[:DIRTY_MAX]))
     lines = {path: git.hunk_summary[path] for path in files if path in git.hunk_summary}
     return dataclasses.replace(git, dirty_files=files, hunk_summary=lines)
 
 
 def _bounded_work(work: WorkingSet) -> WorkingSet:
-    """As much of it as its file may hold; what was used last comes first."""
+    """Limit the working set to what its file may hold; what was used last comes first."""
     return dataclasses.replace(
         work,
         files_read=list(_fitting(work.files_read)),
@@ -377,38 +384,38 @@ def _bounded_work(work: WorkingSet) -> WorkingSet:
 
 
 def _fitting(parts: Sequence[_Part]) -> Iterator[_Part]:
-    """The first of them, as long as they stay within bounds as JSON."""
+    """Yield the first parts, as long as they fit into `_PARTS_MAX` as JSON."""
     room = _PARTS_MAX
     for part in parts:
-        told = asdict(part) if is_dataclass(part) and not isinstance(part, type) else part
-        # Indented as it is written, below two others.
-        room -= len(json.dumps([[told]], indent=1)) + 2
+        plain = asdict(part) if is_dataclass(part) and not isinstance(part, type) else part
+        # Indented as in the file, two levels deep.
+        room -= len(json.dumps([[plain]], indent=1)) + 2
         if room < 0:
             return
         yield part
 
 
 def diff(a: Snapshot, b: Snapshot) -> dict[str, list[str]]:
-    """What the second has that the first has not, and the other way round.
+    """Return what the second has that the first has not, and the other way round.
 
-    Files are compared by path and hash; searches by what was asked, and told by their ids.
+    Files are compared by path and hash. Searches are compared by kind and query, and listed by id.
     """
-    before = {one.path: one.sha for one in a.working_set.files_read}
-    after = {one.path: one.sha for one in b.working_set.files_read}
-    asked = {(one.kind, one.query): one.search_id for one in a.working_set.searches_run}
-    asks = {(one.kind, one.query): one.search_id for one in b.working_set.searches_run}
+    before = {seen.path: seen.sha for seen in a.working_set.files_read}
+    after = {seen.path: seen.sha for seen in b.working_set.files_read}
+    earlier = {(run.kind, run.query): run.search_id for run in a.working_set.searches_run}
+    later = {(run.kind, run.query): run.search_id for run in b.working_set.searches_run}
     return {
         "added_files": sorted(after.keys() - before.keys()),
         "removed_files": sorted(before.keys() - after.keys()),
         "changed_files": sorted(
             path for path in before.keys() & after.keys() if before[path] != after[path]
         ),
-        "added_searches": [name for what, name in asks.items() if what not in asked],
-        "removed_searches": [name for what, name in asked.items() if what not in asks],
+        "added_searches": [name for what, name in later.items() if what not in earlier],
+        "removed_searches": [name for what, name in earlier.items() if what not in later],
     }
 
 
-def _pinned(root: str, wanted: Wanted, snippets: dict[str, bytes]) -> Pin:
+def _pinned(root: str, wanted: WantedPin, snippets: dict[str, bytes]) -> Pin:
     """Quote lines of a file; the text goes into `snippets`."""
     if not 1 <= wanted.line_start <= wanted.line_end:
         raise InvalidRequest(
@@ -433,7 +440,7 @@ def _pinned(root: str, wanted: Wanted, snippets: dict[str, bytes]) -> Pin:
 
 
 def quote(root: str, path: str, first: int, last: int) -> bytes:
-    """Lines of a file, as they are pinned: without the end of the last.
+    """Return lines of a file as they are pinned: without the end of the last.
 
     Raises:
         InvalidRequest: There are none, or they cannot be read; `PathOutside` if the path leads out
@@ -456,7 +463,7 @@ def quote(root: str, path: str, first: int, last: int) -> bytes:
 
 
 def _quoted(file: BinaryIO, first: int, last: int) -> list[bytes]:
-    """Whole lines, as many as there is room for."""
+    """Read whole lines, as many as there is room for."""
     lines: list[bytes] = []
     room, number = PIN_BYTES_MAX, 1
     while number <= last and (piece := file.readline(PIN_BYTES_MAX + 1)):

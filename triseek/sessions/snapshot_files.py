@@ -1,9 +1,9 @@
-"""The files of a snapshot: written once, read and checked ever after.
+"""The files of a snapshot: written once, and checked whenever they are read.
 
     manifest.json  working_set.json  action_log.jsonl  pinned_snippets.json  git_state.json
     pinned_snippets/<sha>.txt   briefing.md (optional)
 
-A folder is built aside and renamed, so that it is there whole or not at all.
+A folder is built under another name and then renamed, so that it is complete or absent.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import re
 import stat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from triseek.model.session import SCHEMA_VERSION, Entry
-from triseek.model.snapshot import GitState, Manifest, Pin, WorkingSet, versioned
+from triseek.model.session import SCHEMA_VERSION, LogEntry
+from triseek.model.snapshot import GitState, Pin, SnapshotManifest, WorkingSet, versioned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -34,18 +34,18 @@ LIMITS = {
 SNIPPET_MAX = 512 << 10
 """Bytes of a pinned snippet."""
 VALUES_MAX = 200_000
-"""Values in a document, counted by its commas and brackets: two bytes of JSON can be a hundred in
-memory. Of a log, which has lines of its own: a value in eight bytes."""
+"""Values in a document, counted by its commas and brackets: two bytes of JSON can take a hundred in
+memory. A log, which has lines of its own, may have one value in eight bytes."""
 
 _SNIPPET = re.compile(rf"{SNIPPETS}/([0-9a-f]{{64}})\.txt")
 
 
 class Snapshot(NamedTuple):
-    """Everything a snapshot holds."""
+    """The content of a snapshot."""
 
-    manifest: Manifest
+    manifest: SnapshotManifest
     working_set: WorkingSet
-    entries: tuple[Entry, ...]
+    entries: tuple[LogEntry, ...]
     pins: tuple[Pin, ...]
     git: GitState
     snippets: Mapping[str, str]
@@ -53,7 +53,7 @@ class Snapshot(NamedTuple):
     briefing: str | None = None
 
     def document(self) -> dict[str, Any]:
-        """As `session_snapshot_get` tells it."""
+        """Return the JSON document that `session_snapshot_get` answers with."""
         return {
             "manifest": self.manifest.document(),
             "working_set": self.working_set.document(),
@@ -72,25 +72,25 @@ def is_name(name: str) -> bool:
 
 
 def limit(name: str) -> int:
-    """The most bytes of a file of this name; 0 of a folder."""
+    """Return the maximum size in bytes of a file of this name; 0 for a folder."""
     return LIMITS.get(name, SNIPPET_MAX if name else 0)
 
 
 def sha(text: bytes) -> str:
-    """What a text is called by."""
+    """Return the name of a text: its SHA-256, in hex."""
     return hashlib.sha256(text).hexdigest()
 
 
 def write(
     folder: Path,
-    manifest: Manifest,
+    manifest: SnapshotManifest,
     working_set: WorkingSet,
     log: Iterable[bytes],
     pins: Sequence[Pin],
     git: GitState,
     snippets: Mapping[str, bytes],
 ) -> None:
-    """Write all files into a folder that is not there yet; raises `OSError`.
+    """Write all files into a folder that does not exist yet; raises `OSError`.
 
     log: lines of the action log, their ends included.
     """
@@ -110,11 +110,11 @@ def write(
 
 
 def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write files that have been checked into a folder that is not there yet; raises `OSError`."""
+    """Write checked files into a folder that does not exist yet; raises `OSError`."""
     folder.mkdir(mode=0o700)
     (folder / SNIPPETS).mkdir(mode=0o700)
-    for name, held in files.items():
-        _write(folder / name, [held])
+    for name, content in files.items():
+        _write(folder / name, [content])
 
 
 def _write(path: Path, pieces: Iterable[bytes]) -> None:
@@ -130,13 +130,13 @@ def read_folder(folder: Path) -> Snapshot:
 
     Raises:
         ValueError: it is damaged, or of another schema.
-        OSError: it cannot be read; `FileNotFoundError` if it is not there.
+        OSError: it cannot be read; `FileNotFoundError` if it is missing.
     """
     return read_files(folder)[0]
 
 
 def read_files(folder: Path) -> tuple[Snapshot, dict[str, bytes]]:
-    """A snapshot, and what each of its files holds; raises as `read_folder`."""
+    """Read a snapshot, and the content of each of its files; raises as `read_folder`."""
     files: dict[str, bytes] = {}
 
     def content(name: str) -> bytes | None:
@@ -151,49 +151,51 @@ def read_files(folder: Path) -> tuple[Snapshot, dict[str, bytes]]:
     return read(content), files
 
 
-def read_manifest(folder: Path) -> Manifest:
-    """Only the manifest; raises as `read_folder`."""
-    manifest: Manifest = _within(
-        MANIFEST, Manifest.read, _json(MANIFEST, _content(folder, MANIFEST))
+def read_manifest(folder: Path) -> SnapshotManifest:
+    """Read only the manifest; raises as `read_folder`."""
+    manifest: SnapshotManifest = _within(
+        MANIFEST, SnapshotManifest.read, _json(MANIFEST, _content(folder, MANIFEST))
     )
     return manifest
 
 
 def read(content: Callable[[str], bytes | None]) -> Snapshot:
-    """Put a snapshot together out of its files.
+    """Build a snapshot from its files.
 
     Args:
-        content: What the file of a name holds; None if it is not there.
+        content: Returns the content of the file with a name; None if it is missing.
 
     Raises:
         ValueError: a file is missing, damaged or of another schema.
     """
     files = {name: content(name) for name in REQUIRED}
-    missing = [name for name, held in files.items() if held is None]
+    missing = [name for name, data in files.items() if data is None]
     if missing:
         raise ValueError(f"{missing[0]} is missing")
-    told = {name: _json(name, files[name] or b"") for name in (MANIFEST, WORKING_SET, PINS, GIT)}
-    pins = _pins(told[PINS])
+    contents = {
+        name: _json(name, files[name] or b"") for name in (MANIFEST, WORKING_SET, PINS, GIT)
+    }
+    pins = _pins(contents[PINS])
     snippets = {pin.sha: _snippet(pin.sha, content) for pin in pins}
     briefing = content(BRIEFING)
     return Snapshot(
-        _within(MANIFEST, Manifest.read, told[MANIFEST]),
-        _within(WORKING_SET, WorkingSet.read, told[WORKING_SET]),
+        _within(MANIFEST, SnapshotManifest.read, contents[MANIFEST]),
+        _within(WORKING_SET, WorkingSet.read, contents[WORKING_SET]),
         tuple(_entries(files[LOG] or b"")),
         pins,
-        _within(GIT, GitState.read, told[GIT]),
+        _within(GIT, GitState.read, contents[GIT]),
         snippets,
         None if briefing is None else briefing.decode("utf-8", "replace"),
     )
 
 
 def _content(folder: Path, name: str) -> bytes:
-    """A regular file of ours, opened so that nothing else is waited for."""
+    """Read a regular file; it is opened such that no other kind of file can block."""
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(folder / name, flags)
     try:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode) or found.st_size > limit(name):
+        info = os.fstat(descriptor)
+        if not stat.S_ISREG(info.st_mode) or info.st_size > limit(name):
             raise ValueError(f"{name} is too large, or no file")
         with open(descriptor, "rb", closefd=False) as file:
             return file.read(limit(name))
@@ -201,11 +203,11 @@ def _content(folder: Path, name: str) -> bytes:
         os.close(descriptor)
 
 
-def _json(name: str, held: bytes) -> Any:  # noqa: ANN401 - JSON
-    if sum(map(held.count, (b",", b"[", b"{"))) > VALUES_MAX:
+def _json(name: str, data: bytes) -> Any:  # noqa: ANN401 - JSON
+    if sum(map(data.count, (b",", b"[", b"{"))) > VALUES_MAX:
         raise ValueError(f"{name} holds too many values")
     try:
-        return json.loads(held.decode("utf-8"))
+        return json.loads(data.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{name}: not JSON") from error
 
@@ -218,41 +220,41 @@ def _within(name: str, read_body: Callable[[object], Any], body: object) -> Any:
 
 
 def _pins(body: object) -> tuple[Pin, ...]:
-    told = _within(PINS, versioned, body)
-    entries = told.get("entries")
+    contents = _within(PINS, versioned, body)
+    entries = contents.get("entries")
     if not isinstance(entries, list):
         raise ValueError(f"{PINS}: entries: not a list")  # noqa: TRY004 - one kind of error
-    return tuple(_within(PINS, Pin.read, each) for each in entries)
+    return tuple(_within(PINS, Pin.read, entry) for entry in entries)
 
 
 def _snippet(name: str, content: Callable[[str], bytes | None]) -> str:
-    held = content(f"{SNIPPETS}/{name}.txt")
-    if held is None or sha(held) != name:
+    data = content(f"{SNIPPETS}/{name}.txt")
+    if data is None or sha(data) != name:
         raise ValueError(f"the snippet {name} is missing or another")
-    return held.decode("utf-8", "replace")
+    return data.decode("utf-8", "replace")
 
 
-def _entries(held: bytes) -> list[Entry]:
-    """The entries of a log; blank lines and a torn last one are passed over."""
-    if sum(map(held.count, (b",", b"[", b"{"))) > LIMITS[LOG] // 8:
+def _entries(data: bytes) -> list[LogEntry]:
+    """Read the entries of a log; ignore blank lines and a torn last one."""
+    if sum(map(data.count, (b",", b"[", b"{"))) > LIMITS[LOG] // 8:
         raise ValueError(f"{LOG} holds too many values")
-    lines = held.split(b"\n")
-    found = []
+    lines = data.split(b"\n")
+    entries = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
-            found.append(_entry(line))
+            entries.append(_entry(line))
         except ValueError as error:
             if number == len(lines):
                 break
             raise ValueError(f"{LOG}: line {number}: {error}") from error
-    return found
+    return entries
 
 
-def _entry(line: bytes) -> Entry:
+def _entry(line: bytes) -> LogEntry:
     try:
         body = json.loads(line.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise ValueError("not a JSON object in UTF-8") from error
-    return Entry.read(body)
+    return LogEntry.read(body)

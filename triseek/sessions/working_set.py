@@ -1,4 +1,4 @@
-"""What a session's log says it worked with: the files, the searches, and what led nowhere."""
+"""The files and searches of a session, and its dead ends, gathered from its log."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ from triseek.model.snapshot import FileSeen, SearchRun, WorkingSet, inner_path
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from triseek.model.session import Entry
+    from triseek.model.session import LogEntry
 
+OF_FILES = frozenset(("read", "edit", "read_denied", "memo_check"))
+"""Kinds of entries whose payload names a file."""
 FILES_MAX, SEARCHES_MAX, FRECENCY_MAX = 500, 300, 50
 RESULTS_MAX = 20
 QUERY_MAX = 500
 
 
-class Search(NamedTuple):
-    """A search, and the entry that tells of it last."""
+class LoggedSearch(NamedTuple):
+    """A search, and the last entry that records it."""
 
     run: SearchRun
     entry_id: int
@@ -26,7 +28,7 @@ class Search(NamedTuple):
 
 @dataclass(slots=True)
 class Trail:
-    """One file, as the log goes on."""
+    """The history of one file in the log."""
 
     path: str
     sha: str = ""
@@ -37,55 +39,55 @@ class Trail:
     reads: int = 0
     edits: int = 0
     entry_id: int = 0
-    """The last entry that tells of it."""
+    """The last entry about it."""
     edited_id: int = 0
-    """The last that edited it."""
+    """The last entry that edited it."""
     left: str = ""
-    """What it held after that; "" if there was none, or that is not known."""
+    """The hash of its content after that edit; "" if there was none, or it is not known."""
     contents: list[str] = field(default_factory=list)
-    """What it held, one after the other."""
+    """The hashes of its contents, in order."""
 
     @property
     def reverted(self) -> bool:
-        """Whether it was edited, and then held again what it had held before.
+        """Whether it was edited, and then had an earlier content again.
 
-        By another edit, or by what is none, such as `git restore`.
+        That content came from another edit, or from something else, such as `git restore`.
         """
         again = len(self.contents) > 2 and self.contents[-1] in self.contents[:-2]
         otherwise = self.left != "" and self.contents[-1:] != [self.left]
         return again and (self.edits > 1 or otherwise)
 
     def seen(self) -> FileSeen:
-        """As it is kept."""
-        known = self.first is not None and not self.whole
+        """Return the file as a snapshot keeps it."""
+        has_lines = self.first is not None and not self.whole
         return FileSeen(
             path=self.path,
             sha=self.sha,
-            line_start=self.first if known else None,
-            line_end=self.last if known else None,
+            line_start=self.first if has_lines else None,
+            line_end=self.last if has_lines else None,
             last_read_at=self.at,
             reads=self.reads,
             edits=self.edits,
         )
 
 
-class Work(NamedTuple):
-    """What a log says was done."""
+class WorkDone(NamedTuple):
+    """The work that a log records."""
 
     files: list[Trail]
-    """Those used last first."""
-    searches: list[Search]
-    """Each question once, the last asked first."""
+    """Last used first."""
+    searches: list[LoggedSearch]
+    """Each query once, the last one first."""
     prompts: list[tuple[int, str]]
     """Entry and text, oldest first."""
 
     @property
-    def dead_ends(self) -> list[Search]:
+    def dead_ends(self) -> list[LoggedSearch]:
         """Searches that found nothing."""
         return [search for search in self.searches if search.run.matches == 0]
 
     def working_set(self, frecency: Sequence[tuple[str, float]]) -> WorkingSet:
-        """As a snapshot keeps it."""
+        """Return the working set that a snapshot keeps."""
         return WorkingSet(
             files_read=[trail.seen() for trail in self.files[:FILES_MAX]],
             searches_run=[search.run for search in self.searches[:SEARCHES_MAX]],
@@ -93,30 +95,30 @@ class Work(NamedTuple):
         )
 
 
-def gather(entries: Iterable[Entry]) -> Work:
-    """Read a log, oldest entry first; what makes no sense is passed over."""
+def gather(entries: Iterable[LogEntry]) -> WorkDone:
+    """Read a log, oldest entry first; ignore what is not valid."""
     files: dict[str, Trail] = {}
-    searches: dict[tuple[str, str], Search] = {}
+    searches: dict[tuple[str, str], LoggedSearch] = {}
     prompts = []
     for entry in entries:
-        if entry.kind in ("read", "edit", "read_denied", "memo_check"):
+        if entry.kind in OF_FILES:
             used(files, entry)
         elif entry.kind == "search":
             search = search_of(entry)
             if search is not None:
                 searches.pop((search.kind, search.query), None)
-                searches[search.kind, search.query] = Search(search, entry.entry_id)
+                searches[search.kind, search.query] = LoggedSearch(search, entry.entry_id)
         elif entry.kind == "prompt":
             prompts.append((entry.entry_id, _text(entry.payload.get("prompt"))))
-    return Work(
+    return WorkDone(
         sorted(files.values(), key=lambda trail: trail.entry_id, reverse=True),
         list(reversed(searches.values())),
         prompts,
     )
 
 
-def used(files: dict[str, Trail], entry: Entry) -> None:
-    """Take in an entry of a file; one whose path makes no sense is passed over."""
+def used(files: dict[str, Trail], entry: LogEntry) -> None:
+    """Add an entry to the trail of its file; ignore an entry whose path is not valid."""
     try:
         path = inner_path(entry.payload.get("path"))
     except ValueError:
@@ -125,23 +127,23 @@ def used(files: dict[str, Trail], entry: Entry) -> None:
     sha = _text(entry.payload.get("sha"))
     if sha and [sha] != trail.contents[-1:]:
         trail.contents.append(sha)
-    asked = entry.kind == "memo_check"
-    if asked and (trail.reads or trail.edits):
-        return  # what is known of it is what was seen of it, not what the memo was asked about
+    is_check = entry.kind == "memo_check"
+    if is_check and (trail.reads or trail.edits):
+        return  # the trail keeps what was seen, not what the memo was asked about
     trail.entry_id, trail.at = entry.entry_id, entry.ts
     if entry.kind == "edit":
         trail.edits += 1
         trail.edited_id = entry.entry_id
         trail.left = sha
-    elif not asked:
+    elif not is_check:
         trail.reads += 1
-        _widen(trail, entry.payload, anew=sha != trail.sha)
+        _widen(trail, entry, anew=sha != trail.sha)
     trail.sha = sha or trail.sha
 
 
-def _widen(trail: Trail, payload: dict[str, Any], *, anew: bool) -> None:
-    """The lines that were read, from the first of them to the last."""
-    first, last = payload.get("line_start"), payload.get("line_end")
+def _widen(trail: Trail, entry: LogEntry, *, anew: bool) -> None:
+    """Extend the range of lines that were read; start a new one if `anew`."""
+    first, last = entry.payload.get("line_start"), entry.payload.get("line_end")
     if anew:
         trail.first = trail.last = None
         trail.whole = False
@@ -152,11 +154,11 @@ def _widen(trail: Trail, payload: dict[str, Any], *, anew: bool) -> None:
     trail.last = last if trail.last is None else max(last, trail.last)
 
 
-def search_of(entry: Entry) -> SearchRun | None:
-    """The search that an entry tells of; None if it tells of none, or of one that failed."""
+def search_of(entry: LogEntry) -> SearchRun | None:
+    """Return the search that an entry records; None if it records none, or a failed one."""
     payload = entry.payload
-    given = payload.get("arguments")
-    arguments: dict[str, Any] = given if isinstance(given, dict) else {}
+    called_with = payload.get("arguments")
+    arguments: dict[str, Any] = called_with if isinstance(called_with, dict) else {}
     texts = (
         *(arguments.get(name) for name in ("query", "content_query", "path_query")),
         payload.get("query"),
@@ -164,24 +166,20 @@ def search_of(entry: Entry) -> SearchRun | None:
     query = next(filter(None, map(_text, texts)), "")
     if not query or "error" in payload:
         return None
+    is_path = payload.get("tool") == "find_files"
+    kind = "path" if is_path else _text(arguments.get("mode")) or "literal"
     results = payload.get("result_paths")
     counts = (payload.get(name) for name in ("total_line_matches", "files_with_matches"))
     return SearchRun(
         search_id=_text(payload.get("search_id")) or f"action-{entry.entry_id}",
         query=query[:QUERY_MAX],
-        kind=_kind(payload, arguments),
+        kind=kind,
         result_paths=[path for path in results if isinstance(path, str)][:RESULTS_MAX]
         if isinstance(results, list)
         else [],
         arguments=arguments,
         matches=next((count for count in counts if type(count) is int and count >= 0), None),
     )
-
-
-def _kind(payload: dict[str, Any], arguments: dict[str, Any]) -> str:
-    if payload.get("tool") == "find_files":
-        return "path"
-    return _text(arguments.get("mode")) or "literal"
 
 
 def _text(value: object) -> str:

@@ -1,1 +1,1 @@
-"""Numbers about the index, to look at and to export."""
+"""Statistics of the index, to look at and to export."""

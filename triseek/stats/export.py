@@ -1,14 +1,14 @@
-"""The index as tables anybody can read: one row per file, per trigram, per language.
+"""Exports the index as tables: one row per file, per trigram, per language.
 
-Arrow IPC, Parquet or JSON; `pyarrow.ipc.open_file`, `pandas.read_feather`, `pandas.read_parquet`
-and DuckDB read what comes out.
+The formats are Arrow IPC, Parquet and JSON; `pyarrow.ipc.open_file`, `pandas.read_feather`,
+`pandas.read_parquet` and DuckDB read the files.
 """
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from triseek.engine.engine import Engine
-    from triseek.index.reader import Reader
+    from triseek.index.reader import IndexReader
 
 FORMATS = ("arrow", "parquet", "json")
 
 
 def export_tables(engine: Engine, folder: str | Path, fmt: str) -> list[Path]:
-    """Write the three tables of an engine's index to `folder`; the files written.
+    """Write the three tables of an engine's index to `folder`; return the files written.
 
     fmt: one of FORMATS.
 
     Raises:
         IndexUnavailable: there is no index.
-        IndexCorrupt: it is not what was written; nothing has been written, then.
+        IndexCorrupt: the index is damaged; then nothing has been written.
         InvalidRequest: the folder cannot be written.
     """
     reader = engine.reader()
@@ -46,9 +46,9 @@ def export_tables(engine: Engine, folder: str | Path, fmt: str) -> list[Path]:
         ) from error
 
 
-def _export(reader: Reader, folder: Path, fmt: str) -> list[Path]:
+def _export(reader: IndexReader, folder: Path, fmt: str) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
-    makers: dict[str, Callable[[Reader], pa.Table]] = {
+    makers: dict[str, Callable[[IndexReader], pa.Table]] = {
         "files": files,
         "trigrams": trigrams,
         "languages": languages,
@@ -61,7 +61,7 @@ def _export(reader: Reader, folder: Path, fmt: str) -> list[Path]:
     return written
 
 
-def files(reader: Reader) -> pa.Table:
+def files(reader: IndexReader) -> pa.Table:
     """One row per live file: path, size, times, content hash, lines, blocks, language, why skipped.
 
     `path` is text with invalid bytes replaced; `path_bytes` is exact.
@@ -91,7 +91,7 @@ def files(reader: Reader) -> pa.Table:
     return pa.concat_tables(parts)
 
 
-def trigrams(reader: Reader) -> pa.Table:
+def trigrams(reader: IndexReader) -> pa.Table:
     """One row per trigram: its three bytes as a number and as text, and how many blocks have it.
 
     Blocks of files that were replaced since are counted until the segments are merged.
@@ -105,7 +105,7 @@ def trigrams(reader: Reader) -> pa.Table:
     return pa.table({"trigram": distinct, "text": text, "blocks": total})
 
 
-def languages(reader: Reader) -> pa.Table:
+def languages(reader: IndexReader) -> pa.Table:
     """One row per language: files, bytes, lines; most bytes first."""
     grouped = files(reader).group_by("language")
     table = grouped.aggregate([("path", "count"), ("size", "sum"), ("lines", "sum")])
@@ -115,7 +115,8 @@ def languages(reader: Reader) -> pa.Table:
 
 def _encoded(table: pa.Table, fmt: str) -> bytes:
     if fmt == "json":
-        return json.dumps(_plain(table)).encode()
+        shown = [name for name in table.column_names if name != "path_bytes"]  # bytes are no JSON
+        return json.dumps(table.select(shown).to_pylist()).encode()
     sink = pa.BufferOutputStream()
     if fmt == "parquet":
         pq.write_table(table, sink)
@@ -123,10 +124,3 @@ def _encoded(table: pa.Table, fmt: str) -> bytes:
         with pa.ipc.new_file(sink, table.schema) as writer:
             writer.write_table(table)
     return bytes(sink.getvalue())
-
-
-def _plain(table: pa.Table) -> list[dict[str, Any]]:
-    """Rows as JSON can hold them: bytes become their exact escaped text."""
-    kept = [name for name in table.column_names if name != "path_bytes"]
-    rows: list[dict[str, Any]] = table.select(kept).to_pylist()
-    return rows

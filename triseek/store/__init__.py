@@ -1,1 +1,1 @@
-"""Bytes on disk: columns, tables, segments, the manifest. Knows nothing of search."""
+"""On-disk data: columns, tables, segments, the manifest. Independent of search."""

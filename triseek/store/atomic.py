@@ -1,7 +1,7 @@
-"""Files and folders that are there whole or not at all.
+"""Atomic, durable writes of files and folders.
 
-Everything is written aside, fsynced, renamed, and the folder that holds the name is fsynced too:
-without that last step a rename may vanish with the power (RocksDB learned this as #10573).
+The data is written under a temporary name, fsynced and renamed, and the folder that holds the name
+is fsynced too: without that last step a power failure may undo the rename (RocksDB issue #10573).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def sync_folder(folder: str | os.PathLike[str]) -> None:
-    """Make the names in a folder durable; a file system that cannot is left to itself."""
+    """Fsync a folder, so that the names in it are durable. A file system's refusal is ignored."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -24,16 +24,16 @@ def sync_folder(folder: str | os.PathLike[str]) -> None:
 
 
 def write(path: str | os.PathLike[str], data: bytes, *, mode: int = 0o600) -> None:
-    """Replace the file at `path` by one that holds `data`; readers see the old or the new.
+    """Atomically replace the file at `path` with one that holds `data`.
 
-    A link at `path` is replaced, not followed.
+    Readers see the old file or the new one. A link at `path` is replaced, not followed.
 
-    mode: of the new file, less what the umask takes away; its owner's alone unless said otherwise.
+    mode: of the new file, before the umask; by default only its owner may read and write it.
     """
     target = Path(path)
     aside = target.with_name(f"{target.name}.{os.getpid()}.partial")
     try:
-        # Made anew: whatever lies there may be a link that somebody else has put there.
+        # Create it anew: an existing file may be a link that somebody else has placed there.
         aside.unlink(missing_ok=True)
         with open(os.open(aside, _FLAGS, mode), "wb") as file:  # noqa: PTH123
             file.write(data)
@@ -47,7 +47,7 @@ def write(path: str | os.PathLike[str], data: bytes, *, mode: int = 0o600) -> No
 
 
 def publish(partial: str | os.PathLike[str], final: str | os.PathLike[str]) -> None:
-    """Give a folder, all of whose files are synced, its final name."""
+    """Rename a folder durably to its final name. All of its files must be synced already."""
     sync_folder(partial)
     Path(partial).rename(final)
     sync_folder(Path(final).parent)

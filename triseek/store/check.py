@@ -1,4 +1,4 @@
-"""Walk every byte of an index and name the first broken one."""
+"""Integrity check of a whole index: checksums, posting lists, blocks and dead files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from triseek import errors
 from triseek.kernels import postings
-from triseek.store import column, layout, manifest
+from triseek.store import layout, manifest
 from triseek.store.segment import Segment
 
 if TYPE_CHECKING:
@@ -21,14 +21,14 @@ _GENERATIONS_MAX = 5
 
 
 def check(index_dir: str | os.PathLike[str], progress: Progress) -> int:
-    """Verify every file of the current generation; the number of bytes that were looked at.
+    """Verify every file of the current generation and return the number of bytes checked.
 
-    Beyond the checksums every posting list is decoded and compared with its frequency, and
-    every block with its file: what was written is also what was meant.
+    Beyond the checksums, every posting list is decoded and compared with its frequency, and
+    every block with its file, so that errors of the writer are found too.
 
     Raises:
-        IndexUnavailable: there is no index, or it is replaced faster than it can be looked at.
-        IndexCorrupt: the first thing found wrong, naming file and place.
+        IndexUnavailable: there is no index, or it is replaced faster than it can be checked.
+        IndexCorrupt: the first error, with file and place.
         FormatTooNew: a later triseek wrote the index.
     """
     for _ in range(_GENERATIONS_MAX):
@@ -36,7 +36,7 @@ def check(index_dir: str | os.PathLike[str], progress: Progress) -> int:
         try:
             return _check(index_dir, current, progress)
         except (errors.IndexCorrupt, FileNotFoundError):
-            # A writer sweeps away what the generation after this one does not need.
+            # A writer may have committed a new generation and removed files of this one.
             if _current(index_dir).generation == current.generation:
                 raise
     raise errors.IndexUnavailable(
@@ -65,7 +65,7 @@ def _check(
         _check_lists(segment)
         _check_blocks(segment)
         _check_rest(segment)
-        _check_dead(segment, live)
+        manifest.dead_files(segment, live)
         size += segment.size_bytes()
     progress("check", total, total)
     return size
@@ -83,13 +83,13 @@ def _check_lists(segment: Segment) -> None:
 
 
 def _check_blocks(segment: Segment) -> None:
-    """Blocks of a file follow each other without a gap, from its first byte and line on."""
+    """Check that the blocks of a file are contiguous and begin at its first byte and line."""
     file = segment.blocks.numbers("file")
     offset, length = segment.blocks.numbers("offset"), segment.blocks.numbers("length")
     line = segment.blocks.numbers("first_line")
     same = file[1:] == file[:-1]
     follows = offset[1:] == offset[:-1] + length[:-1]
-    # A binary file's early blocks may be all that is left of it; the first begins at zero.
+    # A binary file may have its early blocks only; the first one begins at zero all the same.
     first = np.concatenate(([True], ~same)) if len(file) else np.empty(0, np.bool_)
     if not (
         bool((follows | ~same).all())
@@ -100,21 +100,7 @@ def _check_blocks(segment: Segment) -> None:
 
 
 def _check_rest(segment: Segment) -> None:
-    """Tables that are read of one segment only, and that not every segment has."""
-    for name, schema in (
-        ("directories", layout.DIRECTORIES),
-        ("watched", layout.WATCHED),
-        ("excluded", layout.EXCLUDED),
-    ):
+    """Verify the optional tables, which are read from one segment only."""
+    for name, schema in layout.TREE_TABLES.items():
         if name in segment.facts["tables"]:
             segment.table(name, schema).verify()
-
-
-def _check_dead(segment: Segment, live: manifest.Live) -> None:
-    if not live.dead:
-        return
-    assert live.dead_entry is not None  # noqa: S101 - written together with `dead`
-    dead = column.load(segment.folder.parent / f"{live.dead}.npy", live.dead_entry)
-    rising = bool((dead[1:] > dead[:-1]).all())
-    if len(dead) and (not rising or int(dead[-1]) >= segment.files.rows):
-        raise errors.IndexCorrupt(f"{segment.folder}: its list of dead files is not in order")

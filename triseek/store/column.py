@@ -1,10 +1,10 @@
-"""One mapped column: a flat array in NumPy's own `.npy` format.
+"""Columns: flat arrays in NumPy's `.npy` format, memory-mapped for reading.
 
-`np.load` reads these files, so anybody can look at an index. A column is written in pieces (a
-posting column is larger than the memory a build may use), with its digest taken on the way, and
-it is opened only after its length and digest were compared with what the segment says of it.
-Paged columns have one digest per page instead, in a column of the segment's own, and are verified
-page by page when first touched: opening does not depend on their size, and no byte is believed
+`np.load` reads these files, so an index can be inspected with NumPy. A column is written in pieces
+(a posting column is larger than the memory a build may use), and its digest is computed on the
+way. It is opened only after its length and digest were compared with its entry in the segment.
+Paged columns have one digest per page instead, in a separate column of the segment. Each page is
+verified when it is first used: the time to open does not depend on the size, and no byte is used
 unverified.
 """
 
@@ -13,13 +13,13 @@ from __future__ import annotations
 import mmap
 import os
 import struct
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 import numpy as np
 import xxhash
 
 from triseek import errors, private
-from triseek.store.mapping import mapped
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -29,10 +29,21 @@ PAGE_BYTES = 1 << 16
 _HEADER_BYTES = 128
 
 
-class ColumnWriter:
-    """Write a column of known dtype piece by piece; `close` returns what the segment records.
+class ColumnEntry(TypedDict):
+    """What `segment.json` says of a column; it has either `xxh3` or `first_page`."""
 
-    pages: where the digests of a paged column are appended when it is closed; None for a column
+    dtype: str
+    length: int
+    xxh3: NotRequired[str]
+    """Checksum of all values, in hexadecimal."""
+    first_page: NotRequired[int]
+    """Where the checksums of its pages begin in the column of page checksums."""
+
+
+class ColumnWriter:
+    """Writes a column of known dtype piece by piece; `close` returns its entry for the segment.
+
+    pages: the list to which `close` appends the page digests of a paged column; None for a column
     with one digest.
     """
 
@@ -46,7 +57,7 @@ class ColumnWriter:
         self._digest = xxhash.xxh3_64()
         self._pages: list[int] = []
         self._pending = b""
-        # The header's size does not depend on the length it will hold.
+        # The header's size does not depend on the length written in it.
         self._file.write(_header(self._dtype, 0))
 
     def append(self, values: np.ndarray[Any, Any]) -> None:
@@ -59,8 +70,8 @@ class ColumnWriter:
         else:
             self._digest.update(data)
 
-    def close(self) -> dict[str, Any]:
-        """Finish the file, durably; its entry for `segment.json`."""
+    def close(self) -> ColumnEntry:
+        """Finish the file durably and return its entry for `segment.json`."""
         if self._pending:
             self._pages.append(xxhash.xxh3_64_intdigest(self._pending))
         self._file.seek(0)
@@ -68,7 +79,7 @@ class ColumnWriter:
         self._file.flush()
         os.fsync(self._file.fileno())
         self._file.close()
-        entry: dict[str, Any] = {"dtype": self._dtype.str, "length": self._length}
+        entry: ColumnEntry = {"dtype": self._dtype.str, "length": self._length}
         if self._all_pages is None:
             entry["xxh3"] = self._digest.hexdigest()
         else:
@@ -97,7 +108,7 @@ def write(
     dtype: DTypeLike,
     *,
     pages: list[int] | None = None,
-) -> dict[str, Any]:
+) -> ColumnEntry:
     """Write a whole column durably and return its entry for `segment.json`."""
     writer = ColumnWriter(path, dtype, pages=pages)
     try:
@@ -108,11 +119,11 @@ def write(
     return writer.close()
 
 
-def load(path: str | os.PathLike[str], entry: dict[str, Any]) -> np.ndarray[Any, Any]:
+def load(path: str | os.PathLike[str], entry: ColumnEntry) -> np.ndarray[Any, Any]:
     """Map a column read-only after verifying all of it.
 
     Raises:
-        IndexCorrupt: the file is missing, cut short or not what was written.
+        IndexCorrupt: the file is missing, truncated or damaged.
     """
     values = _map(path, entry)
     if xxhash.xxh3_64_hexdigest(values.data.cast("B")) != entry["xxh3"]:
@@ -121,20 +132,20 @@ def load(path: str | os.PathLike[str], entry: dict[str, Any]) -> np.ndarray[Any,
 
 
 class PagedColumn:
-    """A mapped column whose pages are verified when they are first asked for.
+    """A mapped column whose pages are verified on first use.
 
-    pages: uint64, the digests of all paged columns of the segment, verified.
+    pages: uint64, the digests of all paged columns of the segment, already verified.
     """
 
     def __init__(
         self,
         path: str | os.PathLike[str],
-        entry: dict[str, Any],
+        entry: ColumnEntry,
         pages: np.ndarray[Any, Any],
     ) -> None:
         self._path = path
         self.values = _map(path, entry)
-        """The whole column; believe only stretches that `verify` has passed."""
+        """The whole column. Use only ranges that `verify` has checked."""
         self._bytes = self.values.data.cast("B")
         self._pages = _page_digests(path, entry, pages, len(self._bytes))
         self._verified = bytearray(len(self._pages))
@@ -143,10 +154,10 @@ class PagedColumn:
         return len(self.values)
 
     def verify(self, begin: int, end: int) -> None:
-        """Make sure that values begin..end-1 are what was written.
+        """Verify the pages that hold the values begin..end-1.
 
         Raises:
-            IndexCorrupt: they are not, naming the file and the offset of the page.
+            IndexCorrupt: a checksum does not match; names the file and the offset of the page.
         """
         width = self.values.itemsize
         for page in range(begin * width // PAGE_BYTES, -(-end * width // PAGE_BYTES)):
@@ -154,18 +165,18 @@ class PagedColumn:
                 self._verify_page(page)
 
     def release(self) -> None:
-        """Let go of the memory that reading it has filled; what is read again comes from disk."""
+        """Release the resident pages of the mapping; later reads load them from disk again."""
         mapping = getattr(self.values.base, "obj", None)
         if isinstance(mapping, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
             mapping.madvise(mmap.MADV_DONTNEED)
 
     def whole(self) -> np.ndarray[Any, Any]:
-        """The column, all of it verified."""
+        """Verify the whole column and return it."""
         self.verify(0, len(self.values))
         return self.values
 
     def verify_all(self) -> None:
-        """Walk every page, also those verified before."""
+        """Verify every page, including those verified before."""
         for page in range(len(self._pages)):
             self._verify_page(page)
 
@@ -176,8 +187,26 @@ class PagedColumn:
         self._verified[page] = 1
 
 
+def map_file(path: str | os.PathLike[str], size: int) -> mmap.mmap:
+    """Map a file of `size` bytes, read-only, without reading a byte; `size` must not be 0.
+
+    The mapping outlives the file's name: a writer may unlink the file while a reader uses it.
+
+    Raises:
+        IndexCorrupt: it cannot be read, or has another size.
+    """
+    try:
+        with Path(path).open("rb", buffering=0) as file:
+            actual = os.fstat(file.fileno()).st_size
+            if actual == size > 0:
+                return mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
+    except OSError as error:
+        raise errors.IndexCorrupt(f"cannot read {path}: {error.strerror}") from error
+    raise errors.IndexCorrupt(f"{path} has {actual} bytes; {size} were written")
+
+
 def _page_digests(
-    path: object, entry: dict[str, Any], pages: np.ndarray[Any, Any], size: int
+    path: object, entry: ColumnEntry, pages: np.ndarray[Any, Any], size: int
 ) -> np.ndarray[Any, Any]:
     first, count = int(entry["first_page"]), -(-size // PAGE_BYTES)
     if not 0 <= first <= first + count <= len(pages):
@@ -185,10 +214,10 @@ def _page_digests(
     return pages[first : first + count]
 
 
-def _map(path: str | os.PathLike[str], entry: dict[str, Any]) -> np.ndarray[Any, Any]:
-    """Map the file, whose size and header must be exactly those of its entry."""
+def _map(path: str | os.PathLike[str], entry: ColumnEntry) -> np.ndarray[Any, Any]:
+    """Map the file. Its size and header must match its entry exactly."""
     dtype, length = np.dtype(entry["dtype"]), int(entry["length"])
-    data = mapped(path, _HEADER_BYTES + length * dtype.itemsize)
+    data = map_file(path, _HEADER_BYTES + length * dtype.itemsize)
     if data[:_HEADER_BYTES] != _header(dtype, length):
         raise errors.IndexCorrupt(f"{path} is not the column that was written (header)")
     if length == 0:
@@ -197,11 +226,11 @@ def _map(path: str | os.PathLike[str], entry: dict[str, Any]) -> np.ndarray[Any,
 
 
 def _header(dtype: np.dtype[Any], length: int) -> bytes:
-    """What `np.lib.format.write_array_header_1_0` writes, which takes ten times as long."""
-    said = f"{{'descr': '{dtype.str}', 'fortran_order': False, 'shape': ({length},), }}"
+    """Return the header that `np.lib.format.write_array_header_1_0` writes, ten times faster."""
+    description = f"{{'descr': '{dtype.str}', 'fortran_order': False, 'shape': ({length},), }}"
     return (
         b"\x93NUMPY\x01\x00"
         + struct.pack("<H", _HEADER_BYTES - 10)
-        + said.encode().ljust(_HEADER_BYTES - 11)
+        + description.encode().ljust(_HEADER_BYTES - 11)
         + b"\n"
     )

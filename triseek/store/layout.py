@@ -5,7 +5,7 @@
       lock                    held by the one writer
       segments/<id>/          written once, never changed
         segment.json          what the segment holds: every file's length, dtype and checksum
-        trigrams.npy          uint32[n]      distinct trigrams, rising; key b0 << 16 | b1 << 8 | b2
+        trigrams.npy          uint32[n]      distinct trigrams, sorted; key b0 << 16 | b1 << 8 | b2
         offsets.npy           uint64[n + 1]  where each trigram's list begins in postings
         frequency.npy         uint32[n]      how many blocks have the trigram
         postings.npy          uint8[m]       block numbers: varints of steps, the first from zero
@@ -13,9 +13,10 @@
         files.arrow           one row per file the walk found, in path order (see FILES)
         blocks.arrow          one row per block, in file order (see BLOCKS)
         directories.arrow     every directory the walk entered, with its times
-        watched.arrow         every ignore file that had a say, there or absent, with its times
+        watched.arrow         every ignore file the walk considered, existing or not, and its times
         excluded.arrow        what the walk left out of the directories it entered
-                              (these three only where a walk was made; CURRENT says whose count)
+                              (these three only in segments made by a walk; CURRENT names the
+                              segment whose tables are valid)
         dead.<other id>.npy   uint32: files of an older segment this one replaces or removes
 
 All numbers are little-endian. `.npy` columns have the 128-byte version 1.0 header that NumPy
@@ -24,33 +25,35 @@ writes; `.arrow` tables are Arrow IPC files with one record batch.
 `CURRENT` is one line of JSON, then a line with the xxh3_64 of the first, in hexadecimal:
 `{"format": 2, "generation": 7, "root": "…", "segments": [{"id", "xxh3", "dead",
 "dead_entry"}…], "tree": "id", "text_bytes": 1298415320}`.
-`xxh3` is the checksum of that segment's `segment.json`, `dead` names the file (`<id>/dead.….npy`)
-with its dead files, `tree` the segment whose directories, watched and excluded tables are the
-newest; it is one of those listed. A generation's segments are listed oldest first, a merged one
-where the first of its inputs was; block and file numbers are per segment.
+`xxh3` is the checksum of that segment's `segment.json`. `dead` names the column
+(`<id>/dead.….npy`) of its dead files. `tree` is the segment whose directories, watched and
+excluded tables are the newest; it is one of those listed. A generation's segments are listed
+oldest first; a merged one takes the place of its first input. Block and file numbers are per
+segment.
 
 `segment.json` holds `{"format", "id", "created_ns", "scanned_ns", "columns": {name: entry},
 "tables": {name: entry}, "files", "searchable", "blocks", "text_bytes", "postings"}` with
-`entry` as `store.column` and `store.table` write them: dtype and length, or rows and size, with
-either `xxh3`, of the whole, or `first_page`: where the column's page checksums begin in
-`pages.npy`, one for each 64 KiB of its values.
+`entry` as `store.column` and `store.table` write them: dtype and length, or rows and size, and
+either `xxh3`, the checksum of the whole, or `first_page`: where the column's page checksums begin
+in `pages.npy`, one for each 64 KiB of its values.
 
-A merged segment says two times more. `scanned_ns` is the first of its inputs' walks,
-`files_scanned_ns` the last: files that were racy by their own segment's time have `ctime_ns` 0,
-which no file has, so that their content is compared before they are believed. `tree_scanned_ns`
-is when the walk behind the tree's tables began, where it holds them. Where these are absent
-`scanned_ns` stands for them, and a program that knows of none is right, if slower, with the first.
+A merged segment has two more times. `scanned_ns` is the time of its inputs' first walk,
+`files_scanned_ns` that of the last. Files that were racy by their own segment's time have
+`ctime_ns` 0, which no real file has, so that their content is compared before they are trusted.
+`tree_scanned_ns` is when the walk behind the tree's tables began, if the segment holds them. Where
+these are absent `scanned_ns` is used. A program that ignores them and uses `scanned_ns` is
+correct, but slower.
 
 Opening a segment maps its files, compares their sizes and headers with the entries and verifies
 `segment.json`, `pages.npy` and the dead files. A page of a column and a table as a whole are
 verified when they are first read.
 
-Two numbers tell versions apart. FORMAT: can this program read it; a higher one is
-`FormatTooNew`, a lower one than FORMAT_OLDEST counts as no index, so that the next build or update
-replaces it. FEATURE: would a rebuild make it better; it is only advice.
+Two numbers identify versions. FORMAT says whether this program can read the index: a higher one
+raises `FormatTooNew`, one lower than FORMAT_OLDEST counts as no index, so that the next build or
+update replaces it. FEATURE says whether a rebuild would improve the index; it is only advice.
 
     FORMAT 1    2026-11  the first; it leaves out every file that holds a NUL byte
-    FORMAT 2    2026-11  files whose first NUL comes late are held as far as that (FLAG_BINARY)
+    FORMAT 2    2026-11  files whose first NUL comes late are indexed up to it (FLAG_BINARY)
     FEATURE 1   2026-11  16 KiB blocks; trigrams with a newline left out, worth 8 % of postings
 """
 
@@ -61,7 +64,7 @@ Schema = tuple[tuple[str, str], ...]
 
 FORMAT = 2
 FORMAT_OLDEST = 2
-"""The first that answers as this program must."""
+"""The oldest format that gives correct results."""
 FEATURE = 1
 
 CURRENT = "CURRENT"
@@ -97,11 +100,11 @@ DIRECTORIES = (
     ("path", "binary"),  # "" is the root
     ("mtime_ns", "int64"),
     ("ctime_ns", "int64"),
-    ("inode", "int64"),  # -1: it may not be read, so nothing is known of what is in it
+    ("inode", "int64"),  # -1: it may not be read, so its contents are unknown
 )
 WATCHED = (
     ("path", "binary"),  # absolute
-    ("size", "int64"),  # -1: it was not there
+    ("size", "int64"),  # -1: it did not exist
     ("mtime_ns", "int64"),
     ("ctime_ns", "int64"),
     ("inode", "int64"),
@@ -109,12 +112,18 @@ WATCHED = (
 EXCLUDED = (
     ("path", "binary"),
     ("is_dir", "bool"),
-    ("hidden", "bool"),  # left out for its leading dot alone; no ignore rule speaks of it
+    ("hidden", "bool"),  # left out for its leading dot alone; no ignore rule matches it
 )
+TREE_TABLES: dict[str, Schema] = {
+    "directories": DIRECTORIES,
+    "watched": WATCHED,
+    "excluded": EXCLUDED,
+}
+"""The tables that only a segment made by a walk holds."""
 
 FLAG_TRANSCODED = 1  # the text is not the bytes on disk: it had a byte order mark
 FLAG_ALLOWLISTED = 2  # a hidden place that ripgrep would leave out
-FLAG_UNBLOCKED = 4  # text without blocks: always a candidate, read whole
+FLAG_UNBLOCKED = 4  # text without blocks: always a candidate, always read whole
 FLAG_BINARY = 8  # blocks, and the digest of bytes on disk, end at the first NUL byte
 
 SKIP_NONE = 0

@@ -1,7 +1,7 @@
-"""One writer per index folder, or per file in it.
+"""Lock for the one writer of an index folder, or of a file in it.
 
-The lock is the operating system's (`flock`), so it ends with the process however that ends; the
-file's content only says who holds it. Readers take no lock: what they read never changes.
+It is a lock of the operating system (`flock`), so it ends with the process however that ends. The
+file's content only names the holder. Readers take no lock, because what they read never changes.
 """
 
 from __future__ import annotations
@@ -18,17 +18,19 @@ if TYPE_CHECKING:
 
 try:
     import fcntl
-except ImportError:  # not on Windows: one writer is then the user's promise
+except ImportError:  # on Windows the user must ensure that there is only one writer
     fcntl = None  # type: ignore[assignment]
 
 
 @contextlib.contextmanager
 def writer(folder: str | os.PathLike[str], name: str = "lock") -> Iterator[None]:
-    """Hold the folder's writer lock, or that of one file in it by a name; creates the folder.
+    """Hold the writer lock of a folder, or of one file in it with a lock name of its own.
+
+    The folder is created if need be.
 
     Raises:
         Busy: another process holds it.
-        StateUnwritable: the folder or its lock file cannot be made.
+        StateUnwritable: the folder or its lock file cannot be created.
     """
     descriptor = _open(Path(folder), name)
     try:

@@ -1,4 +1,4 @@
-"""Which segments are live at which generation. `commit` is the only mutation of an index."""
+"""The manifest: the live segments of a generation. Only `commit` changes what an index contains."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xxhash
 
 from triseek import errors, private
-from triseek.store import atomic, column, layout
+from triseek.store import atomic, column, layout, sealed
 
 if TYPE_CHECKING:
-    from triseek.store.segment import SegmentBuilder
+    from triseek.store.column import ColumnEntry
+    from triseek.store.segment import Segment, SegmentBuilder
 
 
 _trusted: set[str] = set()
-"""Folders that have been looked at: nobody else can have changed them since."""
+"""Folders already checked: no other user can have changed them since."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +31,13 @@ class Live:
     xxh3: str
     """Checksum of its `segment.json`."""
     dead: str = ""
-    """Column of its dead files, relative to `segments/`, without `.npy`; "" when none is."""
-    dead_entry: dict[str, Any] | None = None
+    """Column of its dead files, relative to `segments/`, without `.npy`; "" if it has none."""
+    dead_entry: ColumnEntry | None = None
     """That column's length, dtype and checksum."""
 
     @property
     def home(self) -> str:
-        """The segment whose folder holds the column; "" when there is none."""
+        """The segment whose folder holds the `dead` column; "" if there is none."""
         return self.dead.partition("/")[0]
 
 
@@ -53,22 +53,22 @@ class Manifest:
     tree: str
     """The segment that holds the newest directories, watched and excluded tables."""
     text_bytes: int = 0
-    """Text that can be searched: known without opening a segment, for the router."""
+    """Bytes of searchable text, recorded here so that the router need not open a segment."""
 
     @property
     def folders(self) -> set[str]:
-        """Every segment folder that this generation needs."""
+        """The names of all segment folders that this generation needs."""
         homes = {live.home for live in self.segments if live.dead}
         return {live.id for live in self.segments} | {self.tree} | homes
 
 
 def read(index_dir: str | os.PathLike[str]) -> Manifest | None:
-    """The current generation, or None when there is no index, or one in a format of the past.
+    """Return the current generation; None if there is no index, or its format is too old.
 
     Raises:
-        IndexCorrupt: `CURRENT` is not what was written.
+        IndexCorrupt: `CURRENT` is damaged.
         FormatTooNew: a later triseek wrote it.
-        IndexUnavailable: it is there but may not be read, or another user may have written it.
+        IndexUnavailable: it exists but may not be read, or another user may have written it.
     """
     path = Path(index_dir) / layout.CURRENT
     try:
@@ -85,41 +85,59 @@ def read(index_dir: str | os.PathLike[str]) -> Manifest | None:
 
 
 def commit(index_dir: str | os.PathLike[str], manifest: Manifest) -> None:
-    """Make `manifest` the current generation; the caller holds the writer lock."""
+    """Make `manifest` the current generation. The caller must hold the writer lock."""
     body = json.dumps({"format": layout.FORMAT, **asdict(manifest)}).encode()
-    digest = xxhash.xxh3_64_hexdigest(body).encode()
-    atomic.write(Path(index_dir) / layout.CURRENT, body + b"\n" + digest + b"\n")
+    atomic.write(Path(index_dir) / layout.CURRENT, sealed.with_checksum(body))
 
 
 def bury(segment: SegmentBuilder, live: Live, dead: np.ndarray[Any, Any]) -> Live:
-    """Write all the dead files (int64, rising) of a live segment into one under way."""
+    """Write the dead files (int64, ascending) of a live segment into the segment being built.
+
+    Returns the live segment's new entry.
+    """
     name = f"dead.{live.id}"
     entry = column.write(segment.folder / f"{name}.npy", dead, np.uint32)
     return Live(live.id, live.xxh3, f"{segment.id}/{name}", entry)
 
 
-def sweep(index_dir: str | os.PathLike[str], manifest: Manifest) -> None:
-    """Remove segments that this generation does not use, and files a killed process left aside.
+def dead_files(segment: Segment, live: Live) -> np.ndarray[Any, Any]:
+    """Return the numbers of a live segment's dead files, as int64, ascending.
 
-    Readers of an older generation have mapped its files and keep them whatever is unlinked here;
-    one that is just opening it finds a file missing, and opens this generation instead.
-    The caller holds the writer lock, so no `.partial` folder belongs to a living writer.
+    Raises:
+        IndexCorrupt: the column is damaged, or not in order.
+    """
+    if live.dead_entry is None:
+        return np.empty(0, np.int64)
+    path = segment.folder.parent / f"{live.dead}.npy"
+    dead = column.load(path, live.dead_entry)
+    rising = bool((dead[1:] > dead[:-1]).all())
+    if len(dead) and (not rising or int(dead[-1]) >= segment.files.rows):
+        raise errors.IndexCorrupt(f"the dead files in {path} are not in order")
+    return dead.astype(np.int64)
+
+
+def sweep(index_dir: str | os.PathLike[str], manifest: Manifest) -> None:
+    """Remove segments that this generation does not use, and partial files of killed processes.
+
+    Readers of an older generation have mapped its files and keep them although they are unlinked
+    here. A reader that is just opening it finds a file missing and opens this generation instead.
+    The caller must hold the writer lock, so no `.partial` folder belongs to a live writer.
     """
     kept = manifest.folders
     segments = Path(index_dir) / layout.SEGMENTS
     for folder in segments.iterdir() if segments.exists() else ():
         if folder.name not in kept:
             shutil.rmtree(folder, ignore_errors=True)
-    # A reader that is just writing its `checked.json` aside does without, should it be swept.
+    # This may remove the partial `checked.json` of a reader, which can do without it.
     for aside in Path(index_dir).glob("*.partial"):
         aside.unlink(missing_ok=True)
 
 
 def _check_trust(folder: str, status: os.stat_result) -> None:
-    """Refuse an index that another user may have written; `status` is its manifest's.
+    """Refuse an index that another user may have written; `status` is the stat of its manifest.
 
     Raises:
-        Untrusted: it is not this user's, nor root's.
+        Untrusted: it belongs neither to this user nor to root.
     """
     trouble = private.distrust_owner(os.path.join(folder, layout.CURRENT), status)  # noqa: PTH118
     if trouble is None and folder not in _trusted:
@@ -131,16 +149,16 @@ def _check_trust(folder: str, status: os.stat_result) -> None:
 
 
 def _parse(path: Path, data: bytes) -> Manifest | None:
-    body, _, digest = data.rstrip(b"\n").partition(b"\n")
+    body, intact = sealed.split_checksum(data)
     try:
         fields = json.loads(body)
         written = int(fields.pop("format"))
-        # Asked first: a later format may be checked in another way.
+        # Before the checksum: a later format may compute it differently.
         if written > layout.FORMAT:
             raise errors.FormatTooNew(
                 f"{path} has format {written}; this triseek reads up to {layout.FORMAT}"
             )
-        if xxhash.xxh3_64_hexdigest(body).encode() != digest:
+        if not intact:
             raise errors.IndexCorrupt(f"checksum mismatch in {path}")
         if written < layout.FORMAT_OLDEST:
             return None

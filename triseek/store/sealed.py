@@ -1,7 +1,8 @@
-"""Small JSON files with a checksum: what may be lost, but must not be believed when damaged.
+"""Small JSON files with a checksum, for data that may be lost but must not be read when damaged.
 
 The file is one JSON document, `{"xxh3": "<16 hex digits>", "body": …}`; the checksum is of the
-body's bytes as they stand. It tells damage, not malice: who reads checks every value as well.
+body's bytes as they are in the file. It detects damage, not malice: the reader must validate every
+value as well.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _TAIL = b"}\n"
 
 
 def write(path: str | os.PathLike[str], body: Any) -> None:  # noqa: ANN401 - whatever JSON can say
-    """Replace the file at `path`; creates its folder.
+    """Replace the file at `path` with `body` and its checksum; creates the folder.
 
     Raises:
         StateUnwritable: the folder or the file cannot be written.
@@ -37,7 +38,7 @@ def write(path: str | os.PathLike[str], body: Any) -> None:  # noqa: ANN401 - wh
 
 
 def read(path: str | os.PathLike[str], *, most_bytes: int) -> Any:  # noqa: ANN401 - JSON
-    """What the file says; None when it is not there, too large, unreadable or damaged."""
+    """Return the file's body; None if it is missing, too large, unreadable or damaged."""
     try:
         with Path(path).open("rb") as file:
             if os.fstat(file.fileno()).st_size > most_bytes:
@@ -51,8 +52,19 @@ def read(path: str | os.PathLike[str], *, most_bytes: int) -> Any:  # noqa: ANN4
         return None
 
 
+def with_checksum(body: bytes) -> bytes:
+    """Return a line of JSON and the line of its checksum, as in `CURRENT`."""
+    return body + b"\n" + xxhash.xxh3_64_hexdigest(body).encode() + b"\n"
+
+
+def split_checksum(data: bytes) -> tuple[bytes, bool]:
+    """Return the first line of such a file, and whether the checksum is right."""
+    body, _, digest = data.rstrip(b"\n").partition(b"\n")
+    return body, xxhash.xxh3_64_hexdigest(body).encode() == digest
+
+
 def _write(path: str | os.PathLike[str], data: bytes) -> None:
     try:
         atomic.write(path, data)
-    except FileNotFoundError:  # an index writer's `manifest.sweep` took the part written aside
+    except FileNotFoundError:  # an index writer's `manifest.sweep` removed the partial file
         atomic.write(path, data)

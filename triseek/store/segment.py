@@ -1,7 +1,8 @@
-"""An immutable bundle of columns and tables: a builder that publishes it, a reader that maps it."""
+"""Segments: immutable bundles of columns and tables. `SegmentBuilder` writes, `Segment` reads."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import secrets
@@ -9,7 +10,7 @@ import shutil
 import time
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NotRequired, Self, TypedDict
 
 import numpy as np
 import xxhash
@@ -20,21 +21,57 @@ from triseek.store.table import Table
 from triseek.store.table import write as write_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from types import TracebackType
 
     from numpy.typing import DTypeLike
 
-    from triseek.store.column import ColumnWriter
+    from triseek.store.column import ColumnEntry, ColumnWriter
+    from triseek.store.table import TableEntry
 
 PARTIAL = ".partial"
-"""Ending of a segment folder under way; `manifest.sweep` removes what is left of one."""
+"""Suffix of an unfinished segment's folder; `manifest.sweep` removes leftover ones."""
 PLACES_MAX = 1 << 14
-"""Trigrams whose places are remembered: the router and the search ask for the same ones."""
+"""Trigrams whose positions are cached: the router and the search look up the same ones."""
+
+
+class Counts(TypedDict):
+    """What was counted while a segment was written."""
+
+    files: int
+    searchable: int
+    blocks: int
+    text_bytes: int
+    postings: int
+    skips: list[tuple[str, int]]
+    """The unreadable files and `layout.SKIP_UNREADABLE`."""
+
+
+class Facts(Counts):
+    """What the writer of a segment says of it. Times are in nanoseconds since the epoch."""
+
+    scanned_ns: int
+    files_scanned_ns: NotRequired[int]
+    tree_scanned_ns: NotRequired[int]
+    """See `store.layout` about the three times."""
+
+
+class Description(Facts):
+    """The content of `segment.json`."""
+
+    format: int
+    feature: int
+    id: str
+    created_ns: int
+    columns: dict[str, ColumnEntry]
+    tables: dict[str, TableEntry]
 
 
 class SegmentBuilder:
-    """Write a segment aside; `publish` gives it its name. Leaving without publishing removes it."""
+    """Writes a segment to a temporary folder, which `publish` renames.
+
+    Leaving the context without publishing removes the folder.
+    """
 
     def __init__(self, index_dir: str | os.PathLike[str]) -> None:
         self.id = f"{time.time_ns():016x}-{secrets.token_hex(4)}"
@@ -46,8 +83,8 @@ class SegmentBuilder:
         except OSError as error:
             raise errors.StateUnwritable(f"cannot write {segments}: {error.strerror}") from error
         self._final = segments / self.id
-        self._columns: dict[str, dict[str, Any]] = {}
-        self._tables: dict[str, dict[str, Any]] = {}
+        self._columns: dict[str, ColumnEntry] = {}
+        self._tables: dict[str, TableEntry] = {}
         self._pages: list[int] = []
         self._published = False
 
@@ -68,25 +105,28 @@ class SegmentBuilder:
         path = self.folder / f"{name}.npy"
         self._columns[name] = column.write(path, values, dtype, pages=self._pages)
 
-    def stream(self, name: str, dtype: DTypeLike) -> ColumnWriter:
-        """Begin a paged column written in pieces; hand its `close()` to `add`."""
-        return column.ColumnWriter(self.folder / f"{name}.npy", dtype, pages=self._pages)
-
-    def add(self, name: str, entry: dict[str, Any]) -> None:
-        """Record a column that was streamed."""
-        self._columns[name] = entry
+    @contextlib.contextmanager
+    def stream(self, name: str, dtype: DTypeLike) -> Iterator[ColumnWriter]:
+        """Write a paged column in pieces: the block appends them."""
+        writer = column.ColumnWriter(self.folder / f"{name}.npy", dtype, pages=self._pages)
+        try:
+            yield writer
+        except BaseException:
+            writer.abort()
+            raise
+        self._columns[name] = writer.close()
 
     def table(self, name: str, schema: layout.Schema, columns: Mapping[str, Any]) -> None:
         """Write a whole table."""
         self._tables[name] = write_table(self.folder / f"{name}.arrow", schema, columns)
 
-    def publish(self, facts: Mapping[str, Any]) -> str:
-        """Make the segment durable under its final name; the checksum of its `segment.json`."""
+    def publish(self, facts: Facts) -> str:
+        """Make the segment durable under its final name; return the checksum of `segment.json`."""
         pages = np.array(self._pages, np.uint64)
         self._columns[layout.PAGES] = column.write(
             self.folder / f"{layout.PAGES}.npy", pages, np.uint64
         )
-        described = {
+        description: Description = {
             "format": layout.FORMAT,
             "feature": layout.FEATURE,
             "id": self.id,
@@ -95,7 +135,7 @@ class SegmentBuilder:
             "columns": self._columns,
             "tables": self._tables,
         }
-        data = json.dumps(described, indent=1).encode()
+        data = json.dumps(description, indent=1).encode()
         atomic.write(self.folder / layout.SEGMENT_JSON, data)
         atomic.publish(self.folder, self._final)
         self._published = True
@@ -103,7 +143,7 @@ class SegmentBuilder:
 
 
 class Segment:
-    """A mapped segment, shared by threads. What is read of it is verified when it is first read."""
+    """A mapped segment, shared by threads. Its columns and tables are verified on first use."""
 
     def __init__(self, index_dir: str | os.PathLike[str], identity: str, digest: str) -> None:
         self.id = identity
@@ -131,19 +171,22 @@ class Segment:
             raise self._disorder("trigram")
 
     def table(self, name: str, schema: layout.Schema) -> Table:
-        """Map a table; it is verified when it is read."""
+        """Map a table, which is verified when it is first read."""
         if name not in self.facts["tables"]:
             raise errors.IndexCorrupt(f"{self.folder} holds no table of {name}")
         return Table(self.folder / f"{name}.arrow", self.facts["tables"][name], schema)
 
     @property
     def distinct(self) -> int:
-        """How many trigrams there are."""
+        """The number of distinct trigrams."""
         return len(self._trigrams)
 
     @property
     def trigrams(self) -> np.ndarray[Any, Any]:
-        """uint32[distinct], rising; all of it verified, as are the next two."""
+        """uint32[distinct], ascending: the trigrams. The whole column is verified.
+
+        So are the columns that `offsets` and `frequency` return.
+        """
         return self._trigrams.whole()
 
     @property
@@ -158,7 +201,7 @@ class Segment:
 
     @cached_property
     def block_file(self) -> np.ndarray[Any, Any]:
-        """uint32[blocks]: the file each block is of, never falling."""
+        """uint32[blocks]: the file of each block, in ascending order."""
         files = self.blocks.numbers("file")
         if len(files) and not (
             int(files[-1]) < self.files.rows and bool((files[1:] >= files[:-1]).all())
@@ -167,10 +210,12 @@ class Segment:
         return files
 
     def postings_of(self, trigram: int) -> tuple[int, int, int]:
-        """(begin, end, blocks) of a trigram's list in `postings`, verified; (0, 0, 0) if absent.
+        """Return (begin, end, blocks) of a trigram's list in `postings`; (0, 0, 0) if absent.
+
+        The list is verified.
 
         Raises:
-            IndexCorrupt: the list, or what says where it is, is not what was written.
+            IndexCorrupt: the list, or the columns that locate it, are damaged.
         """
         at = self._find(trigram)
         if at is None:
@@ -184,10 +229,10 @@ class Segment:
         return begin, end, self._blocks_at(at)
 
     def frequency_of(self, trigram: int) -> int:
-        """How many blocks have a trigram.
+        """Return the number of blocks that have a trigram.
 
         Raises:
-            IndexCorrupt: what says so is not what was written.
+            IndexCorrupt: the columns that hold the number are damaged.
         """
         at = self._find(trigram)
         return 0 if at is None else self._blocks_at(at)
@@ -197,7 +242,7 @@ class Segment:
         return int(self._frequency.values[at])
 
     def _find(self, trigram: int) -> int | None:
-        """Where a trigram stands among the distinct ones; None when no block has it."""
+        """Return a trigram's position in `trigrams`, cached; None if no block has it."""
         at = self._places.get(trigram, -1)
         if at == -1:
             at = self._look_up(trigram)
@@ -207,11 +252,11 @@ class Segment:
         return at
 
     def _look_up(self, trigram: int) -> int | None:
-        """The same, by bisection.
+        """Find a trigram's position by bisection.
 
-        It looks at entries of pages nobody verified. It does not matter what they say: in a
-        rising column, two neighbours with the trigram between them are proof of its place, and
-        these two, which may stand on two pages, are verified.
+        The bisection reads entries of unverified pages. Their values do not matter: in a ascending
+        column, two neighbours with the trigram between them prove its position, and the pages of
+        these two (which may differ) are verified.
         """
         column, n = self._trigrams, self.distinct
         # A plain int would make NumPy convert the whole column first.
@@ -223,10 +268,10 @@ class Segment:
         return at if here == trigram else None
 
     def verify(self) -> None:
-        """Verify everything but the postings, and what the kernels rely on by another road.
+        """Verify all but the postings, and the order of the columns, which the kernels rely on.
 
         Raises:
-            IndexCorrupt: naming the file, or what is not in order.
+            IndexCorrupt: names the file, or the table that is not in order.
         """
         trigrams, offsets, _ = self.trigrams, self.offsets, self.frequency
         if not (
@@ -244,12 +289,12 @@ class Segment:
         return errors.IndexCorrupt(f"the {table} table of {self.folder} is not in order")
 
     def size_bytes(self) -> int:
-        """Bytes the segment takes on disk."""
+        """Return the number of bytes that the segment takes on disk."""
         with os.scandir(self.folder) as entries:
             return sum(entry.stat().st_size for entry in entries)
 
 
-def _describe(folder: Path, digest: str) -> dict[str, Any]:
+def _describe(folder: Path, digest: str) -> Description:
     try:
         with (folder / layout.SEGMENT_JSON).open("rb") as file:
             trouble = private.distrust_owner(str(folder), os.fstat(file.fileno()))
@@ -260,5 +305,5 @@ def _describe(folder: Path, digest: str) -> dict[str, Any]:
         raise errors.IndexCorrupt(f"cannot read {folder}: {error.strerror}") from error
     if xxhash.xxh3_64_hexdigest(data) != digest:
         raise errors.IndexCorrupt(f"checksum mismatch in {folder / layout.SEGMENT_JSON}")
-    described: dict[str, Any] = json.loads(data)
-    return described
+    description: Description = json.loads(data)
+    return description

@@ -1,8 +1,8 @@
-"""Tables as mapped Arrow IPC files; with `stats.export` the only importer of pyarrow.
+"""Tables: memory-mapped Arrow IPC files. Only this module and `stats.export` import pyarrow.
 
 A table is mapped when it is opened and verified when it is first read, before pyarrow sees a byte
-of it: opening does not depend on its size. Its columns are handed out as NumPy arrays over the
-mapping.
+of it, so the time to open does not depend on its size. Its columns are returned as NumPy arrays
+over the mapping.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import os
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +18,7 @@ import xxhash
 
 from triseek import errors, private
 from triseek.store import layout
-from triseek.store.mapping import mapped
+from triseek.store.column import map_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,19 +26,31 @@ if TYPE_CHECKING:
 Schema = layout.Schema
 
 _MANY = 16
-"""Whoever takes more than one name in this many is likely to come again for the others."""
+"""`StringColumn.take` makes objects of all names once more than one in this many is taken.
+
+Such a caller is likely to take the others later."""
 
 
-def write(
-    path: str | os.PathLike[str], schema: Schema, columns: Mapping[str, Any]
-) -> dict[str, Any]:
+class TableEntry(TypedDict):
+    """What `segment.json` says of a table."""
+
+    rows: int
+    size: int
+    """Bytes of the file."""
+    xxh3: str
+    """Checksum of the file, in hexadecimal."""
+
+
+def write(path: str | os.PathLike[str], schema: Schema, columns: Mapping[str, Any]) -> TableEntry:
     """Write a table durably and return its entry for `segment.json`.
 
     columns: one sequence per column of `schema`, all of one length: NumPy arrays for numbers,
     lists of bytes or str otherwise.
     """
-    fields = pa.schema([pa.field(name, _type(kind), nullable=False) for name, kind in schema])
-    arrays = [pa.array(columns[name], type=_type(kind)) for name, kind in schema]
+    fields = pa.schema(
+        [pa.field(name, pa.type_for_alias(kind), nullable=False) for name, kind in schema]
+    )
+    arrays = [pa.array(columns[field.name], type=field.type) for field in fields]
     sink = pa.BufferOutputStream()
     with pa.ipc.new_file(sink, fields) as writer:
         writer.write_batch(pa.record_batch(arrays, schema=fields))
@@ -58,15 +70,15 @@ class Table:
     """A mapped table, shared by threads.
 
     Raises on creation:
-        IndexCorrupt: the file is missing or has not the size that was written.
+        IndexCorrupt: the file is missing or has the wrong size.
 
-    Raises when its columns are first asked for:
-        IndexCorrupt: it is not what was written.
+    Raises when its columns are first read:
+        IndexCorrupt: it is damaged.
     """
 
-    def __init__(self, path: str | os.PathLike[str], entry: dict[str, Any], schema: Schema) -> None:
+    def __init__(self, path: str | os.PathLike[str], entry: TableEntry, schema: Schema) -> None:
         self._path = path
-        self._mapped = mapped(path, int(entry["size"]))
+        self._mapped = map_file(path, int(entry["size"]))
         self._digest: str = entry["xxh3"]
         self._names = [name for name, _ in schema]
         self.rows = int(entry["rows"])
@@ -74,7 +86,7 @@ class Table:
         self._loaded: Any = None
 
     def verify(self) -> None:
-        """Make sure that the table is what was written; once is enough."""
+        """Verify and parse the table; later calls do nothing."""
         with self._lock:
             if self._loaded is None:
                 self._loaded = self._parse()
@@ -88,7 +100,7 @@ class Table:
         if xxhash.xxh3_64_hexdigest(self._mapped) != self._digest:
             raise errors.IndexCorrupt(f"checksum mismatch in {self._path}")
         try:
-            # A buffer is read where it is; a file's reading would wait for another thread.
+            # pyarrow reads a buffer in place; to read a file it would wait for another thread.
             batch = pa.ipc.open_file(pa.BufferReader(pa.py_buffer(self._mapped))).get_batch(0)
         except (OSError, pa.ArrowInvalid) as error:
             raise errors.IndexCorrupt(f"cannot read {self._path}: {error}") from error
@@ -97,26 +109,26 @@ class Table:
         return batch
 
     def numbers(self, name: str) -> np.ndarray[Any, Any]:
-        """A column of numbers or booleans, read-only."""
+        """Return a column of numbers or booleans, read-only."""
         values: np.ndarray[Any, Any] = self._batch.column(name).to_numpy(zero_copy_only=False)
         return values
 
-    def names(self, name: str) -> Names:
-        """A column of byte strings."""
-        return Names(self._batch.column(name))
+    def names(self, name: str) -> StringColumn:
+        """Return a column of byte strings."""
+        return StringColumn(self._batch.column(name))
 
     def strings(self, name: str) -> list[str]:
-        """A column of text, copied out."""
+        """Return a copy of a column of text."""
         values: list[str] = self._batch.column(name).to_pylist()
         return values
 
     def arrow(self) -> Any:  # noqa: ANN401 - a pyarrow.RecordBatch, for export
-        """The table as pyarrow has it."""
+        """Return the table as a pyarrow record batch."""
         return self._batch
 
 
-class Names:
-    """A mapped column of byte strings: one blob and where each begins."""
+class StringColumn:
+    """A mapped column of byte strings: one blob and the offset of each string."""
 
     def __init__(self, array: Any) -> None:  # noqa: ANN401 - a pyarrow.BinaryArray
         _, offsets, data = array.buffers()
@@ -136,7 +148,7 @@ class Names:
         return bytes(self._bytes[self.starts[i] : self.starts[i + 1]])
 
     def take(self, numbers: Sequence[int] | np.ndarray[Any, Any]) -> list[bytes]:
-        """The names with these numbers."""
+        """Return the names with these numbers."""
         wanted = np.asarray(numbers, np.int64)
         if self._made is None and len(wanted) * _MANY < len(self):
             begins, ends = self.starts[wanted].tolist(), self.starts[wanted + 1].tolist()
@@ -146,28 +158,15 @@ class Names:
         return taken
 
     def all(self) -> list[bytes]:
-        """Every name, in order."""
+        """Return every name, in order."""
         names: list[bytes] = self._objects().tolist()
         return names
 
     def _objects(self) -> np.ndarray[Any, Any]:
-        """Every name as an object of its own, made once: handing them out is 50 times cheaper."""
+        """Return every name as a `bytes` object. Made once; returning them is 50 times cheaper."""
         if self._made is None:
             edges, view = self.starts.tolist(), bytes(self._bytes)
             made = np.empty(len(self), object)
             made[:] = [view[b:e] for b, e in itertools.pairwise(edges)]
             self._made = made
         return self._made
-
-
-def _type(kind: str) -> pa.DataType:
-    kinds: dict[str, pa.DataType] = {
-        "binary": pa.binary(),
-        "string": pa.string(),
-        "bool": pa.bool_(),
-        "int64": pa.int64(),
-        "uint8": pa.uint8(),
-        "uint32": pa.uint32(),
-        "uint64": pa.uint64(),
-    }
-    return kinds[kind]

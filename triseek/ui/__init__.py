@@ -1,1 +1,1 @@
-"""The page: one server for one person, of this machine."""
+"""The page: a web server for one user on this machine."""

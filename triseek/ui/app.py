@@ -1,4 +1,4 @@
-"""The page's application: its files, and what it asks. All but entering only reads."""
+"""The page's ASGI application: its files and its API. Every route but `enter` only reads."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import functools
 import json
 import logging
 import threading
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import anyio
 import anyio.to_thread
@@ -15,10 +16,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from triseek.errors import BackendFailure, Cancelled, InvalidRequest, TriseekError
-from triseek.service import envelopes
-from triseek.service.desk import Call
-from triseek.ui import files, lines, searches, state, work
-from triseek.ui.door import API, ENTER, Door
+from triseek.model.call import Call
+from triseek.search import envelopes
+from triseek.ui import searches, state, work
+from triseek.ui.auth import API, ENTER, Auth
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -26,77 +27,125 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp
 
+    from triseek.app.dispatch import Dispatch
     from triseek.loopback.address import Address
-    from triseek.service.desk import Desk
-    from triseek.ui.door import Keys
+    from triseek.ui.auth import Keys
+    from triseek.ui.searches import LinesReply, SearchReply
+    from triseek.ui.state import AboutReply, StatusReply
 
-    Asked = Callable[[Mapping[str, str], Call], dict[str, Any]]
+    Reply = (
+        AboutReply
+        | StatusReply
+        | SearchReply
+        | LinesReply
+        | work.SessionsReply
+        | work.SessionReply
+        | work.LogReply
+        | work.SnapshotsReply
+        | work.SnapshotReply
+        | work.DifferenceReply
+    )
+    Handler = Callable[[Mapping[str, str], Call], Reply]
 
 logger = logging.getLogger(__name__)
 
 THREADS = 8
-"""Questions answered at once; the next wait."""
+"""API requests answered at once; further ones wait."""
 LEFT = 499
-"""The status of an answer that nobody waits for any more; it is not sent."""
+"""The status of an answer whose client has left; it is not sent."""
+
+_HTML, _CSS, _JS = "text/html", "text/css", "text/javascript"
+FILES = {
+    "/": ("index.html", _HTML),
+    "/page.css": ("page.css", _CSS),
+    "/icon.svg": ("icon.svg", "image/svg+xml"),
+    **{
+        f"/{name}.js": (f"{name}.js", _JS)
+        for name in ("main", "ask", "dom", "search", "state", "sessions", "entries", "snapshots")
+    },
+}
+_FOLDER = Path(__file__).parent / "static"
 
 
-def application(desk: Desk, address: Address, keys: Keys) -> ASGIApp:
-    """The page of one root, behind its door."""
+class StaticFile(NamedTuple):
+    """One file as it is served."""
+
+    content: bytes
+    media_type: str
+
+
+def static_files() -> dict[str, StaticFile]:
+    """Read the page's own files; return them by their path in a URL.
+
+    Only these can be opened: a path from a browser is never used to open a file.
+    """
+    return {
+        path: StaticFile((_FOLDER / name).read_bytes(), media_type)
+        for path, (name, media_type) in FILES.items()
+    }
+
+
+def application(dispatch: Dispatch, address: Address, keys: Keys) -> ASGIApp:
+    """Return the application for the page of one root, wrapped in its access checks."""
 
     async def enter(_request: Request) -> Response:
         return _Document({"token": keys.token})
 
-    asking = Asking()
-    routes = [Route(path, _file(file)) for path, file in files.load().items()]
-    routes += [Route(API + path, asking.by(asked)) for path, asked in _questions(desk).items()]
+    runner = HandlerRunner()
+    routes = [Route(path, _file(file)) for path, file in static_files().items()]
+    routes += [
+        Route(API + path, runner.endpoint(handler)) for path, handler in _handlers(dispatch).items()
+    ]
     routes.append(Route(ENTER, enter, methods=["POST"]))
-    return Door(Starlette(routes=routes), address, keys)
+    return Auth(Starlette(routes=routes), address, keys)
 
 
-def _questions(desk: Desk) -> Mapping[str, Asked]:
-    """Everything there is to ask, by its path; what a path holds is among the parameters."""
-    root = desk.root
+def _handlers(dispatch: Dispatch) -> Mapping[str, Handler]:
+    """Return the API's handlers by path; path parameters are among a handler's parameters."""
+    root = dispatch.root
     return {
-        "about": lambda _, __: state.about(desk),
-        "status": lambda _, __: state.status(desk),
-        "search": lambda given, call: searches.answer(desk, given, call),
-        "lines": lambda given, _: lines.around(
-            root, given.get("path", ""), searches.number(given, "line", 1, 1 << 30)
+        "about": lambda _, __: state.about(root),
+        "status": lambda _, __: state.status(dispatch),
+        "search": lambda params, call: searches.answer(dispatch, params, call),
+        "lines": lambda params, _: searches.around(
+            root, params.get("path", ""), searches.number(params, "line", 1, 1 << 30)
         ),
         "sessions": lambda _, __: work.sessions(root),
-        "sessions/{id}": lambda given, _: work.session(root, given["id"]),
-        "sessions/{id}/log": lambda given, _: work.log(given["id"], given),
-        "snapshots": lambda given, _: work.snapshots(root, everywhere="all" in given),
-        "snapshots/diff": lambda given, _: work.difference(given.get("a", ""), given.get("b", "")),
-        "snapshots/{id}": lambda given, _: work.snapshot(given["id"]),
+        "sessions/{id}": lambda params, _: work.session(root, params["id"]),
+        "sessions/{id}/log": lambda params, _: work.log(params["id"], params),
+        "snapshots": lambda params, _: work.snapshots(root, everywhere="all" in params),
+        "snapshots/diff": lambda params, _: work.difference(
+            params.get("a", ""), params.get("b", "")
+        ),
+        "snapshots/{id}": lambda params, _: work.snapshot(params["id"]),
     }
 
 
-class Asking:
-    """Has questions answered by threads, and stops those that nobody waits for."""
+class HandlerRunner:
+    """Runs the API's handlers in threads, and cancels those whose client has left."""
 
     def __init__(self) -> None:
         self._limiter: anyio.CapacityLimiter | None = None
 
-    def by(self, asked: Asked) -> Callable[[Request], Any]:
-        """An endpoint that asks it."""
+    def endpoint(self, handler: Handler) -> Callable[[Request], Any]:
+        """Return an endpoint that runs a handler."""
 
-        async def endpoint(request: Request) -> Response:
+        async def respond(request: Request) -> Response:
             if self._limiter is None:
                 self._limiter = anyio.CapacityLimiter(THREADS)
-            given = {**request.query_params, **request.path_params}
-            return await self._answered(request, functools.partial(asked, given))
+            params = {**request.query_params, **request.path_params}
+            return await self._run(request, functools.partial(handler, params))
 
-        return endpoint
+        return respond
 
-    async def _answered(self, request: Request, asked: Callable[[Call], Any]) -> Response:
+    async def _run(self, request: Request, handler: Callable[[Call], Reply]) -> Response:
         left = threading.Event()
         answer: Response = Response(status_code=LEFT)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_watch, request, left, tasks.cancel_scope)
             try:
                 answer = await anyio.to_thread.run_sync(
-                    _answer, asked, Call(cancelled=left.is_set),
+                    _answer, handler, Call(cancelled=left.is_set),
                     abandon_on_cancel=True, limiter=self._limiter,
                 )  # fmt: skip
             finally:
@@ -106,16 +155,16 @@ class Asking:
 
 
 async def _watch(request: Request, left: threading.Event, scope: anyio.CancelScope) -> None:
-    """Wait until the browser has left, as it does when somebody types on."""
+    """Cancel the answer when the browser disconnects, as it does when the user types on."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
     left.set()
     scope.cancel()
 
 
-def _answer(asked: Callable[[Call], dict[str, Any]], call: Call) -> Response:
+def _answer(handler: Callable[[Call], Reply], call: Call) -> Response:
     try:
-        return _Document(asked(call))
+        return _Document(handler(call))
     except Cancelled:
         return Response(status_code=LEFT)
     except InvalidRequest as error:
@@ -123,26 +172,30 @@ def _answer(asked: Callable[[Call], dict[str, Any]], call: Call) -> Response:
     except TriseekError as error:
         return _failed(error, 503 if error.retryable else 400)
     except Exception as error:
-        logger.exception("the page's question failed")
+        logger.exception("a request of the page failed")
         return _failed(BackendFailure(f"internal error: {type(error).__name__}"), 500)
 
 
 def _failed(error: TriseekError, status: int) -> Response:
-    """What went wrong, as agents are told it, with the step meant for people."""
-    told = envelopes.failure(error)
+    """Return an error in the form agents get, but with the next step meant for people."""
+    envelope = envelopes.failure(error)
     if error.next_step:
-        told["error"]["suggested_action"] = error.next_step
-    return _Document(told, status)
+        envelope["error"]["suggested_action"] = error.next_step
+    return _Document(envelope, status)
 
 
 class _Document(JSONResponse):
-    """JSON in ASCII: a path may hold what is no character, and escaped it passes."""
+    """JSON in ASCII, because a path may hold lone surrogates, which have to be escaped.
+
+    A session, log entry, manifest or other record is written as its document.
+    """
 
     def render(self, content: Any) -> bytes:  # noqa: ANN401 - JSON
-        return json.dumps(content, separators=(",", ":")).encode("ascii")
+        text = json.dumps(content, separators=(",", ":"), default=lambda record: record.document())
+        return text.encode("ascii")
 
 
-def _file(file: files.File) -> Callable[[Request], Any]:
+def _file(file: StaticFile) -> Callable[[Request], Any]:
     async def endpoint(_request: Request) -> Response:
         return Response(file.content, media_type=file.media_type)
 

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import signal
-import threading
-import time
 from typing import TYPE_CHECKING, NamedTuple
 
 import anyio
 
-from triseek.daemon.chores import Chores
-from triseek.errors import TriseekError
-from triseek.ipc import address as daemon_address
-from triseek.ipc import ending, spawn
+from triseek.daemon.standalone import front
+from triseek.engine.roots import project
+from triseek.engine.service import Service
+from triseek.ipc import ending
 from triseek.loopback import serving
 from triseek.loopback.address import Address, listening
-from triseek.service.desk import Desk
-from triseek.service.lending import Lending
-from triseek.service.roots import project
-from triseek.service.service import Service
 from triseek.ui.app import application
-from triseek.ui.door import Keys
+from triseek.ui.auth import Keys
 
 if TYPE_CHECKING:
     import socket
@@ -30,50 +23,43 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp
 
-logger = logging.getLogger(__name__)
-
 HOST = "127.0.0.1"
 GRACE_S = 2
-PAUSE_S = 0.05
-"""Before anything heavy: the page is shown meanwhile."""
 
 
 class Links(NamedTuple):
-    """How the page is reached; whoever has one of these sees what it shows."""
+    """Links to the page; anyone who has one of them sees what the page shows."""
 
     root: str
     port: int
     lasting: str
-    """Good for as long as this process runs."""
+    """Valid as long as this process runs."""
     once: str
-    """Good for one entry: what a browser is started with, which others see among its words."""
+    """Valid once: a browser is started with it, and other users can read its command line."""
 
 
 def serve(folder: str, port: int, announce: Callable[[Links], None]) -> None:
-    """Serve the page of the project around a folder; port 0 is any.
+    """Serve the page of the project around a folder; port 0 is any free one.
 
-    announce: Called once, when connections are taken.
+    announce: Called once, when connections are accepted.
 
     Raises:
         RepoNotDetected: There is no such folder.
         Busy: The port is in use.
     """
-    keys, chores = Keys(), Chores()
+    keys = Keys()
+    root = Service().engine(project(folder), exact=True).root
     with (
-        Service(is_cold=lambda: not chores.warm.is_set(), lender=Lending) as service,
+        front(root) as dispatch,
         contextlib.closing(listening(Address(HOST, port))) as bound,
     ):
         address = Address(HOST, bound.getsockname()[1])
-        desk = Desk(service, service.engine(project(folder), exact=True).root)
         link = f"http://{address.authority}/#"
         links = Links(
-            desk.root, address.port, f"{link}token={keys.token}", f"{link}ticket={keys.ticket()}"
+            root, address.port, f"{link}token={keys.token}", f"{link}ticket={keys.ticket()}"
         )
-        threading.Thread(target=_prepare, args=(desk, chores), daemon=True).start()
-        try:
-            anyio.run(_serve, application(desk, address, keys), bound, lambda: announce(links))
-        finally:
-            chores.close()
+        dispatch.prepare()
+        anyio.run(_serve, application(dispatch, address, keys), bound, lambda: announce(links))
 
 
 async def _serve(app: ASGIApp, bound: socket.socket, announce: Callable[[], None]) -> None:
@@ -90,26 +76,3 @@ async def _end_when_told(signals: AsyncIterable[signal.Signals], asgi: serving.U
     async for _ in signals:
         ending.within()
         asgi.should_exit = True
-
-
-def _prepare(desk: Desk, chores: Chores) -> None:
-    """Load the kernels, and have the daemon follow the root; searches take other roads until then.
-
-    A daemon is started if one may start by itself, as by any command.
-    """
-    time.sleep(PAUSE_S)
-    chores.warm_up()
-    try:
-        with contextlib.suppress(daemon_address.Unreached, OSError):
-            _find_daemon()
-            desk.lending.ask("preload_root", {"exact": True})
-    except TriseekError as error:
-        logger.warning("no daemon follows this root: %s", error)
-
-
-def _find_daemon() -> None:
-    try:
-        daemon_address.connect(1.0).close()
-    except daemon_address.Absent:
-        if spawn.behind():
-            spawn.wait_until_ready(5.0)

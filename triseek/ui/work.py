@@ -1,17 +1,18 @@
 """Sessions and snapshots as the page shows them.
 
-The daemon owns the sessions and is asked for them; without one, what it has written is read. Logs
-and snapshots are read where they lie: they only ever grow, or never change.
+The daemon owns the sessions and is asked for them; without a daemon, the files it wrote are read.
+Logs and snapshots are read from their files: a log only ever grows, a snapshot never changes.
 """
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from triseek import paths
 from triseek.errors import DaemonUnreachable, InvalidRequest
-from triseek.ipc import client
+from triseek.ipc import ask
 from triseek.model.session import checked_id
 from triseek.sessions import files
 from triseek.sessions.action_log import ActionLog
@@ -19,8 +20,11 @@ from triseek.sessions.snapshot import Snapshots, diff
 from triseek.ui import timeline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
+    from triseek.model.session import LogEntry, Session
+    from triseek.model.snapshot import GitState, SnapshotManifest, WorkingSet
+    from triseek.sessions.results import DamagedSnapshot, SessionRecord
     from triseek.sessions.snapshot_files import Snapshot
 
 PATIENCE_S = 2.0
@@ -32,74 +36,140 @@ GROUPS = {
     "searches": frozenset(("search", "context_pack")),
     "compactions": frozenset(("compact",)),
 }
-"""Kinds of entries by what people call them; all else is `other`."""
+"""Kinds of entries by the name of their group; all other kinds are in `other`."""
 
 
-def sessions(root: str) -> dict[str, Any]:
-    """Those of a repository, the one changed last first; whether the `daemon` told them."""
-    try:
-        told = client.ask("session_list", {"target_root": root}, timeout_s=PATIENCE_S)
-    except DaemonUnreachable:
-        found = [each for each in files.peek(paths.sessions()).values() if each.repo_root == root]
-        found.sort(key=lambda each: (each.updated_at, each.session_id), reverse=True)
-        return {"daemon": False, "sessions": [each.document() for each in found]}
-    return {"daemon": True, "sessions": told["sessions"]}
+class SessionsReply(TypedDict):
+    """The sessions of a repository."""
+
+    daemon: bool
+    """Whether the daemon sent them."""
+    sessions: Sequence[Session | SessionRecord]
 
 
-def session(root: str, session_id: str) -> dict[str, Any]:
-    """One of them, the length of its log and the snapshots made of it.
+class SessionReply(TypedDict):
+    """One session."""
+
+    session: Session | SessionRecord
+    action_log_size: int
+    """Entries of its log."""
+    snapshots: Sequence[SnapshotManifest]
+
+
+class LogReply(TypedDict):
+    """Entries of a log, newest first."""
+
+    entries: Sequence[LogEntry]
+    before: int
+    """Place of the oldest line that was examined."""
+    after: int
+    """Place behind the newest line."""
+
+
+class SnapshotsReply(TypedDict):
+    """Manifests of snapshots, newest first, and what is damaged."""
+
+    snapshots: Sequence[SnapshotManifest]
+    damaged: Sequence[DamagedSnapshot]
+
+
+class PinnedText(TypedDict):
+    """Quoted lines of a file."""
+
+    path: str
+    line_start: int
+    line_end: int
+    sha: str
+    text: str
+
+
+class SnapshotReply(TypedDict):
+    """The content of a snapshot, with the length of its log in place of the log."""
+
+    manifest: SnapshotManifest
+    working_set: WorkingSet
+    pinned_snippets: Sequence[PinnedText]
+    git_state: GitState
+    briefing: NotRequired[str]
+    action_log_size: int
+
+
+class SearchSummary(TypedDict):
+    """A search of a snapshot."""
+
+    query: str
+    kind: str
+    matches: int | None
+
+
+class DifferenceReply(TypedDict):
+    """What each of two snapshots has and the other has not."""
+
+    a: SnapshotManifest
+    b: SnapshotManifest
+    diff: Mapping[str, Sequence[str]]
+    searches: Mapping[str, SearchSummary]
+    """By the ids that `diff` names."""
+
+
+def sessions(root: str) -> SessionsReply:
+    """Return a repository's sessions, last changed first, and whether the `daemon` sent them."""
+    with contextlib.suppress(DaemonUnreachable):
+        reply = ask.if_running("session_list", {"target_root": root}, PATIENCE_S)
+        if reply is not None:
+            return {"daemon": True, "sessions": reply["sessions"]}
+    stored = [
+        session for session in files.peek(paths.sessions()).values() if session.repo_root == root
+    ]
+    stored.sort(key=lambda session: (session.updated_at, session.session_id), reverse=True)
+    return {"daemon": False, "sessions": stored}
+
+
+def session(root: str, session_id: str) -> SessionReply:
+    """Return a session, the length of its log and the snapshots made of it.
 
     Raises:
-        InvalidRequest: there is none of that id.
+        InvalidRequest: No session has that id.
     """
     checked_id(session_id)
-    params = {"target_root": root, "session_id": session_id}
-    try:
-        told = client.ask("session_status", params, timeout_s=PATIENCE_S)
-    except DaemonUnreachable:
-        told = _written(session_id)
-    made = _snapshots().all(session_id=session_id)
-    return {
-        "session": told["session"],
-        "action_log_size": told["action_log_size"],
-        "snapshots": [manifest.document() for manifest in made],
-    }
-
-
-def _written(session_id: str) -> dict[str, Any]:
-    """A session as it was written last."""
-    found = files.peek(paths.sessions()).get(session_id)
-    if found is None:
+    snapshots = _snapshots().all(session_id=session_id)
+    with contextlib.suppress(DaemonUnreachable):
+        params = {"target_root": root, "session_id": session_id}
+        reply = ask.if_running("session_status", params, PATIENCE_S)
+        if reply is not None:
+            return {
+                "session": reply["session"],
+                "action_log_size": reply["action_log_size"],
+                "snapshots": snapshots,
+            }
+    stored = files.peek(paths.sessions()).get(session_id)
+    if stored is None:
         raise InvalidRequest(
             f"unknown session_id `{session_id}`", next_step="See `triseek session list`."
         )
     size = len(ActionLog(Path(paths.sessions(), session_id)))
-    return {"session": found.document(), "action_log_size": size}
+    return {"session": stored, "action_log_size": size, "snapshots": snapshots}
 
 
-def log(session_id: str, given: Mapping[str, str]) -> dict[str, Any]:
-    """Entries of a log, newest first: `?before=PLACE` or `?after=PLACE`, `group`, `limit`.
+def log(session_id: str, params: Mapping[str, str]) -> LogReply:
+    """Return entries of a log, newest first: `?before=PLACE` or `?after=PLACE`, `group`, `limit`.
 
     Raises:
-        InvalidRequest: the log cannot be read, or an option is none.
+        InvalidRequest: The log cannot be read, or an option is invalid.
     """
     folder = Path(paths.sessions(), checked_id(session_id))
-    wanted = _wanted(given.get("group", ""))
-    limit = min(_place(given, "limit") or ENTRIES, ENTRIES_MAX)
-    after = _place(given, "after")
+    in_group = _group_filter(params.get("group", ""))
+    limit = min(_place(params, "limit") or ENTRIES, ENTRIES_MAX)
+    after = _place(params, "after")
     if after is not None:
-        page = timeline.newer(folder, after, wanted, limit)
+        page = timeline.newer(folder, after, in_group, limit)
     else:
-        page = timeline.older(folder, _place(given, "before"), wanted, limit)
-    return {
-        "entries": [entry.document() for entry in page.entries],
-        "before": page.start,
-        "after": page.end,
-    }
+        page = timeline.older(folder, _place(params, "before"), in_group, limit)
+    return {"entries": page.entries, "before": page.start, "after": page.end}
 
 
-def _wanted(group: str) -> Callable[[str], bool]:
-    """Whether an entry of a kind belongs to a group; "" is all of them.
+def _group_filter(group: str) -> Callable[[str], bool]:
+    """Return a test whether a kind of entry belongs to a group; "" is the group of all kinds.
 
     Raises:
         InvalidRequest: there is no such group.
@@ -107,54 +177,72 @@ def _wanted(group: str) -> Callable[[str], bool]:
     if group == "":
         return lambda _: True
     if group == "other":
-        known = frozenset().union(*GROUPS.values())
-        return lambda kind: kind not in known
+        grouped = frozenset().union(*GROUPS.values())
+        return lambda kind: kind not in grouped
     if group not in GROUPS:
         raise InvalidRequest(f"there is no group {group[:60]!r}")
     return GROUPS[group].__contains__
 
 
-def snapshots(root: str, *, everywhere: bool) -> dict[str, Any]:
-    """Manifests, newest first: those of a repository, or all there are."""
-    found = _snapshots().all("" if everywhere else root)
+def snapshots(root: str, *, everywhere: bool) -> SnapshotsReply:
+    """Return manifests, newest first, of a repository or of all, and what is damaged."""
     return {
-        "snapshots": [manifest.document() for manifest in found],
-        "damaged": [one._asdict() for one in _snapshots().damaged()],
+        "snapshots": _snapshots().all("" if everywhere else root),
+        "damaged": [
+            {"snapshot_id": problem.snapshot_id, "reason": problem.reason}
+            for problem in _snapshots().damaged()
+        ],
     }
 
 
-def snapshot(snapshot_id: str) -> dict[str, Any]:
-    """What one holds, without its log.
+def snapshot(snapshot_id: str) -> SnapshotReply:
+    """Return the content of a snapshot, with the length of its log in place of the log.
 
     Raises:
-        InvalidRequest: there is none of that id, or it is damaged.
+        InvalidRequest: No snapshot has that id, or it is damaged.
     """
-    found = _snapshots().get(snapshot_id)
-    told = found.document()
-    told["action_log_size"] = len(told.pop("action_log"))
-    return told
+    content = _snapshots().get(snapshot_id)
+    reply: SnapshotReply = {
+        "manifest": content.manifest,
+        "working_set": content.working_set,
+        "pinned_snippets": [
+            {
+                "path": pin.path,
+                "line_start": pin.line_start,
+                "line_end": pin.line_end,
+                "sha": pin.sha,
+                "text": content.snippets[pin.sha],
+            }
+            for pin in content.pins
+        ],
+        "git_state": content.git,
+        "action_log_size": len(content.entries),
+    }
+    if content.briefing is not None:
+        reply["briefing"] = content.briefing
+    return reply
 
 
-def difference(first: str, second: str) -> dict[str, Any]:
-    """What the second snapshot has and the first has not, and the other way round.
+def difference(first: str, second: str) -> DifferenceReply:
+    """Return what each of two snapshots has and the other has not.
 
     Raises:
         InvalidRequest: there is no such snapshot, or one is damaged.
     """
     a, b = (_snapshots().get(name) for name in (first, second))
     return {
-        "a": a.manifest.document(),
-        "b": b.manifest.document(),
+        "a": a.manifest,
+        "b": b.manifest,
         "diff": diff(a, b),
         "searches": {**_searches(a), **_searches(b)},
     }
 
 
-def _searches(found: Snapshot) -> dict[str, dict[str, Any]]:
-    """What was searched, by the ids that a difference names."""
+def _searches(content: Snapshot) -> Mapping[str, SearchSummary]:
+    """Return a snapshot's searches by the ids that a difference names."""
     return {
         run.search_id: {"query": run.query, "kind": run.kind, "matches": run.matches}
-        for run in found.working_set.searches_run
+        for run in content.working_set.searches_run
     }
 
 
@@ -162,10 +250,10 @@ def _snapshots() -> Snapshots:
     return Snapshots(paths.snapshots())
 
 
-def _place(given: Mapping[str, str], name: str) -> int | None:
-    value = given.get(name)
+def _place(params: Mapping[str, str], name: str) -> int | None:
+    value = params.get(name)
     if value is None:
         return None
     if not (value.isascii() and value.isdigit() and len(value) <= 15):
-        raise InvalidRequest(f"{name} is a number, not {value[:60]!r}")
+        raise InvalidRequest(f"{name} is not a number: {value[:60]!r}")
     return int(value)

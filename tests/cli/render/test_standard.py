@@ -1,116 +1,44 @@
-"""Rendering by itself: rows in, bytes out, and the two ways through are one."""
+"""The grep-like format: the rows of a file, and those of many files at once."""
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from triseek.cli.render.color import Palette
-from triseek.cli.render.found import Found, Rows
-from triseek.cli.render.json_lines import JsonLines
-from triseek.cli.render.look import Look
-from triseek.cli.render.output import Output
+from tests.cli.render.rendering import Kept, found_in, rendered
 from triseek.cli.render.standard import Standard
-from triseek.engine.backends.base import ROW
+from triseek.cli.render.style import OutputStyle
+from triseek.engine.search.backends.base import ROW, Batch
 from triseek.errors import Cancelled
 from triseek.model import budget
-from triseek.model.search import PatternSpec
-from triseek.query.pattern import compile as compile_pattern
-
-ESCAPE = re.compile(rb"\x1b\[[0-9;]*m")
 
 
-class Kept(Output):
-    """Output that stays in memory."""
-
-    def flush(self) -> None:
-        pass
-
-    def all(self) -> bytes:
-        return b"".join(self._pieces)
-
-
-PATTERN = compile_pattern(PatternSpec(patterns=("x+",)))
-
-
-def found_in(text: bytes, chosen: list[int]) -> Found:
-    """The chosen lines of a text; those without an x are context."""
-    rows, offset = [], 0
-    for number, line in enumerate(text.splitlines(keepends=True)):
-        end = offset + len(line)
-        if number in chosen:
-            rows.append((0, number + 1, offset, offset, end, b"x" not in line))
-        offset = end
-    return Found(b"a%b", Rows.of(np.array(rows, ROW)), text, len(rows), PATTERN)
-
-
-def rendered(look: Look, found: Found) -> bytes:
-    out = Kept()
-    Standard(look, out).file(found)
-    return out.all()
-
-
-@pytest.mark.parametrize("renderer", [Standard, JsonLines])
-def test_nothing_is_written_for_a_client_that_has_gone(
-    renderer: type[Standard | JsonLines],
-) -> None:
+def test_nothing_is_written_for_a_client_that_has_gone() -> None:
     def ask() -> None:
         raise Cancelled("the client has gone")
 
     with budget.limited(ask=ask), pytest.raises(Cancelled):
-        renderer(Look(path=True, stats=True), Kept()).file(found_in(b"x\n" * 9, list(range(9))))
+        Standard(OutputStyle(path=True, stats=True), Kept()).file(
+            found_in(b"x\n" * 9, list(range(9)))
+        )
 
 
-looks = st.fixed_dictionaries(
-    {
-        "path": st.booleans(),
-        "heading": st.booleans(),
-        "line_number": st.booleans(),
-        "byte_offset": st.booleans(),
-        "context": st.booleans(),
-        "context_separator": st.sampled_from([b"--", b"", None, b"%d"]),
-        "match_separator": st.sampled_from([b":", b"", b"%"]),
-        "path_terminator": st.sampled_from([b"", b"\0"]),
-    }
-)
+def test_rows_that_are_not_adjacent_are_separated_and_context_is_marked() -> None:
+    look = OutputStyle(path=True, line_number=True, context=True)
+    found = found_in(b"x\nb\nc\nx\n", [0, 1, 3])
+
+    assert rendered(look, found) == b"a%b:1:x\na%b-2-b\n--\na%b:4:x\n"
 
 
-@given(
-    looks,
-    st.lists(st.sampled_from(["", "x", "abc", "axxb x", "100%d"]), min_size=1, max_size=12),
-    st.data(),
-)
-def test_taking_rows_apart_writes_what_formatting_in_bulk_writes(
-    fields: dict[str, object], lines: list[str], data: st.DataObject
-) -> None:
-    """Statistics need every match located; they change nothing else about the output."""
-    ended = data.draw(st.booleans()) or not lines[-1]
-    text = "\n".join(lines).encode() + (b"\n" if ended else b"")
-    chosen = data.draw(st.lists(st.integers(0, len(lines) - 1), min_size=1, unique=True))
-    found = found_in(text, sorted(chosen))
+def test_many_files_at_once_are_written_as_one_by_one() -> None:
+    rows = [(0, 1, 0, 0, 2, False), (0, 3, 4, 4, 8, False), (1, 9, 70, 8, 9, False)]
+    batch = Batch([b"a", b"b"], np.array([2, 1]), np.array(rows, ROW), b"x\nb\nx y\nx")
+    out = Kept()
+    renderer = Standard(OutputStyle(path=True, line_number=True), out)
 
-    bulk = rendered(Look(**fields), found)  # type: ignore[arg-type]
-    apart = rendered(Look(**fields, stats=True), found)  # type: ignore[arg-type]
-    coloured = rendered(Look(**fields, palette=Palette([])), found)  # type: ignore[arg-type]
+    assert renderer.is_plain
+    renderer.batch(batch, lambda path: b"./" + path)
 
-    assert apart == bulk
-    assert ESCAPE.sub(b"", coloured) == bulk
-
-
-@pytest.mark.parametrize(
-    ("spec", "escape"),
-    [
-        ("match:none", b"\x1b[0m"),
-        ("match:fg:blue", b"\x1b[0m\x1b[1m\x1b[34m"),
-        ("match:bg:7", b"\x1b[0m\x1b[1m\x1b[31m\x1b[48;5;7m"),
-        ("match:style:nobold", b"\x1b[0m\x1b[31m"),
-        ("match:style:intense", b"\x1b[0m\x1b[1m\x1b[38;5;9m"),
-        ("match:fg:0x10,0,255", b"\x1b[0m\x1b[1m\x1b[38;2;16;0;255m"),
-    ],
-)
-def test_colour_specifications_become_escape_sequences(spec: str, escape: bytes) -> None:
-    assert Palette([spec]).match_on == escape
+    assert out.all() == b"./a:1:x\n./a:3:x y\n./b:9:x\n"
+    assert renderer.counts.files_matched == 2
+    assert not Standard(OutputStyle(path=True, heading=True), out).is_plain

@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-from tests.engine import roads
+from tests.engine import answers
 from triseek.index.build import build
 from triseek.index.update import update
 
@@ -34,10 +34,10 @@ def main(name):
     target = Path(__file__).parent / name
     os.makedirs(f"{ROOT}/.git")
     try:
-        roads.write(ROOT, FILES)
+        answers.write(ROOT, FILES)
         time.sleep(2.5)  # so that only what changes later is dead in the first segment
         build(ROOT, target)
-        roads.write(ROOT, LATER)
+        answers.write(ROOT, LATER)
         time.sleep(2.5)
         update(ROOT, target)
     finally:

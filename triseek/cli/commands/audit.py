@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from triseek.cli import status
-from triseek.cli.daemon_asking import folder
 from triseek.errors import InvalidRequest, StateUnwritable
 from triseek.model.plain_text import json_text, visible
+from triseek.terminal import options, status
 
 if TYPE_CHECKING:
-    from triseek.service.auditing import Audit
+    from triseek.app.audit import Audit
 
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 7 * 86_400}
 _AGO = re.compile(r"(\d{1,9})([smhdw])")
@@ -43,7 +42,7 @@ def audit(
             "2026-11-22T09:30.",
         ),
     ] = "",
-    json: Annotated[bool, typer.Option("--json", help="Write a JSON document.")] = False,
+    json: options.Json = False,
     html: Annotated[
         str,
         typer.Option(
@@ -66,35 +65,35 @@ def audit(
             "PATH, --session and --snapshot exclude each other, and so do --json and --html",
             next_step="Give one of them.",
         )
-    found = _of(path, session, snapshot, _moment(since, time.time())).document()
+    report = _of(path, session, snapshot, _moment(since, time.time())).report()
     if html:
         from triseek.cli.render import audit_html
 
-        _put(html, audit_html.page(found).encode("utf-8", "replace"))
+        _put(html, audit_html.page(report).encode("utf-8", "replace"))
     elif json:
-        _out(json_text(jsons.dumps(found, indent=2)) + "\n")
+        _out(json_text(jsons.dumps(report.document(), indent=2)) + "\n")
     else:
         from triseek.cli.render import audit_text
 
-        _out(audit_text.text(found))
-    return status.FOUND if found["totals"]["entries"] else status.NOTHING
+        _out(audit_text.text(report))
+    return status.FOUND if report.totals.entries else status.NOTHING
 
 
 def _of(path: str, session: str, snapshot: str, since: int) -> Audit:
-    from triseek.service import auditing
+    from triseek.app import audit
 
     if session:
-        return auditing.of_session(session, since)
+        return audit.of_session(session, since)
     if snapshot:
-        return auditing.of_snapshot(snapshot, since)
-    return auditing.of_root(folder(path or os.curdir), since)
+        return audit.of_snapshot(snapshot, since)
+    return audit.of_root(options.existing_folder(path or os.curdir), since)
 
 
 def _moment(text: str, now_s: float) -> int:
-    """What people write for a moment that has passed, as Unix seconds; 0 for nothing.
+    """Parse a past moment as people write it; return Unix seconds, 0 for an empty text.
 
     Raises:
-        InvalidRequest: It is none.
+        InvalidRequest: The text is not a moment.
     """
     ago = _AGO.fullmatch(text)
     if ago is not None:
@@ -103,13 +102,13 @@ def _moment(text: str, now_s: float) -> int:
         return max(1, int(dt.datetime.fromisoformat(text).timestamp())) if text else 0
     except (ValueError, OverflowError, OSError):
         raise InvalidRequest(
-            f"--since: {text[:40]!r} is no moment",
+            f"--since: {text[:40]!r} is not a time",
             next_step="Write 30m, 12h, 7d or 2w, or a date as 2026-11-22 or 2026-11-22T09:30.",
         ) from None
 
 
 def _put(name: str, page: bytes) -> None:
-    """Write a page to a file, whole or not at all."""
+    """Write a page to a file atomically; "-" is standard output."""
     from triseek.store import atomic
 
     if name == "-":

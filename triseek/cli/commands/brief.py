@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from triseek.cli import arrows, report_text, status
 from triseek.errors import BackendFailure, InvalidRequest
+from triseek.sessions.commands import handoff_progress
+from triseek.terminal import options, report_text, status
 
 if TYPE_CHECKING:
-    from triseek.cli.model_endpoint import Endpoint
     from triseek.sessions.snapshot_files import Snapshot
 
 
 class Mode(StrEnum):
-    """Who writes it."""
+    """Who writes the briefing."""
 
     NO_INFERENCE = "no-inference"
     LOCAL_MODEL = "local-model"
@@ -47,7 +47,7 @@ def brief(
             help="Whether a model gets the text of pinned snippets; else as the settings say.",
         ),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Write a JSON document.")] = False,
+    json: options.Json = False,
 ) -> int:
     """Write briefing.md of a snapshot: goal, facts, what was ruled out, and what is next.
 
@@ -60,18 +60,18 @@ def brief(
     from triseek.sessions.snapshot import Snapshots
 
     snapshots = Snapshots(paths.snapshots())
-    held = snapshots.get(snapshot)
+    content = snapshots.get(snapshot)
     text, why = None, None
     if mode is not Mode.NO_INFERENCE:
         try:
-            text = _by_model(held, mode, send_snippets)
+            text = _by_model(content, mode, send_snippets)
         except BackendFailure as error:
             why = error.message
             _say(f"{mode.value}: {why}; the briefing is made from the log alone")
     path = snapshots.write_briefing(snapshot, text)
     written = path.read_text(encoding="utf-8")
     if json:
-        told = {
+        reply = {
             "schema_version": 1,
             "snapshot_id": snapshot,
             "path": str(path),
@@ -81,69 +81,55 @@ def brief(
             "bytes": len(written.encode()),
             "briefing": written,
         }
-        print(report_text.as_json(told))
+        print(report_text.as_json(reply))
         return status.FOUND
-    arrows.arrow("briefing.md written")
+    handoff_progress.arrow("briefing.md written")
     sys.stdout.buffer.write(report_text.readable(written if print_it else f"{path}\n").encode())
     return status.FOUND
 
 
-def _by_model(held: Snapshot, mode: Mode, send_snippets: bool | None) -> str:
-    """What a model makes of the log; asked a second time if the first is no briefing.
+def _by_model(content: Snapshot, mode: Mode, send_snippets: bool | None) -> str:
+    """Return a briefing by a model; ask a second time if the first answer is no briefing.
 
     Raises:
-        BackendFailure: None is configured, it fails, or neither answer is a briefing.
-        InvalidRequest: The settings make no sense.
+        BackendFailure: No model is configured, it fails, or neither answer is a briefing.
+        InvalidRequest: The settings are invalid.
     """
     from triseek import config
     from triseek.cli import model_endpoint
+    from triseek.sessions import brief as briefs
     from triseek.sessions import brief_prompt
 
     settings = config.read()
-    if mode is Mode.LOCAL_MODEL:
-        endpoint = model_endpoint.local(settings)
-    else:
-        endpoint = model_endpoint.cloud(settings, os.environ)
+    is_local = mode is Mode.LOCAL_MODEL
+    endpoint = model_endpoint.local(settings) if is_local else model_endpoint.cloud(settings)
     _warn_of_readers()
     snippets = settings.brief_send_snippets if send_snippets is None else send_snippets
-    asked = brief_prompt.messages(held, snippets=snippets)
-    answer = _asked(endpoint, asked, _contents(held, snippets=snippets))
-    try:
-        return _checked(answer, held)
-    except InvalidRequest as error:
-        wrong = error.message
-    asked = brief_prompt.again(asked, answer, wrong)
-    answer = _asked(endpoint, asked, f"the same, and that its answer is none: {wrong}")
-    try:
-        return _checked(answer, held)
-    except InvalidRequest as error:
-        raise BackendFailure(f"twice no briefing ({error.message})") from error
+    messages = brief_prompt.messages(content, snippets=snippets)
+    what, problem = _contents(content, snippets=snippets), ""
+    for _ in range(2):
+        body = model_endpoint.request(endpoint, messages)
+        _say(f"sending {len(body):,} bytes to {endpoint.place}, model {endpoint.model} ({what})")
+        answer = model_endpoint.ask(endpoint, body)
+        try:
+            text = briefs.tidied(answer, content)
+            briefs.validate(text, (entry.entry_id for entry in content.entries))
+        except InvalidRequest as error:
+            problem = error.message
+        else:
+            return text
+        messages = brief_prompt.again(messages, answer, problem)
+        what = f"the same, and why its answer is no briefing: {problem}"
+    raise BackendFailure(f"neither answer is a briefing ({problem})")
 
 
-def _asked(endpoint: Endpoint, messages: list[dict[str, str]], what: str) -> str:
-    """What the model answers; what is sent where has been said by then."""
-    from triseek.cli import model_endpoint
-
-    body = model_endpoint.request(endpoint, messages)
-    _say(f"sending {len(body):,} bytes to {endpoint.place}, model {endpoint.model} ({what})")
-    return model_endpoint.ask(endpoint, body)
-
-
-def _checked(answer: str, held: Snapshot) -> str:
-    from triseek.sessions import brief as briefs
-
-    text = briefs.tidied(answer, held)
-    briefs.validate(text, (entry.entry_id for entry in held.entries))
-    return text
-
-
-def _contents(held: Snapshot, *, snippets: bool) -> str:
-    bodies = "pinned snippets" if snippets and held.pins else "no contents of files"
-    return f"goal, prompts, paths, searches of {held.manifest.snapshot_id}; {bodies}"
+def _contents(content: Snapshot, *, snippets: bool) -> str:
+    bodies = "pinned snippets" if snippets and content.pins else "no contents of files"
+    return f"goal, prompts, paths, searches of {content.manifest.snapshot_id}; {bodies}"
 
 
 def _warn_of_readers() -> None:
-    """Say so if others may read the settings, and a key is in them."""
+    """Warn if the settings hold a key and other users may read them."""
     from triseek import paths
 
     name = paths.config_file()
@@ -154,7 +140,7 @@ def _warn_of_readers() -> None:
     except (OSError, ValueError):
         return
     if holds_key and mode & (stat.S_IRGRP | stat.S_IROTH):
-        _say(f"others may read {name}, in which there is a key: `chmod 600` it")
+        _say(f"other users may read {name}, which holds a key: `chmod 600` it")
 
 
 def _say(message: str) -> None:

@@ -1,4 +1,4 @@
-"""`triseek doctor`: looks at everything that has to work, and says how to mend what does not."""
+"""`triseek doctor`: check everything that has to work, and say how to mend what does not."""
 
 from __future__ import annotations
 
@@ -11,28 +11,25 @@ from typing import TYPE_CHECKING, Annotated, Self
 
 import typer
 
-from triseek.cli import report_text, status
-from triseek.cli.commands.index import Json  # noqa: TC001 - Typer reads it
 from triseek.errors import InvalidRequest, RepoNotDetected
 from triseek.model.plain_text import visible_line
+from triseek.terminal import options, report_text, status
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from triseek.harness.base import Client, Here
-    from triseek.harness.checks.clients import Agent
-    from triseek.harness.checks.finding import Finding
-    from triseek.harness.checks.host import Host
-    from triseek.harness.doctor import Check
-    from triseek.harness.ledger import Ledger
-    from triseek.service.service import Service
+    from triseek.agents.base import Agent, InstallPlace
+    from triseek.agents.doctor.checks import Check, Finding
+    from triseek.agents.doctor.host import DoctorHost
+    from triseek.agents.install.ledger import Ledger
+    from triseek.engine.service import Service
 
 ASKING_S = 10.0
 """Seconds that all clients together have to answer."""
 
 
 def doctor(
-    json: Json = False,
+    json: options.Json = False,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 1 if anything failed or warned.")
     ] = False,
@@ -53,56 +50,56 @@ def doctor(
 
     Examples: triseek doctor · triseek doctor --strict --no-clients
     """
-    from triseek.harness.doctor import tally
-    from triseek.service.service import Service
+    from triseek.agents.doctor.checks import tally
+    from triseek.engine.service import Service
 
-    found: list[Finding] = []
+    findings: list[Finding] = []
     cwd = _folder()
     if not json:
         print("triseek doctor\n----", flush=True)
     with Service() as service:
         for finding in _examined(service, cwd, wait, ask_clients=not no_clients):
-            found.append(finding)
+            findings.append(finding)
             if not json:
                 print(_line(finding), flush=True)
-    counts = tally(found)
+    counts = tally(findings)
     if json:
-        print(report_text.as_json(_document(found, counts)))
+        print(report_text.as_json(_document(findings, counts)))
     else:
-        told = ", ".join(f"{count} {level}" for level, count in counts.items())
-        print(f"doctor checks complete: {told}")
+        summary = ", ".join(f"{count} {level}" for level, count in counts.items())
+        print(f"doctor checks complete: {summary}")
     return status.NOTHING if strict and counts["fail"] + counts["warn"] else status.FOUND
 
 
 def _examined(service: Service, cwd: str, wait_s: float, *, ask_clients: bool) -> Iterator[Finding]:
-    """Everything there is to look at: this machine first, then the clients, all at once."""
+    """Run all checks: those of this machine first, then those of the clients, all at once."""
     from dataclasses import replace
 
-    from triseek.harness.checks import server
-    from triseek.harness.checks.host import Host
-    from triseek.harness.doctor import Check, examine, examine_together
+    from triseek.agents.doctor import serving
+    from triseek.agents.doctor.checks import Check, examine, examine_together
+    from triseek.agents.doctor.host import DoctorHost
     from triseek.ipc import client
 
-    host = Host(cwd=cwd, program=own_program())
+    host = DoctorHost(cwd=cwd, program=own_program())
     yield from examine(_machine(host))
-    # Asked once: the rest takes longer than a daemon that does not answer is left alone.
+    # Checked once: the rest takes longer than the time for which a stuck daemon is not asked again.
     host = replace(host, is_daemon_stuck=client.is_stuck())
     yield from examine(_beside_daemon(host, service))
     if ask_clients:
-        yield from examine([Check("MCP server", partial(server.server, host))])
+        yield from examine([Check("MCP server", partial(serving.server, host))])
     until = time.monotonic() + wait_s
-    asking = Host(cwd=host.cwd, program=host.program, until=until)
+    asking = DoctorHost(cwd=host.cwd, program=host.program, until=until)
     with _Waiting() as waiting:
-        # What is run has until then; its last words take a moment to be read.
+        # The programs have until then; reading their last output takes a moment more.
         yield from examine_together(
             list(_clients(asking, ask=ask_clients)), until + 2.0, waiting.tell
         )
 
 
-def _machine(host: Host) -> Iterator[Check]:
+def _machine(host: DoctorHost) -> Iterator[Check]:
     """The checks of this machine up to its daemon, in the order in which they are to be mended."""
-    from triseek.harness.checks import daemon, program, state
-    from triseek.harness.doctor import Check
+    from triseek.agents.doctor import daemon, program, state
+    from triseek.agents.doctor.checks import Check
 
     yield Check("triseek", partial(program.program, host))
     yield Check("python", partial(program.python, host))
@@ -114,48 +111,46 @@ def _machine(host: Host) -> Iterator[Check]:
     yield Check("daemon", partial(daemon.daemon, host))
 
 
-def _beside_daemon(host: Host, service: Service) -> Iterator[Check]:
+def _beside_daemon(host: DoctorHost, service: Service) -> Iterator[Check]:
     """The checks that may ask the daemon themselves."""
-    from triseek.harness.checks import hook, proof, repository, watching
-    from triseek.harness.doctor import Check
+    from triseek.agents.doctor import repository, serving, watching
+    from triseek.agents.doctor.checks import Check
 
-    yield Check("hook", partial(hook.hook, host))
-    yield Check("memo", partial(proof.memo, host))
+    yield Check("hook", partial(serving.hook, host))
+    yield Check("memo", partial(serving.memo, host))
     yield Check("index", lambda: repository.repository(host, service.engine(host.cwd)))
     yield Check("watch limits", lambda: watching.limits(host, service.engine(host.cwd)))
 
 
-def _clients(host: Host, *, ask: bool) -> Iterator[Check]:
-    from triseek.harness import ledger, registry
-    from triseek.harness.base import Here
-    from triseek.harness.checks import clients
-    from triseek.harness.doctor import Check
+def _clients(host: DoctorHost, *, ask: bool) -> Iterator[Check]:
+    from triseek.agents import registry
+    from triseek.agents.base import InstallPlace
+    from triseek.agents.doctor.checks import Check
+    from triseek.agents.install import ledger
 
-    here = Here(host.program, os.path.expanduser("~"), host.cwd, host.environ)
-    known = ledger.load()
-    for agent in clients.AGENTS:
-        client = registry.client(agent.name)
-        yield Check(agent.title, partial(_client, host, agent, client, here, known, ask=ask))
+    here = InstallPlace(host.program, os.path.expanduser("~"), host.cwd, host.environ)
+    installs = ledger.load()
+    for agent in registry.AGENTS:
+        yield Check(agent.title, partial(_client, host, agent, here, installs, ask=ask))
 
 
 def _client(
-    host: Host, agent: Agent, client: Client | None, here: Here, known: Ledger, *, ask: bool
+    host: DoctorHost, agent: Agent, here: InstallPlace, installs: Ledger, *, ask: bool
 ) -> Iterator[Finding]:
-    """One client: its program, our settings in it, what it says of us."""
-    from triseek.harness.checks import clients, codex_trust, installed
+    """Check one client: its program, our settings in it, what it reports about triseek."""
+    from triseek.agents.doctor import clients, codex_trust, installed
 
-    found = list(installed.scopes(client, here, known)) if client else []
-    yield from clients.program(host, agent, client.detect(here) if client else "")
-    if client:
-        yield from installed.settings(client, here, found)
+    scopes = list(installed.scopes(agent, here, installs))
+    yield from clients.program(host, agent, agent.detect(here))
+    yield from installed.settings(agent, here, scopes)
     if ask:
-        yield from clients.registration(host, agent, wanted=bool(found))
-    if ask and found and agent.name == "codex":
+        yield from clients.registration(host, agent, wanted=bool(scopes))
+    if ask and scopes and agent.name == "codex":
         yield from codex_trust.trust(host)
 
 
 def own_program() -> str:
-    """The triseek that `install` would name; "" if there is none."""
+    """Return the path of triseek that `install` would name; "" if there is none."""
     from triseek.cli.commands import install
 
     try:
@@ -165,10 +160,10 @@ def own_program() -> str:
 
 
 def _folder() -> str:
-    """Where we are.
+    """Return the working folder.
 
     Raises:
-        RepoNotDetected: nowhere any more.
+        RepoNotDetected: It does not exist any more.
     """
     try:
         return os.getcwd()
@@ -177,30 +172,25 @@ def _folder() -> str:
 
 
 def _line(finding: Finding) -> str:
-    line = f"{f'[{finding.level}]':6} {_plain(finding.what)} — {_plain(finding.detail)}"
-    return f"{line}\n       → {_plain(finding.mend)}" if finding.mend else line
+    line = f"{f'[{finding.level}]':6} {visible_line(finding.what)} — {visible_line(finding.detail)}"
+    return f"{line}\n       → {visible_line(finding.mend)}" if finding.mend else line
 
 
-def _plain(text: str) -> str:
-    """One line: paths, and what programs say, may hold anything."""
-    return visible_line(text)
-
-
-def _document(found: Sequence[Finding], counts: dict[str, int]) -> dict[str, object]:
+def _document(findings: Sequence[Finding], counts: dict[str, int]) -> dict[str, object]:
     from dataclasses import asdict
 
-    return {"checks": [asdict(finding) for finding in found], "summary": counts}
+    return {"checks": [asdict(finding) for finding in findings], "summary": counts}
 
 
 class _Waiting:
-    """A line on a terminal's standard error that says who is waited for, and goes away."""
+    """A temporary line on standard error, on a terminal only, that names who is waited for."""
 
     def __enter__(self) -> Self:
         self._shown = sys.stderr.isatty()
         return self
 
     def tell(self, titles: Sequence[str]) -> None:
-        """Say whom we wait for."""
+        """Show the names of those that are waited for."""
         if self._shown:
             width = shutil.get_terminal_size().columns - 1
             print(f"\r\x1b[K{'asking ' + ', '.join(titles) + ' …':.{width}}", end="",

@@ -7,80 +7,62 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from triseek.cli import status
+from triseek.cli.command_context import Output
+from triseek.cli.find_words import FindWords
 from triseek.cli.operands import Naming, Places, as_typed, session
-from triseek.cli.render.output import Output
-from triseek.engine.find_files import GLOB_SIGNS, folded
+from triseek.engine.ranking.find_files import GLOB_SIGNS, folded
 from triseek.errors import InvalidQuery, InvalidRequest, RepoNotDetected
 from triseek.model.plain_text import json_text
 from triseek.model.search import ScopeSpec
-from triseek.service.envelopes import shown
+from triseek.search.envelopes import shown
+from triseek.terminal import status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from triseek.cli.args import LowArgs
-    from triseek.cli.find_words import FindWords
-    from triseek.cli.world import World
-    from triseek.service.service import Service
+    from triseek.cli.command_context import CommandContext
+    from triseek.cli.low_args import LowArgs
+    from triseek.cli.operands import OperandPlace
+    from triseek.engine.service import Service
 
 
 def find_files(
-    query: str,
-    path: str = "",
-    *,
-    limit: int | None = None,
-    as_json: bool = False,
-    terminator: bytes = b"\n",
-    scope: ScopeSpec | None = None,
-    by_path: bool = False,
-    world: World,
+    words: FindWords,
+    context: CommandContext,
     service: Service | None = None,
+    scope: ScopeSpec | None = None,
 ) -> int:
     """Print the files whose path has every word of the query in it, or matches its glob.
 
-    Files that are used most come first, the others in path order; with `by_path` all of them.
+    Files that are used most come first, the others in path order; with `by_path` all files do.
     Without a service one is opened for this command alone.
 
     Raises:
-        InvalidQuery: the query is empty.
-        RepoNotDetected: `path` is no folder.
+        InvalidQuery: The query is empty.
+        RepoNotDetected: The path is not a folder.
     """
-    if not query.strip():
+    if not words.query.strip():
         raise InvalidQuery("the query is empty", next_step="Give a part of the file's path.")
-    if path and not os.path.isdir(world.at(path)):
-        raise RepoNotDetected(f"{path}: no such folder")
-    out = Output(world.out)
+    if words.path and not os.path.isdir(context.at(words.path)):
+        raise RepoNotDetected(f"{words.path}: no such folder")
+    out = Output(context.out)
     with session(service) as open_service:
-        places = Places(open_service, world)
-        root = os.fsencode(places.tree(path).engine.root)
-        wanted = scope or ScopeSpec(allowlist=True)
-        found = list(_found(places, query, path, wanted, by_path=by_path, world=world))
-    kept = found if limit is None else found[:limit]
-    if as_json:
-        out.write(_document(root, kept, total=len(found)))
+        place = Places(open_service, context).tree(words.path)
+        scope = as_typed(scope or ScopeSpec(allowlist=True), place, words.path, context)
+        matches = list(_matches(words, place, scope))
+    limited = matches if words.limit is None else matches[: words.limit]
+    if words.as_json:
+        root = os.fsencode(place.engine.root)
+        out.write(_document(root, limited, total=len(matches)))
     else:
-        out.write(b"".join(each + terminator for each in kept))
+        terminator = b"\0" if words.null else b"\n"
+        out.write(b"".join(match + terminator for match in limited))
     out.flush()
-    return status.FOUND if found else status.NOTHING
+    return status.FOUND if matches else status.NOTHING
 
 
-def find_from_words(plain: FindWords, world: World, service: Service | None = None) -> int:
-    """`triseek find-files …`, as `find_files`."""
-    return find_files(
-        plain.query,
-        plain.path,
-        limit=plain.limit,
-        as_json=plain.as_json,
-        terminator=b"\0" if plain.null else b"\n",
-        by_path=plain.by_path,
-        world=world,
-        service=service,
-    )
-
-
-def find_from_search(low: LowArgs, world: World, service: Service | None = None) -> int:
-    """`triseek --kind path QUERY [PATH]`."""
+def find_from_search(low: LowArgs, context: CommandContext, service: Service | None = None) -> int:
+    """Run `triseek --kind path QUERY [PATH]`."""
     from triseek.cli.resolve import resolve
 
     if low.patterns or not low.positional:
@@ -88,40 +70,34 @@ def find_from_search(low: LowArgs, world: World, service: Service | None = None)
     query, *paths = low.positional
     if len(paths) > 1:
         raise InvalidRequest("--kind path: give one folder at most")
-    plan = resolve(low, world)
-    return find_files(
+    words = FindWords(
         query,
-        paths[0] if paths else "",
+        "".join(paths),
         limit=low.limit,
         as_json=low.mode in ("json", "envelope"),
-        terminator=b"\0" if low.null else b"\n",
-        scope=replace(plan.request.scope, allowlist=True),
-        world=world,
-        service=service,
+        null=low.null,
     )
+    scope = replace(resolve(low, context).request.scope, allowlist=True)
+    return find_files(words, context, service, scope)
 
 
-def _found(
-    places: Places, query: str, path: str, scope: ScopeSpec, *, by_path: bool, world: World
-) -> Iterator[bytes]:
-    accepts = _accepts(query)
+def _matches(words: FindWords, place: OperandPlace, scope: ScopeSpec) -> Iterator[bytes]:
+    """Return the paths to show, and remember what was asked for."""
+    accepts = _accepts(words.query)
     if accepts is None:
-        scope = replace(scope, globs=(*scope.globs, query))
-    place = places.tree(path)
-    naming = Naming(place.inside, path)
-    scope = as_typed(scope, place, path, world)
-    inside = (os.fsdecode(place.inside),) if place.inside else ()
-    paths = list(place.engine.list_files(scope, inside))
+        scope = replace(scope, globs=(*scope.globs, words.query))
+    naming = Naming(place.inside, words.path)
+    paths = list(place.engine.list_files(scope, place.paths))
     if accepts is not None:
         names = naming.all_shown(paths)
         paths = [path for path, name in zip(paths, names, strict=True) if accepts(name)]
-    ordered = paths if by_path else place.engine.most_used_first(paths)
-    place.engine.remember(query, "path", ordered)
+    ordered = paths if words.by_path else place.engine.most_used_first(paths)
+    place.engine.remember(words.query, "path", ordered)
     return map(naming.shown, ordered)
 
 
 def _accepts(query: str) -> Callable[[bytes], bool] | None:
-    """A test for paths; `None` for a query that is a glob. Smart case, as -S."""
+    """Return a test for paths; None if the query is a glob. Uses smart case, as -S."""
     if GLOB_SIGNS & set(query):
         return None
     exact = any(char.isupper() for char in query)

@@ -1,7 +1,7 @@
-"""`triseek hook EVENT`: an agent tells what it does, and may be told that it need not.
+"""`triseek hook EVENT`: handle an agent's report of what it does, and maybe refuse a read.
 
-Runs in the daemon, for a process that has only passed on its standard input (`cli.fast`). Always 0,
-and silent unless there is something to tell the agent: nobody is to be disturbed by a helper.
+Runs in the daemon, for a process that only passes on its standard input (`cli.fast`). The status is
+always 0, and there is no output unless the agent is to be told something: no hook may disturb it.
 """
 
 from __future__ import annotations
@@ -9,21 +9,19 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, NamedTuple
 
-from triseek.cli import status
+from triseek.terminal import status
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from triseek.cli.world import World
-    from triseek.service.observing import Observer
+    from triseek.app.hook_handler import HookHandler
+    from triseek.cli.command_context import CommandContext
 
 logger = logging.getLogger(__name__)
 
-_ALSO = {"claude": "claude-code", "gemini-cli": "gemini", "open-code": "opencode"}
-
 
 class Words(NamedTuple):
-    """What was typed after `triseek hook`, or after `triseek memo-observe`, its older name."""
+    """Arguments of `triseek hook`, or of `triseek memo-observe`, its older name."""
 
     event: str = ""
     harness: str = ""
@@ -31,42 +29,49 @@ class Words(NamedTuple):
 
 
 def read(words: Sequence[str]) -> Words:
-    """The words' meaning; what is not understood is passed over."""
-    found: dict[str, str] = {}
+    """Parse the arguments; ignore what is not understood."""
+    options: dict[str, str] = {}
     following = iter(words[1:])
     for word in following:
         name, is_joined, value = word.removeprefix("--").partition("=")
         if not word.startswith("--"):
-            found.setdefault("event", word)
+            options.setdefault("event", word)
         elif name in Words._fields:
-            found[name] = value if is_joined else next(following, "")
-    return Words(**found)
+            options[name] = value if is_joined else next(following, "")
+    return Words(**options)
 
 
 def _plain(harness: str) -> str:
-    """A harness as `triseek install` names it."""
-    name = harness.strip().lower().replace("_", "-")
-    return _ALSO.get(name, name)
+    """Return the name of a harness as `triseek install` spells it."""
+    from triseek.agents import registry
+    from triseek.errors import InvalidRequest
 
-
-def hook(words: Sequence[str], world: World, observer: Observer, session: str = "") -> int:
-    """Take in one payload from standard input.
-
-    session: Whose it is where the payload does not say.
-    """
-    asked = read(words)
     try:
-        told = observer.hook(
-            world.read_stdin(),
-            asked.event,
-            _plain(asked.harness),
-            world.cwd,
-            repo=world.folder(asked.repo) if asked.repo else "",
+        return registry.receiver(harness).name
+    except InvalidRequest:
+        return harness.strip().lower().replace("_", "-")
+
+
+def hook(
+    words: Sequence[str], context: CommandContext, hook_handler: HookHandler, session: str = ""
+) -> int:
+    """Handle one payload from standard input.
+
+    session: The session of the payload, if the payload does not name one.
+    """
+    arguments = read(words)
+    try:
+        reply = hook_handler.hook(
+            context.read_stdin(),
+            arguments.event,
+            _plain(arguments.harness),
+            context.cwd,
+            repo=context.folder(arguments.repo) if arguments.repo else "",
             session=session,
         )
     except Exception:
-        logger.exception("hook failed", extra={"verb": asked.event[:40]})
+        logger.exception("hook failed", extra={"verb": arguments.event[:40]})
         return status.FOUND
-    if told:
-        world.out(told.encode() + b"\n")
+    if reply:
+        context.out(reply.encode() + b"\n")
     return status.FOUND

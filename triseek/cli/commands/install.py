@@ -5,20 +5,22 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from triseek.cli import report_text, status
+from triseek.agents.registry import AGENTS
 from triseek.errors import ClientNotInstalled, InvalidRequest
+from triseek.terminal import options, report_text, status
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from triseek.harness.base import Client, Here, Scope
-    from triseek.harness.writing import Change
+    from triseek.agents.base import Agent, InstallPlace, Scope
+    from triseek.agents.install.writing import FileChange
 
-CLIENTS = "claude-code, codex, opencode, pi, cursor, cline, gemini, vscode or zed."
+_NAMES = [agent.name for agent in AGENTS]
+CLIENTS = f"{', '.join(_NAMES[:-1])} or {_NAMES[-1]}."
 Name = Annotated[str, typer.Argument(metavar="CLIENT", help=CLIENTS)]
 Where = Annotated[
     str,
@@ -29,11 +31,12 @@ Where = Annotated[
         "local: this folder, for you.",
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Write a JSON document.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would change, write nothing.")]
 
 
-def install(name: Name, scope: Where = "", dry_run: DryRun = False, json: Json = False) -> int:
+def install(
+    name: Name, scope: Where = "", dry_run: DryRun = False, json: options.Json = False
+) -> int:
     """Put triseek into an agent's configuration: its server, its hooks, its slash command.
 
     All files are edited, or none; what is not triseek's keeps its bytes. Doing it again changes
@@ -42,7 +45,7 @@ def install(name: Name, scope: Where = "", dry_run: DryRun = False, json: Json =
     Examples: triseek install claude-code · triseek install codex --dry-run ·
     triseek install claude-code --scope project
     """
-    from triseek.harness import apply
+    from triseek.agents.install import apply
 
     client, here = _client(name), _here()
     chosen = _scope(client, scope)
@@ -50,19 +53,21 @@ def install(name: Name, scope: Where = "", dry_run: DryRun = False, json: Json =
         raise ClientNotInstalled(f"{client.title} is not installed here")
     owner = apply.owner_of(client.name, chosen, here.cwd)
     changes = apply.install(client.plan(chosen, here), owner, dry_run=dry_run)
-    advice = client.advice(chosen, here) if changes else []
+    advice = client.advice(chosen) if changes else []
     _tell("install", client, chosen, changes, advice, dry_run=dry_run, as_json=json)
     return status.FOUND
 
 
-def uninstall(name: Name, scope: Where = "", dry_run: DryRun = False, json: Json = False) -> int:
+def uninstall(
+    name: Name, scope: Where = "", dry_run: DryRun = False, json: options.Json = False
+) -> int:
     """Take triseek out of an agent's configuration: exactly what install put there.
 
     A file that nobody has touched since becomes what it was, byte for byte.
 
     Example: triseek uninstall claude-code
     """
-    from triseek.harness import apply
+    from triseek.agents.install import apply
 
     client, here = _client(name), _here()
     chosen = _scope(client, scope)
@@ -74,44 +79,44 @@ def uninstall(name: Name, scope: Where = "", dry_run: DryRun = False, json: Json
 
 
 def program() -> str:
-    """What starts this triseek, absolute: the console script that runs, or that of this Python.
+    """Return the absolute path of the console script: the one that runs, or this Python's.
 
     Raises:
-        InvalidRequest: there is none.
+        InvalidRequest: There is no such script.
     """
     started = sys.argv[0]
     names = ("triseek", "triseek.exe")
     if os.path.basename(started) in names:
-        found = shutil.which(started)
-        if found:
-            return os.path.abspath(found)
+        script = shutil.which(started)
+        if script:
+            return os.path.abspath(script)
     beside = (os.path.join(os.path.dirname(sys.executable), name) for name in names)
-    found = next((path for path in beside if os.access(path, os.X_OK)), shutil.which("triseek"))
-    if found is None:
+    script = next((path for path in beside if os.access(path, os.X_OK)), shutil.which("triseek"))
+    if script is None:
         raise InvalidRequest(
             "there is no triseek program to name in the configuration",
             next_step="Install the package, so that `triseek` is on PATH.",
         )
-    return os.path.abspath(found)
+    return os.path.abspath(script)
 
 
-def _here() -> Here:
-    from triseek.harness.base import Here
+def _here() -> InstallPlace:
+    from triseek.agents.base import InstallPlace
 
-    return Here(program(), os.path.expanduser("~"), os.getcwd(), dict(os.environ))
+    return InstallPlace(program(), os.path.expanduser("~"), os.getcwd(), dict(os.environ))
 
 
-def _client(name: str) -> Client:
-    from triseek.harness import registry
+def _client(name: str) -> Agent:
+    from triseek.agents import registry
 
-    client = registry.client(name)
+    client = registry.by_name(name)
     if client is None:
-        known = ", ".join(one.name for one in registry.CLIENTS)
-        raise InvalidRequest(f"unknown client {name!r}", next_step=f"Give one of {known}.")
+        names = ", ".join(agent.name for agent in AGENTS)
+        raise InvalidRequest(f"unknown client {name!r}", next_step=f"Give one of {names}.")
     return client
 
 
-def _scope(client: Client, scope: str) -> Scope:
+def _scope(client: Agent, scope: str) -> Scope:
     chosen = scope or client.scopes[0]
     if chosen not in client.scopes:
         raise InvalidRequest(
@@ -121,27 +126,27 @@ def _scope(client: Client, scope: str) -> Scope:
     return chosen
 
 
-def _elsewhere(client: Client, scope: str, here: Here) -> list[str]:
-    """Where it is installed, for somebody who has named another scope."""
-    from triseek.harness import apply
+def _elsewhere(client: Agent, scope: str, here: InstallPlace) -> list[str]:
+    """Return advice that names the other scopes for which triseek is installed."""
+    from triseek.agents.install import apply
 
     others = [other for other in client.scopes if other != scope]
-    found = [other for other in others if not apply.lacking(client.plan(other, here))]
-    return [f"It is installed for another scope: pass --scope {other}." for other in found]
+    installed = [other for other in others if not apply.lacking(client.plan(other, here))]
+    return [f"It is installed for another scope: pass --scope {other}." for other in installed]
 
 
 def _tell(
     verb: str,
-    client: Client,
+    client: Agent,
     scope: str,
-    changes: Sequence[Change],
+    changes: Sequence[FileChange],
     advice: Sequence[str],
     *,
     dry_run: bool,
     as_json: bool,
 ) -> None:
     if as_json:
-        document: dict[str, Any] = {
+        document = {
             "action": verb,
             "client": client.name,
             "scope": scope,
@@ -164,18 +169,18 @@ def _tell(
         print(report_text.readable(f"- {sentence}"))
 
 
-def _as_document(change: Change, *, dry_run: bool) -> dict[str, str]:
-    told = {"path": report_text.readable(change.path), "change": _kind(change)}
-    return {**told, "diff": report_text.readable(_diff(change))} if dry_run else told
+def _as_document(change: FileChange, *, dry_run: bool) -> dict[str, str]:
+    document = {"path": report_text.readable(change.path), "change": _kind(change)}
+    return {**document, "diff": report_text.readable(_diff(change))} if dry_run else document
 
 
-def _kind(change: Change) -> str:
+def _kind(change: FileChange) -> str:
     if change.before is None:
         return "created"
     return "removed" if change.after is None else "changed"
 
 
-def _diff(change: Change) -> str:
+def _diff(change: FileChange) -> str:
     import difflib
 
     lines = difflib.unified_diff(

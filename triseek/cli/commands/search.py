@@ -1,4 +1,4 @@
-"""`triseek search`, the verb nobody has to type."""
+"""`triseek search`, the default verb."""
 
 from __future__ import annotations
 
@@ -12,57 +12,57 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from triseek.cli import status
+from triseek.cli.command_context import Output
 from triseek.cli.operands import Naming, Places, as_typed, runs, session
-from triseek.cli.render.found import BulkRenderer, Found, Rows
-from triseek.cli.render.output import Output
-from triseek.cli.report import Report
+from triseek.cli.render.file_matches import BulkRenderer, FileMatches, RowLists
+from triseek.cli.render.report import SearchReport, footer, statistics
 from triseek.cli.resolve import as_explicit
-from triseek.engine.backends.binary import HELD_MAX_BYTES
-from triseek.engine.backends.file import FileSearch
-from triseek.engine.backends.lines import limit_reached_at, spans_lines
+from triseek.engine.search.backends.binary import HELD_MAX_BYTES
+from triseek.engine.search.backends.file import FileSearch
+from triseek.engine.search.backends.lines import limit_reached_at, spans_lines
 from triseek.errors import InvalidQuery
-from triseek.files.ignore import faults_above
-from triseek.files.text import decode_all, is_binary
-from triseek.files.walk import path_order
+from triseek.files.tree.ignore import faults_above
+from triseek.files.tree.text import decode_all, is_binary
+from triseek.files.tree.walk import path_order
+from triseek.query.globs.scope import Scope
 from triseek.query.pattern import compile as compile_pattern
-from triseek.query.scope import Scope
 from triseek.query.stray import FIRST_READ
+from triseek.terminal import status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import BinaryIO
 
-    from triseek.cli.operands import Place
-    from triseek.cli.render.found import Renderer
+    from triseek.cli.command_context import CommandContext
+    from triseek.cli.operands import OperandPlace
+    from triseek.cli.render.file_matches import Renderer
     from triseek.cli.render.replace import Replacer
-    from triseek.cli.resolve import Operand, Plan
-    from triseek.cli.world import World
-    from triseek.engine.backends.base import Batch
+    from triseek.cli.resolve import CommandPlan, Operand
     from triseek.engine.engine import Engine
-    from triseek.engine.search import Search
+    from triseek.engine.search.backends.base import Batch
+    from triseek.engine.search.search import Search
+    from triseek.engine.service import Service
     from triseek.model.search import ScopeSpec, SearchRequest, Skipped
-    from triseek.service.service import Service
 
 MARK_BYTES = 3
-"""Of a byte order mark, the longest one."""
+"""Length of the longest byte order mark."""
 PIECE_BYTES = 1 << 20
-"""Of a file that may be large, so much is in memory at a time."""
+"""Bytes of a possibly large file that are in memory at a time."""
 FAULTS = ("unreadable", "loop", "not_found", "other")
 """Reasons for skipping a file that are worth a message and an exit status of 2."""
 
 
-def run(plan: Plan, world: World, service: Service | None = None) -> int:
-    """Search, show, and return the exit status.
+def run(plan: CommandPlan, context: CommandContext, service: Service | None = None) -> int:
+    """Search, write the results, and return the exit status.
 
     Without a service one is opened for this command alone.
     """
     started = time.perf_counter()
     counts_unlisted = plan.stats and plan.shows == "files_without_match"
     if counts_unlisted:
-        world = world._replace(read_stdin=cache(world.read_stdin))  # searched twice
+        context = context._replace(read_stdin=cache(context.read_stdin))  # searched twice
     with session(service) as open_service:
-        job = _Job(plan, Places(open_service, world), world)
+        job = _Job(plan, Places(open_service, context), context)
         try:
             if plan.shows == "list":
                 job.check_ignore_files()
@@ -84,27 +84,27 @@ def run(plan: Plan, world: World, service: Service | None = None) -> int:
 
 
 def _possible(request: SearchRequest) -> bool:
-    """Return whether any line can be a result: without a pattern only inverted ones are."""
+    """Return whether any line can be a result; without a pattern only with `invert`."""
     return bool(request.pattern.patterns or request.invert) and request.max_count != 0
 
 
 class _Job:
-    """One command: all operands in turn, shown by one renderer."""
+    """One command: searches all operands in turn, with one renderer."""
 
-    def __init__(self, plan: Plan, places: Places, world: World) -> None:
+    def __init__(self, plan: CommandPlan, places: Places, context: CommandContext) -> None:
         self.plan = plan
         self.places = places
-        self.world = world
-        self.out = Output(world.out, eager=plan.eager)
-        self.report = Report()
+        self.context = context
+        self.out = Output(context.out, eager=plan.eager)
+        self.report = SearchReport()
         self.renderer = _renderer(plan, self.out)
         self._stops_early = plan.quiet and not plan.stats
 
     def check_ignore_files(self) -> None:
-        """Say which files of --ignore-file cannot be read; the search goes on without them."""
+        """Report files of --ignore-file that cannot be read; the search goes on without them."""
         for path in self.plan.request.scope.ignore_files:
             try:
-                fault = errno.EISDIR if stat.S_ISDIR(self.world.stat(path).st_mode) else 0
+                fault = errno.EISDIR if stat.S_ISDIR(self.context.stat(path).st_mode) else 0
             except OSError as error:
                 fault = error.errno or errno.EIO
             if fault:
@@ -132,7 +132,7 @@ class _Job:
         """Find mistakes that requests for named files would hide, because those drop the scope.
 
         Raises:
-            InvalidQuery: as `engine.search.Search` does.
+            InvalidQuery: as `engine.search.search.Search` does.
         """
         request = self.plan.request
         Scope.compile(request.scope)
@@ -146,7 +146,7 @@ class _Job:
     def _search_tree(self, operand: Operand) -> None:
         place, scope = self._placed(operand)
         naming = Naming(place.inside, operand.typed)
-        request = replace(self.plan.request, scope=scope, paths=_paths(place))
+        request = replace(self.plan.request, scope=scope, paths=place.paths)
         if self.plan.include_zero and self.plan.shows in ("count", "count_matches"):
             self._count_all(place, request, naming)
         else:
@@ -155,20 +155,21 @@ class _Job:
         if nothing and not operand.typed:
             self._check_scope(place, request)
 
-    def _show_matches(self, place: Place, request: SearchRequest, naming: Naming) -> None:
-        whole = in_bulk(self.renderer)
+    def _show_matches(self, place: OperandPlace, request: SearchRequest, naming: Naming) -> None:
+        renderer = self.renderer
+        bulk = renderer if isinstance(renderer, BulkRenderer) and renderer.is_plain else None
         for batch, search in self._batches(place.engine, request, naming.shown):
-            if whole is not None and not self._needs_files(batch, search):
+            if bulk is not None and not self._needs_files(batch, search):
                 self.report.matched = self.report.matched or self._any_counts(batch)
-                whole.batch(batch, naming.shown)
+                bulk.batch(batch, naming.shown)
                 continue
-            for found in self._files_of(batch, search, place.engine, naming.shown):
-                self._show(found)
+            for matches in self._files_of(batch, search, place.engine, naming.shown):
+                self._show(matches)
 
-    def _placed(self, operand: Operand) -> tuple[Place, ScopeSpec]:
-        """Where a folder operand is, and the scope as it counts there."""
+    def _placed(self, operand: Operand) -> tuple[OperandPlace, ScopeSpec]:
+        """Return the place of a folder operand and its scope; report invalid globs above it."""
         place = self.places.tree(operand.typed)
-        scope = as_typed(self.plan.request.scope, place, operand.typed, self.world)
+        scope = as_typed(self.plan.request.scope, place, operand.typed, self.context)
         folder = os.path.join(os.fsencode(place.engine.root), place.inside)
         for path, fault in faults_above(folder, scope):
             self._complain(os.fsdecode(path), fault)
@@ -176,7 +177,7 @@ class _Job:
 
     @staticmethod
     def _needs_files(batch: Batch, search: Search) -> bool:
-        """Whether rows are of several lines or of binary files, or not all of them matches."""
+        """Return whether rows may have several lines, or are of binary files or of context."""
         return (
             bool(batch.nuls)
             or spans_lines(search.pattern, search.request)
@@ -187,8 +188,8 @@ class _Job:
         without = self.plan.shows == "files_without_match"
         return bool(batch.counts.any()) or (without and bool(batch.paths))
 
-    def _check_scope(self, place: Place, request: SearchRequest) -> None:
-        """To ripgrep it is an error when its filters leave nothing of the working folder."""
+    def _check_scope(self, place: OperandPlace, request: SearchRequest) -> None:
+        """Report an error, as ripgrep does, if the filters leave nothing of the working folder."""
         if next(iter(place.engine.list_files(request.scope, request.paths)), None) is None:
             self.report.faulty = True
             self._say(
@@ -196,30 +197,30 @@ class _Job:
                 "triseek --files shows what is left, -uu filters less"
             )
 
-    def _count_all(self, place: Place, request: SearchRequest, naming: Naming) -> None:
-        """--include-zero: the counts of all files that were searched, zeros too."""
-        found = {file.path: file for file in self._found(place.engine, request, naming.shown)}
+    def _count_all(self, place: OperandPlace, request: SearchRequest, naming: Naming) -> None:
+        """Show the counts of all files that were searched, zeros too (--include-zero)."""
+        by_path = {file.path: file for file in self._found(place.engine, request, naming.shown)}
         search_file = FileSearch(place.engine.root, request, compile_pattern(request.pattern))
         text = request.scope.text or request.scope.binary
         for path in place.engine.list_files(request.scope, request.paths):
             shown = naming.shown(path)
-            if shown in found:
-                self._show(found[shown])
+            if shown in by_path:
+                self._show(by_path[shown])
             elif text or not _ends_at_nul(search_file, path):
                 self.renderer.file(_nothing_in(shown))
 
     def _search_files(self, operands: tuple[Operand, ...]) -> None:
-        """Search files that were named, in the order they were named."""
+        """Search named files, in the order in which they were named."""
         placed = [(operand, self.places.file(operand.typed)) for operand in operands]
-        answers: dict[tuple[int, bytes], Found] = {}
+        answers: dict[tuple[int, bytes], FileMatches] = {}
         for engine in {id(place.engine): place.engine for _, place in placed}.values():
             paths = {place.inside: None for _, place in placed if place.engine is engine}
             request = replace(
                 as_explicit(self.plan.request, mapped=self.plan.named_mapped),
                 paths=tuple(os.fsdecode(path) for path in paths),
             )
-            for found in self._found(engine, request, bytes):
-                answers[id(engine), found.path] = found
+            for matches in self._found(engine, request, bytes):
+                answers[id(engine), matches.path] = matches
         for operand, place in placed:
             answer = answers.get((id(place.engine), place.inside))
             shown = os.fsencode(operand.typed)
@@ -229,7 +230,7 @@ class _Job:
                 self.renderer.file(_nothing_in(shown))
 
     def _search_stdin(self) -> None:
-        """Search standard input in place of an empty file: backends list files."""
+        """Search standard input in place of an empty file, because backends list files."""
         from tempfile import TemporaryDirectory
 
         with TemporaryDirectory(prefix="triseek-stdin-") as folder:
@@ -239,32 +240,32 @@ class _Job:
             request = replace(
                 as_explicit(self.plan.request, mapped=False),
                 paths=(os.fsdecode(place.inside),),
-                stdin=self.world.stdin,
+                stdin=self.context.stdin,
             )
             answered = False
-            for found in self._found(place.engine, request, lambda _: b"<stdin>"):
+            for matches in self._found(place.engine, request, lambda _: b"<stdin>"):
                 answered = True
-                self._show(found)
+                self._show(matches)
             counts = self.plan.shows in ("count", "count_matches")
             if not answered and counts and self.plan.include_zero:
                 self.renderer.file(_nothing_in(b"<stdin>"))
 
     def _found(
         self, engine: Engine, request: SearchRequest, shown: Callable[[bytes], bytes]
-    ) -> Iterator[Found]:
-        """Search, and give what is found file by file."""
+    ) -> Iterator[FileMatches]:
+        """Search, and yield the matches file by file."""
         for batch, search in self._batches(engine, request, shown):
             yield from self._files_of(batch, search, engine, shown)
 
     def _batches(
         self, engine: Engine, request: SearchRequest, shown: Callable[[bytes], bytes]
     ) -> Iterator[tuple[Batch, Search]]:
-        """Search, and give what is found a few files at a time."""
+        """Search, and yield the matches a few files at a time."""
         search = engine.search(self._within_limit(request))
         last: bytes | None = None
         try:
             for batch in search:
-                self.world.check()
+                self.context.check()
                 if self._stops_early:
                     last = batch.paths[0]
                 yield batch, search
@@ -275,18 +276,18 @@ class _Job:
             self._count_misses(search)
             self.report.add(search, os.fsencode(engine.root))
             if search.request.count_all or not search.totals.truncated:
-                # Of what lies behind the limit nobody knows what could be read.
+                # It is not known which of the files behind the limit could be read.
                 self._complain_about(_before(last, search.totals.skipped), shown)
 
     def _count_misses(self, search: Search) -> None:
-        """A binary file without a match is not listed, but counts for the exit status."""
+        """Let a binary file without a match, which is not listed, count for the exit status."""
         if search.request.mode == "files_without_match":
-            binary = any(each.reason == "binary" for each in search.totals.skipped)
+            binary = any(file.reason == "binary" for file in search.totals.skipped)
             self.report.matched = self.report.matched or search.totals.misses or binary
 
     def _files_of(
         self, batch: Batch, search: Search, engine: Engine, shown: Callable[[bytes], bytes]
-    ) -> Iterator[Found]:
+    ) -> Iterator[FileMatches]:
         root, spanning = os.fsencode(engine.root), spans_lines(search.pattern, search.request)
         for number, (path, rows, count) in enumerate(_files(batch)):
             nul = batch.nuls.get(number)
@@ -297,7 +298,7 @@ class _Job:
                     if search.request.stdin >= 0
                     else _searched(os.path.join(root, path), batch, number, search)
                 )
-            yield Found(
+            yield FileMatches(
                 path=shown(path),
                 rows=rows,
                 text=batch.text,
@@ -311,39 +312,39 @@ class _Job:
             )
 
     def _within_limit(self, request: SearchRequest) -> SearchRequest:
-        """The request with what earlier operands have left of --limit."""
+        """Return the request with the part of --limit that earlier operands have left."""
         if request.limit is None:
             return request
         totals = self.report.totals
         used = totals.lines if request.mode == "lines" else totals.files_matched
         return replace(request, limit=max(0, request.limit - used))
 
-    def _show(self, found: Found) -> None:
-        self.report.matched = self.report.matched or self._counts(found)
-        self.renderer.file(found)
+    def _show(self, matches: FileMatches) -> None:
+        self.report.matched = self.report.matched or self._counts(matches)
+        self.renderer.file(matches)
 
     @property
     def _summed(self) -> bool:
         """Whether a file's matches are only counted, or not shown at all."""
         return self.plan.quiet or self.plan.shows in ("count", "count_matches", "files")
 
-    def _counts(self, found: Found) -> bool:
-        if self._summed and found.nul is not None and found.nul.stopped:
-            return False  # statistics count what matched; nothing else is said of the file
-        return found.hits > 0 or self.plan.shows == "files_without_match"
+    def _counts(self, matches: FileMatches) -> bool:
+        if self._summed and matches.nul is not None and matches.nul.stopped:
+            return False  # only the statistics count what matched in the file
+        return matches.hits > 0 or self.plan.shows == "files_without_match"
 
     def count_unlisted(self) -> None:
-        """Count for the statistics of --files-without-match what is in the files with matches."""
+        """Count what is in the files with matches, for the statistics of --files-without-match."""
         request = replace(self.plan.request, mode="lines")
         plan = replace(self.plan, request=request, shows="count", quiet=True, messages=False)
-        job = _Job(plan, self.places, self.world)
+        job = _Job(plan, self.places, self.context)
         job.search()
         self.renderer.counts = job.renderer.counts
 
     # Listing
 
     def list_files(self) -> None:
-        """--files."""
+        """List the files (--files)."""
         from triseek.cli.render.summary import PathLines
 
         Scope.compile(self.plan.request.scope)  # also where only files were named
@@ -355,7 +356,7 @@ class _Job:
             printer.paths(paths)
 
     def _listed(self) -> Iterator[list[bytes]]:
-        """The files of each operand."""
+        """Yield the files of each operand."""
         for operand in self.plan.operands:
             if operand.kind == "missing":
                 self._complain(operand.typed, operand.fault)
@@ -367,7 +368,7 @@ class _Job:
                 place, scope = self._placed(operand)
                 naming = Naming(place.inside, operand.typed)
                 skipped: list[Skipped] = []
-                paths = list(place.engine.list_files(scope, _paths(place), skipped=skipped))
+                paths = list(place.engine.list_files(scope, place.paths, skipped=skipped))
                 last = paths[0] if paths and self.plan.quiet else None
                 self._complain_about(_before(last, skipped), naming.shown)
                 yield naming.all_shown(paths)
@@ -385,28 +386,10 @@ class _Job:
         elif plan.shows == "json":
             from triseek.cli.render.json_lines import summary
 
-            self.out.write(
-                summary(
-                    counts,
-                    searches=totals.files_searched,
-                    bytes_searched=totals.bytes_searched,
-                    nanos=round(seconds * 1e9),
-                )
-            )
+            self.out.write(summary(counts, report, seconds))
         elif plan.stats and plan.shows != "list":
-            from triseek.cli.render.stats import statistics
-
-            self.out.write(
-                statistics(
-                    counts,
-                    searches=totals.files_searched,
-                    bytes_searched=totals.bytes_searched,
-                    seconds=seconds,
-                )
-            )
+            self.out.write(statistics(counts, report, seconds))
         elif plan.footer:
-            from triseek.cli.render.footer import footer
-
             self.out.write(footer(report, seconds, colored=plan.look.palette is not None))
         if not plan.quiet:
             for note in report.notes:
@@ -419,24 +402,15 @@ class _Job:
 
         if not isinstance(self.renderer, Envelope):
             return  # -q: only the exit status
-        report = self.report
-        report.totals.elapsed_ms = report.totals.elapsed_ms or seconds * 1e3
-        self.out.write(
-            self.renderer.document(
-                root=report.root,
-                route=report.route,
-                totals=report.totals,
-                freshness=report.freshness,
-                generation=report.generation,
-                notes=report.notes,
-            )
-        )
+        totals = self.report.totals
+        totals.elapsed_ms = totals.elapsed_ms or seconds * 1e3
+        self.out.write(self.renderer.document(self.report))
 
     def _complain_about(self, skipped: Iterable[Skipped], shown: Callable[[bytes], bytes]) -> None:
-        for each in skipped:
-            if each.reason in FAULTS:
+        for file in skipped:
+            if file.reason in FAULTS:
                 self._complain(
-                    shown(each.path).decode(errors="replace"), each.detail or each.reason
+                    shown(file.path).decode(errors="replace"), file.detail or file.reason
                 )
 
     def _complain(self, path: str, fault: str) -> None:
@@ -446,18 +420,18 @@ class _Job:
 
     def _say(self, message: str) -> None:
         if self.plan.messages:
-            self.world.err(f"triseek: {message}")
+            self.context.err(f"triseek: {message}")
 
 
 def _before(last: bytes | None, skipped: list[Skipped]) -> list[Skipped]:
-    """Return those that -q meets before the file it ends at; all of them if it ends at none."""
+    """Return those that -q meets before the file it stops at; all of them if it stops at none."""
     if last is None:
         return skipped
-    return [each for each in skipped if path_order(each.path) < path_order(last)]
+    return [file for file in skipped if path_order(file.path) < path_order(last)]
 
 
-def _renderer(plan: Plan, out: Output) -> Renderer:
-    """The renderer for what the plan shows; only its module is imported."""
+def _renderer(plan: CommandPlan, out: Output) -> Renderer:
+    """Return the renderer for what the plan shows; only its module is imported."""
     if plan.quiet and plan.shows != "list":
         from triseek.cli.render.summary import Silence
 
@@ -471,31 +445,25 @@ def _renderer(plan: Plan, out: Output) -> Renderer:
 
         return JsonLines(plan.look, out, _replacer(plan))
     if plan.shows == "standard":
-        return _standard(plan, out)
+        from triseek.cli.render.standard import Standard
+
+        return Standard(plan.look, out, _replacer(plan))
     from triseek.cli.render.summary import CountLines, PathLines
 
     lines: Renderer = PathLines(plan.look, out)
     if "count" in plan.shows:
-        lines = CountLines(
-            plan.look, out, zero=plan.shows == "count_matches" and plan.request.invert
-        )
+        lines = CountLines(plan.look, out)
     return _tallied(lines, plan) if plan.request.mode == "lines" else lines
 
 
-def _tallied(renderer: Renderer, plan: Plan) -> Renderer:
-    from triseek.cli.render.tally import Tallied
+def _tallied(renderer: Renderer, plan: CommandPlan) -> Renderer:
+    from triseek.cli.render.summary import Tallied
 
     return Tallied(renderer, plan.look, matches=plan.shows == "count_matches")
 
 
-def _standard(plan: Plan, out: Output) -> Renderer:
-    from triseek.cli.render.standard import Standard
-
-    return Standard(plan.look, out, _replacer(plan))
-
-
-def _replacer(plan: Plan) -> Replacer | None:
-    """What puts the replacement of -r in the place of matches, if it was asked for."""
+def _replacer(plan: CommandPlan) -> Replacer | None:
+    """Return the replacer of matches for -r; None without -r."""
     if plan.look.replacement is None or not _possible(plan.request):
         return None
     from triseek.cli.render.replace import Replacer
@@ -503,32 +471,21 @@ def _replacer(plan: Plan) -> Replacer | None:
     return Replacer(plan.look.replacement, compile_pattern(plan.request.pattern))
 
 
-def in_bulk(renderer: Renderer) -> BulkRenderer | None:
-    """The renderer, if a whole batch can be shown at once."""
-    if isinstance(renderer, BulkRenderer) and renderer.is_plain:
-        return renderer
-    return None
-
-
-def _paths(place: Place) -> tuple[str, ...]:
-    return (os.fsdecode(place.inside),) if place.inside else ()
-
-
-def _files(batch: Batch) -> Iterator[tuple[bytes, Rows, int]]:
-    """Path, rows and count of each file of a batch."""
-    rows = Rows.of(batch.rows)
+def _files(batch: Batch) -> Iterator[tuple[bytes, RowLists, int]]:
+    """Yield path, rows and count of each file of a batch."""
+    rows = RowLists.of(batch.rows)
     bounds = np.searchsorted(batch.rows["file"], np.arange(len(batch.paths) + 1)).tolist()
     counts = batch.counts.tolist()
     for number, (path, count) in enumerate(zip(batch.paths, counts, strict=True)):
         yield path, rows.part(bounds[number], bounds[number + 1]), count
 
 
-def _nothing_in(path: bytes) -> Found:
-    return Found(path=path, rows=Rows.none(), text=b"", hits=0, pattern=None)
+def _nothing_in(path: bytes) -> FileMatches:
+    return FileMatches(path=path, rows=RowLists(), text=b"", hits=0, pattern=None)
 
 
 def _without_waiting(path: str, flags: int) -> int:
-    """Open a file again that was searched; a FIFO that has taken its place is empty."""
+    """Open a searched file again without blocking: a FIFO that took its place reads as empty."""
     return os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
 
 
@@ -548,20 +505,20 @@ def _ends_at_nul(search_file: FileSearch, path: bytes) -> bool:
 
 
 def _pieces(file: BinaryIO) -> Iterator[bytes]:
-    """Yield what is left of a file."""
+    """Yield the rest of a file, piece by piece."""
     while piece := file.read(PIECE_BYTES):
         yield piece
 
 
 def _searched(path: bytes, batch: Batch, number: int, search: Search) -> int:
-    """Bytes of a file's text that were searched."""
+    """Return how many bytes of a file's text were searched."""
     first, last = np.searchsorted(batch.rows["file"], (number, number + 1))
     stopped = limit_reached_at(batch.rows[first:last], search.pattern, search.request)
     return _size(path) if stopped is None else stopped
 
 
 def _size(path: bytes) -> int:
-    """Bytes of a file's text: without a mark, and UTF-16 as UTF-8."""
+    """Return how many bytes a file's text has, without a mark, and UTF-16 as UTF-8."""
     try:
         with open(path, "rb", opener=_without_waiting) as file:
             head = file.read(MARK_BYTES) or b""
@@ -570,4 +527,4 @@ def _size(path: bytes) -> int:
                 return len(decode_all(head + (file.read(HELD_MAX_BYTES) or b"")).data)
             return os.fstat(file.fileno()).st_size - decoded.offset_base
     except OSError:
-        return 0  # gone since: a statistic is not worth an error
+        return 0  # the file is gone: a statistic is not worth an error

@@ -8,22 +8,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from triseek.cli import report_text, status
-from triseek.cli.commands.index import Folder, Json, existing_folder
+from triseek.terminal import options, report_text, status
 
 if TYPE_CHECKING:
     from triseek.ui.serve import Links
 
 
 def ui(
-    path: Folder = ".",
+    path: options.Folder = ".",
     port: Annotated[
         int, typer.Option("--port", min=0, max=65535, help="Listen there; 0, any that is free.")
     ] = 0,
     no_open: Annotated[
         bool, typer.Option("--no-open", help="Start no browser; only say where the page is.")
     ] = False,
-    json: Json = False,
+    json: options.Json = False,
 ) -> int:
     """Show searches, the index, sessions and snapshots in a browser, until Ctrl-C.
 
@@ -42,7 +41,7 @@ def ui(
             _browse(links.once)
 
     logs.configure("cli")
-    serve(existing_folder(path), port, announce)
+    serve(options.existing_folder(path), port, announce)
     ending.now(status.FOUND)
 
 
@@ -56,17 +55,17 @@ def _tell(links: Links, *, as_json: bool) -> None:
 
 
 def _is_desktop() -> bool:
-    """Whether somebody sits before a screen: a browser in a pipeline or over SSH helps nobody."""
+    """Return whether a user can see a browser: not in a pipeline, nor over SSH."""
     if sys.platform in ("darwin", "win32"):
         return sys.stdout.isatty()
-    shown = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
-    return bool(shown) and sys.stdout.isatty()
+    display = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    return bool(display) and sys.stdout.isatty()
 
 
 def _browse(url: str) -> None:
-    """Open a browser behind us; what it says is not ours to show."""
+    """Open a browser in the background; its messages are not reported."""
     import threading
     import webbrowser
 
-    # Some browsers are waited for until they are closed.
+    # For some browsers the call returns only when they are closed.
     threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from triseek import __version__
-from triseek.cli.render.audit_text import COUNTS, dead_end
-from triseek.cli.report_text import local_time, readable
+from triseek.cli.render.audit_text import COUNTS
+from triseek.terminal.report_text import local_time, readable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from triseek.app.audit import AuditCounts, AuditReport
 
 _STYLE = """\
 :root { color-scheme: light dark; --ink: #1b1f24; --soft: #59636e; --line: #d1d9e0; --back: #fff;
@@ -53,12 +55,12 @@ footer { margin-top: 3rem; color: var(--soft); font-size: .85rem }
 """
 
 
-def page(audit: Mapping[str, Any]) -> str:
-    """The whole page."""
-    title = f"triseek audit: {_plain(audit['root'])}"
+def page(audit: AuditReport) -> str:
+    """Return the whole page."""
+    title = f"triseek audit: {_plain(audit.root)}"
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        # Whatever a log smuggles in: nothing runs, nothing is fetched, nothing is sent.
+        # Whatever a log contains: nothing runs, nothing is fetched, nothing is sent.
         '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
         "style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n"
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -70,19 +72,19 @@ def page(audit: Mapping[str, Any]) -> str:
     )
 
 
-def _body(audit: Mapping[str, Any]) -> Iterator[str]:
-    totals = audit["totals"]
-    yield f"<h1>{_escaped(_plain(audit['root']))}</h1>"
-    if totals["entries"]:
-        span = f"{local_time(audit['first_at'])} to {local_time(audit['last_at'])}"
-        yield f"<p>{totals['entries']:,} entries, {span}</p>"
+def _body(audit: AuditReport) -> Iterator[str]:
+    totals = audit.totals
+    yield f"<h1>{_escaped(_plain(audit.root))}</h1>"
+    if totals.entries:
+        span = f"{local_time(audit.first_at or 0)} to {local_time(audit.last_at or 0)}"
+        yield f"<p>{totals.entries:,} entries, {span}</p>"
     else:
         yield "<p>Nothing was done.</p>"
-    if audit["omitted"]["entries"]:
-        yield f"<p>{audit['omitted']['entries']:,} older entries are not in the snapshot.</p>"
+    if audit.omitted["entries"]:
+        yield f"<p>{audit.omitted['entries']:,} older entries are not in the snapshot.</p>"
     yield '<ul class="sums">'
     sums = (*COUNTS, ("files_read", "files read"), ("files_edited", "files edited"))
-    yield from (f"<li><b>{totals[n]:,}</b><span>{title}</span></li>" for n, title in sums)
+    yield from (f"<li><b>{getattr(totals, n):,}</b><span>{title}</span></li>" for n, title in sums)
     yield "</ul>"
     yield from _people(audit)
     yield from _sessions(audit)
@@ -91,73 +93,73 @@ def _body(audit: Mapping[str, Any]) -> Iterator[str]:
     yield from _rest(audit)
 
 
-def _people(audit: Mapping[str, Any]) -> Iterator[str]:
+def _people(audit: AuditReport) -> Iterator[str]:
     heads = [(title, "n") for _, title in COUNTS]
-    rows = [[_td(one["harness"]), *_counts(one)] for one in audit["harnesses"]]
+    rows = [[_td(group.harness), *_counts(group)] for group in audit.harnesses]
     yield from _table("Agents", [("agent", ""), *heads], rows)
     rows = [
-        [_td(one["harness"]), _td(one["conversation"], "c"), *_counts(one)]
-        for one in audit["conversations"]
+        [_td(group.harness), _td(group.conversation, "c"), *_counts(group)]
+        for group in audit.conversations
     ]
     yield from _table("Conversations", [("agent", ""), ("conversation", ""), *heads], rows)
 
 
-def _sessions(audit: Mapping[str, Any]) -> Iterator[str]:
+def _sessions(audit: AuditReport) -> Iterator[str]:
     rows = [
-        [_td(local_time(one["created_at"]), "t"), _td(one["session_id"], "c"), _td(one["status"]),
-         _td(one["entries"]), _td(one["goal"], "p")]
-        for one in audit["sessions"]
+        [_td(local_time(item.created_at), "t"), _td(item.session_id, "c"),
+         _td(item.status), _td(item.entries), _td(item.goal, "p")]
+        for item in audit.sessions
     ]  # fmt: skip
     heads = [("begun", ""), ("session", ""), ("status", ""), ("entries", "n"), ("goal", "")]
     yield from _table("Sessions", heads, rows)
 
 
-def _files(audit: Mapping[str, Any]) -> Iterator[str]:
-    most = max((one["reads"] for one in audit["files"]), default=0) or 1
+def _files(audit: AuditReport) -> Iterator[str]:
+    most = max((file.reads for file in audit.files), default=0) or 1
     rows = []
-    for one in audit["files"]:
-        note = ' <span class="mark">taken back</span>' if one["taken_back"] else ""
-        share = f' style="--share: {100 * one["reads"] // most}%"'
+    for file in audit.files:
+        note = ' <span class="mark">taken back</span>' if file.taken_back else ""
+        share = f' style="--share: {100 * file.reads // most}%"'
         rows.append(
-            [f'<td class="n bar"{share}>{one["reads"]:,}</td>', _td(one["edits"]),
-             _td(one["refused"]), _td(one["tokens_not_read"]), _td(", ".join(one["by"])),
-             f'<td class="c">{_escaped(_plain(one["path"]))}{note}</td>',
-             _td(local_time(one["last_at"]), "t")]
+            [f'<td class="n bar"{share}>{file.reads:,}</td>', _td(file.edits),
+             _td(file.refused), _td(file.tokens_not_read), _td(", ".join(file.by)),
+             f'<td class="c">{_escaped(_plain(file.path))}{note}</td>',
+             _td(local_time(file.last_at), "t")]
         )  # fmt: skip
     heads = [("reads", "n"), ("edits", "n"), ("refused", "n"), ("tokens not read", "n"),
              ("by", ""), ("file", ""), ("last", "")]  # fmt: skip
     yield from _table("Files", heads, rows)
 
 
-def _searches(audit: Mapping[str, Any]) -> Iterator[str]:
+def _searches(audit: AuditReport) -> Iterator[str]:
     rows = [
-        [_td(one["times"]), _td("?" if one["matches"] is None else one["matches"], "n"),
-         _td(", ".join(one["by"])), _td(one["kind"]), _td(one["query"], "c"),
-         _td(local_time(one["last_at"]), "t")]
-        for one in audit["searches"]
+        [_td(search.times), _td("?" if search.matches is None else search.matches, "n"),
+         _td(", ".join(search.by)), _td(search.kind), _td(search.query, "c"),
+         _td(local_time(search.last_at), "t")]
+        for search in audit.searches
     ]  # fmt: skip
     heads = [("times", "n"), ("matches", "n"), ("by", ""), ("kind", ""), ("query", ""),
              ("last", "")]  # fmt: skip
     yield from _table("Searches", heads, rows)
 
 
-def _rest(audit: Mapping[str, Any]) -> Iterator[str]:
+def _rest(audit: AuditReport) -> Iterator[str]:
     rows = [
-        [_td(one["entry_id"]), _td(local_time(one["at"]), "t"), _td(", ".join(one["by"])),
-         _td(dead_end(one), "c")]
-        for one in audit["dead_ends"]
+        [_td(item.entry_id), _td(local_time(item.at), "t"), _td(", ".join(item.by)),
+         _td(str(item), "c")]
+        for item in audit.dead_ends
     ]  # fmt: skip
     heads = [("entry", "n"), ("last", ""), ("by", ""), ("what led nowhere", "")]
     yield from _table("Dead ends", heads, rows)
-    for title, name, told in (("Prompts", "prompts", "prompt"),
+    for title, name, field in (("Prompts", "prompts", "prompt"),
                               ("Compactions", "compactions", "source")):  # fmt: skip
         rows = [
-            [_td(one["entry_id"]), _td(local_time(one["at"]), "t"), _td(one["harness"]),
-             _td(one[told], "p")]
-            for one in reversed(audit[name])
+            [_td(item.entry_id), _td(local_time(item.at), "t"), _td(item.harness),
+             _td(getattr(item, field), "p")]
+            for item in reversed(getattr(audit, name))
         ]  # fmt: skip
-        yield from _table(title, [("entry", "n"), ("when", ""), ("by", ""), (told, "")], rows)
-    rows = [[_td(one["times"]), _td(one["kind"], "c")] for one in audit["kinds"]]
+        yield from _table(title, [("entry", "n"), ("when", ""), ("by", ""), (field, "")], rows)
+    rows = [[_td(item.times), _td(item.kind, "c")] for item in audit.kinds]
     yield from _table("Kinds of entries", [("times", "n"), ("kind", "")], rows)
 
 
@@ -174,8 +176,8 @@ def _table(
     yield "</tbody></table></div>"
 
 
-def _counts(one: Mapping[str, Any]) -> Iterator[str]:
-    return (_td(one[name]) for name, _ in COUNTS)
+def _counts(group: AuditCounts) -> Iterator[str]:
+    return (_td(getattr(group, name)) for name, _ in COUNTS)
 
 
 def _td(value: object, kind: str = "") -> str:
@@ -189,7 +191,7 @@ def _class(kind: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Without control characters, which HTML has no way to spell, and what turns a line around."""
+    """Escape control characters, which HTML cannot represent, and those that reverse a line."""
     return readable(text.replace("\t", " "))
 
 

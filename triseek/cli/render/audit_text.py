@@ -2,82 +2,72 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from triseek.cli.report_text import local_time, readable
+from triseek.terminal.report_text import local_time, readable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
+
+    from triseek.app.audit import AuditReport
 
 ROWS_MAX = 15
-"""Rows of a table; JSON and HTML have all."""
+"""Most rows of a table; JSON and HTML have all."""
 TEXT_MAX = 100
 COUNTS = (
     ("reads", "reads"), ("edits", "edits"), ("searches", "searches"), ("refused", "refused"),
     ("tokens_not_read", "tokens not read"), ("prompts", "prompts"), ("compactions", "compactions"),
 )  # fmt: skip
-"""Fields of counts, and what people call them."""
+"""Fields of counts, and their titles."""
 
 
-def text(audit: Mapping[str, Any]) -> str:
-    """The audit, without control characters, its last line ended."""
+def text(audit: AuditReport) -> str:
+    """Return the audit as text without control characters; its last line is ended."""
     return "\n".join(_lines(audit)) + "\n"
 
 
-def _lines(audit: Mapping[str, Any]) -> Iterator[str]:
-    sessions, totals = audit["sessions"], audit["totals"]
-    counted = f"{totals['entries']:,} entries of {len(sessions)} session" + "s" * (
-        len(sessions) != 1
-    )
-    yield f"{_cell(audit['root'], 300)}: {counted}"
-    if totals["entries"]:
-        yield f"{local_time(audit['first_at'])} to {local_time(audit['last_at'])}"
-    if audit["omitted"]["entries"]:
-        yield f"{audit['omitted']['entries']:,} older entries are not in the snapshot"
+def _lines(audit: AuditReport) -> Iterator[str]:
+    sessions, totals = audit.sessions, audit.totals
+    counted = f"{totals.entries:,} entries of {len(sessions)} session" + "s" * (len(sessions) != 1)
+    yield f"{_cell(audit.root, 300)}: {counted}"
+    if totals.entries:
+        yield f"{local_time(audit.first_at or 0)} to {local_time(audit.last_at or 0)}"
+    if audit.omitted["entries"]:
+        yield f"{audit.omitted['entries']:,} older entries are not in the snapshot"
     yield ""
-    people = [*audit["harnesses"], {"harness": "all", **totals}]
+    people = [*((agent.harness, agent) for agent in audit.harnesses), ("all", totals)]
     yield from _table(
         ("", *(title for _, title in COUNTS)),
-        [(one["harness"], *(one[name] for name, _ in COUNTS)) for one in people],
+        [(name, *(getattr(counts, count) for count, _ in COUNTS)) for name, counts in people],
     )
     yield from _part(
         "Files",
         ("reads", "edits", "refused", "tokens not read", "by", "path"),
         [
-            (one["reads"], one["edits"], one["refused"], one["tokens_not_read"],
-             ", ".join(one["by"]), one["path"] + " (taken back)" * one["taken_back"])
-            for one in audit["files"]
+            (item.reads, item.edits, item.refused, item.tokens_not_read,
+             ", ".join(item.by), item.path + " (taken back)" * item.taken_back)
+            for item in audit.files
         ],
     )  # fmt: skip
     yield from _part(
         "Searches",
         ("times", "matches", "by", "kind", "query"),
         [
-            (one["times"], "?" if one["matches"] is None else one["matches"],
-             ", ".join(one["by"]), one["kind"], one["query"])
-            for one in audit["searches"]
+            (item.times, "?" if item.matches is None else item.matches,
+             ", ".join(item.by), item.kind, item.query)
+            for item in audit.searches
         ],
     )  # fmt: skip
     yield from _part(
         "Dead ends",
         ("entry", "by", "what"),
-        [(one["entry_id"], ", ".join(one["by"]), dead_end(one)) for one in audit["dead_ends"]],
+        [(item.entry_id, ", ".join(item.by), str(item)) for item in audit.dead_ends],
     )
     yield from _part(
         "Prompts",
         ("when", "by", "prompt"),
-        [
-            (local_time(one["at"]), one["harness"], one["prompt"])
-            for one in reversed(audit["prompts"])
-        ],
+        [(local_time(item.at), item.harness, item.prompt) for item in reversed(audit.prompts)],
     )
-
-
-def dead_end(one: Mapping[str, Any]) -> str:
-    """What led nowhere, in words."""
-    if one["what"] == "search":
-        return f"{one['query']} ({one['kind']}) finds nothing"
-    return f"an edit of {one['path']} was taken back"
 
 
 def _part(title: str, head: Sequence[str], rows: Sequence[Sequence[object]]) -> Iterator[str]:
@@ -91,7 +81,7 @@ def _part(title: str, head: Sequence[str], rows: Sequence[Sequence[object]]) -> 
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> Iterator[str]:
-    """Columns as wide as what is in them; numbers to the right, the last column as it comes."""
+    """Yield a table's lines: columns fit their cells, numbers are right-aligned, ends trimmed."""
     cells = [[_cell(value, TEXT_MAX) for value in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
     right = [all(isinstance(row[n], int) for row in rows) for n in range(len(head))]

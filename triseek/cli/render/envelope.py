@@ -1,69 +1,73 @@
-"""`--envelope`: the result as agents get it, one JSON document.
+"""`--envelope`: the result as agents get it, in one JSON document.
 
-The documented search envelope (docs of the MCP tools): version, repo_root, strategy,
-fallback_used, cache, routing_reason, results, search_id, truncated; and beside them what
+It has the fields of the documented search envelope (docs of the MCP tools): version, repo_root,
+strategy, fallback_used, cache, routing_reason, results, search_id, truncated; and those that
 triseek adds: freshness, generation, exact totals, notes.
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
-from triseek.cli.render.found import Counts, located
+from triseek.cli.render.file_matches import SearchCounts, located
 from triseek.model.plain_text import json_text
-from triseek.service.envelopes import STRATEGIES, preview, shown
+from triseek.search.envelopes import STRATEGIES, preview, shown
 
 if TYPE_CHECKING:
-    from triseek.cli.render.found import Found
-    from triseek.model.search import Route, Totals
+    from triseek.cli.render.file_matches import FileMatches
+    from triseek.cli.render.report import SearchReport
+
+
+class _Match(TypedDict):
+    line: int
+    column: int
+    preview: str
+
+
+class _FileResult(TypedDict):
+    path: str
+    matches: list[_Match]
+    reason: str
 
 
 class Envelope:
-    """Collects results."""
+    """Renderer that collects results for one document."""
 
     def __init__(self) -> None:
-        self.counts = Counts()
-        self.results: list[dict[str, Any]] = []
+        self.counts = SearchCounts()
+        self.results: list[_FileResult] = []
 
-    def file(self, found: Found) -> None:
+    def file(self, file: FileMatches) -> None:
         """Collect the matching lines of one file."""
         matches = [
-            self._match(found, number, offset, found.text[begin:end])
-            for number, offset, begin, end, context in found.rows
+            self._match(file, number, offset, file.text[begin:end])
+            for number, offset, begin, end, context in file.rows
             if not context
         ]
         self.counts.files_matched += 1
         self.results.append(
-            {"path": shown(found.path), "matches": matches, "reason": "content_match"}
+            {"path": shown(file.path), "matches": matches, "reason": "content_match"}
         )
 
-    def _match(self, found: Found, number: int, offset: int, line: bytes) -> dict[str, Any]:
-        spans = located(found, line, offset, line_end=b"\n")
+    def _match(self, file: FileMatches, number: int, offset: int, line: bytes) -> _Match:
+        spans = located(file, line, offset, line_end=b"\n")
         column = spans[0][0] + 1 if spans else 1
-        if found.multiline:  # the row may begin above the match: say where the match begins
+        if file.multiline:  # the row may begin above the match: report where the match begins
             above = line[: column - 1]
             number += above.count(b"\n")
             column -= above.rfind(b"\n") + 1
             line = line[above.rfind(b"\n") + 1 :].split(b"\n", 1)[0]
         return {"line": number, "column": column, "preview": preview(line, column)}
 
-    def document(
-        self,
-        *,
-        root: bytes,
-        route: Route | None,
-        totals: Totals,
-        freshness: str,
-        generation: int | None,
-        notes: tuple[str, ...],
-    ) -> bytes:
-        """The finished document, indented by two."""
+    def document(self, report: SearchReport) -> bytes:
+        """Return the finished document, indented by two."""
+        route, totals = report.route, report.totals
         backend = route.backend if route else "direct_scan"
         fallback = backend != "indexed"
-        document: dict[str, Any] = {
+        document = {
             "version": "1",
-            "repo_root": shown(root),
+            "repo_root": shown(report.root),
             "strategy": STRATEGIES[backend],
             "fallback_used": fallback,
             "cache": "bypass" if fallback else "miss",
@@ -73,8 +77,8 @@ class Envelope:
             "results": self.results,
             "search_id": "search-0001",
             "truncated": totals.truncated,
-            "freshness": freshness,
-            "generation": generation,
+            "freshness": report.freshness,
+            "generation": report.generation,
             "dirty": totals.dirty,
             "totals": {
                 "files_searched": totals.files_searched,
@@ -84,11 +88,8 @@ class Envelope:
                 "skipped": len(totals.skipped),
                 "elapsed_ms": round(totals.elapsed_ms, 3),
             },
+            **({"fell_back": route.fell_back} if route and route.fell_back else {}),
+            **({"incomplete": totals.incomplete} if totals.incomplete else {}),
+            **({"notes": list(report.notes)} if report.notes else {}),
         }
-        if route and route.fell_back:
-            document["fell_back"] = route.fell_back
-        if totals.incomplete:
-            document["incomplete"] = totals.incomplete
-        if notes:
-            document["notes"] = list(notes)
         return (json_text(json.dumps(document, indent=2, ensure_ascii=False)) + "\n").encode()

@@ -1,7 +1,7 @@
 """`--json`: ripgrep's JSON Lines messages begin, match, context, end and summary.
 
-Written piece by piece, because the order of keys is ripgrep's and the volume is large. Times
-differ from run to run; everything else is ripgrep's to the byte.
+Messages are formatted piece by piece, because the order of keys is ripgrep's and the volume is
+large. Times differ from run to run; everything else is equal to ripgrep's output, byte for byte.
 """
 
 from __future__ import annotations
@@ -10,44 +10,45 @@ from base64 import b64encode
 from json.encoder import encode_basestring
 from typing import TYPE_CHECKING
 
-from triseek.cli.render.found import Counts, located, may_hold_matches, seen_with
+from triseek.cli.render.file_matches import SearchCounts, located, may_hold_matches, seen_with
 from triseek.model import budget
 
 if TYPE_CHECKING:
-    from triseek.cli.render.found import Found
-    from triseek.cli.render.look import Look
-    from triseek.cli.render.output import Output
+    from triseek.cli.command_context import Output
+    from triseek.cli.render.file_matches import FileMatches
     from triseek.cli.render.replace import Replacer
+    from triseek.cli.render.report import SearchReport
+    from triseek.cli.render.style import OutputStyle
 
 
 class JsonLines:
-    """Writes messages."""
+    """Renderer that writes JSON Lines messages."""
 
-    def __init__(self, look: Look, out: Output, replacer: Replacer | None = None) -> None:
-        self.counts = Counts()
+    def __init__(self, look: OutputStyle, out: Output, replacer: Replacer | None = None) -> None:
+        self.counts = SearchCounts()
         self._replacer = replacer
         self._look = look
         self._out = out
 
-    def file(self, found: Found) -> None:
+    def file(self, file: FileMatches) -> None:
         """Write begin, a message per row, and end."""
-        if not len(found.rows):
+        if not len(file.rows):
             return
-        path = data(found.path)
+        path = data(file.path)
         before = self._out.written
         self._out.write(_line(f'{{"type":"begin","data":{{"path":{path}}}}}'))
-        matches, lines = self._rows(found, path)
+        matches, lines = self._rows(file, path)
         printed = self._out.written - before
-        self._out.write(_line(self._end(found, path, printed, matches, lines)))
+        self._out.write(_line(self._end(file, path, printed, matches, lines)))
         counts = self.counts
         counts.matches += matches
         counts.matched_lines += lines
-        counts.files_matched += found.hits > 0  # --passthru shows files without a match
+        counts.files_matched += file.hits > 0  # --passthru shows files without a match
         counts.bytes_printed += printed
 
-    def _rows(self, found: Found, path: str) -> tuple[int, int]:
+    def _rows(self, file: FileMatches, path: str) -> tuple[int, int]:
         """Write the rows; return how many matches and how many matching lines there were."""
-        rows, text, pieces = found.rows, found.text, []
+        rows, text, pieces = file.rows, file.text, []
         matches = lines = 0
         for number, offset, begin, end, context in rows:
             budget.check()
@@ -55,12 +56,12 @@ class JsonLines:
             spans, replacements = [], None
             if may_hold_matches(context=context, invert=self._look.invert):
                 line_end = self._look.line_end
-                spans = located(found, line, offset, line_end=line_end, context=context)
+                spans = located(file, line, offset, line_end=line_end, context=context)
                 if self._replacer and spans:
-                    seen = seen_with(found, line, offset, line_end=line_end, context=context)
-                    known = None if found.multiline else spans
-                    made, places = self._replacer.replaced(seen, known)
-                    replacements = [made[first:last] for first, last in places]
+                    window = seen_with(file, line, offset, line_end=line_end, context=context)
+                    known_spans = None if file.multiline else spans
+                    replaced, places = self._replacer.replaced(window, known_spans)
+                    replacements = [replaced[first:last] for first, last in places]
             if not context:
                 matches += len(spans)
                 lines += line.count(b"\n") + (not line.endswith(b"\n"))
@@ -74,12 +75,12 @@ class JsonLines:
         self._out.write("".join(pieces).encode())
         return matches, lines
 
-    def _end(self, found: Found, path: str, printed: int, matches: int, lines: int) -> str:
-        binary = "null" if found.nul is None else str(found.nul.offset)
+    def _end(self, file: FileMatches, path: str, printed: int, matches: int, lines: int) -> str:
+        binary = "null" if file.nul is None else str(file.nul.offset)
         return (
             f'{{"type":"end","data":{{"path":{path},"binary_offset":{binary},"stats":{{'
-            f'"elapsed":{_elapsed(0)},"searches":1,"searches_with_match":{int(found.hits > 0)},'
-            f'"bytes_searched":{found.size},"bytes_printed":{printed},'
+            f'"elapsed":{_elapsed(0)},"searches":1,"searches_with_match":{int(file.hits > 0)},'
+            f'"bytes_searched":{file.size},"bytes_printed":{printed},'
             f'"matched_lines":{lines},"matches":{matches}}}}}}}'
         )
 
@@ -95,19 +96,20 @@ def _submatches(line: bytes, spans: list[tuple[int, int]], replacements: list[by
     )
 
 
-def summary(counts: Counts, *, searches: int, bytes_searched: int, nanos: int) -> bytes:
-    """The last message."""
+def summary(counts: SearchCounts, report: SearchReport, seconds: float) -> bytes:
+    """Return the last message."""
+    nanos, totals = round(seconds * 1e9), report.totals
     return _line(
         f'{{"data":{{"elapsed_total":{_elapsed(nanos, by_name=True)},"stats":{{'
-        f'"bytes_printed":{counts.bytes_printed},"bytes_searched":{bytes_searched},'
+        f'"bytes_printed":{counts.bytes_printed},"bytes_searched":{totals.bytes_searched},'
         f'"elapsed":{_elapsed(nanos, by_name=True)},"matched_lines":{counts.matched_lines},'
-        f'"matches":{counts.matches},"searches":{searches},'
+        f'"matches":{counts.matches},"searches":{totals.files_searched},'
         f'"searches_with_match":{counts.files_matched}}}}},"type":"summary"}}'
     )
 
 
 def data(raw: bytes) -> str:
-    """Text as `{"text": …}`, what is not UTF-8 as `{"bytes": …}` in base64."""
+    """Return text as `{"text": …}`, and what is not UTF-8 as `{"bytes": …}` in base64."""
     try:
         return f'{{"text":{encode_basestring(raw.decode())}}}'
     except UnicodeDecodeError:

@@ -5,25 +5,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from triseek.cli.render.found import Rows
-    from triseek.cli.render.look import Look
+    from triseek.cli.render.file_matches import RowLists
+    from triseek.cli.render.style import OutputStyle
 
 
 class PreludeStyle:
-    """What the preludes of all files have in common. Pairs: for matches, for context."""
+    """The common parts of the preludes of all files, in pairs: for matches, for context."""
 
-    def __init__(self, look: Look) -> None:
+    def __init__(self, look: OutputStyle) -> None:
         self.look = look
-        self.separators = (look.match_separator, look.field_context_separator)
+        self.separators = (look.field_match_separator, look.field_context_separator)
         line_on = look.palette.line_on if look.palette else b""
         column_on = look.palette.column_on if look.palette else b""
         reset = look.palette.reset if look.palette else b""
-        self.numbers = [line_on + b"%d" + reset + _escaped(each) for each in self.separators]
-        self.columns = [column_on + b"%d" + reset + _escaped(each) for each in self.separators]
-        """For `%`: a line number, and a column or offset, each with its separator."""
+        self.numbers = [
+            line_on + b"%d" + reset + _escaped(separator) for separator in self.separators
+        ]
+        self.columns = [
+            column_on + b"%d" + reset + _escaped(separator) for separator in self.separators
+        ]
+        """Formats for `%`: a line number, and a column or offset, each with its separator."""
 
     def lead(self, path: bytes, kind: int = 0) -> bytes:
-        """The path and what follows it: before matches, or (1) before context."""
+        """Return the path and what follows it: before matches, or (1) before context."""
         look = self.look
         if not look.path or look.heading:
             return b""
@@ -38,32 +42,32 @@ class Prelude:
         self._look = style.look
         self.paths = (style.lead(path), style.lead(path, 1))
 
-    def figures(self, rows: Rows) -> list[list[int]]:
-        """The columns of numbers that are shown."""
+    def figures(self, rows: RowLists) -> list[list[int]]:
+        """Return the columns of numbers that are shown."""
         shown = [rows.numbers] if self._look.line_number else []
         return [*shown, rows.offsets] if self._look.byte_offset else shown
 
     def formats(self) -> list[bytes]:
-        """For `%` with what `figures` gave and the text."""
+        """Return the formats for `%` with the values of `figures` and the text."""
         kinds = enumerate(self.paths)
         return [_escaped(path) + self.format_of_figures(kind) + b"%b" for kind, path in kinds]
 
     def format_of_figures(self, kind: int = 0) -> bytes:
-        """For `%` with what `figures` gave: of matches, or (1) of context."""
+        """Return the format for `%` with the values of `figures`: of matches, or (1) of context."""
         look, style = self._look, self._style
         return style.numbers[kind] * look.line_number + style.columns[kind] * look.byte_offset
 
     def written(self, number: int, column: int | None, offset: int, *, context: bool) -> bytes:
-        """The prelude of one line."""
+        """Return the prelude of one line."""
         look, style, kind = self._look, self._style, int(context)
-        made = self.paths[kind]
+        prelude = self.paths[kind]
         if look.line_number:
-            made += style.numbers[kind] % number
+            prelude += style.numbers[kind] % number
         if look.column and column is not None:
-            made += style.columns[kind] % column
+            prelude += style.columns[kind] % column
         if look.byte_offset:
-            made += style.columns[kind] % offset
-        return made
+            prelude += style.columns[kind] % offset
+        return prelude
 
 
 def _escaped(text: bytes) -> bytes:

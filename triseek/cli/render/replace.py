@@ -1,17 +1,17 @@
-"""`-r`: matches shown replaced, with `$1` and `$name` for groups."""
+"""`-r`: replace matches in the output, with `$1` and `$name` for groups."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from triseek.engine.backends.spanning import located
+from triseek.engine.search.backends.spanning import located
 
 if TYPE_CHECKING:
-    from triseek.engine.backends.spanning import Seen
+    from triseek.engine.search.backends.spanning import SpanWindow
     from triseek.model.search import PatternSpec
-    from triseek.query.captures import Captures
     from triseek.query.pattern import Pattern
+    from triseek.query.regex.captures import Captures
 
 REFERENCE = re.compile(rb"\$(?:(\$)|([0-9A-Za-z_]+)|\{([0-9A-Za-z_]+)\})")
 """`$$`, `$name` or `${name}`; the name is the longest run of letters, digits and `_`."""
@@ -30,26 +30,26 @@ class Replacer:
         self._pieces = [(text, self._number(name)) for text, name in pieces]
 
     def replaced(
-        self, seen: Seen, spans: list[tuple[int, int]] | None = None
+        self, seen: SpanWindow, spans: list[tuple[int, int]] | None = None
     ) -> tuple[bytes, list[tuple[int, int]]]:
         """Return a row with each match replaced, and where the replacements are in it.
 
-        seen: the row, without its line end unless matches may span lines.
-        spans: the matches in the row where they are known, and none ends behind it.
+        seen: The row, without its line end unless matches may span lines.
+        spans: The matches in the row, if they are known and none ends behind it.
         """
         text, first = seen.text, seen.first
-        made, places, at = bytearray(), [], first
+        output, places, at = bytearray(), [], first
         for begin, end in located(seen, self._pattern) if spans is None else spans:
             begin, end = begin + first, end + first
-            made += text[at:begin]
-            start = len(made)
-            made += self._expanded(text, begin, end)
-            places.append((start, len(made)))
+            output += text[at:begin]
+            start = len(output)
+            output += self._expanded(text, begin, end)
+            places.append((start, len(output)))
             at = end
         row_end = first + seen.size
-        # Of a match that ends behind its row, ripgrep prints all of the text it has seen.
-        made += text[at : len(text) if at > row_end else row_end]
-        return bytes(made), places
+        # If a match ends behind its row, ripgrep prints all of the text it has seen.
+        output += text[at : len(text) if at > row_end else row_end]
+        return bytes(output), places
 
     def _expanded(self, text: bytes, begin: int, end: int) -> bytes:
         groups = [(begin, end)]
@@ -73,7 +73,7 @@ class Replacer:
 
 
 def _pieces(replacement: bytes) -> list[tuple[bytes, str | None]]:
-    """Literal pieces and group names, in order."""
+    """Split a replacement into literal pieces and group names, in order."""
     pieces: list[tuple[bytes, str | None]] = []
     at = 0
     for reference in REFERENCE.finditer(replacement):
@@ -87,9 +87,9 @@ def _pieces(replacement: bytes) -> list[tuple[bytes, str | None]]:
 
 
 def _captures(names: set[str], spec: PatternSpec) -> Captures | None:
-    """Return what finds the groups; None if the replacement asks for none but the whole match."""
+    """Return a matcher for groups; None if the replacement uses none but the whole match."""
     if spec.fixed or all(name.isdigit() and int(name) == 0 for name in names):
         return None
-    from triseek.query.captures import Captures
+    from triseek.query.regex.captures import Captures
 
     return Captures(spec)

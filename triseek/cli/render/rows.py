@@ -1,4 +1,4 @@
-"""Rows taken apart: matches located, coloured, replaced, cut to length.
+"""Write rows one by one: matches located, coloured and replaced, text cut to length.
 
 This half of the grep-like format follows ripgrep's printer case by case, its oddities included
 (the count of matches in a trimmed, over-long line, the column of a multi-line match), because
@@ -10,25 +10,30 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING
 
-from triseek.cli.render.clip import clipped
-from triseek.cli.render.found import line_count, line_spans, located, may_hold_matches, seen_with
-from triseek.cli.render.graphemes import prefix_length
+from triseek.cli.render.clip import clipped, prefix_length
+from triseek.cli.render.file_matches import (
+    line_count,
+    line_spans,
+    located,
+    may_hold_matches,
+    seen_with,
+)
 from triseek.cli.render.prelude import Prelude, PreludeStyle
 
 if TYPE_CHECKING:
-    from triseek.cli.render.found import Found, Span
-    from triseek.cli.render.look import Look
+    from triseek.cli.render.file_matches import FileMatches, Span
     from triseek.cli.render.replace import Replacer
-    from triseek.engine.backends.spanning import Seen
+    from triseek.cli.render.style import OutputStyle
+    from triseek.engine.search.backends.spanning import SpanWindow
 
 SPACE = b"\t\n\x0b\x0c\r "
 """What --trim removes; never the line's own end."""
 
 
 class Painter:
-    """What all files of a search have in common when their rows are taken apart."""
+    """Settings for writing rows one by one that all files of a search share."""
 
-    def __init__(self, look: Look, replacer: Replacer | None) -> None:
+    def __init__(self, look: OutputStyle, replacer: Replacer | None) -> None:
         self.look = look
         self.style = PreludeStyle(look)
         self.replacer = replacer
@@ -48,7 +53,7 @@ class Painter:
 class RowWriter:
     """Writes the rows of one file that need their matches located, or their text cut."""
 
-    def __init__(self, painter: Painter, found: Found) -> None:
+    def __init__(self, painter: Painter, file: FileMatches) -> None:
         self.pieces: list[bytes] = []
         self.matches = 0
         self.matched_lines = 0
@@ -56,10 +61,10 @@ class RowWriter:
         self._colors = painter.colors
         self._locates = painter.locates
         self._replacer = painter.replacer
-        self._found = found
-        self._multiline = found.multiline
-        self._prelude = Prelude(painter.style, found.path)
-        # The row at hand, as ripgrep's printer has it.
+        self._file = file
+        self._multiline = file.multiline
+        self._prelude = Prelude(painter.style, file.path)
+        # The current row, as ripgrep's printer has it.
         self._spans: list[Span] = []
         self._original: list[Span] = []
         self._context = False
@@ -74,10 +79,10 @@ class RowWriter:
             self.matches += len(self._spans)
             self.matched_lines += line_count(line)
         if self._replacer and self._spans:
-            seen = self._seen(line, offset)
-            end = len(line) if self._multiline else len(seen.text) - seen.first
-            known = None if self._multiline else self._spans
-            replaced, self._spans = self._replacer.replaced(seen, known)
+            window = self._seen(line, offset)
+            end = len(line) if self._multiline else len(window.text) - window.first
+            spans = None if self._multiline else self._spans
+            replaced, self._spans = self._replacer.replaced(window, spans)
             line = replaced + line[end:]  # a line keeps its own end
         if look.clip and not self._multiline:
             line, self._spans = clipped(line, self._spans, look.clip)
@@ -90,16 +95,16 @@ class RowWriter:
             self._marked_row(line, number, offset)
 
     def _located(self, line: bytes, offset: int) -> list[Span]:
-        """The matches in a row."""
+        """Return the matches in a row."""
         look, context = self._look, self._context
         if not self._locates or not may_hold_matches(context=context, invert=look.invert):
             return []
-        return located(self._found, line, offset, line_end=look.line_end, context=context)
+        return located(self._file, line, offset, line_end=look.line_end, context=context)
 
-    def _seen(self, line: bytes, offset: int) -> Seen:
-        """What the search for the matches in a row sees."""
+    def _seen(self, line: bytes, offset: int) -> SpanWindow:
+        """Return the text that the search for the matches in a row sees."""
         end, context = self._look.line_end, self._context
-        return seen_with(self._found, line, offset, line_end=end, context=context)
+        return seen_with(self._file, line, offset, line_end=end, context=context)
 
     def _plain_rows(self, line: bytes, number: int, offset: int, *, several: bool) -> None:
         if not several:
@@ -169,7 +174,7 @@ class RowWriter:
         self.pieces.append(self._look.line_end)
 
     def _first_lines(self, text: bytes, number: int, offset: int) -> None:
-        """--vimgrep shows a match of several lines by its first that is not too long."""
+        """Show a match of several lines by its first that is not too long (--vimgrep)."""
         lines = line_spans(text)
         ends = [end for _, end in lines]
         for span in self._spans:
@@ -182,7 +187,7 @@ class RowWriter:
                     break
 
     def _write_first_line(self, text: bytes, begin: int, end: int, span: Span) -> bool:
-        """Write a line of a match; False if it is too long, and left out."""
+        """Write a line of a match; return False if it is too long and omitted."""
         end = self._trimmed(text, begin, end)
         begin = self._untrimmed(text, begin, end)
         if self._too_long(end - begin):
@@ -245,7 +250,7 @@ class RowWriter:
         self._brush(on=False)
 
     def _brush(self, *, on: bool) -> None:
-        """Touching matches are painted in one stroke, as ripgrep does."""
+        """Turn the match colour on or off once for adjacent matches, as ripgrep does."""
         palette = self._look.palette
         if on is not self._painting and palette:
             self.pieces.append(palette.match_on if on else palette.reset)
@@ -280,7 +285,7 @@ class RowWriter:
         return limit is not None and length > limit
 
     def _trimmed(self, text: bytes, begin: int, end: int) -> int:
-        """The end of a line without its terminator."""
+        """Return the end of a line without its terminator."""
         if end > begin and text[end - 1] == 0x0A:
             end -= 1
             if self._look.line_end == b"\r\n" and end > 0 and text[end - 1] == 0x0D:
@@ -288,7 +293,7 @@ class RowWriter:
         return end
 
     def _untrimmed(self, text: bytes, begin: int, end: int) -> int:
-        """The beginning of a line, for --trim without its white space."""
+        """Return the beginning of a line, with --trim behind its leading white space."""
         if not self._look.trim:
             return begin
         space = bytes(byte for byte in SPACE if byte not in self._look.line_end)

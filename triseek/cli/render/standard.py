@@ -1,10 +1,10 @@
 """The grep-like format: `path:line:text`, with all of ripgrep's variations, byte for byte.
 
-Three ways through. When no match needs to be located (no colour, no column, no -o …) the rows of
-a file are formatted in one comprehension: 200,000 lines are a fraction of a second. Where files
-need nothing between them either, as in a pipe, so are the rows of many files: thousands with a
-line or two each would else cost more than finding them. Otherwise each row is taken apart by
-`render.rows`.
+There are three code paths. If no match needs to be located (no colour, no column, no -o …), the
+rows of a file are formatted in one comprehension: 200,000 lines take a fraction of a second. If
+nothing stands between files either, as in a pipe, so are the rows of many files: otherwise
+thousands with a line or two each would cost more to print than to find. In all other cases
+`render.rows` writes each row.
 """
 
 from __future__ import annotations
@@ -14,28 +14,28 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from triseek.cli.render.found import Counts, Rows, line_spans
-from triseek.cli.render.output import Output
+from triseek.cli.command_context import Output
+from triseek.cli.render.file_matches import RowLists, SearchCounts, line_spans
 from triseek.cli.render.prelude import Prelude
 from triseek.cli.render.rows import Painter, RowWriter
-from triseek.engine.backends.file import detail
+from triseek.engine.search.backends.file import detail
 from triseek.model import budget
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from triseek.cli.render.found import Found
-    from triseek.cli.render.look import Look
+    from triseek.cli.render.file_matches import FileMatches
     from triseek.cli.render.prelude import PreludeStyle
     from triseek.cli.render.replace import Replacer
-    from triseek.engine.backends.base import Batch, Nul
+    from triseek.cli.render.style import OutputStyle
+    from triseek.engine.search.backends.base import Batch, Nul
 
 
 class Standard:
-    """Writes rows as lines."""
+    """Renderer that writes rows as lines."""
 
-    def __init__(self, look: Look, out: Output, replacer: Replacer | None = None) -> None:
-        self.counts = Counts()
+    def __init__(self, look: OutputStyle, out: Output, replacer: Replacer | None = None) -> None:
+        self.counts = SearchCounts()
         self._look = look
         self._out = out
         self._painter = Painter(look, replacer)
@@ -50,14 +50,14 @@ class Standard:
 
     @property
     def is_plain(self) -> bool:
-        """Whether every row is its path, its numbers and its text, and `batch` may write them."""
+        """Whether a row is only its path, its numbers and its text, so that `batch` may be used."""
         look = self._look
         return self._bulk and not (look.heading or look.context or look.file_separator is not None)
 
     def batch(self, batch: Batch, shown: Callable[[bytes], bytes]) -> None:
-        """Write the rows of many files, as `file` does those of each; for single lines alone.
+        """Write the rows of many files, as `file` does for each; for rows of single lines only.
 
-        shown: the path to show of a file.
+        shown: Returns the path to show for a file.
         """
         if len(batch.rows):
             lines = _all_filled(self._painter.style, batch, shown)
@@ -66,32 +66,32 @@ class Standard:
             self.counts.bytes_printed += len(text)
         self.counts.files_matched += int((batch.counts > 0).sum())
 
-    def file(self, found: Found) -> None:
-        """Write the rows of one file, after whatever separates it from the one before."""
-        before, nul = self._out.written, found.nul
-        shown = found if nul is None else found._replace(rows=found.rows.part(0, nul.shown))
+    def file(self, file: FileMatches) -> None:
+        """Write the rows of one file, after the separator from the file before."""
+        before, nul = self._out.written, file.nul
+        shown = file if nul is None else file._replace(rows=file.rows.part(0, nul.shown))
         if len(shown.rows):
-            self._out.write(self._opening(found.path))
+            self._out.write(self._opening(file.path))
             if self._bulk:
                 self._out.write(self._formatted(shown))
             else:
                 self._out.write(self._taken_apart(shown))
         if nul is not None:
-            self._end_binary(found, nul)
-        self.counts.files_matched += found.hits > 0
+            self._end_binary(file, nul)
+        self.counts.files_matched += file.hits > 0
         self.counts.bytes_printed += self._out.written - before
         if self._unpainted:
-            self._unpainted.file(found)
+            self._unpainted.file(file)
             self.counts.bytes_printed = self._unpainted.counts.bytes_printed
 
-    def _end_binary(self, found: Found, nul: Nul) -> None:
-        """Write what stands for the rows behind a NUL; the first of them that matches counts."""
+    def _end_binary(self, file: FileMatches, nul: Nul) -> None:
+        """Write the message for the rows behind a NUL; statistics count the first of these rows."""
         if nul.gap and (separator := self._gap()) is not None:
             self._out.write(separator)
-        if found.hits:
-            named = self._look.colored_path(found.path) + b": " if self._look.path else b""
+        if file.hits:
+            named = self._look.colored_path(file.path) + b": " if self._look.path else b""
             self._out.write(named + detail(nul).encode() + b"\n")
-        hidden = found._replace(rows=found.rows.part(nul.shown, nul.shown + 1))
+        hidden = file._replace(rows=file.rows.part(nul.shown, nul.shown + 1))
         if len(hidden.rows) and self._painter.locates:
             self._taken_apart(hidden)
 
@@ -104,7 +104,7 @@ class Standard:
         return opening
 
     def _gap(self) -> bytes | None:
-        """What is written between rows that do not touch."""
+        """Return the separator of rows that are not adjacent; None for none."""
         look = self._look
         if not look.context or look.context_separator is None:
             return None
@@ -112,19 +112,19 @@ class Standard:
 
     # In bulk
 
-    def _formatted(self, found: Found) -> bytes:
-        rows, text = found.rows, found.text
-        if found.multiline:
+    def _formatted(self, file: FileMatches) -> bytes:
+        rows, text = file.rows, file.text
+        if file.multiline:
             rows = _single_lines(rows, text)
-        lines = _filled(Prelude(self._painter.style, found.path), text, rows)
+        lines = _filled(Prelude(self._painter.style, file.path), text, rows)
         self._mark_gaps(lines, rows)
         last = rows.ends[-1]
         if text[last - 1 : last] != b"\n":  # only a file's last line can lack its end
             lines.append(self._look.line_end)
         return b"".join(lines)
 
-    def _mark_gaps(self, lines: list[bytes], rows: Rows) -> None:
-        """Put the separator before each line that does not touch the one before."""
+    def _mark_gaps(self, lines: list[bytes], rows: RowLists) -> None:
+        """Put the separator before each line that is not adjacent to the one before."""
         separator = self._gap()
         if separator is None:
             return
@@ -137,22 +137,22 @@ class Standard:
 
     # Row by row
 
-    def _taken_apart(self, found: Found) -> bytes:
-        writer, separator = RowWriter(self._painter, found), self._gap()
+    def _taken_apart(self, file: FileMatches) -> bytes:
+        writer, separator = RowWriter(self._painter, file), self._gap()
         expected = -1
-        for number, offset, begin, end, context in found.rows:
-            budget.check()  # a file may have any number of rows, and nobody wait for them
+        for number, offset, begin, end, context in file.rows:
+            budget.check()  # a file may have any number of rows, and the client may have left
             if separator is not None and expected not in (-1, offset):
                 writer.pieces.append(separator)
-            writer.row(found.text[begin:end], number, offset, context=context)
+            writer.row(file.text[begin:end], number, offset, context=context)
             expected = offset + end - begin
         self.counts.matches += writer.matches
         self.counts.matched_lines += writer.matched_lines
         return b"".join(writer.pieces)
 
 
-def _filled(prelude: Prelude, text: bytes, rows: Rows) -> list[bytes]:
-    """Format all lines of a file: the loops under every plain search."""
+def _filled(prelude: Prelude, text: bytes, rows: RowLists) -> list[bytes]:
+    """Format all lines of a file; the loops of every plain search are here."""
     spans = zip(rows.begins, rows.ends, strict=True)
     texts = [text[begin:end] for begin, end in spans]
     figures = prelude.figures(rows)
@@ -171,7 +171,7 @@ def _filled(prelude: Prelude, text: bytes, rows: Rows) -> list[bytes]:
 
 def _all_filled(style: PreludeStyle, batch: Batch, shown: Callable[[bytes], bytes]) -> list[bytes]:
     """Format all lines of a batch."""
-    rows, text = Rows.of(batch.rows), batch.text
+    rows, text = RowLists.of(batch.rows), batch.text
     owners = batch.rows["file"]
     preludes = [style.lead(shown(path)) for path in batch.paths]
     texts = [text[begin:end] for begin, end in zip(rows.begins, rows.ends, strict=True)]
@@ -185,16 +185,16 @@ def _all_filled(style: PreludeStyle, batch: Batch, shown: Callable[[bytes], byte
 
 
 def _end_all(texts: list[bytes], owners: np.ndarray, line_end: bytes) -> None:
-    """Give the last line of each file an end where it has none."""
+    """Add a line end to the last line of each file if it has none."""
     last = np.flatnonzero(np.append(owners[1:] != owners[:-1], True))
     for place in last.tolist():
         if not texts[place].endswith(b"\n"):
             texts[place] += line_end
 
 
-def _single_lines(rows: Rows, text: bytes) -> Rows:
-    """The rows of a multi-line search, each line by itself."""
-    lines = Rows.none()
+def _single_lines(rows: RowLists, text: bytes) -> RowLists:
+    """Split the rows of a multi-line search into single lines."""
+    lines = RowLists()
     for number, offset, begin, end, context in rows:
         for place, (first, last) in enumerate(line_spans(text[begin:end])):
             lines.numbers.append(number + place)

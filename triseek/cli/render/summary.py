@@ -1,42 +1,42 @@
-"""One line a file: counts, or just the path."""
+"""Renderers that write less than lines: a count, the path, or nothing; and their statistics."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from triseek.cli.render.found import Counts
+from triseek.cli.render.file_matches import SearchCounts, located
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from triseek.cli.render.found import Found
-    from triseek.cli.render.look import Look
-    from triseek.cli.render.output import Output
-    from triseek.engine.backends.base import Batch
+    from triseek.cli.command_context import Output
+    from triseek.cli.render.file_matches import FileMatches, Renderer
+    from triseek.cli.render.style import OutputStyle
+    from triseek.engine.search.backends.base import Batch
 
 
-class CountLines:
-    """-c and --count-matches: `path:count`."""
+class _Lines:
+    """Common part of the renderers that write a line for each file."""
 
-    def __init__(self, look: Look, out: Output, *, zero: bool = False) -> None:
-        self.counts = Counts()
+    is_plain = True
+    """Files stand for themselves."""
+
+    def __init__(self, look: OutputStyle, out: Output) -> None:
+        self.counts = SearchCounts()
         self._look = look
         self._out = out
-        self._zero = zero
-        """Count matches in lines that have none: ripgrep says 0."""
 
-    @property
-    def is_plain(self) -> bool:
-        """Files stand for themselves."""
-        return True
 
-    def file(self, found: Found) -> None:
-        """Write how often a file matched."""
-        self._out.write(self._line(found.path, found.hits))
-        self.counts.files_matched += found.hits > 0
+class CountLines(_Lines):
+    """Renderer for -c and --count-matches: writes `path:count`."""
+
+    def file(self, file: FileMatches) -> None:
+        """Write the count of a file."""
+        self._out.write(self._line(file.path, file.hits))
+        self.counts.files_matched += file.hits > 0
 
     def batch(self, batch: Batch, shown: Callable[[bytes], bytes]) -> None:
-        """Write that of many files."""
+        """Write the counts of many files."""
         counts = batch.counts.tolist()
         lines = [self._line(shown(path), n) for path, n in zip(batch.paths, counts, strict=True)]
         self._out.write(b"".join(lines))
@@ -47,26 +47,16 @@ class CountLines:
         named = b""
         if look.path:
             named = look.colored_path(path) + (look.path_terminator or b":")
-        return named + b"%d" % (0 if self._zero else hits) + look.line_end
+        return named + b"%d" % hits + look.line_end
 
 
-class PathLines:
-    """-l, --files-without-match and --files: the path."""
+class PathLines(_Lines):
+    """Renderer for -l, --files-without-match and --files: writes the path."""
 
-    def __init__(self, look: Look, out: Output) -> None:
-        self.counts = Counts()
-        self._look = look
-        self._out = out
-
-    @property
-    def is_plain(self) -> bool:
-        """Files stand for themselves."""
-        return True
-
-    def file(self, found: Found) -> None:
+    def file(self, file: FileMatches) -> None:
         """Write the path of a file."""
-        self.counts.files_matched += found.hits > 0
-        self.paths([found.path])
+        self.counts.files_matched += file.hits > 0
+        self.paths([file.path])
 
     def batch(self, batch: Batch, shown: Callable[[bytes], bytes]) -> None:
         """Write the paths of many files."""
@@ -84,11 +74,42 @@ class PathLines:
 
 
 class Silence:
-    """-q: nothing at all."""
+    """Renderer for -q: writes nothing."""
 
     def __init__(self) -> None:
-        self.counts = Counts()
+        self.counts = SearchCounts()
 
-    def file(self, found: Found) -> None:
-        """Remember that there was something."""
-        self.counts.files_matched += found.hits > 0
+    def file(self, file: FileMatches) -> None:
+        """Count a file that has matches."""
+        self.counts.files_matched += file.hits > 0
+
+
+class Tallied:
+    """Counts the matches in the rows, then passes the file on with the count to show."""
+
+    def __init__(self, renderer: Renderer, look: OutputStyle, *, matches: bool) -> None:
+        self.counts = renderer.counts
+        self._renderer = renderer
+        self._look = look
+        self._matches = matches
+        """Show the number of matches, not of lines."""
+
+    def file(self, file: FileMatches) -> None:
+        """Count the matches of a file, and pass it on."""
+        matches = lines = rows = 0
+        for _, offset, begin, end, context in file.rows:
+            if context:
+                continue
+            line = file.text[begin:end]
+            lines += line.count(b"\n") + (not line.endswith(b"\n"))
+            spans = located(file, line, offset, line_end=self._look.line_end)
+            # A row in which ripgrep finds no match again while counting still counts as one match.
+            matches += max(1, len(spans))
+            rows += 1
+        self.counts.matches += matches
+        self.counts.matched_lines += lines
+        if file.nul is not None and file.nul.stopped:
+            self.counts.files_matched += 1
+            return
+        shown = matches if self._matches or file.multiline else rows
+        self._renderer.file(file._replace(hits=shown))

@@ -5,7 +5,7 @@ import { code, count, el, empty, number, path, show, tag, wrong } from "/dom.js"
 
 const WAIT_MS = 120;
 const OPTIONS = { kind: "content", mode: "literal", case: "smart", word: "0", glob: "" };
-const ROADS = {
+const BACKENDS = {
   triseek_indexed: "by the index",
   triseek_direct_scan: "by reading the files",
   ripgrep_fallback: "by ripgrep",
@@ -299,7 +299,7 @@ function summary(answer) {
   return [
     el("strong", {}, totals),
     answer.incomplete ? tag("incomplete", "warn") : null,
-    el("span", { title: answer.routing_reason }, ROADS[answer.strategy] || answer.strategy),
+    el("span", { title: answer.routing_reason }, BACKENDS[answer.strategy] || answer.strategy),
     answer.freshness ? el("span", { title: fresh(answer.freshness) }, answer.freshness) : null,
     el("span", { class: "ms" }, `${answer.ms < 10 ? answer.ms.toFixed(1) : Math.round(answer.ms)} ms`),
     ...(answer.notes || []).map((note) => el("span", { class: "quiet" }, note)),

@@ -1,0 +1,127 @@
+"""find_files: the index and a walk find the same files, in the same order."""
+
+from __future__ import annotations
+
+import os
+import random
+
+import pytest
+
+from tests.engine import answers
+from triseek.engine.engine import Engine
+from triseek.engine.ranking.find_files import PathQuery, find_files
+from triseek.engine.ranking.path_class import PathClass, path_class
+from triseek.errors import InvalidQuery
+from triseek.files.tree.walk import walk
+from triseek.index.build import build
+
+NAMES = [
+    "router.rs", "Router.ts", "router_test.py", "auth.rs", "ÜBER.txt", "über.md", "a b.c", "README",
+    "x.min.js", "ﬃ.txt", "\u212aelvin.py", "kelvin.py",
+]  # fmt: skip
+FOLDERS = ["", "src", "src/auth", "tests", "vendor/router", "Docs", ".github", "sub"]
+QUERIES = [
+    "router", "ROUTER", "router auth", "auth router", "src/", "/", "über", "ÜBER", "kelvin", "a b",
+    "r", "nothing", "*.rs", "src/**", "**/*router*", "*.{ts,py}", "!*.rs", "[rR]outer*", ". r",
+    "vendor", "\udcff", "ﬃ", "**", "src/**/*", "src/auth/**", "./src/**", "/Docs/**", "no/**",
+]  # fmt: skip
+
+
+@pytest.fixture(params=range(3))
+def tree(request, tmp_path):
+    """A tree, and whatever happened to it since it was indexed."""
+    chance = random.Random(request.param)
+    root, index_dir = str(tmp_path / "root"), str(tmp_path / "index")
+    every = [os.path.join(folder, name) for folder in FOLDERS for name in NAMES]
+    answers.write(root, dict.fromkeys(chance.sample(every, 60), "x\n"))
+    with open(os.fsencode(root) + b"/\xff.rs", "wb"):
+        pass
+    build(root, index_dir)
+    later = chance.sample(every, 20)
+    answers.write(root, dict.fromkeys(later[:10], "y\n"))
+    for name in later[10:]:
+        if os.path.exists(f"{root}/{name}"):
+            os.unlink(f"{root}/{name}")
+    return Engine(root, index_dir=index_dir), Engine(root)
+
+
+@pytest.mark.parametrize("text", QUERIES)
+def test_the_index_and_a_walk_find_the_same_in_the_same_order(tree, text):
+    by_index, by_walk = (find_files(engine, PathQuery(text), {}) for engine in tree)
+
+    assert (by_index.route.backend, by_walk.route.backend) == ("indexed", "direct_scan")
+    assert by_index.paths == by_walk.paths
+    assert by_index.index_generation is not None
+
+
+@pytest.mark.parametrize("text", ["router", "ROUTER au", "über", "kelvin", "src/"])
+def test_words_are_all_in_the_path_in_any_order_and_case(tree, text):
+    query = PathQuery(text)
+    every = walk(tree[1].root, query.scope).paths
+    words = [word.lower() for word in text.split()]
+    held = {
+        path
+        for path in every
+        if all(
+            word.encode() in path.lower() if word.isascii() else word in os.fsdecode(path).lower()
+            for word in words
+        )
+    }
+
+    assert set(find_files(tree[0], query, {}).paths) == held
+
+
+def distance(text, path):
+    return PathQuery(text).distance(path.encode())
+
+
+def test_what_is_meant_is_nearer_than_what_holds_the_words():
+    ranked = [
+        "src/router.rs", "src/router_table.rs", "src/my_router.rs", "router/mod.rs",
+    ]  # fmt: skip
+    told = [distance("router", path) for path in ranked]
+
+    assert told == sorted(told)
+    assert len(set(told)) == len(told)
+
+
+def test_a_name_with_all_the_words_is_nearer_than_one_with_some_and_that_than_none():
+    assert (
+        distance("auth router", "x/auth_router.rs")
+        < distance("auth router", "auth/my_router.rs")
+        < distance("auth router", "auth/router/mod.rs")
+    )
+
+
+def test_among_equals_used_files_come_first_then_path_order(tree):
+    plain = find_files(tree[1], PathQuery("*.rs"), {}).paths
+    last = [path for path in plain if path_class(path) is PathClass.SOURCE][-1]
+    moved = find_files(tree[1], PathQuery("*.rs"), {last: 1.0}).paths
+
+    assert sorted(moved) == sorted(plain)
+    assert (moved[0], plain.index(last) > 0) == (last, True)
+
+
+@pytest.mark.parametrize("text", ["**", "**/*", "src/**", "./src/**/*"])
+def test_a_glob_for_all_of_a_folder_takes_what_is_listed_there(tmp_path, text):
+    """And not what is ignored, as it would if it were ripgrep's."""
+    root, index_dir = str(tmp_path / "root"), str(tmp_path / "index")
+    answers.write(root, {"src/a.py": "", "src/out/b.py": "", "src/.c.py": "", ".git/HEAD": "",
+                       ".gitignore": "out/\n"})  # fmt: skip
+    build(root, index_dir)
+    expected = {b"src/a.py"} | ({b".gitignore"} if text.startswith("**") else set())
+
+    for engine in (Engine(root, index_dir=index_dir), Engine(root)):
+        assert set(find_files(engine, PathQuery(text), {}).paths) == expected
+
+
+@pytest.mark.parametrize("text", ["", " \t\n", "a\0b"])
+def test_a_query_that_is_none_is_refused(text):
+    with pytest.raises(InvalidQuery):
+        PathQuery(text)
+
+
+def test_while_kernels_are_cold_nobody_waits_for_them(tree):
+    cold = Engine(tree[0].root, index_dir=tree[0].index_dir, is_cold=lambda: True)
+
+    assert find_files(cold, PathQuery("router"), {}).route.reason == "kernels_cold"

@@ -1,0 +1,70 @@
+"""What a reader says of one generation."""
+
+import numpy as np
+import pytest
+
+from tests.engine import answers
+from triseek import errors
+from triseek.index.build import build
+from triseek.index.reader import IndexReader
+from triseek.query.trigrams.formula import All, And, Gram, Never, Or
+from triseek.store import layout
+
+
+@pytest.fixture
+def reader(tmp_path):
+    files = {"a": "abc\n" * 5000, "b": "abc xyz\n", "bin": b"abc\0", "c": "xyz\n"}
+    answers.write(str(tmp_path / "root"), files)
+    build(str(tmp_path / "root"), tmp_path / "index")
+    return IndexReader.open(tmp_path / "index")
+
+
+def gram(text):
+    return Gram(int.from_bytes(text.encode(), "big"))
+
+
+def test_no_index_is_none_and_one_whose_tree_is_of_no_segment_is_corrupt(tmp_path, reader):
+    assert IndexReader.open(tmp_path / "nothing") is None
+    wrong = type(reader.manifest)(1, reader.manifest.root, reader.manifest.segments, "gone")
+    with pytest.raises(errors.IndexCorrupt, match="no live segment"):
+        IndexReader(reader.index_dir, wrong)
+
+
+def test_the_arrays_of_a_view_fit_each_other(reader):
+    (view,) = reader.views
+    reader.verify()
+    assert view.names.all() == [b"a", b"b", b"bin", b"c"]
+    assert view.searchable.tolist() == [True, True, False, True]
+    assert view.edges.tolist() == [0, 2, 3, 3, 4]
+    assert view.block_file.tolist() == [0, 0, 1, 3]
+    assert int(view.block_length[:2].sum()) == 20_000
+    assert view.block_line.tolist()[::2] == [1, 1]
+    (skipped,) = view.skipped(np.ones(4, np.bool_))
+    assert (skipped.path, skipped.reason) == (b"bin", "binary")
+    assert view.skipped(np.zeros(4, np.bool_)) == []
+    assert not (view.flags & layout.FLAG_ALLOWLISTED).any()
+
+
+def test_the_text_of_dead_files_is_not_counted(reader):
+    (view,) = reader.views
+    assert reader.text_bytes() == view.text_bytes() == 20_012
+    assert view.text_bytes(np.array([0])) == 12
+    assert view.text_bytes(np.array([1, 2, 3])) == 20_000
+
+
+def test_candidates_are_blocks_that_may_match(reader):
+    (view,) = reader.views
+    abc, xyz = gram("abc"), gram("xyz")
+    both, either = And((abc, xyz), 2, 1), Or((xyz, abc), 2, 1)
+    assert view.candidates(All()).tolist() == [0, 1, 2, 3]
+    assert view.candidates(Never()).tolist() == []
+    assert view.candidates(abc).tolist() == [0, 1, 2]
+    assert view.candidates(abc, below=1).tolist() == [0]
+    # A list that costs more than it can save is left out, so more blocks may be named.
+    assert {2} <= set(view.candidates(both).tolist()) <= {2, 3}
+    assert view.candidates(either).tolist() == [0, 1, 2, 3]
+    assert view.candidate_files(both).tolist() == [False, True, False, False]
+    assert view.candidate_files(All()).all()
+    assert not view.candidate_files(Never()).any()
+    assert view.estimate(both) == (estimate := view.estimate(xyz))
+    assert (estimate.blocks, estimate.of) == (2, 4)

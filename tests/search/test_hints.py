@@ -1,0 +1,73 @@
+"""Where nothing matches, what is suggested matches what it says."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.app.contexts import bare_context, search, search_in
+from triseek.search import hints
+
+TREE = {
+    "src/a.rs": "fn parse_arguments() {}\nfn f(x: u8) {}\n",
+    "src/b.py": "first\nsecond\n",
+    "lib/c.rs": "PARSE\na.b\n",
+}
+
+
+@pytest.fixture
+def context(repo):
+    return bare_context(os.path.realpath(repo(TREE)))
+
+
+ASKED = [
+    {"query": "Parse_Arguments"},
+    {"query": "parse_arg", "word": True},
+    {"query": r"parse_\w+"},
+    {"query": "fn f(x", "mode": "literal", "case": "insensitive", "type": "py"},
+    {"query": r"f\(x: u8\)"},
+    {"query": "f(x: u8)", "mode": "regex"},
+    {"query": r"first\ssecond", "mode": "regex"},
+    {"query": "parse_arguments", "glob": "*.py"},
+    {"query": "parse_arguments", "glob": "lib/**"},
+    {"query": "parse_arguments", "path": "lib", "type": "rust"},
+    {"query": "PARSE", "path": "src", "case": "insensitive", "glob": "*.py"},
+]
+
+
+@pytest.mark.parametrize("asked", ASKED, ids=str)
+def test_what_is_suggested_matches_what_it_says(context, asked):
+    told = search(context, **asked)
+    assert told["would_match"]
+    for other in told["would_match"]:
+        again = search(context, **{**asked, **other["change"]})
+
+        assert (again["files_with_matches"], again["total_line_matches"]) == (
+            other["files"], other["lines"]
+        )  # fmt: skip
+
+
+def test_a_path_query_is_left_by_another_tool(context):
+    told = search_in(context, "*.py", "parse_arguments")
+
+    assert told["would_match"] == [{"change": {"tool": "search_content"}, "files": 1, "lines": 1}]
+    assert search(context, "parse_arguments")["total_line_matches"] == 1
+
+
+def test_what_was_searched_is_told(context):
+    told = search(context, "absent")
+
+    assert told["searched"] == {"files": 3, "skipped": 0, "freshness": "swept"}
+    assert told["would_match"] == []
+    assert told["next_step"]
+
+
+def test_an_answer_with_results_has_no_suggestions(context):
+    assert "would_match" not in search(context, "parse_arguments")
+
+
+def test_nothing_is_suggested_that_takes_too_long_to_count(context, monkeypatch):
+    monkeypatch.setattr(hints, "PATIENCE_S", -1.0)
+
+    assert search(context, "Parse_Arguments")["would_match"] == []

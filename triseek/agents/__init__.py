@@ -1,0 +1,1 @@
+"""Support for coding agents: configuration, hook payloads and transcripts."""

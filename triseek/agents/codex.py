@@ -1,0 +1,200 @@
+"""Codex: its configuration files, hook payloads and transcripts, as of 0.169.0.
+
+Hook payloads have Claude Code's shape, with Codex's own tools. A shell command's `tool_response` is
+what the model gets, without the lines that come before it there (`Chunk ID`, `Wall time`, …,
+`Output:`); it is cut in the middle as the model's is. Newer models write JavaScript that runs the
+tools. Each of those uses has a hook too, with an id that begins with `exec-`, but the model gets
+what its program prints: the use itself shows nothing.
+
+Transcripts, which Codex calls rollouts: one file per thread, sub-agents' too, only appended.
+`compacted` begins a new context. `thread_rolled_back` removes the last turns; which outputs these
+held is not worked out here, so nothing above it counts. A turn begins with a `turn_context` that
+has the `turn_id` hooks get, so what was rolled back for that turn is above it. A thread that is
+reverted or forked continues in another file, which does not repeat what it keeps.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from triseek.agents.base import NAME, first_there, own_names
+from triseek.agents.hook_protocol import HookAgent
+from triseek.agents.install import own_files
+from triseek.agents.install.hook_entries import ASKED_ABOUT, hook_items
+from triseek.agents.install.toml_edits import TomlTable
+from triseek.agents.listing import SERVER, Listed, document
+from triseek.agents.payloads import tools
+from triseek.agents.transcript import entries
+from triseek.model.hook_event import ToolUse
+
+if TYPE_CHECKING:
+    from triseek.agents.base import Edit, InstallPlace, Scope
+    from triseek.agents.listing import Ran, State
+    from triseek.agents.payloads.fields import Fields
+    from triseek.model.hook_event import HookEvent
+
+EVENTS: dict[str, str] = {
+    "PreToolUse": f"^(Bash|{ASKED_ABOUT})$",
+    "PostToolUse": "",
+    "SessionStart": "",
+    "SessionEnd": "",
+    "UserPromptSubmit": "",
+    "PreCompact": "",
+    "PostCompact": "",
+    "SubagentStart": "",
+    "SubagentStop": "",
+}
+"""The events we listen to, and for which tools."""
+_TIMEOUTS = {**dict.fromkeys(EVENTS, 5), "SessionEnd": 3}
+"""Seconds. Of a longer one at a session's end Codex gives a warning."""
+_OF_PROGRAM = "exec-"
+_HEAD = re.compile(
+    r"\A(?:(?:Chunk ID|Wall time|Exit code|Process exited with code|Process running with session ID"
+    r"|Original token count|Total output lines)\b[^\n]*\n)+Output:\n"
+    r"|\AWarning: truncated output \([^\n]*\)\nTotal output lines: \d+\n\n"
+)
+_CALLS = ("function_call", "custom_tool_call")
+_OUTPUTS = ("function_call_output", "custom_tool_call_output")
+
+
+class Codex(HookAgent):
+    """The program `codex`; the desktop app and the editors' extensions read the same files."""
+
+    name = "codex"
+    title = "Codex"
+    programs = ("codex",)
+    project_folder = ".codex"
+    question_words = ("codex", "mcp", "get", SERVER, "--json")
+    answers_quickly = True
+    client_pattern = "codex"
+    handoff_name = "codex"
+    aliases = ("codex_cli",)
+    paste = "$triseek resume {id}"  # Codex has a skill instead of a slash command
+    project_files = ("AGENTS.override.md", "AGENTS.md")
+    own_file = "AGENTS"
+    instructions = "AGENTS.md"
+    keeps_record = True
+    after_install = (
+        "Restart Codex; `codex mcp list` shows the server.",
+        "Codex runs no hook before you approve it: start `codex`, type /hooks, trust ours.",
+        "When an upgrade changes the hooks, Codex asks again.",
+        "The slash command is a skill here: `$triseek handoff claude`, `$triseek resume ID`.",
+    )
+    after_project_install = ("Codex reads a project's .codex only in a folder that you trust.",)
+
+    patches = frozenset(("apply_patch",))
+    patch_fields = ("command", "input", "patch")
+    quiet = frozenset(("update_plan", "view_image", "web_search"))
+
+    def user_folder(self, here: InstallPlace) -> str:
+        """Return the folder of the person's settings."""
+        return here.folder("CODEX_HOME", ".codex")
+
+    def data_folders(self, here: InstallPlace) -> tuple[str, ...]:  # noqa: ARG002 - only the program shows it
+        """Return none: without the program nothing reads the configs."""
+        return ()
+
+    def plan(self, scope: Scope, here: InstallPlace) -> list[Edit]:
+        """Return the edits for the server, the hooks and the skill.
+
+        Hooks are appended to their lists: a person's approval names a hook by its position.
+        """
+        folder = self.folder(scope, here)
+        hooks = os.path.join(folder, "hooks.json")  # noqa: PTH118
+        return [
+            TomlTable(os.path.join(folder, "config.toml"), ("mcp_servers", NAME), here.server()),  # noqa: PTH118
+            *hook_items(hooks, "bare", here.program, self.name, _TIMEOUTS, EVENTS),
+            own_files.OwnFile(
+                os.path.join(folder, "skills", NAME, "SKILL.md"),  # noqa: PTH118
+                own_files.skill(self.name),
+            ),
+        ]
+
+    def listed(self, ran: Ran) -> Listed:
+        """Read `codex mcp get triseek --json`, which does not try the server."""
+        if ran.status:
+            return Listed("absent" if "No MCP server" in ran.err + ran.out else "unclear")
+        servers = document(ran.out)
+        if not isinstance(servers, dict) or servers.get("name") != SERVER:
+            return Listed("unclear")
+        transport = servers.get("transport")
+        program = transport.get("command") if isinstance(transport, dict) else ""
+        state: State = "off" if servers.get("enabled") is False else "known"
+        return Listed(state, str(program or ""), str(servers.get("disabled_reason") or ""))
+
+    def owns(self, payload: Fields) -> bool:
+        """Whether the payload has a turn's id."""
+        return "turn_id" in payload
+
+    def in_view(self, event: HookEvent) -> frozenset[str] | None:
+        """Return the ids of uses whose outputs are in the context now; None if unknown."""
+        items = entries(event.transcript) if event.transcript else None
+        if not items or not any(_is_now(entry, event) for entry in items):
+            return None
+        calls: set[str] = set()
+        for item in items:
+            inner = item.inner("payload")
+            if item.get("type") == "compacted" or inner.get("type") == "thread_rolled_back":
+                calls.clear()
+            elif item.get("type") == "response_item" and inner.get("type") in _OUTPUTS:
+                calls.add(inner.text("call_id"))
+        return frozenset(calls - {""})
+
+    def tool_use(self, payload: Fields, folder: str) -> ToolUse:
+        """Return a tool's use, with the output shown to the agent once it is over."""
+        tool_input = payload.inner("tool_input")
+        use = self.use_of(
+            payload.text("tool_name"), tool_input, tool_input.folder(folder, "workdir")
+        )
+        call = payload.word("tool_use_id")
+        if call.startswith(_OF_PROGRAM):
+            return replace(use, call=call, only_reads=False)
+        shell_command, output = _shell_command(tool_input), self.output(use, payload)
+        if shell_command is not None and output is not None:
+            output = _HEAD.sub("", output, count=1)
+        return replace(use, call=call, output=tools.of_file(use, shell_command, output))
+
+    def use_of(self, name: str, tool_input: Fields, folder: str) -> ToolUse:
+        """Return the use of a tool; any that gets a command is a shell."""
+        if name not in self.patches and not tools.is_mcp(name):
+            shell_command = _shell_command(tool_input)
+            if shell_command is not None:
+                return tools.shell(name, shell_command, folder)
+            if name.startswith("collaboration"):  # sub-agents have hooks of their own
+                return ToolUse(name=name)
+        return super().use_of(name, tool_input, folder)
+
+    def project_file(self, root: str) -> str:
+        """Return the first existing file of its own names and those the person configured."""
+        return first_there((*self.project_files, *_fallback_names()), root)
+
+
+def _fallback_names() -> tuple[str, ...]:
+    """Return the names in `project_doc_fallback_filenames` of the person's configuration."""
+    folder = os.environ.get("CODEX_HOME") or os.path.expanduser("~/.codex")  # noqa: PTH111
+    try:
+        settings = tomllib.loads(Path(folder, "config.toml").read_text("utf-8"))
+    except (OSError, ValueError):
+        return ()
+    return own_names(settings.get("project_doc_fallback_filenames"))
+
+
+def _shell_command(tool_input: Fields) -> object:
+    return tool_input.get("command", tool_input.get("cmd"))
+
+
+def _is_now(item: Fields, event: HookEvent) -> bool:
+    """Whether the agent's current turn begins at this item, or the item is the use's own call."""
+    inner = item.inner("payload")
+    if item.get("type") == "turn_context":
+        return bool(event.prompt_id) and inner.get("turn_id") == event.prompt_id
+    call = event.use.call if event.use is not None else ""
+    return bool(call) and inner.get("type") in _CALLS and inner.get("call_id") == call
+
+
+AGENT = Codex()

@@ -1,0 +1,1 @@
+"""The checks of `triseek doctor`, one module for each subject."""

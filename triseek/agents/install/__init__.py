@@ -1,0 +1,1 @@
+"""Edits to the configuration files of agents; all of them can be undone."""

@@ -1,0 +1,1 @@
+"""The parts of hook payloads that several agents have in common."""

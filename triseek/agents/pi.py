@@ -1,0 +1,140 @@
+"""Pi: its configuration files, and our extension's reports of its tools, as of 1.5.2 and 0.74.2.
+
+`read` shows at most 2000 lines, as they are in the file, and a remark if there are more.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from triseek.agents.base import NAME
+from triseek.agents.hook_protocol import HookAgent
+from triseek.agents.install import own_files
+from triseek.agents.install.entries import JsonMember
+from triseek.agents.install.own_files import OwnFile
+from triseek.agents.listing import SERVER, Listed, Question, document, first_word
+from triseek.agents.payloads import tools
+from triseek.model.hook_event import Room
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from triseek.agents.base import Edit, InstallPlace, Scope
+    from triseek.agents.listing import Ran, State
+
+_LINES = 2000
+
+
+class Pi(HookAgent):
+    """The program `pi`. It supports MCP servers since version 1.0."""
+
+    name = "pi"
+    title = "Pi"
+    programs = ("pi",)
+    project_folder = ".pi"
+    question_words = ("pi", "mcp", "list", "--json")
+    client_pattern = r"^pi\b"
+    handoff_name = "pi"
+    aliases = ("pi_coding_agent",)
+    project_files = ("AGENTS.override.md", "AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD")
+    instructions = "AGENTS.md"
+    keeps_record = True
+    tells_compaction_once = True
+    after_install = (
+        "Restart Pi, or type /reload; `pi mcp list` shows the server (Pi 1.0 and later).",
+    )
+    after_project_install = ("Pi asks once whether to trust the files below .pi: say yes.",)
+
+    reads: ClassVar = {"read": partial(tools.counted, usual=_LINES, most=_LINES)}
+    edits = frozenset(("edit", "write"))
+    shells = frozenset(("bash",))
+    searches = frozenset(("grep", "find", "ls"))
+    room = Room(bytes=50_000, lines=_LINES)
+
+    def user_folder(self, here: InstallPlace) -> str:
+        """Return the folder of the person's settings."""
+        return here.folder("PI_CODING_AGENT_DIR", ".pi", "agent")
+
+    def plan(self, scope: Scope, here: InstallPlace) -> list[Edit]:
+        """Return the edits for the server, the extension and the slash command."""
+        folder = self.folder(scope, here)
+        # Without `exposure` no model gets the tools declared; only scripts that look find them.
+        server = {**here.server(), "exposure": "direct"}
+        return [
+            JsonMember(
+                os.path.join(folder, "mcp.json"),  # noqa: PTH118
+                ("mcpServers", NAME),
+                server,
+                "json",
+            ),
+            OwnFile(
+                os.path.join(folder, "extensions", f"{NAME}.ts"),  # noqa: PTH118
+                own_files.plugin(self.name, here.program),
+            ),
+            OwnFile(
+                os.path.join(folder, "prompts", f"{NAME}.md"),  # noqa: PTH118
+                own_files.claude_command(self.name),
+            ),
+        ]
+
+    def question(self, version: str) -> Question | None:
+        """Return the query `pi mcp list`; before 1.0 that was a prompt, and went to a model."""
+        major = version.partition(".")[0]
+        if not major.isdecimal():
+            return None  # an unknown version might take the words for a prompt
+        return BEFORE_1 if major == "0" else super().question(version)
+
+    def listed(self, ran: Ran) -> Listed:
+        """Read `pi mcp list --json` (1.0 and later), which tries the servers."""
+        reply = document(ran.out)
+        servers = reply.get("servers") if isinstance(reply, dict) else None
+        if not isinstance(servers, list):
+            return Listed("unclear", "", ran.err.strip().partition("\n")[0])
+        for server in servers:
+            if isinstance(server, dict) and server.get("name") == SERVER:
+                state, command = str(server.get("state", "")), str(server.get("transport", ""))
+                if server.get("enabled") is False:
+                    return Listed("off", first_word(command))
+                listed_state = _PI.get(state, "failed")
+                note = "" if listed_state == "connected" else str(server.get("error") or state)
+                return Listed(listed_state, first_word(command), note)
+        return Listed("absent", "", str(reply.get("note", "")))
+
+
+_PI: Mapping[str, State] = {"connected": "connected", "disabled": "off", "pending": "waiting"}
+
+
+def listed_commands(ran: Ran) -> Listed:
+    """Read the commands of its extensions: before 1.0 it has no MCP, nor a list of extensions."""
+    for line in ran.out.splitlines():
+        reply = document(line)
+        data = reply.get("data") if isinstance(reply, dict) else None
+        commands = data.get("commands") if isinstance(data, dict) else None
+        if isinstance(commands, list):
+            ours = any(_is_ours(command) for command in commands)
+            return Listed("connected", "", _EXTENSION) if ours else Listed("absent")
+    return Listed("unclear", "", ran.err.strip().partition("\n")[0])
+
+
+_EXTENSION = "our extension; MCP it knows from 1.0 on"
+
+
+def _is_ours(command: object) -> bool:
+    return (
+        isinstance(command, dict)
+        and str(command.get("name", "")).startswith(SERVER)
+        and command.get("source") == "extension"
+    )
+
+
+BEFORE_1 = Question(
+    ("pi", "--mode", "rpc", "--no-session", "--offline"),
+    listed_commands,
+    b'{"type":"get_commands"}\n',
+)
+"""The query for versions without MCP."""
+
+
+AGENT = Pi()

@@ -1,0 +1,1 @@
+"""Analysis of shell commands: which files they read or may write."""

@@ -1,0 +1,67 @@
+"""VS Code: an MCP server entry for its agent, in `mcp.json`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from triseek.agents.base import NAME, Agent
+from triseek.agents.install.entries import JsonMember
+
+if TYPE_CHECKING:
+    from triseek.agents.base import Edit, InstallPlace, Scope
+
+_FILE = "mcp.json"
+_EDITIONS = ("Code", "Code - Insiders", "VSCodium")
+
+
+class VSCode(Agent):
+    """The program `code`; in the user scope, every installed edition of it."""
+
+    name = "vscode"
+    title = "VS Code"
+    programs = ("code",)
+    detected_programs = ("code", "code-insiders", "codium")
+    client_pattern = r"vscode|visual studio code"
+    after_install = (
+        "In VS Code, `MCP: List Servers` shows the server; it asks once whether to trust it.",
+    )
+
+    def data_folders(self, here: InstallPlace) -> list[str]:
+        """Return the settings folder of each edition."""
+        return editions(here)
+
+    def plan(self, scope: Scope, here: InstallPlace) -> list[Edit]:
+        """Return the edits for the server."""
+        server = {"type": "stdio", **here.server(), "cwd": "${workspaceFolder}"}
+        if scope == "project":
+            folders = [here.in_project(".vscode")]
+        else:
+            folders = editions(here) or [first_edition(here)]
+        paths = [os.path.join(folder, _FILE) for folder in folders]  # noqa: PTH118
+        return [JsonMember(path, ("servers", NAME), server) for path in paths]
+
+
+def applications(here: InstallPlace) -> str:
+    """Return the folder in which applications keep their settings on this system."""
+    if sys.platform == "darwin":
+        return here.in_home("Library", "Application Support")
+    if sys.platform == "win32":
+        return here.folder("APPDATA", "AppData", "Roaming")
+    return here.folder("XDG_CONFIG_HOME", ".config")
+
+
+def editions(here: InstallPlace) -> list[str]:
+    """Return the user folder of each edition of VS Code that has one."""
+    base = applications(here)
+    folders = [os.path.join(base, name, "User") for name in _EDITIONS]  # noqa: PTH118
+    return [folder for folder in folders if os.path.isdir(folder)]  # noqa: PTH112
+
+
+def first_edition(here: InstallPlace) -> str:
+    """Return the user folder of VS Code itself, whether it exists or not."""
+    return os.path.join(applications(here), _EDITIONS[0], "User")  # noqa: PTH118
+
+
+AGENT = VSCode()

@@ -1,0 +1,1 @@
+"""The application: all wings, and one way to call their tools."""

@@ -1,0 +1,242 @@
+"""Calls tools, in this process or through the daemon: the one entry point for every front."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import logging
+import secrets
+import threading
+import time
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from cachetools import LRUCache
+
+from triseek.app import arguments, call_record, prior_answers
+from triseek.errors import (
+    BackendFailure,
+    Busy,
+    Cancelled,
+    DaemonUnreachable,
+    InvalidQuery,
+    InvalidRequest,
+    RepoNotDetected,
+    TriseekError,
+    VersionMismatch,
+)
+from triseek.ipc import client, spawn, surroundings
+from triseek.search import envelopes
+from triseek.sessions.handlers import CONNECTIONS_MAX
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from triseek.app.tool_context import ToolContext
+    from triseek.model.call import Call
+    from triseek.model.tool import Tool
+
+logger = logging.getLogger(__name__)
+
+VERB = "tool"
+"""The daemon's verb by which a front calls a tool."""
+PAUSE_S = 0.05
+"""Pause before heavy work, during which a first answer is written."""
+READY_S = 5.0
+"""How long a daemon may take to start before the front goes on without one."""
+RULES = ("HOME", "XDG_CONFIG_HOME", "RIPGREP_CONFIG_PATH")
+"""Variables sent to the daemon, with all that begin with GIT_CONFIG: they affect the rules."""
+PATIENCE_S = 15 * 60.0
+"""How long a running daemon may take: it may index a large tree."""
+
+
+class Answered(NamedTuple):
+    """The answer to a call of a tool."""
+
+    arguments: dict[str, Any]
+    """As they were understood; as they were passed if they were not."""
+    envelope: dict[str, Any]
+    """The answer, which may be an error's."""
+    error: TriseekError | None = None
+    """The error, worded for people."""
+
+
+def failed(raw: Mapping[str, Any] | None, error: TriseekError) -> Answered:
+    """Return the answer to a call that failed."""
+    return Answered(dict(raw or {}), envelopes.failure(error), error)
+
+
+def digest(tool: Tool, request_arguments: Mapping[str, Any], envelope: Mapping[str, Any]) -> str:
+    """Return a tool's answer as text: a few lines for an agent that precede the document itself.
+
+    Args:
+        tool: The tool.
+        request_arguments: As they were understood.
+        envelope: The answer.
+    """
+    if "error" in envelope:
+        error = envelope["error"]
+        return (
+            f"{tool.name} error [{error['code']}]: {error['message']}. "
+            f"Suggested: {error['suggested_action']}"
+        )
+    return "\n".join(tool.digest(tool.name, request_arguments, envelope))
+
+
+class Dispatch(Protocol):
+    """Calls tools on one root. Thread-safe. Never raises."""
+
+    root: str
+
+    def __call__(
+        self, tool: Tool, raw: Mapping[str, Any] | None, call: Call, *, is_recorded: bool = True
+    ) -> Answered:
+        """Call a tool.
+
+        Args:
+            tool: The tool.
+            raw: The arguments as they came from outside.
+            call: The caller.
+            is_recorded: Whether the call is an agent's work: kept in logs, counted for scores.
+        """
+
+
+class Local:
+    """Calls tools in this process."""
+
+    def __init__(self, context: ToolContext) -> None:
+        """Call tools on `context`."""
+        self.context = context
+        self.root = context.root
+
+    def __call__(
+        self, tool: Tool, raw: Mapping[str, Any] | None, call: Call, *, is_recorded: bool = True
+    ) -> Answered:
+        """Call a tool."""
+        request_arguments = recorded_arguments = dict(raw or {})
+        failure: TriseekError | None = None
+        try:
+            request = arguments.read(tool, raw)
+            request_arguments = dataclasses.asdict(request)
+            recorded_arguments = call_record.explicit_arguments(request)
+            envelope = tool.answer(self.context.contexts[tool.toolset], request, call)
+            if tool.kind == "search" and is_recorded:
+                envelope = prior_answers.beside(self.context.hydrated, tool.name, request, envelope)
+        except Cancelled as error:
+            return failed(request_arguments, error)
+        except TriseekError as error:
+            failure = self._answered(tool, error)
+        except Exception as error:
+            logger.exception("%s failed", tool.name)
+            failure = BackendFailure(f"internal error: {type(error).__name__}")
+        if failure is not None:
+            envelope = envelopes.failure(failure)
+        if is_recorded:
+            self.context.record(tool, recorded_arguments, envelope, call)
+        return Answered(request_arguments, envelope, failure)
+
+    def _answered(self, tool: Tool, error: TriseekError) -> TriseekError:
+        """Return the error to answer with: what fails in a service of the daemon may be retried."""
+        is_refused = isinstance(error, (InvalidRequest, InvalidQuery, RepoNotDetected))
+        if is_refused or tool.toolset not in self.context.host.services:
+            return error
+        return BackendFailure(f"{tool.name} failed ({error.code}): {error}")
+
+
+class Remote:
+    """Calls tools through the daemon; calls them in this process if there is no daemon."""
+
+    def __init__(
+        self, local: Local, alone: Callable[[], None], deliver: Callable[[], None] = lambda: None
+    ) -> None:
+        """Set up the calls of a front that is a process of its own.
+
+        Args:
+            local: Calls the tools if no daemon does.
+            alone: Called once, before `local` is: loads what the daemon has loaded.
+            deliver: Called before the daemon is: sends it what was done without it.
+        """
+        self.root = local.root
+        self._local = local
+        self._alone = alone
+        self._deliver = deliver
+        self._is_alone = False
+        self._lock = Lock()
+        self._place = surroundings.decoded_place(RULES)
+        self._front = secrets.token_hex(8)
+        self._sessions: LRUCache[str, str] = LRUCache(CONNECTIONS_MAX)
+        """The current session of each connection, for the next daemon to continue it."""
+
+    def __call__(
+        self, tool: Tool, raw: Mapping[str, Any] | None, call: Call, *, is_recorded: bool = True
+    ) -> Answered:
+        """Call a tool."""
+        if self._place is not None:
+            params = {
+                **self._place,
+                "front": self._front,
+                "root": self.root,
+                "tool": tool.name,
+                "arguments": dict(raw or {}),
+                "conversation": call.conversation,
+                "connection": call.connection,
+                "who": dict(call.who),
+                "session": self._sessions.get(call.connection, ""),
+                "record": is_recorded,
+            }
+            self._deliver()
+            try:
+                return self._by_daemon(params, call)
+            except client.Lost as error:
+                if not tool.read_only:
+                    failure = BackendFailure(f"{error}; it may have been done or not")
+                    return failed(raw, failure)
+            except (DaemonUnreachable, VersionMismatch, Busy):
+                pass  # this process calls the tool
+            except TriseekError as error:
+                return failed(raw, error)
+        self._begin_alone()
+        return self._local(tool, raw, call, is_recorded=is_recorded)
+
+    def _by_daemon(self, params: Mapping[str, object], call: Call) -> Answered:
+        """Have the daemon call a tool.
+
+        Raises:
+            BackendFailure: Its reply is invalid.
+            TriseekError: As `client.follow`.
+        """
+
+        def pass_on(step: bytes) -> None:
+            stage, done, total = json.loads(step)
+            call.progress(stage, done, total)
+
+        try:
+            reply = client.follow(VERB, params, pass_on, call.cancelled, PATIENCE_S)
+            error_report = reply["error"]
+            error = None if error_report is None else client.reported(error_report)
+            answered = Answered(reply["arguments"], reply["envelope"], error)
+            self._sessions[call.connection] = reply["session"]
+        except (KeyError, TypeError, ValueError) as error:
+            raise BackendFailure(f"invalid reply of the daemon: {error!r}") from error
+        return answered
+
+    def prepare(self) -> None:
+        """Have the daemon keep the root open, and start one if need be; returns at once."""
+        threading.Thread(target=self._prepare, name="triseek-prepare", daemon=True).start()
+
+    def _prepare(self) -> None:
+        time.sleep(PAUSE_S)
+        try:
+            if self._place is not None and spawn.ensure(READY_S):
+                client.ask("preload_root", {"target_root": self.root, "exact": True})
+                return
+        except (TriseekError, OSError) as error:
+            logger.warning("no daemon follows this root: %s", error)
+        self._begin_alone()
+
+    def _begin_alone(self) -> None:
+        with self._lock:
+            if self._is_alone:
+                return
+            self._is_alone = True
+        self._alone()

@@ -1,0 +1,245 @@
+"""Handles the hooks of agents: updates the memo, the scores of files and the log of actions.
+
+One call of a hook is one call of `HookHandler.hook`. It returns the answer for the agent: nothing,
+or that it already has what it is about to read. Hooks come many times a second and from any folder,
+so nothing here opens a root that has no index.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from triseek.agents import hooks, registry
+from triseek.agents.hook_protocol import plain
+from triseek.agents.payloads import tools
+from triseek.engine.roots import is_indexed, project, root_for
+from triseek.errors import TriseekError
+from triseek.model import token_estimate
+from triseek.model.hook_event import ToolUse
+from triseek.sessions.recording import Action
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from triseek.engine.service import Service
+    from triseek.memo.memo import Memo
+    from triseek.model.hook_event import Context, FileRead, HookEvent
+    from triseek.sessions.recording import Sink
+
+PROMPT_MAX = 2_000
+"""Most characters of a prompt that are recorded."""
+SEARCH_MAX = 500
+MEMO_TOOLS = ("memo_check", "memo_status", "memo_session", "session_resume")
+"""Our tools whose answer depends on the context that receives it, by the ends of their names."""
+_NOTHING = frozenset(("", "no matches found", "no files found", "no matches", "no files"))
+"""What the search tools of agents print if they find nothing."""
+_EMPTIED = frozenset(("start", "end", "compact", "changed", "subagent"))
+"""Moments after which a context no longer holds what it held."""
+
+
+class HookHandler:
+    """Handles hooks. Thread-safe."""
+
+    def __init__(self, service: Service, memo: Memo, sink: Sink, *, refuse: bool = True) -> None:
+        """Count uses of files in `service`'s roots, update `memo`, send actions to `sink`.
+
+        refuse: Whether an agent is ever refused a read.
+        """
+        self._service = service
+        self._memo = memo
+        self._sink = sink
+        self._refuse = refuse
+
+    def hook(
+        self,
+        payload: bytes,
+        event: str,
+        harness: str,
+        cwd: str,
+        *,
+        repo: str = "",
+        session: str = "",
+    ) -> str:
+        """Handle one payload; return what the hook is to write to its standard output.
+
+        Args:
+            payload: Standard input of the hook, unparsed.
+            event: The agent's name of the moment, "" if the payload has it.
+            harness: The agent, "" to recognize it by the payload.
+            cwd: Where the hook ran, for a payload that names no folder.
+            repo: The root to use, "" for that of the agent's working folder.
+            session: The session, if the payload has none.
+        """
+        hook_event = hooks.read(payload, event=event, harness=harness, cwd=cwd)
+        if hook_event is None:
+            return ""
+        if session and not hook_event.context.session:
+            hook_event = replace(hook_event, context=replace(hook_event.context, session=session))
+        root = project(repo or hook_event.cwd)
+        if hook_event.moment in _EMPTIED:
+            self._forget(root, hook_event)
+        else:  # what is in view now matters for every hook
+            self._memo.begin(root, hook_event.context, in_view=_evidence(hook_event))
+        if hook_event.moment == "prompt":
+            self._memo.passed(hook_event.context, token_estimate.of_source_text(hook_event.prompt))
+            self._note("prompt", root, hook_event, prompt=hook_event.prompt[:PROMPT_MAX])
+        if hook_event.use is None:
+            return ""
+        if hook_event.moment == "before":
+            return self._before(root, hook_event, hook_event.use)
+        if hook_event.moment == "after":
+            self._after(root, hook_event, hook_event.use)
+        return ""
+
+    # Tools
+
+    def _before(self, root: str, event: HookEvent, use: ToolUse) -> str:
+        if use.call and use.name.endswith(MEMO_TOOLS):
+            self._memo.asking(event.context, use.call, _evidence(event))
+        # An agent that ignores refusals must not be counted as refused.
+        accepts_refusals = hooks.refusal(event.context.harness, event.event, "?", "")
+        if not (use.reads and self._refuse and accepts_refusals):
+            return ""
+        evidence = _evidence(event) or _no_evidence
+        denial = self._memo.verdict(root, event.context, use, evidence)
+        if denial is None:
+            return ""
+        for read, tokens in zip(use.reads, denial.spared, strict=True):
+            self._note_read("read_denied", root, event, use, read, tokens)
+        return hooks.refusal(event.context.harness, event.event, denial.reason, denial.context_text)
+
+    def _after(self, root: str, event: HookEvent, use: ToolUse) -> None:
+        self._memo.observe(root, event.context, use, in_view=_evidence(event))
+        if use.failed:
+            return
+        for read in use.reads:
+            self._note_read("read", root, event, use, read)
+        for path in use.edits:
+            self._note("edit", root, event, path=path, call=use.call)
+        if use.search and not tools.is_ours(use.name):  # our server reports those, in more detail
+            nothing = 0 if _showed_nothing(use) else None
+            self._note(
+                "search", root, event, query=use.search[:SEARCH_MAX], call=use.call,
+                tool=use.name, files_with_matches=nothing,
+            )  # fmt: skip
+        self._count("read", (read.path for read in use.reads))
+        self._count("edit", use.edits)
+
+    # Contexts
+
+    def _forget(self, root: str, event: HookEvent) -> None:
+        """Update the memo for a context that begins, ends, or lost what it held."""
+        who = event.context
+        begins = event.moment == "start" or plain(event.event) == "subagentstart"
+        if event.moment == "end" or (event.moment == "subagent" and who.agent and not begins):
+            self._memo.end(who)
+        else:
+            # An agent without a name may be any of the session's contexts.
+            self._memo.forget(
+                who,
+                whole_session=event.moment == "start" or not who.agent,
+                compacted=_is_first_of_compaction(event),
+                emptied=_is_emptied(event),
+            )
+        if begins:
+            self._memo.begin(root, who, in_view=_evidence(event))
+        if _is_first_of_compaction(event):
+            self._note("compact", root, event, source=event.source)
+        self._end_epoch(event.cwd)
+
+    def _end_epoch(self, folder: str) -> None:
+        """Begin a new epoch: earlier answers there may be in no context any more."""
+        here = os.path.realpath(folder)
+        for engine in self._service.engines():
+            if os.path.commonpath((here, engine.root)) in (here, engine.root):
+                watch = engine.watched
+                if watch is not None:
+                    watch.journal.bump_epoch()
+
+    # Scores and actions
+
+    def _count(self, use: str, paths: Iterable[str]) -> None:
+        """Count uses of files that lie in an indexed root."""
+        for path in paths:
+            folder, name = os.path.split(path)
+            try:
+                root = root_for(folder)
+            except TriseekError:
+                continue  # the file's folder does not exist
+            if not is_indexed(root):
+                continue
+            engine = self._service.engine(root, exact=True)
+            below = os.path.relpath(os.path.join(os.path.realpath(folder), name), engine.root)  # noqa: PTH118
+            engine.touch("edit" if use == "edit" else "read", [os.fsencode(below)])
+
+    def _note(self, kind: str, root: str, event: HookEvent, **more: Any) -> None:  # noqa: ANN401
+        payload = {"harness": event.context.harness, "root": root, **more}
+        self._sink(
+            Action(
+                at_s=time.time(),
+                kind=kind,
+                conversation=_conversation(event.context),
+                payload={name: value for name, value in payload.items() if value not in ("", None)},
+            )
+        )
+
+    def _note_read(
+        self, kind: str, root: str, event: HookEvent, use: ToolUse, read: FileRead,
+        tokens: int | None = None,
+    ) -> None:  # fmt: skip
+        """Record a read, with its `lines` [first, last], last null for the end; or its `tail`."""
+        lines = [read.first, read.last] if read.tail is None else None
+        self._note(
+            kind, root, event, path=read.path, call=use.call, tokens=tokens, tail=read.tail,
+            lines=lines,
+        )  # fmt: skip
+
+
+def _evidence(event: HookEvent) -> Callable[[], frozenset[str] | None] | None:
+    """Return a function that queries what the agent still has in view; None if there is none.
+
+    The memo keeps it, so it holds no output.
+    """
+    use = event.use
+    if use is not None:
+        event = replace(event, use=ToolUse(name=use.name, call=use.call))
+        if event.in_view is not None and event.moment == "after":
+            event = replace(event, in_view=event.in_view | {use.call})
+    if event.in_view is None and not event.transcript:
+        return None
+    query_event = replace(event, prompt="")
+    return lambda: hooks.in_view(query_event)
+
+
+def _no_evidence() -> None:
+    """Evidence of an agent that gives none: none of its reads is refused."""
+
+
+def _is_emptied(event: HookEvent) -> bool:
+    """Whether the context holds next to nothing now; before a compaction it holds all it held."""
+    if event.moment == "compact":
+        agent = registry.by_name(event.context.harness)
+        if agent is not None and agent.tells_compaction_once:
+            return True  # before the compaction, and not after it
+        return not plain(event.event).startswith("pre")
+    if event.moment == "start":
+        return event.source in ("startup", "clear", "compact")
+    return plain(event.event) == "subagentstart" and bool(event.context.agent)
+
+
+def _is_first_of_compaction(event: HookEvent) -> bool:
+    """Whether to count it: agents report a compaction before, after and when they go on."""
+    return event.moment == "compact" and "post" not in event.event.lower()
+
+
+def _conversation(context: Context) -> str | None:
+    """Return the context's name, in the form of `mcp.conversations`."""
+    return f"session/{context.session}/{context.agent}" if context.session else None
+
+
+def _showed_nothing(use: ToolUse) -> bool:
+    """Whether a search has certainly found nothing, by what it showed."""
+    return use.output is not None and use.output.strip().lower().rstrip(".") in _NOTHING

@@ -1,0 +1,157 @@
+"""Start-up work of a server without a daemon: load the kernels and update the index.
+
+It runs in threads after the first answer, and nothing waits for it. Until the kernels and the index
+are ready, searches use other backends. A failure is logged, and the server goes on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import threading
+import time
+from collections import deque
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from triseek import errors
+from triseek.app.dispatch import Local, Remote
+from triseek.app.tool_context import ToolContext
+from triseek.daemon.index_jobs import IndexJobs
+from triseek.engine import reindex_process
+from triseek.engine.service import Service
+from triseek.engine.tool_host import ToolHost
+from triseek.ipc import client
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from triseek.sessions.recording import Action
+
+logger = logging.getLogger(__name__)
+
+PAUSE_S = 0.05
+"""Seconds to wait before heavy work, while the first answer is written."""
+END_S = 1.0
+"""Seconds that `end` waits for an index update that is running."""
+ACTIONS_MAX = 1_000
+"""Actions that are kept for the next daemon; older ones are dropped."""
+SEND_S = 2.0
+"""How long the daemon may take to record them."""
+DISABLED = "TRISEEK_MCP_DISABLE_STARTUP_SYNC"
+"""The variable that forbids updating the index at the start."""
+
+
+class Startup:
+    """Runs the start-up work once, and reports its progress."""
+
+    def __init__(self) -> None:
+        self.index_jobs = IndexJobs()
+        self.is_syncing = False
+        """Whether the index is being updated."""
+        self._ended = threading.Event()
+        self._indexing: threading.Thread | None = None
+
+    @property
+    def is_cold(self) -> bool:
+        """Whether the kernels are not loaded yet."""
+        return not self.index_jobs.warm.is_set()
+
+    def begin(self, context: ToolContext) -> None:
+        """Start the work in threads, and return at once."""
+        threading.Thread(target=self._warm, daemon=True).start()
+        if DISABLED not in os.environ:
+            self._indexing = threading.Thread(target=self._index, args=(context,), daemon=True)
+            self._indexing.start()
+
+    def _warm(self) -> None:
+        time.sleep(PAUSE_S)
+        self.index_jobs.warm_up()
+
+    def _index(self, context: ToolContext) -> None:
+        time.sleep(PAUSE_S)
+        try:
+            root = context.engine.root
+            self.is_syncing = True
+            reindex_process.reindex(root, "incremental", cancelled=self._ended.is_set)
+            logger.info("index of %s is up to date", root)
+        except errors.Busy:
+            logger.info("another process is writing the index of %s", context.root)
+        except (errors.TriseekError, OSError) as error:
+            if not self._ended.is_set():
+                logger.warning("start-up sync: %s", error)
+        finally:
+            self.is_syncing = False
+
+    def end(self) -> None:
+        """Stop the work, and wait until its processes have ended, at most `END_S` for the index."""
+        self._ended.set()
+        self.index_jobs.close()
+        if self._indexing is not None:
+            self._indexing.join(END_S)
+
+
+class Outbox:
+    """Actions done while no daemon recorded them, kept in memory for the next one. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._actions: deque[tuple[str, Action]] = deque(maxlen=ACTIONS_MAX)
+        self._lock = threading.Lock()
+
+    def __call__(self, root: str, action: Action) -> None:
+        """Keep an action of a root."""
+        self._actions.append((root, action))
+
+    def send(self) -> None:
+        """Have the daemon record what is kept, in order. What it does not take stays."""
+        with self._lock:
+            for (root, session), group in groupby(list(self._actions), key=_place):
+                notes = [_note(action) for _, action in group]
+                params = {"target_root": root, "notes": notes}
+                if session:
+                    params["session_id"] = session
+                try:
+                    client.ask("session_note", params, SEND_S)
+                except errors.TriseekError as error:
+                    logger.warning("actions are not recorded yet: %s", error)
+                    return
+                for _ in notes:
+                    self._actions.popleft()
+
+
+def _place(kept: tuple[str, Action]) -> tuple[str, str]:
+    root, action = kept
+    return root, action.session_id
+
+
+def _note(action: Action) -> dict[str, object]:
+    return {
+        "kind": action.kind,
+        "payload": action.payload,
+        "at_s": action.at_s,
+        "conversation": action.conversation,
+    }
+
+
+def context_alone(startup: Startup, root: str, outbox: Outbox) -> tuple[Service, ToolContext]:
+    """Return the service and tool context of a process without a daemon.
+
+    The caller closes the service.
+    """
+    service = Service(is_cold=lambda: startup.is_cold)
+    host = ToolHost(service=service, root=root, is_building=lambda _: startup.is_syncing)
+    return service, ToolContext(host, outbox)
+
+
+@contextlib.contextmanager
+def front(root: str) -> Iterator[Remote]:
+    """Call tools on a root from a process of its own: by the daemon, or here if there is none."""
+    startup = Startup()
+    outbox = Outbox()
+    service, context = context_alone(startup, root, outbox)
+    with service:
+        try:
+            yield Remote(Local(context), lambda: startup.begin(context), outbox.send)
+        finally:
+            startup.end()

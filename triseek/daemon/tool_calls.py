@@ -1,0 +1,108 @@
+"""Run tools for fronts in other processes: the MCP server by HTTP and the page."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from threading import Lock
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from cachetools import LRUCache
+
+from triseek.app.dispatch import Local
+from triseek.app.registry import TOOLS
+from triseek.daemon import client_environment
+from triseek.errors import DaemonUnreachable, InvalidRequest
+from triseek.ipc.client import ErrorReport, report
+from triseek.model.call import Call
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from triseek.app.tool_context import ToolContext
+    from triseek.daemon.server import Request
+    from triseek.daemon.streams import Streams
+
+FRONTS_MAX = 64
+"""Maximum number of pairs of front and root whose conversations are kept."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolRequest(client_environment.ClientEnvironment):
+    """The parameters of the verb `tool`: a call as a front has received it."""
+
+    front: str
+    """An id of the front's process."""
+    root: str
+    tool: str
+    arguments: dict[str, Any]
+    """As they came from the agent."""
+    connection: str
+    who: dict[str, str]
+    session: str
+    """The work session of the connection, "" for none: an earlier daemon may have opened it."""
+    record: bool
+    """Whether the call is an agent's work."""
+
+
+class ToolReply(TypedDict):
+    """The result of the verb `tool`."""
+
+    arguments: Mapping[str, object]
+    envelope: Mapping[str, object]
+    error: ErrorReport | None
+    session: str
+
+
+class ToolCalls:
+    """The handler of the verb `tool`."""
+
+    def __init__(self, context: Callable[[str], ToolContext]) -> None:
+        """`context` makes the tool context of one front for a root."""
+        self._context = context
+        self._fronts: LRUCache[tuple[str, str], Local] = LRUCache(FRONTS_MAX)
+        self._lock = Lock()
+        self._tools = {tool.name: tool for tool in TOOLS}
+
+    def __call__(self, request: Request, streams: Streams) -> ToolReply:
+        """Run a tool; send its progress to the stream, and cancel it when the client leaves.
+
+        Raises:
+            InvalidRequest: The parameters are malformed, or the tool does not exist.
+            DaemonUnreachable: The front resolves paths or ignore rules differently.
+        """
+        try:
+            params = client_environment.read(ToolRequest, request.params)
+        except client_environment.MalformedRequest:
+            raise InvalidRequest("the parameters of a tool's call are malformed") from None
+        tool = self._tools.get(params.tool)
+        if tool is None:
+            raise InvalidRequest(f"there is no tool {params.tool[:80]!r}")
+        if not (client_environment.is_shared(params) and client_environment.has_our_rules(params)):
+            raise DaemonUnreachable("the daemon sees other files than this process")
+        local = self._local(params.front, params.root)
+        sessions, connection = local.context.session, params.connection
+        if params.session and not sessions.current(connection):
+            sessions.work_on(params.session, connection)
+        conversation = request.params.get("conversation")  # any text: it is only compared
+        call = Call(
+            conversation=conversation if isinstance(conversation, str) else None,
+            who=params.who,
+            connection=connection,
+            cancelled=streams.gone,
+            progress=lambda *step: streams.out(json.dumps(step).encode()),
+        )
+        answer = local(tool, params.arguments, call, is_recorded=params.record)
+        return {
+            "arguments": answer.arguments,
+            "envelope": answer.envelope,
+            "error": None if answer.error is None else report(answer.error),
+            "session": sessions.current(connection),
+        }
+
+    def _local(self, front: str, root: str) -> Local:
+        with self._lock:
+            local = self._fronts.get((front, root))
+            if local is None:
+                local = self._fronts[front, root] = Local(self._context(root))
+            return local

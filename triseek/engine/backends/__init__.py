@@ -1,1 +1,0 @@
-"""The roads a search can take: indexed, scan, ripgrep."""

@@ -1,0 +1,1 @@
+"""A context pack: the few files and lines to start a task from."""

@@ -1,0 +1,1 @@
+"""Ordering of results, and detection of lines that define what was searched for."""

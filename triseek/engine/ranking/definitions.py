@@ -1,0 +1,231 @@
+"""Detection of matched lines that define what was matched, as far as a single line shows it.
+
+A line defines a name if it has one of the forms of its language (`definition_forms`). It defines
+what was searched for if a match and that name share bytes: `EXACTLY` if the match covers all of the
+name, `PARTLY` if it covers whole words of a longer name.
+
+Most lines are not definitions. So the lines of files of one family are first scanned together, with
+one expression that holds the family's forms with the words of the pattern in place of the name.
+Only the lines that it finds are examined one by one.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import IntEnum
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from triseek.engine.ranking.definition_forms import FORMS, WIDER
+from triseek.engine.ranking.definition_names import defined_name, family_of, line_finder
+from triseek.query.regex.syntax import Alternate, Bytes, Chars, Repeat, fold
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from triseek.engine.ranking.definition_names import Finder, Span
+    from triseek.engine.search.backends.base import Batch
+    from triseek.query.pattern import Pattern
+    from triseek.query.regex.syntax import Node
+
+Array: TypeAlias = np.ndarray[Any, Any]
+
+PART_BYTES_MIN = 3
+"""Shorter matches do not count as a part of a longer name."""
+LINE_BYTES_MAX = 2_048
+"""Bytes of a line that are examined; the rest is ignored."""
+WORDS_BYTES_MAX = 4_096
+"""Total length of the words to look for. Beyond it definitions are not detected, because the RE2
+program would grow too large."""
+CHECKS_MAX = 1 << 14
+"""Lines examined in one search, in path order. After them only whole names are looked for, and
+nothing for a regular expression."""
+
+
+class Defines(IntEnum):
+    """How much of a defined name a match covers."""
+
+    NOT = 0
+    PARTLY = 1
+    EXACTLY = 2
+
+
+class Definitions:
+    """Classifier of the rows of one search; takes the batches in order, in one thread."""
+
+    def __init__(self, pattern: Pattern) -> None:
+        self._pattern = pattern
+        self._wanted = _wanted(pattern)
+        self._left = CHECKS_MAX
+
+    def of(self, batch: Batch) -> Array:
+        """Return uint8[rows]: the `Defines` value of each row; `NOT` for context rows."""
+        defines = np.zeros(len(batch.rows), np.uint8)
+        if not self._wanted.names or not len(defines):
+            return defines
+        text, edges = _as_lines(batch)
+        for family, first, last in _runs(batch):
+            for number in self._candidates(family, text, edges[first : last + 1]):
+                row = first + number
+                if not batch.rows["context"][row]:
+                    own = family_of(batch.paths[batch.rows["file"][row]])
+                    assert own is not None  # noqa: S101 (or it were in no run)
+                    defines[row] = self._of_row(text[edges[row] : edges[row + 1]], own)
+        return defines
+
+    def _of_row(self, row: bytes, family: str) -> Defines:
+        """Return what a row defines; the row includes its terminator.
+
+        In multiline mode a row may hold many lines.
+        """
+        most = Defines.NOT
+        at = 0
+        for line in row[:-1].split(b"\n"):
+            name = defined_name(line[:LINE_BYTES_MAX], family)
+            if name is not None and self._pattern.spec.multiline:
+                most = max(most, self._shared(row, (at + name[0], at + name[1])))
+            elif name is not None:
+                most = self._shared(line, name)
+            at += len(line) + 1
+        return most
+
+    def _candidates(self, family: str, text: bytes, edges: Array) -> Iterator[int]:
+        """Yield the numbers of the rows between these edges, of one family, that may define a name.
+
+        Numbers count from the first edge.
+        """
+        find = self._wanted.finder(family, whole=self._left <= 0)
+        at, end = edges[[0, -1]].tolist()
+        while find is not None and (line_start := find(text, at, end)) is not None:
+            number = int(np.searchsorted(edges, line_start, "right")) - 1
+            at = int(edges[number + 1])
+            self._left -= 1
+            yield number
+            if self._left == 0:  # at this line, however results are split into batches
+                find = self._wanted.finder(family, whole=True)
+
+    def _shared(self, text: bytes, name: Span) -> Defines:
+        """Return how much of a name the matches in a text cover."""
+        most = Defines.NOT
+        for match in self._pattern.finditer(text):
+            if match[0] >= name[1]:
+                break
+            most = max(most, self._against(text, name, match))
+        return most
+
+    def _against(self, text: bytes, name: Span, match: Span) -> Defines:
+        shared = min(name[1], match[1]) - max(name[0], match[0])
+        if shared == name[1] - name[0]:
+            meant = self._wanted.is_text or _touches(text, name, match)
+            return Defines.EXACTLY if meant else Defines.NOT
+        if shared < PART_BYTES_MIN:
+            return Defines.NOT
+        inside = (max(name[0], match[0]), min(name[1], match[1]))
+        whole_words = all(at in name or _divides(text, at) for at in inside)
+        return Defines.PARTLY if whole_words else Defines.NOT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wanted:
+    """What a pattern implies about the names that it can match."""
+
+    names: bool = True
+    """Whether definitions can be detected for this pattern."""
+    is_text: bool = False
+    """Whether it matches only fixed texts."""
+    words: tuple[bytes, ...] = ()
+    """Every matching name contains or equals one of these; empty if no such words are known."""
+    any_case: bool = False
+
+    def finder(self, family: str, *, whole: bool) -> Finder | None:
+        """Return a finder of lines with such names; with `whole`, only names equal to a word."""
+        if whole and not self.words:
+            return None
+        short = any(len(word) < PART_BYTES_MIN for word in self.words)
+        return line_finder(family, self.words, whole=whole or short, any_case=self.any_case)
+
+
+def _wanted(pattern: Pattern) -> _Wanted:
+    folded = pattern.folded_literal
+    texts = (folded,) if folded else pattern.literals or pattern.word_literals
+    if not texts:
+        return _Wanted(names=fold(pattern.tree, _shortest) >= PART_BYTES_MIN)
+    words = tuple(dict.fromkeys(word for text in texts for word in _WORDS.findall(text)))
+    if sum(map(len, words)) > WORDS_BYTES_MAX:
+        return _Wanted(names=False)
+    return _Wanted(names=bool(words), is_text=True, words=words, any_case=bool(folded))
+
+
+_WORDS = re.compile(rb"[\w$\x80-\xff]+")
+
+
+def _shortest(node: Node, below: list[int]) -> int:
+    """Return a lower bound of the length of a match, in bytes."""
+    if isinstance(node, Chars | Bytes):
+        return 1
+    if isinstance(node, Alternate):
+        return min(below, default=0)
+    if isinstance(node, Repeat):
+        return below[0] * node.low
+    return sum(below)
+
+
+def _divides(text: bytes, at: int) -> bool:
+    """Return whether `at` is a boundary between two words of a name.
+
+    `set` is a word of `query_set`, `QuerySet` and `set2`, but not of `setup`.
+    """
+    before, behind = text[at - 1 : at], text[at : at + 1]
+    if before.isalpha() and behind.isalpha():
+        return before.islower() and behind.isupper()
+    return True
+
+
+def _touches(text: bytes, name: Span, match: Span) -> bool:
+    """Return whether a name is at an edge of the match that covers it, so that the match means it.
+
+    A match of `.*size.*` also covers the name of every function that has a parameter `size`.
+    """
+    matched = text[slice(*match)]
+    begin = match[0] + len(matched) - len(matched.lstrip(_NO_NAME))
+    end = match[0] + len(matched.rstrip(_NO_NAME))
+    return begin == name[0] or end == name[1]
+
+
+_NO_NAME = bytes(byte for byte in range(128) if not (chr(byte).isalnum() or chr(byte) in "_$"))
+
+
+def _as_lines(batch: Batch) -> tuple[bytes, Array]:
+    """Return the rows concatenated, each ending in a newline, and int64[rows + 1]: their edges.
+
+    A file's last line may lack a terminator, and a backend may keep other bytes between rows.
+    """
+    begins, ends = batch.rows["begin"].astype(np.int64), batch.rows["end"].astype(np.int64)
+    last_bytes = np.frombuffer(batch.text, np.uint8)[ends - 1]
+    if (begins[1:] == ends[:-1]).all() and (last_bytes == ord("\n")).all():
+        return batch.text, np.append(begins, ends[-1])
+    rows = zip(begins.tolist(), ends.tolist(), strict=True)
+    lines = [batch.text[begin:end].removesuffix(b"\n") + b"\n" for begin, end in rows]
+    return b"".join(lines), np.cumsum([0, *map(len, lines)])
+
+
+def _runs(batch: Batch) -> Iterator[tuple[str, int, int]]:
+    """Yield (family, first, last): the rows first..last-1 are of adjacent files of one family.
+
+    Rows of files without a family are left out.
+    """
+    kinds = np.array([_KINDS.get(family_of(path), -1) for path in batch.paths])
+    kinds = kinds[batch.rows["file"]]
+    edges = [0, *(1 + np.flatnonzero(kinds[1:] != kinds[:-1])).tolist(), len(kinds)]
+    for first, last in pairwise(edges):
+        if kinds[first] >= 0:
+            yield _FAMILIES[kinds[first]], first, last
+
+
+_FAMILIES = tuple(sorted(FORMS))
+_KINDS: dict[str | None, int] = {
+    family: _FAMILIES.index(WIDER.get(family, family)) for family in FORMS
+}

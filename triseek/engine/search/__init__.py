@@ -1,0 +1,1 @@
+"""Searching: choosing a backend, running it and limiting its results."""

@@ -1,0 +1,1 @@
+"""The backends that answer a search: indexed, scan, ripgrep."""

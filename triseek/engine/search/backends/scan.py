@@ -1,0 +1,124 @@
+"""The scan backend: walk the tree, read and search every file.
+
+It needs no index, no kernel and no other program. A few threads read files in chunks, which are
+returned in path order. The number of chunks in progress is limited, so memory is bounded by them
+and by the matches. Closing the iterator stops the work before the next file is read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor, wait
+from functools import partial
+from threading import Event
+from typing import TYPE_CHECKING, TypeVar
+
+from triseek.engine.search.backends import lines
+from triseek.engine.search.backends.file import FileSearch, Searched, named_files
+from triseek.errors import Cancelled, OutOfTime
+from triseek.files.tree.walk import walk
+from triseek.model import budget
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from concurrent.futures import Future
+
+    from triseek.engine.search.backends.base import Batch
+    from triseek.model.search import BackendName, SearchRequest, Totals
+    from triseek.query.pattern import Pattern
+
+T = TypeVar("T")
+
+THREADS_MAX = 8
+CHUNK_FILES = 64
+
+
+class Scan:
+    """Searches a tree by reading its files."""
+
+    name: BackendName = "direct_scan"
+
+    def __init__(self, root: str, *, threads: int | None = None) -> None:
+        self.root = root
+        self.threads = threads or min(THREADS_MAX, os.cpu_count() or 1)
+
+    def search(self, request: SearchRequest, pattern: Pattern, totals: Totals) -> Iterator[Batch]:
+        """Yield the results in path order.
+
+        Raises:
+            OutOfTime: as `model.budget.check`; earlier results have been yielded.
+            RepoNotDetected: The root does not exist.
+            InvalidQuery: A glob or a type of the scope is invalid.
+            InvalidRequest: A path leads out of the root.
+        """
+        if request.max_count == 0:
+            return
+        walked = walk(self.root, request.scope, within=request.paths)
+        totals.skipped += walked.skipped
+        search = FileSearch(self.root, request, pattern)
+        explicit = named_files(search.root, request.paths).files
+        for chunk in self._each_chunk(walked.paths, search, explicit):
+            for searched in chunk:
+                searched.count_in(totals)
+            file_rows = [searched.found for searched in chunk if searched.found]
+            yield from lines.batches(file_rows, totals)
+
+    def _each_chunk(
+        self, paths: list[bytes], search: FileSearch, explicit: set[bytes]
+    ) -> Iterator[list[Searched]]:
+        """Yield the results of the files, chunk by chunk in order, reading a few chunks ahead."""
+        stop = Event()
+        over: list[OutOfTime] = []
+
+        def search_some(some: list[bytes]) -> list[Searched]:
+            done: list[Searched] = []
+            try:
+                for path in some:
+                    if stop.is_set():
+                        break
+                    done.append(search(path, explicit=path in explicit))
+            except OutOfTime as error:
+                over.append(error)
+                stop.set()
+            except Cancelled:
+                if not stop.is_set():
+                    raise  # no client waits for the answer
+            return done
+
+        if len(paths) <= CHUNK_FILES:
+            # In this thread, so that Ctrl-C interrupts even a read that blocks, as of a FIFO.
+            yield search_some(paths)
+            if over:
+                raise over[0]
+            return
+        tasks = (
+            partial(search_some, paths[begin : begin + CHUNK_FILES])
+            for begin in range(0, len(paths), CHUNK_FILES)
+        )
+        with ThreadPoolExecutor(self.threads, "triseek-scan") as pool:
+            yield from in_order(tasks, pool, 2 * self.threads, stop)
+        if over:
+            raise over[0]
+
+
+def in_order(
+    tasks: Iterable[Callable[[], T]], pool: ThreadPoolExecutor, ahead: int, stop: Event
+) -> Iterator[T]:
+    """Run tasks on a pool, at most `ahead` of them before the reader; yield results in order.
+
+    At the end, or when the iterator is closed, `stop` is set, and no task runs any more.
+    """
+    under_way: deque[Future[T]] = deque()
+    try:
+        for task in tasks:
+            under_way.append(pool.submit(budget.carried(task, stop)))
+            if len(under_way) > ahead:
+                yield under_way.popleft().result()
+        while under_way:
+            yield under_way.popleft().result()
+    finally:
+        stop.set()
+        for future in under_way:
+            future.cancel()
+        wait(under_way)

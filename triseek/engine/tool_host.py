@@ -1,0 +1,70 @@
+"""What the process that runs the tools provides to them; the daemon provides all of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from triseek.errors import BackendFailure, DaemonUnreachable, TriseekError
+from triseek.ipc import address, client
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from triseek.engine.engine import Engine
+    from triseek.engine.freshness.journal import Trouble
+    from triseek.engine.service import Service
+
+
+PING_S = 2.0
+"""How long a daemon that this process does not use may take to say that it is there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolHost:
+    """What the tools of one agent may use of their process, for one root."""
+
+    service: Service
+    """The open engines."""
+    root: str
+    """Absolute path; it need not exist yet."""
+    services: Mapping[str, Any] = field(default_factory=dict)
+    """By toolset: what only the daemon keeps and the tools of that wing work on."""
+    newest_resume: Callable[[str], int] = lambda _: 0
+    """Returns the number of the newest resume in a root; 0 if there is none."""
+    is_building: Callable[[str], bool] = lambda _: False
+    """Returns whether a root without an index is about to get one."""
+    trouble: Callable[[Engine], Trouble | None] = lambda engine: engine.trouble
+    """Returns why a root is not watched although it should be, or None."""
+
+    @property
+    def engine(self) -> Engine:
+        """The root's engine.
+
+        Raises:
+            RepoNotDetected: The root folder does not exist, or no longer.
+        """
+        return self.service.engine(self.root, exact=True)
+
+    def daemon_service(self, toolset: str) -> Any:  # noqa: ANN401 - each wing knows its own
+        """Return what the daemon keeps for a toolset.
+
+        Raises:
+            BackendFailure: This process is not the daemon.
+        """
+        try:
+            return self.services[toolset]
+        except KeyError:
+            raise BackendFailure(_why_no_daemon(toolset)) from None
+
+
+def _why_no_daemon(toolset: str) -> str:
+    """Return why the tools of a toolset do not work in this process."""
+    try:
+        client.ask("ping", timeout_s=PING_S)
+    except DaemonUnreachable as error:
+        if not isinstance(error.__cause__, address.Absent):
+            return str(error)
+    except TriseekError as error:
+        return str(error)
+    return f"TriSeek daemon is not running; {toolset} tools require `triseek daemon start`"

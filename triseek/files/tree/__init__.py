@@ -1,0 +1,1 @@
+"""The files of a tree: the walk, ignore rules, decoding and git."""

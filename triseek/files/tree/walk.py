@@ -1,0 +1,410 @@
+"""The walk: lists the files of a tree exactly as `rg --files --sort path` does from its root.
+
+This is our own walk and not a binding of ripgrep's crate, for three reasons that were measured.
+The binding makes a `pathlib` object of every entry (1.3 s for the Linux tree, where `os.scandir`
+over all of it takes 0.13 s). It has no file types and does not say whether an entry is a file. It
+does not report what it left out, which an index needs to know before it answers a `-g`.
+
+Folders that cannot be entered are recorded in `Walk.skipped` and never end the walk.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from triseek.errors import InvalidRequest, RepoNotDetected
+from triseek.files import access
+from triseek.files.tree.ignore import ALLOWED_DIRS, ALLOWED_FILES, IgnoreFiles, Options
+from triseek.model import budget
+from triseek.model.search import Skipped
+from triseek.query.globs.file_types import Types
+from triseek.query.globs.scope import Excluded, Overrides
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from triseek.files.tree.ignore import Rules
+    from triseek.model.search import ScopeSpec
+
+
+_DOT = ord(".")
+
+
+@dataclass(slots=True)
+class Walk:
+    """The result of a walk."""
+
+    root: bytes
+    paths: list[bytes] = field(default_factory=list)
+    """The files in path order (component by component, in byte order), each once."""
+    allowlisted: set[bytes] = field(default_factory=set)
+    """Those of `paths` that ripgrep would not list: the allow-list's hidden places."""
+    directories: list[bytes] = field(default_factory=list)
+    """All folders entered, sorted; the root is the empty path."""
+    skipped: list[Skipped] = field(default_factory=list)
+    excluded: list[Excluded] = field(default_factory=list)
+    """Files and folders left out by ignore rules or as hidden, in the folders entered."""
+    special: list[bytes] = field(default_factory=list)
+    """Ignore files, `.git` and `.jj` in the folders entered; they may be hidden or links."""
+    problems: list[tuple[bytes, str]] = field(default_factory=list)
+    """Ignore files, or lines of them, that could not be used: path and reason."""
+    failure: OSError | None = None
+    """The first error by which files that exist and are readable may be missing."""
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+
+def walk(
+    root: str | bytes | os.PathLike[str], scope: ScopeSpec, *, within: tuple[str, ...] = ()
+) -> Walk:
+    """List the files below `root`.
+
+    Args:
+        root: An existing folder. Globs and `--ignore-file` are relative to it, as if ripgrep had
+            been started there, unless `ScopeSpec.here` names another folder.
+        scope: Which files to list.
+        within: Files and folders, relative to the root, to walk instead of all of it. As in
+            ripgrep, named paths are walked even if they are hidden or ignored. Unlike in
+            ripgrep, the result is in path order and holds no file twice.
+
+    Raises:
+        RepoNotDetected: There is no such folder.
+        OSError: The folder cannot be examined.
+        InvalidQuery: A glob or a type is invalid.
+        InvalidRequest: A path in `within` leads out of the root.
+    """
+    walker = _Walker(os.fsencode(root), scope)
+    for name in within or ("",):
+        walker.start(_relative(name))
+    return walker.finish()
+
+
+def walk_below(
+    root: str | bytes | os.PathLike[str],
+    scope: ScopeSpec,
+    folders: Iterable[bytes],
+    known: Collection[bytes] = (),
+) -> Walk:
+    """List the part of a whole walk that lies in these folders (relative to the root).
+
+    `walk(…, within=…)` starts a walk in each named folder. Here, a folder that the whole walk
+    would not enter gives nothing, and rules above it are matched against full paths. So use this
+    to find what appeared in a folder since the whole walk. `known` folders are entered only on
+    the way to one of `folders`.
+
+    Raises:
+        RepoNotDetected: There is no such root.
+        OSError: It cannot be examined.
+        InvalidQuery: A glob or a type is invalid.
+    """
+    walker = _Walker(os.fsencode(root), scope)
+    walker.only_below((_relative(folder) for folder in folders), known)
+    walker.start(b"")
+    return walker.finish()
+
+
+def path_order(path: bytes) -> bytes:
+    """Return the sort key of `rg --sort path`: component by component, in byte order."""
+    return path.replace(b"/", b"\0")
+
+
+class _Folder(NamedTuple):
+    """A folder to be listed."""
+
+    path: bytes
+    """Relative to the root, empty or ending in `/`."""
+    rules: Rules
+    depth: int
+    allowlisted: bool
+    wanted: bool
+    """Whether its entries are listed; if not, it is only on the way to a wanted folder."""
+    above: tuple[tuple[int, int], ...]
+    """Device and inode of this folder and those above; only recorded when links are followed."""
+
+
+@dataclass(slots=True)
+class _Listing:
+    """The relevant entries of one folder."""
+
+    files: list[bytes] = field(default_factory=list)
+    dirs: list[bytes] = field(default_factory=list)
+    special: list[bytes] = field(default_factory=list)
+    """Names that give the folder rules of its own."""
+    linked: dict[bytes, tuple[int, int]] = field(default_factory=dict)
+    """Folders reached through a link, by name: device and inode."""
+
+
+class _Walker:
+    def __init__(self, root: bytes, scope: ScopeSpec) -> None:
+        status = access.status(root)
+        if status is None or not stat.S_ISDIR(status.st_mode):
+            raise RepoNotDetected(f"not a folder: {os.fsdecode(root)}")
+        self.root = os.path.abspath(root)  # noqa: PTH100
+        self.scope = scope
+        self.overrides = Overrides.compile(scope)
+        self.types = Types.compile(scope)
+        self.ignore = IgnoreFiles(self.root, Options.of(scope), self.overrides.seen)
+        self.special = self.ignore.names
+        self.walk = Walk(self.root)
+        self.device = -1
+        self.starts = 0
+        self.wanted: frozenset[bytes] | None = None
+        self.passed: frozenset[bytes] = frozenset()
+        self.known: Collection[bytes] = ()
+
+    def only_below(self, folders: Iterable[bytes], known: Collection[bytes]) -> None:
+        """Restrict the walk to these folders, without the known ones below them."""
+        self.known = known
+        self.wanted = frozenset(folder + b"/" if folder else b"" for folder in folders)
+        parts = [folder[:-1].split(b"/") for folder in self.wanted]
+        self.passed = frozenset(
+            b"/".join(part[:size]) + b"/" for part in parts for size in range(1, len(part))
+        )
+
+    def start(self, name: bytes) -> None:
+        """Walk one folder, or add one file."""
+        self.starts += 1
+        path = self._absolute(name)
+        status = access.status(path)
+        if status is None or not stat.S_ISDIR(status.st_mode):
+            if os.path.lexists(path):
+                self.walk.paths.append(name)
+            else:
+                self.walk.skipped.append(Skipped(name, "not_found"))
+            return
+        self.device = status.st_dev
+        above = ((status.st_dev, status.st_ino),) if self.scope.follow else ()
+        folder = name + b"/" if name else b""
+        wanted = self.wanted is None or folder in self.wanted
+        stack = [_Folder(folder, self.ignore.start(name), 0, False, wanted, above)]
+        while stack:
+            budget.check()
+            stack.extend(self._visit(stack.pop()))
+
+    def finish(self) -> Walk:
+        """Sort the results, remove duplicates and return them."""
+        result = self.walk
+        if self.starts > 1:
+            result.paths = list(set(result.paths))
+        result.paths.sort(key=path_order)
+        result.directories = sorted(set(result.directories), key=path_order)
+        result.excluded = sorted(set(result.excluded), key=lambda entry: path_order(entry.path))
+        result.problems = self.ignore.problems
+        result.failure = result.failure or self.ignore.failure
+        return result
+
+    def _absolute(self, relative: bytes) -> bytes:
+        return self.root + b"/" + relative if relative else self.root
+
+    def _visit(self, folder: _Folder) -> list[_Folder]:
+        """List one folder: record its files, and return the folders to enter from it."""
+        if self.scope.max_depth is not None and folder.depth >= self.scope.max_depth:
+            return []
+        listing = self._list(folder)
+        if listing is None:
+            return []
+        rules = folder.rules
+        if listing.special:
+            rules = self.ignore.enter(rules, folder.path, listing.special)
+        files, dirs, shown = self._choose(folder, rules, listing)
+        if folder.wanted:
+            self.walk.special += [folder.path + name for name in listing.special]
+            self.walk.directories.append(folder.path[:-1])
+            self._keep(folder, files, shown)
+        if self.wanted is not None:
+            dirs = [name for name in dirs if self._leads_on(folder, name)]
+        return [self._child(folder, rules, listing, name, shown) for name in dirs]
+
+    def _keep(self, folder: _Folder, files: list[bytes], shown: set[bytes]) -> None:
+        kept = [folder.path + name for name in files]
+        self.walk.paths.extend(kept)
+        if folder.allowlisted:
+            self.walk.allowlisted.update(kept)
+        elif shown:
+            self.walk.allowlisted.update(folder.path + name for name in files if name in shown)
+
+    def _child(
+        self, folder: _Folder, rules: Rules, listing: _Listing, name: bytes, shown: set[bytes]
+    ) -> _Folder:
+        path = folder.path + name + b"/"
+        return _Folder(
+            path,
+            rules,
+            folder.depth + 1,
+            folder.allowlisted or name in shown,
+            self._is_wanted(folder, path),
+            self._above(folder, listing, name),
+        )
+
+    def _is_wanted(self, above: _Folder, path: bytes) -> bool:
+        if self.wanted is None or path in self.wanted:
+            return True
+        return above.wanted and path[:-1] not in self.known
+
+    def _leads_on(self, above: _Folder, name: bytes) -> bool:
+        path = above.path + name + b"/"
+        return path in self.passed or self._is_wanted(above, path)
+
+    def _choose(
+        self, folder: _Folder, rules: Rules, listing: _Listing
+    ) -> tuple[list[bytes], list[bytes], set[bytes]]:
+        """Return the files to keep, the folders to enter, and which of both are allow-listed."""
+        by_file, by_dir = rules.decide(folder.path, listing.files, listing.dirs)
+        shown: set[bytes] = set()
+        sides = [(listing.files, by_file, False), (listing.dirs, by_dir, True)]
+        kept: list[list[bytes]] = []
+        for names, verdicts, dirs in sides:
+            named = self._named(folder, names, dirs=dirs)
+            typed = {} if dirs or not self.types.active else self.types.decide(names)
+            if typed:
+                ignored = {name: taken for name, taken in verdicts.items() if not taken}
+                verdicts = {**verdicts, **typed, **ignored}
+            hidden = self._hidden(names)
+            if not (named or verdicts or hidden):
+                kept.append(names)
+                continue
+            allowed = self._allowed(folder, hidden, dirs=dirs)
+            shown |= {name for name in allowed if name not in verdicts and name not in named}
+            final = dict.fromkeys(hidden - allowed, False) | verdicts | named
+            kept.append([name for name in names if final.get(name, True)])
+            self._note_excluded(folder, names, final, (named, typed, verdicts), dirs=dirs)
+        files = kept[0]
+        if self.scope.max_filesize is not None:
+            files = [name for name in files if self._fits(folder.path + name)]
+        return files, self._same_device(folder, kept[1]), shown
+
+    def _named(self, folder: _Folder, names: list[bytes], *, dirs: bool) -> dict[bytes, bool]:
+        if not self.overrides.rules or not names:
+            return {}
+        return self.overrides.decide(folder.path, names, dirs=dirs)
+
+    def _hidden(self, names: list[bytes]) -> set[bytes]:
+        """Return the hidden names. To ripgrep, a name that ends with a dot is not hidden."""
+        if self.scope.hidden:
+            return set()
+        return {name for name in names if name[0] == _DOT and name[-1] != _DOT}
+
+    def _allowed(self, folder: _Folder, hidden: set[bytes], *, dirs: bool) -> set[bytes]:
+        if not self.scope.allowlist or folder.path:
+            return set()
+        return hidden & (ALLOWED_DIRS if dirs else ALLOWED_FILES)
+
+    def _note_excluded(
+        self,
+        folder: _Folder,
+        names: list[bytes],
+        final: dict[bytes, bool],
+        parts: tuple[dict[bytes, bool], dict[bytes, bool], dict[bytes, bool]],
+        *,
+        dirs: bool,
+    ) -> None:
+        if not folder.wanted:
+            return
+        named, typed, verdicts = parts
+        for name in names:
+            if final.get(name, True) or name in named or name in typed:
+                continue
+            hidden = name not in verdicts
+            self.walk.excluded.append(Excluded(folder.path + name, dirs, hidden))
+
+    def _fits(self, path: bytes) -> bool:
+        try:
+            size = os.stat(self._absolute(path), follow_symlinks=self.scope.follow).st_size  # noqa: PTH116
+        except OSError:
+            return True  # as in ripgrep; the error is reported when the file is read
+        limit = self.scope.max_filesize
+        return limit is None or size <= limit
+
+    def _same_device(self, folder: _Folder, dirs: list[bytes]) -> list[bytes]:
+        if not self.scope.one_file_system:
+            return dirs
+        return [name for name in dirs if self._device_of(folder.path + name) == self.device]
+
+    def _device_of(self, path: bytes) -> int:
+        try:
+            return os.stat(self._absolute(path)).st_dev  # noqa: PTH116
+        except OSError as error:
+            self._skip(path, error)
+            return -1
+
+    def _above(
+        self, folder: _Folder, listing: _Listing, name: bytes
+    ) -> tuple[tuple[int, int], ...]:
+        if not self.scope.follow:
+            return ()
+        key = listing.linked.get(name)
+        if key is None:
+            try:
+                status = os.stat(self._absolute(folder.path + name))  # noqa: PTH116
+            except OSError:
+                return folder.above  # the error is reported when it is entered
+            key = (status.st_dev, status.st_ino)
+        return (*folder.above, key)
+
+    def _list(self, folder: _Folder) -> _Listing | None:
+        """Read a folder; `None` if it cannot be read. Sockets, pipes and devices are left out."""
+        listing = _Listing()
+        others: list[bytes] = []
+        try:
+            with os.scandir(self._absolute(folder.path)) as entries:
+                for entry in entries:
+                    if entry.is_file(follow_symlinks=False):
+                        listing.files.append(entry.name)
+                    elif entry.is_dir(follow_symlinks=False):
+                        listing.dirs.append(entry.name)
+                    else:
+                        others.append(entry.name)
+        except (FileNotFoundError, NotADirectoryError):
+            return None  # it was removed after the folder above it was read
+        except OSError as error:
+            self._skip(folder.path[:-1], error)
+            # Record a folder without read permission, so that it is noticed when it gets some.
+            empty = not (listing.files or listing.dirs or others)
+            if empty and not isinstance(error, PermissionError):
+                return None
+        for part in (listing.files, listing.dirs, others):
+            listing.special += [name for name in part if name[0] == _DOT and name in self.special]
+        if self.scope.follow:
+            for name in others:
+                self._follow(folder, name, listing)
+        return listing
+
+    def _follow(self, folder: _Folder, name: bytes, listing: _Listing) -> None:
+        """Add the file or folder that a link leads to, unless it is missing or a folder above."""
+        path = folder.path + name
+        try:
+            status = os.stat(self._absolute(path))  # noqa: PTH116
+        except OSError as error:
+            self._skip(path, error)
+            return
+        key = (status.st_dev, status.st_ino)
+        mode = status.st_mode & 0o170000
+        if mode == 0o100000:
+            listing.files.append(name)
+        elif mode == 0o040000 and key in folder.above:
+            self.walk.skipped.append(Skipped(path, "loop", "the link leads to a folder above it"))
+        elif mode == 0o040000:
+            listing.dirs.append(name)
+            listing.linked[name] = key
+
+    def _skip(self, path: bytes, error: OSError) -> None:
+        if self.walk.failure is None and not access.is_unseen(error):
+            self.walk.failure = error
+        reason = error.strerror or str(error)
+        self.walk.skipped.append(Skipped(path, "unreadable", reason))
+
+
+def _relative(name: str | bytes) -> bytes:
+    path = os.path.normpath(os.fsencode(name) or b".")
+    if path == b".":
+        return b""
+    if path == b".." or path.startswith((b"../", b"/")):
+        raise InvalidRequest(
+            f"outside of the searched folder: {os.fsdecode(path)}",
+            next_step="Name a path inside it, relative to it.",
+        )
+    return path

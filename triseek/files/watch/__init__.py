@@ -1,0 +1,1 @@
+"""File-system events of a tree."""

@@ -1,1 +1,0 @@
-"""What coding agents say to us."""

@@ -1,1 +1,0 @@
-"""What `triseek doctor` looks at, a subject a module."""

@@ -1,1 +1,0 @@
-"""What each agent's hooks tell, one module an agent."""

@@ -1,0 +1,183 @@
+"""Open an agent's session: in the daemon if one can be used, else in this process.
+
+The daemon is not used if it cannot be reached, does not answer, or would resolve paths or ignore
+rules differently. If none runs, one is started where that is allowed (`ipc.spawn`). As long as a
+daemon does the work, this module imports as little as `mcp.pipe`.
+"""
+
+from __future__ import annotations
+
+from time import monotonic, sleep
+
+from triseek import errors
+from triseek.ipc import address, surroundings, wire
+from triseek.ipc.surroundings import quoted
+from triseek.mcp.wire_lines import VERSION, SessionHost
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import _socket
+
+    from triseek.mcp.hosting import LocalSession
+
+VERB = "agent"
+READY_S = 10.0
+"""Seconds a daemon may take to start before the session runs in this process."""
+REPLY_S = 4.0
+"""Seconds the daemon may take to accept a session; the session's first work is not included."""
+OTHERS_S = 3.0
+"""Seconds to wait for a daemon that another process may have started."""
+AGAIN_S = 0.5
+"""Minimum seconds between attempts to start a daemon in place of one that has ended."""
+ATTEMPTS, PAUSE_S = 5, 0.1
+"""Number of attempts with a daemon that closes the connection, and seconds between them."""
+LEFT = b"left"
+LOOK_S = 5.0
+"""Minimum seconds between a local session's checks for a daemon."""
+DECLINED = (b"-place", b"-environ", b"-pipe", b"-malformed", b"-agent")
+"""Replies by which a daemon declines this process for good."""
+LOSSES_MAX = 2
+"""After more losses than this in a row without an answer, the session runs in this process."""
+TOLD = ("HOME", "XDG_CONFIG_HOME", "RIPGREP_CONFIG_PATH", "TRISEEK_SESSION_ID", "TRISEEK_REPO_ROOT",
+        "CLAUDE_PROJECT_DIR")  # fmt: skip
+"""Environment variables sent to the daemon, besides all that begin with GIT_CONFIG."""
+
+
+class Opener:
+    """Opens a session, and reopens it after a loss."""
+
+    def __init__(self, repo: str, toolsets: str) -> None:
+        """For the folder `repo`, "" to detect it, and comma-separated `toolsets`."""
+        self._repo = repo
+        self._toolsets = toolsets
+        self._here: LocalSession | None = None
+        self._is_unwanted = False
+        """Whether the daemon has declined this process for good."""
+        self._looked = 0.0
+
+    def __call__(self, state: str, sessions: int, losses: int) -> SessionHost:
+        """Open a session.
+
+        Args:
+            state: The state that the previous session reported.
+            sessions: The number of sessions opened before.
+            losses: How many of them were lost since the last answer.
+
+        Raises:
+            InvalidRequest: there is no such toolset.
+        """
+        if losses <= LOSSES_MAX:
+            sock = self._by_daemon(state, is_resumed=sessions > 0)
+            if sock is not None:
+                self.close()
+                return SessionHost(sock, is_daemon=True)
+        return SessionHost(self._in_this_process(), is_daemon=False)
+
+    def is_daemon_back(self) -> bool:
+        """Return whether a daemon can be reached now; checked at most every `LOOK_S` seconds.
+
+        If none runs, one is started where that is allowed; a later call finds it.
+        """
+        if self._is_unwanted or monotonic() - self._looked < LOOK_S:
+            return False
+        self._looked = monotonic()
+        try:
+            address.connect(address.CONNECT_S).close()
+        except address.Absent:
+            from triseek.ipc import spawn
+
+            spawn.behind()
+            return False
+        except address.Unreached:
+            return False
+        return True
+
+    def close(self) -> None:
+        """End the session in this process, if there is one."""
+        if self._here is not None:
+            session, self._here = self._here, None
+            session.close()
+
+    def _in_this_process(self) -> _socket.socket:
+        from triseek.mcp.hosting import LocalSession
+
+        self.close()
+        self._looked = monotonic()
+        self._here = LocalSession(self._repo, self._toolsets)
+        return self._here.sock
+
+    def _by_daemon(self, state: str, *, is_resumed: bool) -> _socket.socket | None:
+        """Return a connection on which the daemon has accepted a session; None if it has not."""
+        if self._is_unwanted:
+            return None
+        try:
+            payload = self._request(state, is_resumed=is_resumed)
+        except OSError:  # the working folder is gone
+            return None
+        for _ in range(ATTEMPTS):
+            sock = _connected(is_resumed=is_resumed)
+            if sock is None:
+                return None
+            reply = _reply(sock, payload)
+            if reply[:1] == bytes((wire.OBJECT,)) and reply.startswith(b'{"ok": true'):
+                return sock
+            sock.close()
+            if reply == LEFT:  # the daemon was about to end
+                sleep(PAUSE_S)
+            elif is_resumed or not reply.startswith(b"-version") or not _replaced():
+                self._is_unwanted = reply.startswith(DECLINED)
+                return None
+        return None
+
+    def _request(self, state: str, *, is_resumed: bool) -> bytes:
+        members = (
+            f'{surroundings.place(surroundings.chosen(TOLD))},"pipe":{VERSION},"repo":{quoted(self._repo)},'
+            f'"toolsets":{quoted(self._toolsets)},"state":{quoted(state)},'
+            f'"resumed":{"true" if is_resumed else "false"}'
+        )
+        return surroundings.request(VERB, members)
+
+
+def _connected(*, is_resumed: bool) -> _socket.socket | None:
+    """Return a connection to the daemon, starting it if needed; None if that fails."""
+    try:
+        return address.connect(address.CONNECT_S)
+    except address.Absent:
+        pass
+    except address.Unreached:
+        return None
+    from triseek.ipc import spawn
+
+    if spawn.veto():
+        return None
+    # On a resume the previous daemon had started successfully, so a new one may be tried soon.
+    # If `behind` starts none, another process may just have started one.
+    is_ours = spawn.behind(AGAIN_S) if is_resumed else spawn.behind()
+    if not spawn.wait_until_ready(READY_S if is_ours else OTHERS_S):
+        return None
+    try:
+        return address.connect(address.CONNECT_S)
+    except address.Unreached:
+        return None
+
+
+def _reply(sock: _socket.socket, payload: bytes) -> bytes:
+    """Return the daemon's reply; `LEFT` if it closed the connection, b"" if it timed out."""
+    try:
+        sock.settimeout(REPLY_S)
+        wire.send(sock, payload)
+        return wire.receive(sock, wire.PIECE_LIMIT) or LEFT
+    except TimeoutError:
+        return b""
+    except (OSError, wire.BadFrame):
+        return LEFT
+
+
+def _replaced() -> bool:
+    """Replace a daemon of another version; return whether one of ours is ready."""
+    from triseek.ipc import spawn
+
+    try:
+        return spawn.replace() and spawn.wait_until_ready(READY_S)
+    except errors.TriseekError:
+        return False

@@ -1,0 +1,346 @@
+"""The process that an agent starts: it carries lines between the agent and its MCP session.
+
+The MCP session (`mcp.session`) runs in the daemon, or in a thread of this process if no daemon can
+be used. This module does not parse messages. It numbers the agent's lines, and the session reports
+for each line whether it is settled (`mcp.wire_lines`). If a daemon ends in the middle of a call,
+the open lines are sent to the next daemon, and the agent notices nothing.
+
+Like the command line's fast path, this module imports nothing heavy: a test lists its imports.
+"""
+
+from __future__ import annotations
+
+import _signal  # type: ignore[import-not-found]  # `signal` imports enum, which takes longer
+import os
+import select
+import sys
+from time import monotonic
+
+from triseek.ipc import address
+from triseek.mcp.wire_lines import LINE_MAX
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import _socket
+    from collections.abc import Iterator
+
+    from triseek.mcp.wire_lines import Opener, SessionHost
+
+
+CHUNK = 1 << 16
+OPEN_MAX, OPEN_BYTES_MAX = 4_096, 64 << 20
+"""Limits of the open lines and their bytes; above them the agent's next line is not read."""
+BUFFER_MAX = 1 << 20
+"""Bytes buffered for one side above which nothing more is read from the other."""
+TRIES = 2
+"""Maximum number of times that a line is sent."""
+LINGER_S = 4.5
+"""Seconds to wait for the session's next byte after the agent has closed its end."""
+
+
+class PendingLine:
+    """A line of the agent that is not settled yet."""
+
+    __slots__ = ("again", "data", "lost", "tries")
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.tries = 0
+        self.again = True
+        """Whether it may be sent again."""
+        self.lost = b""
+        """The answer to give if the real one is lost; empty until the session has sent it."""
+
+
+class Pipe:
+    """Carries lines until the agent closes its end or the session is over."""
+
+    def __init__(self, source: int, target: int, opener: Opener) -> None:
+        """Read the agent's lines from the descriptor `source` and write to `target`."""
+        self._source = source
+        self._target = target
+        self._opener = opener
+        self._backend: SessionHost | None = None
+        self._lines: dict[int, PendingLine] = {}
+        self._kept: dict[int, bytes] = {}
+        self._state = ""
+        self._sessions = self._losses = 0
+        self._number = 0
+        self._bytes = 0
+        self._begun = bytearray()
+        """The agent's line received so far, without its end."""
+        self._incoming = bytearray()
+        """The session's line received so far, without its end."""
+        self._to_session, self._to_agent = bytearray(), bytearray()
+        self._at_end = False
+        """Whether the agent has closed its end."""
+        self._over = False
+        """Whether the session has reported that it is over."""
+        self._heard = monotonic()
+
+    def run(self) -> None:
+        """Carry lines until there are no more to carry.
+
+        Raises:
+            OSError: the agent has closed the end that it reads from.
+        """
+        while not self._is_done():
+            ready = self._wait()
+            if self._target in ready:
+                self._write_agent()
+            if self._backend is not None and self._backend.sock.fileno() in ready:
+                self._exchange(ready[self._backend.sock.fileno()])
+            if self._source in ready:
+                self._read_agent()
+            self._watch_session()
+
+    def close(self) -> None:
+        """Close the connection to the session."""
+        if self._backend is not None:
+            self._backend.sock.close()
+
+    def _is_done(self) -> bool:
+        if self._to_agent:
+            return False
+        if self._over:
+            return True
+        return self._at_end and (self._backend is None or not self._lines_expected())
+
+    def _lines_expected(self) -> bool:
+        """Return whether more lines of the session may follow after the agent's end."""
+        return not self._over and monotonic() - self._heard < LINGER_S
+
+    # Waiting
+
+    def _wait(self) -> dict[int, int]:
+        """Wait until a descriptor is ready; return the poll events by descriptor."""
+        poll = select.poll()
+        if self._to_agent:
+            poll.register(self._target, select.POLLOUT)
+        if self._is_listening():
+            poll.register(self._source, select.POLLIN)
+        timeout_s = -1.0
+        if self._backend is not None:
+            events = select.POLLIN if len(self._to_agent) < BUFFER_MAX else 0
+            poll.register(self._backend.sock, events | (select.POLLOUT if self._to_session else 0))
+            if self._lines or self._at_end:
+                timeout_s = max(0.05, self._heard + self._patience_s() - monotonic())
+        return dict(poll.poll(-1 if timeout_s < 0 else timeout_s * 1e3))
+
+    def _is_listening(self) -> bool:
+        return (
+            not self._at_end
+            and not self._over
+            and len(self._to_session) < BUFFER_MAX
+            and len(self._lines) < OPEN_MAX
+            and self._bytes < OPEN_BYTES_MAX
+        )
+
+    def _patience_s(self) -> float:
+        return LINGER_S if self._at_end else address.SILENCE_S
+
+    def _watch_session(self) -> None:
+        """Check that the daemon is alive if its session has open lines and is silent."""
+        backend = self._backend
+        if backend is None or not backend.is_daemon or not self._lines:
+            return
+        if monotonic() - self._heard < address.SILENCE_S:
+            return
+        if address.is_alive():
+            self._heard = monotonic()
+        else:
+            self._lose()
+
+    # The agent
+
+    def _read_agent(self) -> None:
+        data = os.read(self._source, CHUNK)
+        if not data:
+            self._at_end = True
+            if self._begun.strip():
+                self._take(bytes(self._begun))
+            self._heard = monotonic()
+            if self._backend is not None:
+                self._to_session += b".\n"
+            return
+        *complete, rest = data.split(b"\n")
+        for part in complete:
+            self._begun += part
+            if self._begun.strip():
+                self._take(bytes(self._begun[: LINE_MAX + 1]))
+            self._begun.clear()
+        self._begun += rest
+        del self._begun[LINE_MAX + 1 :]
+
+    def _take(self, data: bytes) -> None:
+        self._number += 1
+        line = self._lines[self._number] = PendingLine(data)
+        self._bytes += len(data)
+        backend = self._backend
+        if backend is not None and not backend.is_daemon and len(self._lines) == 1:
+            self._improve()
+        if self._backend is None:
+            self._connect()
+        else:
+            self._send(self._number, line)
+
+    def _improve(self) -> None:
+        """Leave a session in this process if a daemon is available again."""
+        if self._opener.is_daemon_back():
+            self._socket().close()
+            self._backend = None
+
+    def _write_agent(self) -> None:
+        written = os.write(self._target, self._to_agent[: select.PIPE_BUF])
+        del self._to_agent[:written]
+
+    def _answer(self, message: bytes) -> None:
+        self._to_agent += message + b"\n"
+
+    # The session
+
+    def _connect(self) -> None:
+        """Open a session, and send it the lines that are not settled."""
+        self._backend = self._opener(self._state, self._sessions, self._losses)
+        self._sessions += 1
+        self._backend.sock.setblocking(False)
+        self._heard = monotonic()
+        self._to_session.clear()
+        self._incoming.clear()
+        for number, data in self._kept.items():
+            if number not in self._lines:
+                self._to_session += b"~%d %s\n" % (number, data)
+        for number, line in list(self._lines.items()):
+            self._send(number, line)
+        if self._at_end:
+            self._to_session += b".\n"
+
+    def _send(self, number: int, line: PendingLine) -> None:
+        line.tries += 1
+        self._to_session += b"%d %s\n" % (number, line.data)
+
+    def _exchange(self, events: int) -> None:
+        """Write the buffered bytes to the session, and read and handle its lines."""
+        sock = self._socket()
+        try:
+            if self._to_session and events & select.POLLOUT:
+                del self._to_session[: sock.send(self._to_session[:CHUNK])]
+            if events & (select.POLLIN | select.POLLHUP | select.POLLERR):
+                data = sock.recv(CHUNK)
+            else:
+                return
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self._lose()
+            return
+        self._heard = monotonic()
+        for line in self._whole(data):
+            self._hear(line)
+
+    def _socket(self) -> _socket.socket:
+        assert self._backend is not None  # noqa: S101 - callers have a backend
+        return self._backend.sock
+
+    def _whole(self, data: bytes) -> Iterator[bytes]:
+        """Yield the lines that `data` completes."""
+        *complete, rest = data.split(b"\n")
+        for part in complete:
+            self._incoming += part
+            yield bytes(self._incoming)
+            self._incoming.clear()
+        self._incoming += rest
+
+    def _hear(self, line: bytes) -> None:
+        kind = line[:1]
+        if kind == b"{":
+            self._answer(line)
+        elif kind == b"%":
+            self._state = line[1:].decode(errors="replace")
+        elif kind == b".":
+            self._over = True
+        elif kind in (b"=", b"+", b"?", b"!"):
+            number, _, message = line[1:].partition(b" ")
+            self._note(kind, int(number), message)
+        else:
+            number, _, message = line.partition(b" ")
+            self._settle(int(number))
+            self._answer(message)
+
+    def _note(self, kind: bytes, number: int, message: bytes) -> None:
+        line = self._lines.get(number)
+        if line is None:
+            return
+        if kind == b"=":
+            self._settle(number)
+        elif kind == b"+":
+            self._kept[number] = line.data
+        else:
+            line.lost, line.again = message, kind == b"?"
+
+    def _settle(self, number: int) -> None:
+        line = self._lines.pop(number, None)
+        self._losses = 0
+        if line is not None:
+            self._bytes -= len(line.data)
+
+    def _lose(self) -> None:
+        """Handle a session that ended unexpectedly: open another one if lines are still open."""
+        self._socket().close()
+        self._backend = None
+        if self._over:
+            return
+        losses = self._losses + 1
+        for number, line in list(self._lines.items()):
+            if line.lost and (not line.again or line.tries >= TRIES):
+                self._settle(number)
+                self._answer(line.lost)
+        self._losses = losses
+        if self._lines:
+            self._connect()
+
+
+def serve(opener: Opener) -> None:
+    """Serve an agent by standard input and output until it leaves.
+
+    opener: Opens the agent's session, and reopens it after a loss.
+
+    Raises:
+        InvalidRequest: there is no such toolset.
+    """
+    source, target = _claim()
+    pipe = Pipe(source, target, opener)
+    for number in (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP):
+        _signal.signal(number, _leave)
+    try:
+        pipe.run()
+    except (_Leave, BrokenPipeError, ConnectionResetError):
+        pass  # the agent no longer waits for answers
+    finally:
+        pipe.close()
+        opener.close()
+
+
+class _Leave(BaseException):
+    """Raised by a signal that tells this process to end."""
+
+
+def _leave(_number: int, _frame: object) -> None:
+    raise _Leave
+
+
+def _claim() -> tuple[int, int]:
+    """Return private copies of standard input and output, and redirect the originals.
+
+    Standard input is then empty, and what a library or a child prints goes to standard error.
+    """
+    while (opened := os.open(os.devnull, os.O_RDWR)) <= 2:  # occupies closed descriptors
+        pass
+    source, target = os.dup(0), os.dup(1)
+    os.dup2(opened, 0)
+    os.dup2(2, 1)
+    os.close(opened)
+    sys.stdout = sys.stderr
+    return source, target

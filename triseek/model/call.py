@@ -1,0 +1,30 @@
+"""One call of a tool: its caller, and callbacks for cancellation and progress."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from triseek.model.index import Progress, no_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+
+def never() -> bool:
+    """Return False. The default `cancelled` callback."""
+    return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """The caller of a tool, and callbacks for cancellation and progress."""
+
+    conversation: str | None = None
+    """The name of the context window that the answer goes to; None if not known."""
+    who: Mapping[str, str] = field(default_factory=dict)
+    """How the client identifies itself: any of `harness`, `session`, `agent`, `call`."""
+    connection: str = ""
+    """The name of the connection that the call came by; "" if each call stands alone."""
+    cancelled: Callable[[], bool] = never
+    progress: Progress = no_progress

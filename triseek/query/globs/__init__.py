@@ -1,0 +1,1 @@
+"""Globs, ignore rules, file types and the scope of a search."""

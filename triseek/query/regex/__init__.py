@@ -1,0 +1,1 @@
+"""Regular expressions in ripgrep's dialect: syntax, parser, matchers."""

@@ -1,0 +1,23 @@
+"""The verbs of the search wing that are not ripgrep's: indexes, a starting set, chosen files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from triseek.search.commands import context_pack, frecency, index
+
+if TYPE_CHECKING:
+    import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verbs to the command line."""
+    app.command()(index.build)
+    app.command()(index.update)
+    app.command()(index.reindex)
+    app.command("index-status")(index.index_status)
+    app.command()(index.measure)
+    app.command()(index.check)
+    app.command()(index.warmup)
+    app.command("context-pack")(context_pack.context_pack)
+    app.command("frecency-select")(frecency.select)

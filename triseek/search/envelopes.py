@@ -1,0 +1,150 @@
+"""The envelopes that answer agents: the same few fields in each, and pages within limits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from triseek.model import token_estimate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from triseek.errors import TriseekError
+    from triseek.model.search import BackendName, Route
+    from triseek.search.results import AnswerHead, Routed, SearchResult
+
+Answer = TypeVar("Answer", bound="Mapping[str, object]")
+
+VERSION = "1"
+STRATEGIES: Mapping[BackendName, str] = {
+    "indexed": "triseek_indexed",
+    "direct_scan": "triseek_direct_scan",
+    "ripgrep": "ripgrep_fallback",
+}
+PREVIEW_MAX = 200
+"""Most characters of a line that are shown; a longer one is cut."""
+BUDGET = 8_000
+"""Tokens of an answer if no budget was set; clients warn at 10,000."""
+BUDGET_MIN = 200
+BUDGET_MAX = 20_000
+"""Some clients refuse answers of 25,000 tokens."""
+
+
+def head(root: str) -> AnswerHead:
+    """Return the fields that every envelope begins with."""
+    return {"version": VERSION, "repo_root": printable(root)}
+
+
+def routed(route: Route, *, force_refreshed: bool = False) -> Routed:
+    """Return the fields that say which backend answered, and why."""
+    fallback = route.backend != "indexed"
+    fields: Routed = {
+        "strategy": STRATEGIES[route.backend],
+        "fallback_used": fallback,
+        "routing_reason": route.reason,
+        "cache": "bypass" if fallback else "miss",
+    }
+    if force_refreshed:
+        fields["force_refreshed"] = True
+    if route.fell_back:
+        fields["fell_back"] = route.fell_back
+    return fields
+
+
+CODES: Mapping[str, str] = {
+    "INVALID_REQUEST": "INVALID_QUERY",
+    "INDEX_CORRUPT": "INDEX_UNAVAILABLE",
+    "FORMAT_TOO_NEW": "INDEX_UNAVAILABLE",
+}
+"""The codes that agents get for errors whose codes are not among the contract's eight; all others
+become `BACKEND_FAILURE`."""
+CONTRACT = frozenset(
+    (
+        "INDEX_UNAVAILABLE", "INDEX_STALE", "INVALID_QUERY", "REPO_NOT_DETECTED",
+        "BACKEND_FAILURE", "FALLBACK_FAILURE", "CONFIG_WRITE_FAILED", "CLIENT_NOT_INSTALLED",
+    )
+)  # fmt: skip
+STEPS: Mapping[str, str] = {
+    "INVALID_QUERY": "Correct the argument, or use mode `literal`.",
+    "INDEX_UNAVAILABLE": "Call the `reindex` tool or run `triseek build <PATH>`",
+    "BACKEND_FAILURE": "Retry the query; if the error persists, run `triseek daemon logs`.",
+    "FALLBACK_FAILURE": "Install ripgrep, or call the `reindex` tool.",
+    "REPO_NOT_DETECTED": "Start the server with `--repo PATH` of an existing folder.",
+}
+"""What an agent can do; the next step of an error itself is meant for people at a command line."""
+
+
+def failure(error: TriseekError) -> dict[str, Any]:
+    """Return an error as the contract defines it."""
+    code = error.code if error.code in CONTRACT else CODES.get(error.code, "BACKEND_FAILURE")
+    step = STEPS.get(code) or error.next_step
+    if code == "INVALID_QUERY" and error.next_step != type(error).next_step:
+        step = error.next_step  # it is about this very query
+    return {
+        "version": VERSION,
+        "error": {
+            "code": code,
+            "message": str(error),
+            "retryable": error.retryable,
+            "suggested_action": step,
+        },
+    }
+
+
+def preview(line: bytes, column: int = 1) -> str:
+    """Return a line as an agent sees it: no line end, at most `PREVIEW_MAX` characters.
+
+    column: 1-based byte of the match; a long line is cut around it, so that it is visible.
+    """
+    line = line.rstrip(b"\r\n")
+    text = line.decode(errors="replace")
+    if len(text) <= PREVIEW_MAX:
+        return text
+    at = len(line[: max(0, column - 1)].decode(errors="replace"))
+    begin = 0 if at < PREVIEW_MAX * 3 // 4 else at - PREVIEW_MAX // 4
+    room = PREVIEW_MAX - (1 if begin else 0)
+    lead = "…" if begin else ""
+    if len(text) - begin <= room:
+        return lead + text[begin:]
+    return lead + text[begin : begin + room - 1] + "…"
+
+
+def shown(path: bytes) -> str:
+    """Return a path as text for JSON; bytes that are not UTF-8 become replacement characters."""
+    return path.decode(errors="replace")
+
+
+def printable(text: str) -> str:
+    """Return a path that came as text, converted likewise."""
+    return text.encode("utf-8", "surrogateescape").decode(errors="replace")
+
+
+def fit_page(page: Callable[[int], Answer], count: int, budget: int) -> Answer:
+    """Return the longest page that fits a budget of tokens.
+
+    Args:
+        page: Returns the envelope with the first so many of its results.
+        count: Number of results.
+        budget: In tokens; 0 or less: the default. One result is kept whatever it costs.
+    """
+    most = min(max(budget, BUDGET_MIN), BUDGET_MAX) if budget > 0 else BUDGET
+    whole = page(count)
+    if count <= 1 or token_estimate.of_json(whole) <= most:
+        return whole
+    # A page of `low` results fits or is the shortest there is; one of `high` is too long.
+    low, high = 1, count
+    while high - low > 1:
+        middle = (low + high) // 2
+        if token_estimate.of_json(page(middle)) <= most:
+            low = middle
+        else:
+            high = middle
+    return page(low)
+
+
+def count_listed(results: Sequence[SearchResult]) -> int:
+    """Return how many results count towards a limit: matching lines, or files if none are shown."""
+    return sum(
+        sum("context" not in match for match in result["matches"]) if "matches" in result else 1
+        for result in results
+    )

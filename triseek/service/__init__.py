@@ -1,1 +1,0 @@
-"""The whole application without a transport."""

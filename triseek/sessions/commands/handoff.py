@@ -1,0 +1,109 @@
+"""handoff: make a snapshot, brief the next agent, and print the line to paste there."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from triseek.agents import registry
+from triseek.errors import ConfigWriteFailed
+from triseek.ipc import ask
+from triseek.sessions.commands import handoff_progress, pack
+from triseek.sessions.commands.snapshot import snapshot_params, snapshots
+from triseek.terminal import options, report_text, status
+
+if TYPE_CHECKING:
+    from triseek.agents.base import Agent
+    from triseek.sessions.snapshot_files import Snapshot
+
+_NAMES = [agent.handoff_name.partition("_")[0] for agent in registry.receivers()]
+TARGETS = f"{', '.join(_NAMES[:-1])} or {_NAMES[-1]}."
+
+
+def handoff(
+    target: Annotated[str, typer.Argument(metavar="TARGET", help=TARGETS)],
+    source: Annotated[
+        str, typer.Option("--from", metavar="NAME", help="The agent that did the work.")
+    ] = "",
+    session: options.Session = "",
+    pin: options.Pins = [],  # noqa: B006 - Typer copies it
+    no_write: Annotated[
+        bool, typer.Option("--no-write", help="Leave the target's project file as it is.")
+    ] = False,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="PACK", help="Write a pack too, to carry.")
+    ] = "",
+    repo: options.Repo = ".",
+    json: options.Json = False,
+) -> int:
+    """Hand a session over to another agent: snapshot, briefing, a block in its project file.
+
+    What is printed is the line to paste there. The session stays open.
+
+    Examples: triseek handoff codex --from claude_code · triseek handoff claude --no-write ·
+    triseek handoff gemini --session session_123 --output handoff.tcp
+    """
+    receiver = registry.receiver(target)
+    giver = registry.receiver(source).handoff_name if source else ""
+    params = snapshot_params(repo, session, giver, "", pin)
+    snapshot_id = ask.required("session_snapshot", params)["snapshot_id"]
+    store = snapshots()
+    briefing = str(store.write_briefing(snapshot_id, None))
+    carried = pack.exported(snapshot_id, output)[0] if output else None
+    paste = receiver.paste.format(id=snapshot_id)
+    if not json:
+        handoff_progress.arrow(f"snapshot {snapshot_id} created")
+        handoff_progress.arrow("briefing.md written")
+        if carried:
+            handoff_progress.arrow(f"{carried} written")
+    written, trouble = None, None
+    if not no_write:
+        try:
+            written = _written(store.get(snapshot_id), receiver)
+        except ConfigWriteFailed as error:
+            trouble = error  # print the line to paste first: it works without the block
+    if json:
+        print(
+            report_text.as_json(
+                {
+                    "snapshot_id": snapshot_id,
+                    "snapshot_dir": str(store.folder(snapshot_id)),
+                    "from": giver or None,
+                    "to": receiver.handoff_name,
+                    "briefing": briefing,
+                    "written_to": written,
+                    "pack": carried,
+                    "paste": paste,
+                }
+            )
+        )
+    else:
+        handoff_progress.arrow(f"in {receiver.handoff_title or receiver.title}, paste:")
+        print(report_text.readable(f"  {paste}"))
+    if trouble is not None:
+        raise trouble
+    return status.FOUND
+
+
+def _written(snapshot: Snapshot, receiver: Agent) -> str:
+    """Put the payload into the file that the receiver reads; return its path below the root.
+
+    The snapshot was made a moment ago, so nothing in it is out of date.
+
+    Raises:
+        ConfigWriteFailed: the file cannot be written; it is as it was.
+    """
+    from triseek.agents import project_files
+    from triseek.sessions import hydration
+
+    root, git = snapshot.manifest.repo_root, snapshot.git
+    name = receiver.project_file(root)
+    now = hydration.Drift(git.commit, git.branch, git.dirty_files, 0)
+    text = hydration.payload(snapshot, now, ()).text
+    done = project_files.put(os.path.join(root, name), root, text)
+    handoff_progress.arrow(f"{name} updated with hydration payload")
+    if done.caution:
+        handoff_progress.arrow(done.caution)
+    return name

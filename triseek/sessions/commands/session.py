@@ -1,0 +1,147 @@
+"""The session group: open, status, list, close. What is done in an open one is in its log."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from triseek.errors import InvalidRequest
+from triseek.ipc import ask
+from triseek.model.plain_text import visible_line
+from triseek.sessions.commands import handoff_progress
+from triseek.terminal import options, report_text, status
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from triseek.sessions.results import SessionStatusAnswer
+
+app = typer.Typer(
+    help="Work with a goal: what agents read, edit and search while it is open is kept in its log.",
+    no_args_is_help=True,
+)
+
+
+@app.command("open")
+def open_session(
+    goal: Annotated[
+        list[str] | None, typer.Argument(metavar="GOAL", help="What the work is for.")
+    ] = None,
+    session: Annotated[
+        str, typer.Option("--session", metavar="ID", help="Its id; one that is there is reopened.")
+    ] = "",
+    repo: options.Repo = ".",
+    json: options.Json = False,
+) -> int:
+    """Open a session here, and print its id. Later calls of agents in this repository are logged.
+
+    Examples: triseek session open Fix the flaky integration test in auth_service ·
+    triseek session open 'Retry backoff' --session retry-backoff
+    """
+    if not goal and not session:
+        raise InvalidRequest(
+            "a session has a goal", next_step="Say it: `triseek session open Fix the login`."
+        )
+    params = {"target_root": options.existing_folder(repo), "goal": " ".join(goal or ())}
+    reply = ask.required("session_open", {**params, **_named(session)})
+    return _tell(reply, reply["session"]["session_id"], as_json=json)
+
+
+@app.command("status")
+def show_status(
+    session: Annotated[
+        str, typer.Argument(metavar="ID", help="Which; the open one here if none.")
+    ] = "",
+    repo: options.Repo = ".",
+    json: options.Json = False,
+) -> int:
+    """Show a session, and how many entries its log has.
+
+    Examples: triseek session status · triseek session status session_1777803396000 --json
+    """
+    reply = current(options.existing_folder(repo), session)
+    record = reply["session"]
+    lines = [
+        f"session  {record['session_id']}",
+        f"goal     {visible_line(record['goal'])}",
+        f"status   {record['status']}",
+        f"repo     {visible_line(record['repo_root'])}",
+        f"opened   {report_text.local_time(record['created_at'])}",
+        f"updated  {report_text.local_time(record['updated_at'])}",
+        f"log      {handoff_progress.counted(reply['action_log_size'], 'entry', 'entries')}",
+    ]
+    return _tell(reply, "\n".join(lines), as_json=json)
+
+
+@app.command("list")
+def show_list(
+    only: Annotated[
+        str,
+        typer.Option("--status", metavar="STATUS", help="Only these: open, resolved, abandoned."),
+    ] = "",
+    repo: options.Repo = ".",
+    json: options.Json = False,
+) -> int:
+    """List the sessions of this repository, the one that was updated last first.
+
+    Example: triseek session list --status open
+    """
+    params = {"target_root": options.existing_folder(repo), **({"status": only} if only else {})}
+    reply = ask.required("session_list", params)
+    lines = [
+        f"{row['session_id']}  {row['status']:9}  {report_text.local_time(row['updated_at'])}  "
+        f"{visible_line(row['goal'])}"
+        for row in reply["sessions"]
+    ]
+    return _tell(reply, "\n".join(lines) or "no sessions here", as_json=json)
+
+
+@app.command()
+def close(
+    session: Annotated[
+        str, typer.Argument(metavar="ID", help="Which; the open one here if none.")
+    ] = "",
+    how: Annotated[
+        str, typer.Option("--status", metavar="STATUS", help="resolved, or abandoned.")
+    ] = "resolved",
+    repo: options.Repo = ".",
+    json: options.Json = False,
+) -> int:
+    """Close a session. Its log and snapshots are kept; opening it again goes on with them.
+
+    Example: triseek session close session_1777803396000 --status abandoned
+    """
+    record = current(options.existing_folder(repo), session)["session"]
+    reply = ask.required("session_close", {"session_id": record["session_id"], "status": how})
+    record = reply["session"]
+    return _tell(reply, f"session {record['session_id']} {record['status']}", as_json=json)
+
+
+def current(root: str, session: str = "") -> SessionStatusAnswer:
+    """Return the daemon's status of a session; of a repository's open one if none is named.
+
+    Raises:
+        InvalidRequest: there is none.
+    """
+    try:
+        reply = ask.required("session_status", {"target_root": root, **_named(session)})
+        return cast("SessionStatusAnswer", reply)
+    except InvalidRequest as error:
+        error.next_step = "See `triseek session list`."
+        if session:
+            raise
+        raise InvalidRequest(
+            "No open TriSeek session found",
+            next_step="Open one first with `triseek session open GOAL`, or name one: "
+            "`triseek session list`.",
+        ) from error
+
+
+def _named(session: str) -> dict[str, str]:
+    return {"session_id": session} if session else {}
+
+
+def _tell(reply: Mapping[str, Any], text: str, *, as_json: bool) -> int:
+    print(report_text.as_json(reply) if as_json else report_text.readable(text))
+    return status.FOUND

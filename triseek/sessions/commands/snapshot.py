@@ -1,0 +1,258 @@
+"""The snapshot group: create, list, show, diff. Only create needs the daemon."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Annotated, TypedDict
+
+import typer
+
+from triseek import paths
+from triseek.errors import InvalidRequest
+from triseek.ipc import ask
+from triseek.model.plain_text import visible_line
+from triseek.sessions.commands import handoff_progress
+from triseek.sessions.commands.handoff_progress import counted
+from triseek.sessions.commands.session import current
+from triseek.terminal import options, report_text, status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from triseek.model.snapshot import FileSeen, SearchRun, SnapshotManifest
+    from triseek.sessions.results import SnapshotListAnswer
+    from triseek.sessions.snapshot import Snapshots
+    from triseek.sessions.snapshot_files import Snapshot
+
+app = typer.Typer(
+    help="Checkpoints of a session: what it read, searched and edited, and git's state beside it.",
+    no_args_is_help=True,
+)
+
+Path = Annotated[
+    str, typer.Argument(metavar="PATH", help="A folder of the repository; here if none.")
+]
+_PIN = re.compile(r"(.+):(\d{1,9})(?:[-:](\d{1,9}))?")
+_ONE_OF = {
+    "added_files": "added file",
+    "removed_files": "removed file",
+    "changed_files": "changed file",
+    "added_searches": "added search",
+    "removed_searches": "removed search",
+}
+_SHOWN = 40
+"""Files and searches that `show` prints; `--json` has all."""
+
+
+@app.command()
+def create(
+    path: Path = ".",
+    session: options.Session = "",
+    source_harness: Annotated[
+        str, typer.Option("--source-harness", metavar="NAME", help="The agent that did the work.")
+    ] = "",
+    source_model: Annotated[
+        str, typer.Option("--source-model", metavar="NAME", help="Its model.")
+    ] = "",
+    pin: options.Pins = [],  # noqa: B006 - Typer copies it
+    json: options.Json = False,
+) -> int:
+    """Keep how a session stands, and print the snapshot's id. No file's content is copied but pins.
+
+    Examples: triseek snapshot create --session session_123 --source-harness claude_code . ·
+    triseek snapshot create --pin src/auth/router.rs:40-80
+    """
+    reply = ask.required(
+        "session_snapshot", snapshot_params(path, session, source_harness, source_model, pin)
+    )
+    if json:
+        print(report_text.as_json(reply))
+        return status.FOUND
+    handoff_progress.arrow(f"snapshot {reply['snapshot_id']} created")
+    print(reply["snapshot_id"])
+    return status.FOUND
+
+
+class PinParams(TypedDict):
+    """Lines to pin, as the daemon's verb takes them."""
+
+    path: str
+    line_start: int
+    line_end: int
+
+
+class SnapshotParams(TypedDict, total=False):
+    """Parameters of `session_snapshot`."""
+
+    target_root: str
+    session_id: str
+    source_harness: str
+    source_model: str
+    pinned_snippet_paths: list[PinParams]
+
+
+def snapshot_params(
+    path: str, session: str, harness: str, model: str, pin: Sequence[str]
+) -> SnapshotParams:
+    """Return the parameters of a snapshot of an existing session.
+
+    Raises:
+        InvalidRequest: there is no such session, or lines to pin are not in the right form.
+        RepoNotDetected: there is no such folder.
+    """
+    root = options.existing_folder(path)
+    return {
+        "target_root": root,
+        "session_id": current(root, session)["session"]["session_id"],
+        "source_harness": harness,
+        "source_model": model,
+        "pinned_snippet_paths": [_pin(text, path) for text in pin],
+    }
+
+
+@app.command("list")
+def show_list(
+    path: Path = ".",
+    session: Annotated[
+        str, typer.Option("--session", metavar="ID", help="Only this session's.")
+    ] = "",
+    everywhere: Annotated[
+        bool, typer.Option("--all", help="Those of other repositories too.")
+    ] = False,
+    json: options.Json = False,
+) -> int:
+    """List the snapshots of this repository, newest first: its own, and imported ones of a clone.
+
+    Examples: triseek snapshot list · triseek snapshot list --all --json
+    """
+    store = snapshots()
+    manifests, damaged = store.all(session_id=session), store.damaged()
+    if not everywhere:
+        manifests = list(_of_here(manifests, options.existing_folder(path)))
+    if json:
+        reply: SnapshotListAnswer = {"snapshots": [item.document() for item in manifests]}
+        if damaged:
+            reply["damaged"] = [item.document() for item in damaged]
+        print(report_text.as_json(reply))
+        return status.FOUND
+    lines = [
+        f"{item.snapshot_id}  {report_text.local_time(item.created_at)}  "
+        f"{item.source_harness or '-':11}  {item.goal}"
+        for item in manifests
+    ]
+    lines += [f"{item.snapshot_id}  damaged: {item.reason}" for item in damaged]
+    print("\n".join(map(visible_line, lines)) or "no snapshots here")
+    return status.FOUND
+
+
+@app.command()
+def show(
+    snapshot: Annotated[str, typer.Argument(metavar="ID", help="The snapshot.")],
+    json: options.Json = False,
+) -> int:
+    """Show what a snapshot captured. With --json: manifest, working set, log, pinned snippets, git.
+
+    Example: triseek snapshot show snap_1746300000_session_123
+    """
+    content = snapshots().get(snapshot)
+    if json:
+        print(report_text.as_json({"snapshot": content.document()}))
+    else:
+        print("\n".join(map(visible_line, _told(content))))
+    return status.FOUND
+
+
+@app.command()
+def diff(
+    a: Annotated[str, typer.Argument(metavar="A", help="A snapshot.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="One to compare it with.")],
+    json: options.Json = False,
+) -> int:
+    """Say which files and searches a second snapshot has that a first has not, and the other way.
+
+    Example: triseek snapshot diff snap_a snap_b
+    """
+    from triseek.sessions.snapshot import diff as compared
+
+    store = snapshots()
+    reply = compared(store.get(a), store.get(b))
+    if json:
+        print(report_text.as_json({"diff": reply}))
+    else:
+        lines = [f"{_ONE_OF[name]:15}  {item}" for name, items in reply.items() for item in items]
+        print("\n".join(map(visible_line, lines)) or "no difference")
+    return status.FOUND
+
+
+def snapshots() -> Snapshots:
+    """Return the snapshots of this machine."""
+    from triseek.sessions.snapshot import Snapshots
+
+    return Snapshots(paths.snapshots())
+
+
+def _of_here(manifests: Sequence[SnapshotManifest], path: str) -> Iterator[SnapshotManifest]:
+    """Yield those of the repository around a folder, by its path or its history."""
+    from triseek.engine.roots import project
+    from triseek.files.tree import git_state
+
+    root = project(path)
+    identity = git_state.identity(root)
+    for manifest in manifests:
+        if manifest.repo_root == root or git_state.is_same(manifest.repo_identity, identity):
+            yield manifest
+
+
+def _pin(text: str, path: str) -> PinParams:
+    """Parse lines to pin. The path is relative to the working folder, as on any command line."""
+    found = _PIN.fullmatch(text)
+    if found is None:
+        raise InvalidRequest(
+            f"--pin {text!r}: no lines", next_step="Write --pin src/auth/router.rs:40-80."
+        )
+    name, first, last = found.groups()
+    full = os.path.abspath(name if os.path.lexists(name) else os.path.join(path, name))
+    return {
+        # The canonical path of its folder, as the root's; the daemon checks that it is inside.
+        "path": os.path.join(os.path.realpath(os.path.dirname(full)), os.path.basename(full)),
+        "line_start": int(first),
+        "line_end": int(last or first),
+    }
+
+
+def _told(snapshot: Snapshot) -> Iterator[str]:
+    manifest = snapshot.manifest
+    by = manifest.source_harness or "-"
+    yield f"snapshot  {manifest.snapshot_id}"
+    yield f"session   {manifest.session_id} ({manifest.session_status})"
+    yield f"goal      {manifest.goal or '-'}"
+    yield f"repo      {manifest.repo_root}"
+    yield f"commit    {manifest.repo_commit or '-'} ({manifest.repo_branch or 'no branch'})"
+    yield f"created   {report_text.local_time(manifest.created_at)}"
+    yield f"by        {by} {manifest.source_model or ''}".rstrip()
+    yield f"log       {counted(len(snapshot.entries), 'entry', 'entries')}"
+    yield f"briefing  {'yes' if snapshot.briefing is not None else 'no'}"
+    yield from _first("dirty", manifest.repo_dirty_files)
+    yield from _first("file", [_file(seen) for seen in snapshot.working_set.files_read])
+    yield from _first("search", [_search(run) for run in snapshot.working_set.searches_run])
+    for pin in snapshot.pins:
+        yield f"pinned    {pin.path}:{pin.line_start}-{pin.line_end}"
+
+
+def _first(what: str, lines: Sequence[str]) -> Iterator[str]:
+    for line in lines[:_SHOWN]:
+        yield f"{what:9} {line}"
+    if len(lines) > _SHOWN:
+        yield f"{what:9} … and {len(lines) - _SHOWN:,} more"
+
+
+def _file(seen: FileSeen) -> str:
+    lines = f":{seen.line_start}-{seen.line_end}" if seen.line_start else ""
+    done = f"{counted(seen.reads, 'read')}, {counted(seen.edits, 'edit')}"
+    return f"{seen.path}{lines} ({seen.sha[:12] or 'unknown'}, {done})"
+
+
+def _search(run: SearchRun) -> str:
+    matches = "" if run.matches is None else f" ({counted(run.matches, 'match', 'matches')})"
+    return f"{run.search_id} {run.kind}: {run.query}{matches}"

@@ -1,1 +1,0 @@
-"""What an agent has been shown of files, and so need not read again."""

@@ -1,0 +1,213 @@
+"""Records what is done in a repository in the log of the session that is open there.
+
+This is the daemon's only sink of actions. Hooks report reads, edits, searches, prompts and
+compactions; the agents' servers report every tool call. If no session is open, a user's prompt in a
+repository begins one, unless that is switched off: nobody knows beforehand when work has to be
+handed over. Otherwise nothing is recorded. A path is recorded relative to the root, with the
+SHA-256 of the file's content at that moment and the lines that were requested. For a file outside
+the root, only the fact that there was one is recorded.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from triseek.agents.registry import recorded_name
+from triseek.engine.roots import is_indexed, project
+from triseek.errors import RepoNotDetected, TriseekError
+from triseek.files import containment
+from triseek.files.tree import content
+from triseek.files.tree.root import git_root
+from triseek.sessions.working_set import OF_FILES
+
+if TYPE_CHECKING:
+    from triseek.files.tree.content import Content
+    from triseek.model.session import Session
+    from triseek.sessions.lifecycle import Sessions
+
+logger = logging.getLogger(__name__)
+
+IDLE_S = 8 * 3600.0
+"""After so many idle seconds a prompt begins a new session, if the last began by itself."""
+TITLE_MAX = 200
+"""Maximum characters of a prompt's first line that become the goal."""
+_NOT_KEPT = frozenset(("root", "lines", "tail", "path"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action:
+    """One thing that was done."""
+
+    at_s: float
+    """Unix time."""
+    kind: str
+    """search, read, context_pack, or the tool's name."""
+    conversation: str | None
+    """The conversation that did it, if known."""
+    payload: dict[str, Any] = field(default_factory=dict)
+    """The arguments and the outcome, as JSON values; no file contents."""
+    session_id: str = ""
+    """The session it belongs to; "" for the one that is open in its repository."""
+
+
+Sink: TypeAlias = Callable[[Action], None]
+"""Takes an action. Several threads call it, and it must never fail."""
+
+
+class Recorder:
+    """Records actions. Threads may share it, and it never fails: write errors are only logged."""
+
+    def __init__(
+        self,
+        sessions: Sessions,
+        compacting: Callable[[Session, str | None], None],
+        *,
+        by_itself: bool = True,
+    ) -> None:
+        """Write to the logs of `sessions`.
+
+        Args:
+            sessions: All sessions of this machine.
+            compacting: Called with a session and the harness of the hook, when an agent at work in
+                that session compacts its context.
+            by_itself: Whether a prompt begins a session if none is open.
+        """
+        self._sessions = sessions
+        self._by_itself = by_itself
+        self._compacting = compacting
+
+    def __call__(self, action: Action) -> None:
+        """Record an action, if a session is open where it was done."""
+        root = action.payload.get("root")
+        if isinstance(root, str):
+            self.record(root, "", action)
+
+    def of_tools(self, root: str, action: Action) -> None:
+        """Record a call of a tool.
+
+        Args:
+            root: The folder that the tool works on; the action's paths are relative to it.
+            action: What was done.
+        """
+        repository = project(root)
+        self.record(repository, action.session_id, placed(action, root, repository))
+
+    def record(self, root: str, session_id: str, action: Action) -> int | None:
+        """Record an action.
+
+        Args:
+            root: The canonical path of the repository.
+            session_id: The session it belongs to; "" for the session opened last there.
+            action: What was done.
+
+        Returns:
+            The entry's number; None if it has no session, or cannot be written.
+        """
+        session = self._session(root, session_id)
+        try:
+            if action.kind == "prompt" and self._by_itself:
+                session = self._begun(root, session, action)
+            if session is None:
+                return None
+            payload = _payload(session.repo_root, action)
+            number = self._sessions.record(session.session_id, action.kind, payload, action.at_s)
+        except TriseekError as error:
+            logger.warning("entry not kept", extra={"reason": str(error)})
+            return None
+        if action.kind == "compact":
+            self._compacting(session, payload.get("harness"))
+        return number
+
+    def _begun(self, root: str, session: Session | None, action: Action) -> Session | None:
+        """Return the session that a prompt belongs to, the open one or a new one, or None."""
+        goal = _title(action.payload.get("prompt"))
+        if session is not None:
+            if not session.by_itself or action.at_s - session.updated_at < IDLE_S or not goal:
+                return session
+            self._sessions.close(session.session_id, "abandoned")
+        if not goal or not (git_root(root) or is_indexed(root)):
+            return None  # a home folder, or the whole disk, is not a project
+        return self._sessions.open(root, goal, by_itself=True)
+
+    def _session(self, root: str, session_id: str) -> Session | None:
+        """Return the open session with this id, else the current one of the repository."""
+        if session_id:
+            with suppress(TriseekError):
+                named = self._sessions.get(session_id)
+                if named.status == "open" and named.repo_root == root:
+                    return named
+        return self._sessions.current(root)
+
+
+def placed(action: Action, folder: str, root: str) -> Action:
+    """Return the action with its paths, relative to `folder` before, made relative to `root`."""
+    payload = dict(action.payload)
+    if isinstance(payload.get("path"), str):
+        payload["path"] = os.path.join(folder, payload["path"])  # noqa: PTH118
+    results = payload.get("result_paths")
+    if isinstance(results, list) and folder != root:
+        below = os.path.relpath(folder, root)
+        texts = (path for path in results if isinstance(path, str))
+        payload["result_paths"] = [os.path.normpath(os.path.join(below, path)) for path in texts]  # noqa: PTH118
+    return replace(action, payload=payload)
+
+
+def _title(prompt: object) -> str:
+    """Return the first line of a prompt as a goal; "" for a command to the agent, or no text."""
+    lines = prompt.splitlines() if isinstance(prompt, str) else []
+    first = next((line.strip() for line in lines if line.strip()), "")
+    return "" if first.startswith(("/", "<", "!", "#")) else first[:TITLE_MAX]
+
+
+def _payload(root: str, action: Action) -> dict[str, Any]:
+    fields = action.payload
+    payload = {name: value for name, value in fields.items() if name not in _NOT_KEPT}
+    if "harness" in payload:
+        payload["harness"] = recorded_name(str(payload["harness"]))
+    if action.conversation:
+        payload["conversation"] = action.conversation
+    if action.kind in OF_FILES and isinstance(fields.get("path"), str):
+        payload |= _file(root, action)
+    return payload
+
+
+def _file(root: str, action: Action) -> dict[str, Any]:
+    """Return a file's path, the hash of its content now, and the lines that were requested."""
+    try:
+        path = containment.locate(root, action.payload["path"]).named
+    except (containment.PathRefused, RepoNotDetected):
+        return {"outside": True}
+    current = _look(root, action.payload["path"])
+    lines = _lines(action, current.lines if current else 0)
+    # JSON cannot hold a path that is not UTF-8.
+    shown = os.fsencode(path).decode("utf-8", "replace")
+    return {"path": shown, "sha": current.sha if current else "", **lines}
+
+
+def _look(root: str, path: str) -> Content | None:
+    try:
+        return content.look_at(containment.open_file(root, path))
+    except (OSError, TriseekError):
+        return None
+
+
+def _lines(action: Action, count: int) -> dict[str, int]:
+    """Return the first and last line that were requested; nothing for the whole file."""
+    match action.payload:
+        case {"tail": int(tail)}:
+            first, last = max(1, count - tail + 1), count
+        case {"lines": [int(first), int(last)]}:
+            last = min(last, count) if count else last
+        case {"lines": [int(first), None]} if first > 1:
+            last = count
+        case {"line_start": int(first), "line_end": int(last)}:
+            pass
+        case _:
+            return {}
+    is_whole = first <= 1 and count and last >= count
+    return {"line_start": first, "line_end": last} if 1 <= first <= last and not is_whole else {}

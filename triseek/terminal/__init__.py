@@ -1,0 +1,1 @@
+"""Helpers shared by the commands of all wings: options, exit statuses, reports, the pager."""

@@ -1,0 +1,99 @@
+"""Reports of the verbs other than search, as text and as JSON."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from triseek.model.plain_text import json_text, visible, visible_line
+
+if TYPE_CHECKING:
+    from triseek.model.index import BuildReport, IndexStatus
+    from triseek.model.search import Skipped
+
+
+def as_json(document: object) -> str:
+    """Return a document as JSON, indented by two, hostile characters escaped (`json_text`).
+
+    Of paths that are not UTF-8 the readable part is kept.
+    """
+    return json_text(json.dumps(document, indent=2, ensure_ascii=False, default=_plain))
+
+
+def build_document(report: BuildReport) -> dict[str, Any]:
+    """Return a build report as a JSON object."""
+    return asdict(report)
+
+
+def build_text(report: BuildReport, root: str) -> str:
+    """Describe what a build or update did, in a few lines."""
+    verb = "Indexed" if report.rebuilt_full else "Updated"
+    files = f"{report.files_indexed:,} of {report.files_seen:,} files"
+    changes = f"{report.files_changed:,} read, {report.files_removed:,} gone"
+    summary = f"generation {report.generation}, {report.elapsed_ms / 1e3:.2f} s"
+    lines = [
+        f"{verb} {visible_line(root)}: {summary}",
+        f"  {files}, {human_size(report.text_bytes)} of text",
+        f"  {changes}, {report.postings:,} postings",
+    ]
+    if report.skipped:
+        lines.append(f"  skipped: {skipped_text(report.skipped)}")
+    return "\n".join(lines)
+
+
+def status_text(status: IndexStatus) -> str:
+    """Describe the state of an index, in a few lines."""
+    lines = [visible_line(status.root)]
+    if status.problem:
+        lines.append(f"  cannot be used: {visible_line(status.problem)}")
+    if not status.present:
+        return "\n".join([*lines, "  no index; run `triseek build`"])
+    parts = f"{status.blocks:,} blocks, {status.trigrams:,} trigrams, {status.segments} segments"
+    freshness = "up to date" if status.fresh else f"{status.dirty:,} files changed since"
+    lines += [
+        f"  generation {status.generation}, {freshness}",
+        f"  {status.files:,} files, {human_size(status.text_bytes)} of text"
+        + (f", {status.category}" if status.category else ""),
+        f"  {status.files_binary:,} binary, {status.files_unreadable:,} unreadable",
+        f"  {parts}, {human_size(status.index_bytes)}",
+        f"  {visible_line(status.index_dir)}",
+    ]
+    return "\n".join(lines)
+
+
+def skipped_text(skipped: list[Skipped]) -> str:
+    """Return the number of skipped files for each reason: `3 unreadable, 1 loop`."""
+    counts = Counter(file.reason for file in skipped)
+    return ", ".join(f"{count:,} {reason}" for reason, count in sorted(counts.items()))
+
+
+def human_size(size: int) -> str:
+    """Return a size in bytes as people read it: `1.3 GB`."""
+    value = float(size)
+    for unit in ("B", "kB", "MB", "GB"):
+        if value < 1000 or unit == "GB":
+            break
+        value /= 1000
+    return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+
+
+def local_time(at_s: float) -> str:
+    """Return Unix seconds as local date and time, to the minute."""
+    try:
+        return time.strftime("%Y-%m-%d %H:%M", time.localtime(at_s))
+    except (OverflowError, ValueError, OSError):
+        return str(at_s)
+
+
+def readable(text: str) -> str:
+    """Return a text that is safe to print on a terminal: see `plain_text.visible`."""
+    return visible(text)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    raise TypeError(f"no JSON for {type(value).__name__}")
