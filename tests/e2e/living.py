@@ -103,11 +103,17 @@ class Living:
 
     def kill(self, signal_number=signal.SIGKILL):
         """Signal the daemon, if one runs and is one of this state folder; whether it was there."""
-        pid = self.holder()
-        try:
-            words = Path(f"/proc/{pid}/cmdline").read_bytes()
-            environ = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-        except (FileNotFoundError, ProcessLookupError):
+        for _ in range(40):
+            pid = self.holder()
+            try:
+                words = Path(f"/proc/{pid}/cmdline").read_bytes()
+                environ = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+                break
+            except (FileNotFoundError, ProcessLookupError):
+                return False
+            except PermissionError:  # it is about to end, or has just begun
+                time.sleep(0.05)
+        else:
             return False
         if b"daemon\0run" not in words or b"TRISEEK_HOME=" + self.home.encode() not in environ:
             return False
