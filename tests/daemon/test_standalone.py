@@ -151,10 +151,10 @@ def test_an_outbox_keeps_what_no_daemon_takes(monkeypatch):
         action = Action(at_s=float(number), kind="search", conversation=None, session_id=session)
         outbox("/root", action)
 
-    outbox.send()  # no daemon runs
+    assert not outbox.send()  # no daemon runs
     monkeypatch.setattr(client, "ask", lambda *params: taken.append(params))
-    outbox.send()
-    outbox.send()
+    assert outbox.send()
+    assert outbox.send()
 
     assert [
         (verb, params.get("session_id"), len(params["notes"])) for verb, params, _ in taken

@@ -147,14 +147,15 @@ class Remote:
     """Calls tools through the daemon; calls them in this process if there is no daemon."""
 
     def __init__(
-        self, local: Local, alone: Callable[[], None], deliver: Callable[[], None] = lambda: None
+        self, local: Local, alone: Callable[[], None], deliver: Callable[[], bool] = lambda: True
     ) -> None:
         """Set up the calls of a front that is a process of its own.
 
         Args:
             local: Calls the tools if no daemon does.
             alone: Called once, before `local` is: loads what the daemon has loaded.
-            deliver: Called before the daemon is: sends it what was done without it.
+            deliver: Called before the daemon is: sends it what was done without it, and returns
+                whether it took it. If not, this process calls the tool.
         """
         self.root = local.root
         self._local = local
@@ -171,7 +172,7 @@ class Remote:
         self, tool: Tool, raw: Mapping[str, Any] | None, call: Call, *, is_recorded: bool = True
     ) -> Answered:
         """Call a tool."""
-        if self._place is not None:
+        if self._place is not None and self._deliver():
             params = {
                 **self._place,
                 "front": self._front,
@@ -184,7 +185,6 @@ class Remote:
                 "session": self._sessions.get(call.connection, ""),
                 "record": is_recorded,
             }
-            self._deliver()
             try:
                 return self._by_daemon(params, call)
             except client.Lost as error:

@@ -103,8 +103,11 @@ class Outbox:
         """Keep an action of a root."""
         self._actions.append((root, action))
 
-    def send(self) -> None:
-        """Have the daemon record what is kept, in order. What it does not take stays."""
+    def send(self) -> bool:
+        """Have the daemon record what is kept, in order; return whether nothing is left.
+
+        Without a daemon the actions stay. What a daemon refuses is dropped.
+        """
         with self._lock:
             for (root, session), group in groupby(list(self._actions), key=_place):
                 notes = [_note(action) for _, action in group]
@@ -113,11 +116,13 @@ class Outbox:
                     params["session_id"] = session
                 try:
                     client.ask("session_note", params, SEND_S)
+                except (errors.DaemonUnreachable, errors.VersionMismatch, errors.Busy):
+                    return False
                 except errors.TriseekError as error:
-                    logger.warning("actions are not recorded yet: %s", error)
-                    return
+                    logger.warning("the daemon refused to record actions: %s", error)
                 for _ in notes:
                     self._actions.popleft()
+        return True
 
 
 def _place(kept: tuple[str, Action]) -> tuple[str, str]:
