@@ -67,6 +67,10 @@ def _parser() -> argparse.ArgumentParser:
     mcp = verbs.add_parser("mcp", help="measure the MCP server, and write its page")
     mcp.add_argument("--corpus", default="linux", metavar="NAME")
     mcp.add_argument("--corpus-path", action="append", default=[], metavar="NAME=FOLDER")
+    mcp.add_argument(
+        "--against", type=Path, metavar="FOLDER",
+        help="a checkout of another version with its .venv: eight sessions at once, in turn",
+    )  # fmt: skip
     mcp.add_argument("--out", type=Path, default=_DOCS / "mcp.md", help="the page")
     mcp.add_argument("--record", type=Path, help="the figures (default: bench/record/...)")
     mcp.set_defaults(verb=_mcp)
@@ -137,7 +141,8 @@ def _mcp(options: argparse.Namespace) -> int:
     rg = program_path("rg")
     if not rg:
         raise Faulty("rg is not on PATH; it is the reference of every answer")
-    told = measure.run(options.corpus, _paths(options.corpus_path), rg, Progress())
+    places = _paths(options.corpus_path)
+    told = measure.run(options.corpus, places, rg, Progress(), options.against)
     folder = options.record or record.new_folder(record.FOLDER, "mcp")
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "mcp.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")

@@ -98,7 +98,7 @@ def _costs(engine: Engine, texts: Sequence[str]) -> str:
             plain.append((between - begun) * 1e3)
             order.append((time.perf_counter() - between) * 1e3)
         usual = statistics.median(plain), statistics.median(order)
-        lines = f"{found.totals.lines:,}"
+        lines = f"{found.search.totals.lines:,}"
         rows.append((f"`{text}`", lines, ms(usual[0]), ms(usual[1]), ms(usual[1] - usual[0])))
     return table(("20 of", "lines", "search, ms", "ranked, ms", "added, ms"), rows)
 

@@ -49,10 +49,12 @@ class Client:
 
 
 @contextlib.asynccontextmanager
-async def connected(root: Path, environ: Mapping[str, str]) -> AsyncIterator[Client]:
+async def connected(
+    root: Path, environ: Mapping[str, str], python: str = sys.executable
+) -> AsyncIterator[Client]:
     """Start a server on a root and shake hands with it; it ends with the block."""
     server = StdioServerParameters(
-        command=sys.executable,
+        command=python,
         args=["-P", "-m", "triseek", "mcp", "serve", "--repo", str(root)],
         env={**os.environ, **environ},
     )

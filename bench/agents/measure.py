@@ -1,4 +1,4 @@
-"""A run: first reply, families beside rg, memory, eight sessions at once, tokens."""
+"""A run: first replies, families beside rg, memory, eight sessions at once, tokens."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import anyio
 
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 FIRST_REPLIES = 11
 TIMES = 9
 SESSIONS = 8
+ROUNDS = 3
+"""Rounds of the sessions where two checkouts are compared."""
 ASKED = 40
 """Questions of each session when there are several at once."""
 QUICK_MS = 1_000.0
@@ -46,66 +48,110 @@ _INITIALIZE = {
 }  # fmt: skip
 
 
-def run(name: str, places: Mapping[str, Path], rg: str, progress: Progress) -> dict[str, Any]:
-    """Measure one corpus.
+class Checkout(NamedTuple):
+    """A version of triseek that is measured: its interpreter, and its processes' environment."""
+
+    python: str
+    environ: Mapping[str, str]
+
+    @classmethod
+    def this(cls, scratch: Path) -> Checkout:
+        """The package that runs the bench; its state goes below `scratch`."""
+        environ = environment(scratch / "state")
+        del environ["TRISEEK_NO_DAEMON"]
+        return cls(sys.executable, environ | {"TMPDIR": str(scratch)})
+
+    @classmethod
+    def peer(cls, folder: Path, scratch: Path) -> Checkout:
+        """Another checkout with its own `.venv`; its state goes below `scratch`."""
+        scratch.mkdir()
+        environ = {**cls.this(scratch).environ, "PYTHONPATH": str(folder)}
+        del environ["NUMBA_CACHE_DIR"]
+        return cls(str(folder / ".venv/bin/python"), environ)
+
+    def run(self, *words: str, cwd: Path) -> None:
+        """Run one command of triseek.
+
+        Raises:
+            Faulty: it failed.
+        """
+        ended = command.run(command_line(*words, python=self.python), cwd=cwd, env=self.environ)
+        if ended.code:
+            raise Faulty(f"triseek {words[0]}: {ended.errors[-200:]}")
+
+
+def run(
+    name: str,
+    places: Mapping[str, Path],
+    rg: str,
+    progress: Progress,
+    against: Path | None = None,
+) -> dict[str, Any]:
+    """Measure one corpus; eight sessions at once also with the checkout `against`, in turn.
 
     Raises:
         Faulty: an answer was wrong, or there is none.
     """
     corpus = corpora.find(name, places, rg)
     with tempfile.TemporaryDirectory(prefix="triseek-bench-") as scratch:
-        environ = environment(Path(scratch) / "state")
-        del environ["TRISEEK_NO_DAEMON"]
-        environ["TMPDIR"] = scratch
-        progress.say(f"{name}: building, and starting the daemon")
-        done = command.run(command_line("build", str(corpus.root)), cwd=corpus.root, env=environ)
-        if done.code:
-            raise Faulty(f"build: {done.errors[-200:]}")
-        command.run(command_line("daemon", "start"), cwd=corpus.root, env=environ)
+        measured = [Checkout.this(Path(scratch))]
+        if against:
+            measured.append(Checkout.peer(against.resolve(), Path(scratch) / "peer"))
         try:
-            return anyio.run(_measured, corpus, rg, environ, progress)
+            for each in measured:
+                progress.say(f"{name}: building, and starting the daemon ({each.python})")
+                each.run("build", str(corpus.root), cwd=corpus.root)
+                each.run("daemon", "start", cwd=corpus.root)
+            return anyio.run(_measured, corpus, rg, measured, progress)
         finally:
-            command.run(command_line("daemon", "stop"), cwd=corpus.root, env=environ)
+            for each in measured:
+                each.run("daemon", "stop", cwd=corpus.root)
 
 
 async def _measured(
-    corpus: Corpus, rg: str, environ: Mapping[str, str], progress: Progress
+    corpus: Corpus, rg: str, measured: Sequence[Checkout], progress: Progress
 ) -> dict[str, Any]:
     listed = corpora.listing(corpus.root, rg)
     sampled = sampling.sample(corpus.root, listed, corpus.name)
     asked = [question(case) for case in queries.cases(corpus, sampled, ("families",))]
-    told: dict[str, Any] = {
+    environ = measured[0].environ
+    record: dict[str, Any] = {
         "corpus": corpus.name, "version": corpus.version, "files": corpus.files,
         "machine": machine.describe(), "load_before": machine.load(), "sampled": sampled,
     }  # fmt: skip
     progress.say("first replies")
-    told["first_reply"] = _first_replies(corpus.root, environ)
+    record["first_reply"] = _first_replies(corpus.root, environ)
     more = beyond(corpus.root, rg)
     async with connected(corpus.root, environ) as client:
         await _warm(client, asked)
-        told["opened"] = _memory(corpus.root)
-        told["families"] = [
+        record["opened"] = _memory(corpus.root, environ)
+        record["families"] = [
             await _family(client, one, corpus, rg, more) for one in progress.each(asked, "families")
         ]
-        told["asked"] = _memory(corpus.root)
-        told["reuse"] = await _reuse(client, asked)
-    progress.say(f"{SESSIONS} sessions at once")
-    told["sessions"] = await _sessions(corpus.root, environ, asked, told["families"])
-    told["load_after"] = machine.load()
-    return told
+        record["asked"] = _memory(corpus.root, environ)
+        record["reuse"] = await _reuse(client, asked)
+    record |= await _sessions_in_turn(corpus, measured, asked, record["families"], progress)
+    record["load_after"] = machine.load()
+    return record
 
 
 def _first_replies(root: Path, environ: Mapping[str, str]) -> dict[str, Any]:
-    """From the start of a process to its first reply, and what importing the SDK takes."""
-    server, imported = [], []
+    """From the start of a process to its first reply, with and without a daemon.
+
+    Beside it what a bare interpreter and importing the SDK take, in turn.
+    """
+    alone = {**environ, "TRISEEK_NO_DAEMON": "1"}
+    seconds: dict[str, list[float]] = {"server": [], "alone": [], "import": [], "interpreter": []}
     for _ in range(FIRST_REPLIES):
-        server.append(_first_reply(root, environ))
-        imported.append(command.run([sys.executable, "-c", _IMPORT], cwd=root, env=environ).seconds)
-    ratio = statistics.median(server) / statistics.median(imported)
-    return {
-        "server": figures.reduced(server),
-        "import": figures.reduced(imported),
-        "ratio": round(ratio, 3),
+        seconds["server"].append(_first_reply(root, environ))
+        seconds["alone"].append(_first_reply(root, alone))
+        for name, code in (("import", _IMPORT), ("interpreter", "pass")):
+            ended = command.run([sys.executable, "-c", code], cwd=root, env=environ)
+            seconds[name].append(ended.seconds)
+    median = {name: statistics.median(values) for name, values in seconds.items()}
+    return {name: figures.reduced(values) for name, values in seconds.items()} | {
+        "ratio": round(median["alone"] / median["import"], 3),
+        "over_interpreter_ms": figures.ms(median["server"] - median["interpreter"]),
     }
 
 
@@ -133,8 +179,8 @@ async def _warm(client: Client, asked: Sequence[Question]) -> None:
     one = next(each for each in asked if each.case.name.endswith("literal_selective"))
     until = time.monotonic() + 120
     while time.monotonic() < until:
-        told = await client.call(one.tool, one.arguments)
-        if not told.envelope["fallback_used"] and told.envelope["freshness"] == "synced":
+        answer = await client.call(one.tool, one.arguments)
+        if not answer.envelope["fallback_used"] and answer.envelope["freshness"] == "synced":
             return
         await anyio.sleep(0.2)
     raise Faulty("the server has not come to answer from a watched index within two minutes")
@@ -201,12 +247,46 @@ async def _reuse(client: Client, asked: Sequence[Question]) -> dict[str, Any]:
     }
 
 
-async def _sessions(
-    root: Path,
-    environ: Mapping[str, str],
+async def _sessions_in_turn(
+    corpus: Corpus,
+    measured: Sequence[Checkout],
     asked: Sequence[Question],
     families: Sequence[Mapping[str, Any]],
+    progress: Progress,
 ) -> dict[str, Any]:
+    """Eight sessions at once, checkout by checkout, several rounds if there are two."""
+    rounds: list[list[_Round]] = [[] for _ in measured]
+    for number in range(ROUNDS if len(measured) > 1 else 1):
+        for checkout, held in zip(measured, rounds, strict=True):
+            progress.say(f"{SESSIONS} sessions at once, round {number + 1} ({checkout.python})")
+            held.append(await _sessions(corpus.root, checkout, asked, families))
+    names = ("sessions", "sessions_against")
+    return {name: _reduced(held) for name, held in zip(names, rounds, strict=False)}
+
+
+class _Round(NamedTuple):
+    seconds: list[float]
+    memory: dict[str, int]
+
+
+def _reduced(rounds: Sequence[_Round]) -> dict[str, Any]:
+    seconds = [one for each in rounds for one in each.seconds]
+    return {
+        "sessions": SESSIONS,
+        "rounds": len(rounds),
+        "questions": len(seconds),
+        "seconds": figures.reduced(seconds),
+        "p99_ms": round(statistics.quantiles(seconds, n=100)[98] * 1e3, 2),
+        "memory": max((each.memory for each in rounds), key=lambda one: one["all_pss"]),
+    }
+
+
+async def _sessions(
+    root: Path,
+    checkout: Checkout,
+    asked: Sequence[Question],
+    families: Sequence[Mapping[str, Any]],
+) -> _Round:
     """Several agents on one root, each with a server of its own, all asking at once."""
     quick = [
         (one, family)
@@ -215,55 +295,58 @@ async def _sessions(
     ]
     seconds: list[float] = []
     wrong: list[str] = []
+    memory: list[dict[str, int]] = []
     gate = anyio.Event()
     ready = 0
 
     async def agent(number: int) -> None:
         nonlocal ready
-        async with connected(root, environ) as client:
+        async with connected(root, checkout.environ, checkout.python) as client:
             await _warm(client, asked)
             ready += 1
             if ready == SESSIONS:
                 gate.set()
             await gate.wait()
             for one, family in itertools.islice(itertools.cycle(quick), number, number + ASKED):
-                told = await client.call(one.tool, one.arguments)
-                seconds.append(told.seconds)
-                if told.envelope["files_with_matches"] != family["files"]:
-                    wrong.append(one.case.name)
-            memory.append(_memory(root))
+                answer = await client.call(one.tool, one.arguments)
+                seconds.append(answer.seconds)
+                if answer.envelope["files_with_matches"] != family["files"]:
+                    wrong.append(_difference(one, family, answer.envelope))
+            memory.append(_memory(root, checkout.environ))
 
-    memory: list[dict[str, int]] = []
     async with anyio.create_task_group() as group:
         for number in range(SESSIONS):
             group.start_soon(agent, number)
     if wrong:
         raise Faulty(f"with {SESSIONS} sessions at once {len(wrong)} answers differ: {wrong[:3]}")
-    return {
-        "sessions": SESSIONS,
-        "questions": len(seconds),
-        "seconds": figures.reduced(seconds),
-        "p99_ms": round(statistics.quantiles(seconds, n=100)[98] * 1e3, 2),
-        "memory": max(memory, key=lambda one: one["servers_pss"]),
-    }
+    return _Round(seconds, max(memory, key=lambda one: one["all_pss"]))
 
 
-def _memory(root: Path) -> dict[str, int]:
-    """Resident memory of the servers of a root and of the daemon, bytes."""
-    told = {"servers": 0, "servers_rss": 0, "servers_pss": 0, "daemon_rss": 0}
+def _difference(one: Question, family: Mapping[str, Any], envelope: Mapping[str, Any]) -> str:
+    head = {name: value for name, value in envelope.items() if name != "results"}
+    return f"{one.case.name}: not {family['files']} files: {head}"
+
+
+def _memory(root: Path, environ: Mapping[str, str]) -> dict[str, int]:
+    """Memory of the servers of a root and of their daemon, bytes."""
+    sizes = dict.fromkeys(("servers", "servers_rss", "servers_pss", "daemon_rss", "daemon_pss"), 0)
+    home = os.fsencode(f"TRISEEK_HOME={environ['TRISEEK_HOME']}")
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             words = (folder / "cmdline").read_bytes().split(b"\0")
-            sizes = _sizes((folder / "smaps_rollup").read_text(encoding="ascii"))
+            if home not in (folder / "environ").read_bytes().split(b"\0"):
+                continue
+            size = _sizes((folder / "smaps_rollup").read_text(encoding="ascii"))
         except OSError:
             continue
         if words[3:6] == [b"triseek", b"mcp", b"serve"] and os.fsencode(root) in words:
-            told["servers"] += 1
-            told["servers_rss"] += sizes["Rss"]
-            told["servers_pss"] += sizes["Pss"]
+            sizes["servers"] += 1
+            sizes["servers_rss"] += size["Rss"]
+            sizes["servers_pss"] += size["Pss"]
         elif words[3:6] == [b"triseek", b"daemon", b"run"]:
-            told["daemon_rss"] = max(told["daemon_rss"], sizes["Rss"])
-    return told
+            sizes["daemon_rss"] += size["Rss"]
+            sizes["daemon_pss"] += size["Pss"]
+    return sizes | {"all_pss": sizes["servers_pss"] + sizes["daemon_pss"]}
 
 
 def _sizes(text: str) -> dict[str, int]:

@@ -168,7 +168,7 @@ class _Log:
 
 
 def _seconds(entry: dict[str, Any]) -> float:
-    if not entry["outcome"].startswith("="):
+    if not entry["outcome"].startswith("exit status"):
         raise Faulty(f"the daemon did not answer to the end: {entry['outcome']}")
     return float(entry["ms"]) / 1e3
 

@@ -74,9 +74,9 @@ class TriseekProcess(ProcessEngine):
         return command_line(*words)
 
 
-def command_line(*words: str) -> list[str]:
+def command_line(*words: str, python: str = sys.executable) -> list[str]:
     """Run the command; `-P` because the folder searched may hold a `typing` of its own."""
-    return [sys.executable, "-P", "-m", "triseek", *words]
+    return [python, "-P", "-m", "triseek", *words]
 
 
 def environment(home: Path | str, *, kernels: bool = True) -> dict[str, str]:

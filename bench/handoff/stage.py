@@ -25,6 +25,7 @@ from triseek.sessions.checkpoints import Checkpoints
 from triseek.sessions.hydration import Drift, Stale
 from triseek.sessions.lifecycle import Sessions
 from triseek.sessions.recording import Action, Recorder
+from triseek.sessions.requests import SessionSnapshotRequest
 from triseek.sessions.snapshot import Snapshots
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ class Stage:
         self, share: float, diff: str, files: frozenset[str], openings: Sequence[str] = ()
     ) -> None:
         """Make a snapshot of how it stands."""
-        manifest, _ = self._checkpoints.take(self._session.session_id)
+        manifest, _ = self._checkpoints.take(self._session.session_id, SessionSnapshotRequest())
         snapshot = self._snapshots.get(manifest.snapshot_id)
         state = snapshot.git
         since = Drift(state.commit, state.branch, state.dirty_files, 0)

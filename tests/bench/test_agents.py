@@ -25,7 +25,7 @@ def test_the_page_is_of_the_newest_record():
 
 def test_a_missed_budget_is_called_missed():
     slow = told()
-    slow["first_reply"]["ratio"] = report.REPLY_MAX + 0.01
+    slow["first_reply"]["ratio"] = report.ALONE_MAX + 0.01
 
     assert "**missed**" in report.page(slow)
     assert "**missed**" not in report.page(told())
