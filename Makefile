@@ -22,7 +22,7 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 demo: $(VENV)/.ready  ## Index a real tree (this environment's site-packages) and search it
 	@$(BIN)/python bench/demo.py
 
-check: lint types imports test  ## Everything a change must pass
+check: lint types imports test test-long  ## Everything a change must pass
 
 format: $(VENV)/.ready  ## Rewrite the code in its one format
 	$(BIN)/ruff check --fix-only . && $(BIN)/ruff format .
@@ -38,10 +38,13 @@ imports: $(VENV)/.ready  ## The floors hold
 
 # Processes that share the tests, a file at a time.
 JOBS ?= 2
-test: $(VENV)/.ready  ## Unit, golden, property and parity tests (JOBS=2)
-	$(RUN) pytest -m "not slow" -n $(JOBS) --dist loadfile
+test: $(VENV)/.ready  ## Unit, golden, property, parity and contract tests: minutes (JOBS=2)
+	$(RUN) pytest -m "not slow and not long" -n $(JOBS) --dist loadfile
 
-explore: $(VENV)/.ready  ## The same tests with new random examples, which may find what nobody has seen
+test-long: $(VENV)/.ready  ## Daemons, agents and crashes as processes, a small share of each (JOBS=2)
+	$(RUN) pytest -m "long and not slow" -n $(JOBS) --dist loadfile
+
+explore: $(VENV)/.ready  ## Both with new random examples, which may find what nobody has seen
 	TRISEEK_EXPLORE=1 $(RUN) pytest -m "not slow" -n $(JOBS) --dist loadfile
 
 test-root: $(VENV)/.ready  ## Those that only root can set up: files of other users, full disks

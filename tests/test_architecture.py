@@ -44,8 +44,11 @@ def _modules(code: str) -> set[str]:
         ("import triseek.engine.service", ("numba", "pyarrow", "typer", "rich")),
         ("import triseek.store.manifest", ("numba", "pyarrow", "typer", "rich")),
         ("import triseek.cli.mcp_verb", (*HEAVY, *PROTOCOL, "json", "dataclasses", "logging")),
-        ("import triseek.mcp.serve", (*HEAVY, *PROTOCOL)),
-        ("import triseek.ui.serve", ("numba", "pyarrow", "typer", "rich", "mcp", "mcp_types")),
+        (
+            "import triseek.mcp.hosting",
+            ("numba", "pyarrow", "typer", "rich", "numpy", *PROTOCOL),
+        ),
+        ("import triseek.ui.app", ("numba", "pyarrow", "typer", "rich", "mcp", "mcp_types")),
         (
             "import triseek.app.arguments, triseek.mcp.schemas, triseek.search.digest",
             (*HEAVY, *PROTOCOL),
@@ -53,10 +56,10 @@ def _modules(code: str) -> set[str]:
         ("import triseek.app.registry", ("numba", "pyarrow", "typer", "rich", *PROTOCOL)),
         # What the daemon is made of: it asks no model, and nobody else either.
         (
-            "import triseek.cli.compose, triseek.cli.remote, triseek.daemon.session_service",
+            "import triseek.cli.compose, triseek.cli.remote, triseek.daemon.services",
             ("typer", "rich", "httpx2", "httpcore2", "mcp", "uvicorn", "starlette"),
         ),
-        ("import triseek.cli.app", ("httpx2", "httpcore2", "mcp", "pyarrow", "numba")),
+        ("import triseek.cli.command_tree", ("httpx2", "httpcore2", "mcp", "pyarrow", "numba")),
         # All that a server needs for its first answer.
         (
             "import triseek.mcp.server, triseek.mcp.session, triseek.daemon.standalone",

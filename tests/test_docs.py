@@ -13,12 +13,11 @@ from typing import Any, get_args
 import pytest
 import typer
 
-from tests import tools_page
+from tests import flags_page, tools_page
 from triseek import config, errors, logs
 from triseek.app.registry import chosen
-from triseek.cli import app as cli_app
-from triseek.cli import help as cli_help
-from triseek.daemon import memo_service, session_service
+from triseek.cli import command_tree
+from triseek.daemon import verbs as daemon_verbs
 from triseek.daemon.server import ANY_VERSION, Limits
 from triseek.engine.search.router import REASONS
 from triseek.ipc import wire
@@ -49,7 +48,7 @@ def cli_page() -> str:
         "`triseek PATTERN [PATH…]` and `triseek search PATTERN [PATH…]` are the same; a first\n"
         "word that is a verb is that verb, so `triseek search build` searches for build.\n\n"
         "## Searching\n\nThe flags are ripgrep's, with ripgrep's meaning; later ones win.\n\n"
-        + cli_help.reference().strip()
+        + flags_page.reference().strip()
         + "\n\n## Other verbs\n\n"
         + "\n\n".join(verb_section(name, verb) for name, verb in verbs())
         + "\n"
@@ -59,7 +58,7 @@ def cli_page() -> str:
 def verbs() -> list[tuple[str, Any]]:
     """Every verb that Typer owns, groups taken apart. Typer carries a click of its own."""
     found: list[tuple[str, Any]] = []
-    for name, verb in sorted(typer.main.get_command(cli_app.app).commands.items()):
+    for name, verb in sorted(typer.main.get_command(command_tree.app).commands.items()):
         inner = getattr(verb, "commands", {})
         found += [(f"{name} {below}", inner[below]) for below in sorted(inner)]
         found += [] if inner or name == "search" else [(name, verb)]
@@ -229,7 +228,8 @@ def test_every_code_of_an_error_is_explained():
 def test_the_protocols_page_names_every_verb_and_limit():
     page = (DOCS / "reference/protocol.md").read_text(encoding="utf-8")
     limits = Limits()
-    verbs = ("text", *ANY_VERSION, *memo_service.VERBS, *session_service.VERBS)
+    json_verbs = [verb.__name__ for verb in (*daemon_verbs.MEMO_VERBS, *daemon_verbs.SESSION_VERBS)]
+    verbs = ("text", *ANY_VERSION, *json_verbs)
     said = [f"| `{verb}` |" for verb in verbs] + [
         f"protocol {wire.PROTOCOL}",
         f"| a request | {limits.frame >> 20} MiB |",

@@ -13,14 +13,14 @@ import pytest
 
 from triseek import logs
 from triseek.errors import InvalidRequest, StateUnwritable
-from triseek.ipc import folder
+from triseek.ipc import lock
 
 logger = logging.getLogger("triseek.anything")
 
 
 @pytest.fixture
 def daemon_log(home):
-    folder.ensure()
+    lock.ensure_folder()
     logs.configure("daemon")
     yield lambda: [json.loads(line) for line in Path(logs.path()).read_text().splitlines()]
     logs.close()
@@ -64,7 +64,7 @@ def test_a_traceback_is_kept(daemon_log):
 
 
 def test_below_the_level_nothing_is_kept(home):
-    folder.ensure()
+    lock.ensure_folder()
     logs.configure("daemon", "warning")
     logger.info("quiet")
     logger.warning("loud")
@@ -75,7 +75,7 @@ def test_below_the_level_nothing_is_kept(home):
 
 def test_a_full_log_is_put_aside_and_the_oldest_forgotten(home, monkeypatch):
     monkeypatch.setattr(logs, "SIZE", 1000)
-    folder.ensure()
+    lock.ensure_folder()
     logs.configure("daemon")
     for number in range(200):
         logger.info("event", extra={"number": number})
@@ -103,7 +103,7 @@ def test_the_command_line_warns_on_stderr_and_is_silent_otherwise(capsys):
 
 
 def test_configuring_again_replaces_what_was(home, capsys):
-    folder.ensure()
+    lock.ensure_folder()
     logs.configure("cli")
     logs.configure("daemon")
     logger.warning("once")

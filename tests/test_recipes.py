@@ -22,6 +22,8 @@ from tests.mcp.speaking import call, greeted, request
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+pytestmark = pytest.mark.long
+
 CHECKOUT = Path(__file__).parents[1]
 
 TOOL = '''"""Greet somebody."""
@@ -332,13 +334,13 @@ def doctor(copy: Copy) -> str:
 def test_an_rg_flag_is_four_files(copy):
     (copy.home / "a.txt").write_text("needle\n")
     copy.insert(
-        "cli/flags.py", 'help="Remove white space at the beginning of lines."),\n',
-        '    Flag(OUTPUT, "shout", turn=_switch("shout"), help="Show paths in capitals."),\n',
+        "cli/flags.py", '"Remove white space at the beginning of lines."),\n',
+        '        _switch("shout", "", "Show paths in capitals."),\n',
     )  # fmt: skip
     copy.insert("cli/low_args.py", "self.trim = False\n", "        self.shout = False\n")
     copy.insert("cli/render/style.py", "    trim: bool = False\n", "    shout: bool = False\n")
     copy.insert(
-        "cli/render/style.py", '"""Return a path with the requested separators."""\n',
+        "cli/render/style.py", '"""Return a path with the requested separators and colour."""\n',
         "        path = path.upper() if self.shout else path\n",
     )  # fmt: skip
     assert len(copy.touched) <= 4

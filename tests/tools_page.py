@@ -12,9 +12,9 @@ from triseek.app import arguments
 from triseek.app.registry import TOOLS
 from triseek.app.wings import TOOLSETS
 from triseek.engine.ranking.ranked import REACH_MAX
-from triseek.mcp import schemas, server, wire_lines
+from triseek.mcp import instructions, schemas, server, wire_lines
 from triseek.memo import results as memo_results
-from triseek.search import envelopes, requests, results, searching, time_limit
+from triseek.search import envelopes, requests, results, searching
 from triseek.sessions import results as session_results
 from triseek.sessions import session_pages, snapshot
 from triseek.sessions.requests import SessionSnapshotRequest
@@ -275,13 +275,13 @@ def _limits() -> str:
         "characters of `query` and `patterns` together": f"{searching.QUERY_MAX:,}",
         "items of a list": f"{arguments.ITEMS_MAX:,}",
         "bytes of a message by standard input": f"{wire_lines.LINE_MAX:,}",
-        "seconds of a search": f"{time_limit.DEADLINE_S:g}, then it says what it has found so far",
+        "seconds of a search": f"{envelopes.DEADLINE_S:g}, then it says what it has found so far",
         "seconds until a tool that searches has answered": f"{server.LIMIT_S:g}, whatever holds it"
         " up",
         "tokens of a list among others in an answer about sessions": f"{session_pages.SOME:,} to"
         f" {session_pages.MANY:,}; the rest is counted in `omitted`",
         "snippets pinned at once": f"{snapshot.PINS_MAX}",
-        "characters of the instructions": f"{server.INSTRUCTIONS_MAX:,}",
+        "characters of the instructions": f"{instructions.INSTRUCTIONS_MAX:,}",
     }
     toolsets = ", ".join(f"`{name}`" for name in TOOLSETS)
     return (

@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 Value: TypeAlias = bool | int | float | str
 T = TypeVar("T", bound=Value)
 
-_MODEL = re.compile(r"[\w][\w./:@+-]{0,199}", re.ASCII)
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")
-_KEY = re.compile(r"[!-~]{8,4096}")
-
 LEVELS = ("debug", "info", "warning", "error")
 _YES, _NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
@@ -104,24 +100,20 @@ def _url(value: object) -> str:
     raise ValueError("an address as http://localhost:11434/v1, without a name and password")
 
 
-def _model(value: object) -> str:
-    if isinstance(value, str) and (not value or _MODEL.fullmatch(value)):
-        return value
-    raise ValueError("the name of a model, as llama3.1:8b")
+def _matching(pattern: str, description: str) -> Callable[[object], str]:
+    """Return a check for an empty text or one that a pattern matches."""
+
+    def check(value: object) -> str:
+        if isinstance(value, str) and (not value or re.fullmatch(pattern, value, re.ASCII)):
+            return value
+        raise ValueError(description)
+
+    return check
 
 
-def _secret_key(value: object) -> str:
-    if isinstance(value, str) and (not value or _KEY.fullmatch(value)):
-        return value
-    raise ValueError("a key: 8 characters or more, without spaces")
-
-
-def _variable(value: object) -> str:
-    if isinstance(value, str) and (not value or _VARIABLE.fullmatch(value)):
-        return value
-    raise ValueError("the name of a variable, as OPENAI_API_KEY")
-
-
+_model = _matching(r"[\w][\w./:@+-]{0,199}", "the name of a model, as llama3.1:8b")
+_secret_key = _matching(r"[!-~]{8,4096}", "a key: 8 characters or more, without spaces")
+_variable = _matching(r"[A-Za-z_][A-Za-z0-9_]{0,199}", "the name of a variable, as OPENAI_API_KEY")
 _KINDS: Mapping[type, Callable[[object], Value]] = {
     bool: _switch,
     int: _count,
@@ -226,7 +218,9 @@ def read(flags: Mapping[str, Value | None] | None = None) -> Settings:
         InvalidRequest: the file cannot be read, or a value is not valid for its key.
     """
     values: dict[str, Any] = _from_file(paths.config_file())  # each checked by its `Key.kind`
-    values.update(_from_environment(os.environ))
+    for key in KEYS:
+        if text := os.environ.get(key.variable):
+            values[key.field] = _checked(key, text, key.variable)
     values.update({name: value for name, value in (flags or {}).items() if value is not None})
     return Settings(**values)
 
@@ -245,14 +239,6 @@ def _from_file(path: str) -> dict[str, Value]:
             )
         values[keys[name].field] = _checked(keys[name], value, f"{path}: {name}")
     return values
-
-
-def _from_environment(environ: Mapping[str, str]) -> dict[str, Value]:
-    return {
-        key.field: _checked(key, environ[key.variable], key.variable)
-        for key in KEYS
-        if environ.get(key.variable)
-    }
 
 
 def _checked(key: Key, value: object, place: str) -> Value:

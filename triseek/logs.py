@@ -58,7 +58,11 @@ def configure(role: str, level: str = "info") -> None:
     if role not in ("cli", "mcp", "daemon"):
         raise InvalidRequest(f"{role}: no such role")
     logger = logging.getLogger("triseek")
-    handler = _to_file() if role == "daemon" else _to_stderr(waits=role == "cli")
+    if role == "daemon":
+        handler = _to_file()
+    else:
+        handler = logging.StreamHandler() if role == "cli" else Passing()
+        handler.setFormatter(logging.Formatter("triseek: %(message)s"))
     close()
     logger.addHandler(handler)
     if role == "mcp":  # warnings of the SDK too: the default handler would block on a full pipe
@@ -127,12 +131,6 @@ def _is_ready(stream: TextIO) -> bool:
         return bool(poll.poll(0))
     except (AttributeError, OSError, ValueError):  # no poll, or no descriptor to poll
         return True
-
-
-def _to_stderr(*, waits: bool) -> logging.Handler:
-    handler = logging.StreamHandler() if waits else Passing()
-    handler.setFormatter(logging.Formatter("triseek: %(message)s"))
-    return handler
 
 
 def _to_file() -> logging.Handler:

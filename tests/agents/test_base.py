@@ -7,7 +7,7 @@ import os
 import pytest
 
 from tests.agents.places import PROGRAM, place
-from triseek.agents.base import Agent, first_there, own_names
+from triseek.agents.base import Agent, first_existing, own_names
 
 
 class Plain(Agent):
@@ -70,7 +70,7 @@ def test_the_file_that_exists_is_chosen(tmp_path, names, files, first):
     for name in files:
         (tmp_path / name).touch()
 
-    assert first_there(names, str(tmp_path)) == first
+    assert first_existing(names, str(tmp_path)) == first
 
 
 def test_only_plain_names_are_taken_from_a_configuration():

@@ -8,7 +8,7 @@ import os
 import pytest
 
 from triseek.agents.hooks import in_view
-from triseek.agents.transcript import READ_MAX
+from triseek.agents.payloads.fields import READ_MAX
 from triseek.model.hook_event import Context, HookEvent, ToolUse
 
 

@@ -11,15 +11,15 @@ from tests.engine import answers
 from tests.result_schemas import check
 from triseek.app.tool_context import ToolContext
 from triseek.config import Settings
-from triseek.daemon.background_jobs import BackgroundJobs
-from triseek.daemon.calls import VERBS
+from triseek.daemon.open_roots import OpenRoots
+from triseek.daemon.verbs import ROOT_VERBS, bound
 from triseek.engine.engine import Engine
 from triseek.engine.roots import index_dir
 from triseek.engine.service import Service
 from triseek.engine.tool_host import ToolHost
 from triseek.index.build import build
 from triseek.model.call import Call
-from triseek.search import finding, searching
+from triseek.search import handlers, searching
 from triseek.search.requests import (
     FindFilesRequest,
     SearchContentRequest,
@@ -37,11 +37,11 @@ class Daemon:
     """The daemon's own objects, without its socket; contexts outlive them."""
 
     def __init__(self) -> None:
-        self.jobs: BackgroundJobs | None = None
+        self.jobs: OpenRoots | None = None
         self._alone = Service()
 
     def start(self) -> None:
-        self.jobs = BackgroundJobs(Settings(daemon_auto_index=False))
+        self.jobs = OpenRoots(Settings(daemon_auto_index=False))
         self.jobs.start()
 
     def stop(self) -> None:
@@ -53,7 +53,7 @@ class Daemon:
         """Ask as a client does: JSON in, JSON out."""
         assert self.jobs is not None
         heard = json.loads(json.dumps(dict(params)))
-        return json.loads(json.dumps(VERBS[verb](self.jobs, heard)))
+        return json.loads(json.dumps(bound(self.jobs, ROOT_VERBS)[verb](heard, None)))
 
     def watch(self, root: str) -> None:
         """Keep a root, and wait until its events are followed."""
@@ -141,7 +141,7 @@ def search_in(
 def find(
     context: ToolContext, /, query: str, who: str | None = None, **more: Any
 ) -> dict[str, Any]:
-    answer = finding.find(
+    answer = handlers.find_files(
         context.contexts["search"], FindFilesRequest(query=query, **more), Call(conversation=who)
     )
     return check("find_files", json.loads(json.dumps(answer)))

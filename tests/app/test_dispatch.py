@@ -15,7 +15,7 @@ from triseek.app.dispatch import VERB, Local, Remote, digest
 from triseek.app.registry import TOOLS
 from triseek.daemon.server import Declined, Handlers, Server
 from triseek.daemon.tool_calls import ToolCalls
-from triseek.ipc import address, folder, wire
+from triseek.ipc import address, lock, wire
 from triseek.model.call import Call
 
 TOOL = {tool.name: tool for tool in TOOLS}
@@ -43,9 +43,9 @@ def daemon(contexts):
         contexts.append(bare_context(root))
         return contexts[-1]
 
-    folder.ensure()
+    lock.ensure_folder()
     listener, _, token = address.listen()
-    handlers = Handlers(lambda *_: Declined("no"), streamed={VERB: ToolCalls(context)})
+    handlers = Handlers(lambda *_: Declined("no"), calls={VERB: ToolCalls(context)})
     server = Server(listener, handlers, token=token)
     thread = threading.Thread(target=server.serve)
     thread.start()
@@ -71,7 +71,7 @@ def test_a_call_is_answered_and_recorded(local):
 
 
 def test_a_call_that_is_nobodys_work_is_not_recorded(local):
-    local(SEARCH, {"query": "needle"}, Call(), is_recorded=False)
+    local(SEARCH, {"query": "needle"}, Call(is_recorded=False))
 
     assert local.context.sink == []
 

@@ -125,9 +125,9 @@ def test_a_root_may_come_later_and_go_again(tmp_path):
     root = tmp_path / "later"
     context = context_on(str(root))
     with pytest.raises(RepoNotDetected):
-        context.engine  # noqa: B018
+        context.host.engine  # noqa: B018
     root.mkdir()
-    assert context.engine.root == str(root)
+    assert context.host.engine.root == str(root)
     root.rmdir()
     with pytest.raises(RepoNotDetected):
-        context.engine  # noqa: B018
+        context.host.engine  # noqa: B018

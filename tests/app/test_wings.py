@@ -11,7 +11,7 @@ from triseek.app.registry import WINGS as DECLARED
 from triseek.app.wings import TOOLSETS, WINGS
 
 _QUICK = {"search", "find-files"}
-"""Verbs of the search wing that `cli.app` declares: they run without Typer."""
+"""Verbs of the search wing that `cli.command_tree` declares: they run without Typer."""
 
 
 @pytest.mark.parametrize("folder", WINGS)

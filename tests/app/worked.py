@@ -10,8 +10,8 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from triseek.app.hook_handler import HookHandler
-from triseek.daemon import params
-from triseek.daemon.session_service import VERBS, SessionService
+from triseek.daemon.services import SessionService
+from triseek.daemon.verbs import SESSION_VERBS, bound
 from triseek.engine.service import Service
 from triseek.memo.memo import Memo
 from triseek.sessions.recording import Action
@@ -59,12 +59,12 @@ class Worked:
         self.memo = Memo(None)
         self.keeping = SessionService(self.service, self.memo, **self.settings)
         self.hook_handler = HookHandler(self.service, self.memo, self.keeping.recorder)
-        self._calls = params.bound(VERBS, self.keeping)
+        self._calls = bound(self.keeping, SESSION_VERBS)
 
     def ask(self, verb: str, **params: Any) -> Any:
         """Ask as a client does: JSON in, JSON out."""
         heard = json.loads(json.dumps({"target_root": self.root, **params}))
-        return json.loads(json.dumps(self._calls[verb](heard)))
+        return json.loads(json.dumps(self._calls[verb](heard, None)))
 
     def hook(self, event: str, **more: Any) -> str:
         told = {"session_id": "s", "hook_event_name": event, "cwd": self.root, **more}

@@ -12,7 +12,7 @@ from tests.cli.running import Outcome, standing_in
 from triseek.cli import fast, main, remote
 from triseek.daemon.server import Handlers, Server
 from triseek.engine.service import Service
-from triseek.ipc import address, folder, wire
+from triseek.ipc import address, lock, wire
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -31,7 +31,7 @@ def serving() -> Iterator[Server]:
         def text(params: dict[str, Any], streams: Any) -> Any:
             return remote.answer(service, params, streams)
 
-        folder.ensure()
+        lock.ensure_folder()
         listener, _, token = address.listen()
         server = Server(listener, Handlers(text=text), token=token)
         thread = threading.Thread(target=server.serve)
@@ -47,7 +47,7 @@ def serving() -> Iterator[Server]:
 @contextlib.contextmanager
 def pretending(converse: Callable[[socket.socket], None]) -> Iterator[list[int]]:
     """A server that does whatever the test likes with each connection; how many there were."""
-    folder.ensure()
+    lock.ensure_folder()
     listener, _, _ = address.listen()
     count: list[int] = []
     held: list[socket.socket] = []

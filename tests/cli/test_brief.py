@@ -32,7 +32,8 @@ from triseek import paths
 from triseek.model.snapshot import GitState
 from triseek.sessions.brief import BYTES_MAX, HEADERS, template, validate
 from triseek.sessions.lifecycle import Sessions
-from triseek.sessions.snapshot import LOG_MAX, Circumstances, Snapshots, WantedPin
+from triseek.sessions.requests import PinnedLines
+from triseek.sessions.snapshot import LOG_MAX, Circumstances, Snapshots
 from triseek.sessions.working_set import gather
 
 KEY = "sk-test-0123456789abcdef"
@@ -63,7 +64,7 @@ class Work:
             self.session,
             log.newest(LOG_MAX),
             gather(log).working_set([]),
-            [WantedPin("retry.py", 2, 2)],
+            [PinnedLines(path="retry.py", line_start=2, line_end=2)],
             about,
         )
         return manifest.snapshot_id

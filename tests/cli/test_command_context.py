@@ -98,9 +98,9 @@ def test_terminals_of_several_clients_are_their_own(furnished: Path) -> None:
 
 
 OWN = {"main.py", "command_context.py", "fast.py", "surroundings.py", "resume.py"}
-"""What speaks to the process itself; `app.py` and `commands` of verbs that no daemon runs, too."""
+"""What speaks to the process itself, as `LOCAL_VERBS` do, which no daemon runs."""
 LOCAL_VERBS = {
-    "app.py", "daemon_verb.py", "log_tail.py", "doctor.py", "install.py", "audit.py",
+    "command_tree.py", "daemon_verb.py", "doctor.py", "install.py", "audit.py",
     "brief.py", "model_endpoint.py", "ui.py",
 }  # fmt: skip
 FORBIDDEN = {

@@ -19,7 +19,8 @@ from triseek.search.commands import frecency as verb
 HOLD = """
 import sys, time
 from triseek.engine.frecency import Frecency
-frecency = Frecency.open(sys.argv[1])
+frecency = Frecency(sys.argv[1])
+frecency.claim()
 print(frecency.owned, flush=True)
 time.sleep(60)
 """

@@ -15,7 +15,7 @@ import pytest
 from tests.cli.running import command
 from triseek.engine.frecency import Frecency
 from triseek.engine.roots import index_dir
-from triseek.ipc import lock
+from triseek.ipc import address, lock
 
 SERVE = """
 import os
@@ -27,10 +27,11 @@ from triseek.engine.roots import index_dir
 
 owned = {}
 
-def select(params):
+def select(params, streams):
     root = params["target_root"]
     if root not in owned:
-        owned[root] = Frecency.open(index_dir(root))
+        owned[root] = Frecency(index_dir(root))
+        owned[root].claim()
     paths = [os.fsencode(path) for path in params["paths"]]
     return {"recorded": owned[root].touch("select", paths)}
 
@@ -46,13 +47,21 @@ process.run(lambda settings: (handlers, [Scores()]), config.read())
 """  # noqa: E501 - a program in a string
 
 
+def is_there():
+    try:
+        address.connect(1).close()
+    except (address.Absent, OSError):
+        return False
+    return True
+
+
 @pytest.fixture
 def daemon(home, monkeypatch):
     monkeypatch.delenv("TRISEEK_NO_DAEMON")
     environ = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     running = subprocess.Popen([sys.executable, "-c", SERVE], env=environ)
     deadline = time.monotonic() + 20
-    while not (home / "daemon" / "daemon.sock").exists() and time.monotonic() < deadline:
+    while not is_there() and time.monotonic() < deadline:
         time.sleep(0.02)
     yield running
     running.kill()
@@ -74,7 +83,8 @@ def selected(tree, path):
 def test_a_daemon_that_owns_the_scores_counts(tree, daemon):
     assert selected(tree, "a.c") == 1
     assert selected(tree, os.fsdecode(b"\xff.c")) == 1
-    view = Frecency.open(index_dir(str(tree)))
+    view = Frecency(index_dir(str(tree)))
+    view.claim()
     assert not view.owned
     assert view.top(9) == []  # not yet saved
 

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from triseek.cli.log_tail import LogTail
+from triseek.cli.daemon_verb import LogTail
 
 
 @pytest.mark.parametrize("count", [0, 1, 3, 999, 5000])

@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.running import command, rg, triseek
 from tests.cli.trees import plant
-from triseek.cli.operands import Naming, runs
+from triseek.cli.operands import OperandPlace, runs
 from triseek.cli.resolve import Operand
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def test_neighbouring_files_are_one_search() -> None:
     ],
 )
 def test_a_path_is_shown_as_ripgrep_would_print_it(inside: bytes, typed: str, shown: bytes) -> None:
-    naming = Naming(inside, typed)
+    naming = OperandPlace(None, inside, typed)  # type: ignore[arg-type]
 
     assert naming.shown(b"sub/a.py") == shown
     assert naming.all_shown([b"sub/a.py"]) == [shown]

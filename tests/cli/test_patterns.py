@@ -9,7 +9,7 @@ import pytest
 
 from triseek.cli.args import parse
 from triseek.cli.command_context import CommandContext
-from triseek.cli.patterns import read_patterns
+from triseek.cli.resolve import read_patterns
 from triseek.errors import InvalidQuery, InvalidRequest
 
 if TYPE_CHECKING:

@@ -14,6 +14,8 @@ import pytest
 
 from tests.cli.running import command, triseek
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -22,6 +22,8 @@ from triseek.model.session import LogEntry
 from triseek.sessions.action_log import ActionLog
 from triseek.sessions.lifecycle import Sessions
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(autouse=True)
 def own_home(home, monkeypatch):

@@ -10,7 +10,7 @@ import tempfile
 import threading
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -19,8 +19,9 @@ from hypothesis import strategies as st
 from tests import rg
 from tests.conftest import plant
 from tests.oracle import search as oracle
+from triseek.engine.search.backends import ripgrep, scan
+from triseek.engine.search.query import Query
 from triseek.model.search import PatternSpec, ScopeSpec, SearchRequest, Totals
-from triseek.query.pattern import compile as compile_pattern
 
 if TYPE_CHECKING:
     from triseek.engine.search.backends.base import Backend, FileRows
@@ -148,12 +149,34 @@ def _named(cases: list[tuple[list[str], dict[str, Any]]]) -> list[Any]:
     return [pytest.param(tuple(flags), fields, id=" ".join(flags)) for flags, fields in cases]
 
 
+class Rooted(NamedTuple):
+    """A backend, and the root that it is to search."""
+
+    root: str
+    search: Backend
+
+
+def scanning(root: str, **options: Any) -> Rooted:
+    """The scan backend."""
+    return Rooted(root, functools.partial(scan.search, **options))
+
+
+def by_ripgrep(root: str, **options: Any) -> Rooted:
+    """The ripgrep backend."""
+    return Rooted(root, functools.partial(ripgrep.search, **options))
+
+
+def _threads() -> set[threading.Thread]:
+    """All threads but those of the pool that searches of an index share and keep."""
+    return {each for each in threading.enumerate() if not each.name.startswith("triseek-verify")}
+
+
 class BackendContract(ABC):
     """Subclass, and say how to make the backend."""
 
     @classmethod
     @abstractmethod
-    def make(cls, root: str) -> Backend:
+    def make(cls, root: str) -> Rooted:
         """The backend for a root; an index, if it takes one, is built here."""
 
     @pytest.fixture(scope="class")
@@ -168,7 +191,7 @@ class BackendContract(ABC):
 
     @pytest.fixture(scope="class")
     @classmethod
-    def backend(cls, root: str) -> Backend:
+    def backend(cls, root: str) -> Rooted:
         return cls.make(root)
 
     @pytest.mark.rg
@@ -258,12 +281,12 @@ class BackendContract(ABC):
     def test_closing_early_leaves_nothing_running(self, repo):
         files = {f"d{n % 50}/f{n}": "needle\n" * 50 for n in range(3000)}
         request = SearchRequest(pattern=PatternSpec(patterns=("needle",)))
-        pattern = compile_pattern(request.pattern)
-        before = set(threading.enumerate())
-        batches = self.make(repo(files)).search(request, pattern, Totals())
+        before = _threads()
+        root = repo(files)
+        batches = self.make(root).search(Query.of(root, request), Totals())
         next(iter(batches))
         batches.close()
-        assert set(threading.enumerate()) <= before
+        assert _threads() <= before
         assert not _children()
 
     @settings(
@@ -313,10 +336,10 @@ def _wrapped(regex: str, *, word: bool, line: bool) -> str:
     return rf"(?<!\w)(?:{regex})(?!\w)" if word else regex
 
 
-def run(backend: Backend, request: SearchRequest, totals: Totals | None = None) -> list[FileRows]:
+def run(backend: Rooted, request: SearchRequest, totals: Totals | None = None) -> list[FileRows]:
     """All files a request finds, in the order they come."""
-    pattern = compile_pattern(request.pattern)
-    batches = backend.search(request, pattern, Totals() if totals is None else totals)
+    query = Query.of(backend.root, request)
+    batches = backend.search(query, Totals() if totals is None else totals)
     return [file for batch in batches for file in batch.files()]
 
 

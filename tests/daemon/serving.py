@@ -72,16 +72,16 @@ def until_gone(seen: threading.Event):
     return work
 
 
-def refuse(params: dict[str, Any]) -> dict[str, Any]:
+def refuse(params: dict[str, Any], _streams: Streams) -> dict[str, Any]:
     raise RepoNotDetected(f"{params['root']}: no such folder")
 
 
 CALLS = {
-    "double": lambda params: {"twice": params["number"] * 2},
+    "double": lambda params, _: {"twice": params["number"] * 2},
     "refuse": refuse,
-    "broken": lambda params: {}["missing"],
-    "unsayable": lambda params: {"what": object()},
-    "status": lambda params: {"roots": 7},
+    "broken": lambda params, _: {}["missing"],
+    "unsayable": lambda params, _: {"what": object()},
+    "status": lambda params, _: {"roots": 7},
 }
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from triseek.daemon import client_environment
-from triseek.daemon.client_environment import COMPARED, ClientEnvironment, MalformedRequest
+from triseek.daemon.client_environment import ClientEnvironment, MalformedRequest
 from triseek.ipc import surroundings
 
 
@@ -32,7 +33,7 @@ SAMPLE = {
 
 @pytest.fixture
 def place(home):
-    return dict(surroundings.decoded_place(COMPARED))
+    return json.loads("{" + surroundings.place() + "}")
 
 
 def test_a_record_has_the_parameters_with_their_types(place):

@@ -12,6 +12,8 @@ import pytest
 from tests.cli.running import command, triseek
 from triseek.ipc import address, client, wire
 
+pytestmark = pytest.mark.long
+
 HERE = Path("/")
 
 

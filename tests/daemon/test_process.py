@@ -20,7 +20,9 @@ from tests.cli.running import command
 from tests.daemon.conftest import ROOT, eventually
 from triseek import __version__, errors, paths
 from triseek.daemon import process
-from triseek.ipc import address, client, folder, lock, spawn, surroundings, wire
+from triseek.ipc import address, client, lock, spawn, surroundings, wire
+
+pytestmark = pytest.mark.long
 
 ANYWHERE = Path("/")
 
@@ -30,7 +32,7 @@ def is_alive(pid: int) -> bool:
 
 
 def write_record(**changed) -> None:
-    folder.ensure()
+    lock.ensure_folder()
     Path(paths.daemon(), "daemon.json").write_text(json.dumps({**address.record(), **changed}))
 
 
@@ -258,7 +260,7 @@ class TestForce:
     """Only a process that certainly is the daemon is ever signalled."""
 
     STUCK = (
-        "import sys\nfrom triseek.ipc import folder, lock\nfolder.ensure()\nkept = lock.take()\n"
+        "import sys\nfrom triseek.ipc import lock\nlock.ensure_folder()\nkept = lock.take()\n"
         "print('held', flush=True)\nsys.stdin.read()\n"
     )
 

@@ -13,9 +13,12 @@ from tests.ipc.forbidding import SOCKET
 from triseek import paths
 from triseek.ipc import client, lock
 
-pytestmark = pytest.mark.skipif(
-    sys.platform != "linux" or SOCKET is None, reason="seccomp on a machine we know"
-)
+pytestmark = [
+    pytest.mark.skipif(
+        sys.platform != "linux" or SOCKET is None, reason="seccomp on a machine we know"
+    ),
+    pytest.mark.long,
+]
 
 
 def sandboxed(program: str) -> list[str]:

@@ -29,7 +29,7 @@ from tests.daemon.serving import (
 )
 from triseek import __version__, logs
 from triseek.daemon.server import Handlers, Limits, NotARequest, understand
-from triseek.ipc import folder, wire
+from triseek.ipc import lock, wire
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def server(tmp_path):
 
 @pytest.fixture
 def log(home):
-    folder.ensure()
+    lock.ensure_folder()
     logs.configure("daemon", "debug")
 
     def lines(least: int = 1) -> list[dict[str, Any]]:
@@ -528,7 +528,7 @@ def test_a_request_is_logged_with_an_id_of_its_own(client, log):
         "request",
         "text",
         "/some/where",
-        "=0",
+        "exit status 0",
     )
     assert first["ms"] >= 0
     assert first["request"] != second["request"]

@@ -7,10 +7,10 @@ import threading
 
 import pytest
 
-from tests.app.contexts import context_on, until
+from tests.app.contexts import until
 from triseek import errors
 from triseek.daemon import standalone
-from triseek.daemon.standalone import DISABLED, Outbox, Startup, context_alone
+from triseek.daemon.standalone import DISABLED, Outbox, Standalone
 from triseek.engine import reindex_process
 from triseek.ipc import client
 from triseek.sessions.recording import Action
@@ -47,40 +47,40 @@ def synced(monkeypatch):
     return roots
 
 
-def begun(context):
-    startup = Startup()
-    startup.index_jobs = Chores()
+def begun(root):
+    alone = Standalone(root)
+    alone.index_jobs = Chores()
     before = threading.active_count()
-    startup.begin(context)
-    return startup, lambda: threading.active_count() <= before
+    alone.begin()
+    return alone, lambda: threading.active_count() <= before
 
 
 def test_beginning_waits_for_nothing(repo, synced):
-    startup, _ = begun(context_on(os.path.realpath(repo({"a": "x\n"}))))
+    alone, _ = begun(os.path.realpath(repo({"a": "x\n"})))
 
-    assert startup.is_cold
-    startup.index_jobs.go.set()
-    until(lambda: not startup.is_cold)
-    startup.end()
+    assert alone.is_cold
+    alone.index_jobs.go.set()
+    until(lambda: not alone.is_cold)
+    alone.close()
 
 
 def test_a_root_without_an_index_is_indexed(repo, synced):
-    context = context_on(os.path.realpath(repo({"a": "x\n"})))
-    startup, _ = begun(context)
+    root = os.path.realpath(repo({"a": "x\n"}))
+    alone, _ = begun(root)
 
-    until(lambda: synced == [(context.root, "incremental")])
-    startup.end()
+    until(lambda: synced == [(root, "incremental")])
+    alone.close()
 
 
 @pytest.mark.parametrize("value", ["1", ""])
 def test_any_value_of_the_variable_forbids_the_sync(repo, synced, monkeypatch, value):
     monkeypatch.setenv(DISABLED, value)
-    startup, over = begun(context_on(os.path.realpath(repo({"a": "x\n"}))))
-    startup.index_jobs.go.set()
+    alone, over = begun(os.path.realpath(repo({"a": "x\n"})))
+    alone.index_jobs.go.set()
     until(over)
 
     assert synced == []
-    startup.end()
+    alone.close()
 
 
 @pytest.mark.parametrize(
@@ -92,23 +92,23 @@ def test_what_fails_is_logged_and_no_more(repo, monkeypatch, caplog, error):
 
     monkeypatch.setattr(reindex_process, "reindex", fail)
     caplog.set_level("INFO", "triseek")
-    startup, over = begun(context_on(os.path.realpath(repo({"a": "x\n"}))))
-    startup.index_jobs.go.set()
+    alone, over = begun(os.path.realpath(repo({"a": "x\n"})))
+    alone.index_jobs.go.set()
     until(over)
 
     assert caplog.records
-    assert not startup.is_syncing
-    startup.end()
+    assert not alone.is_syncing
+    alone.close()
 
 
 def test_a_root_that_is_not_there_is_logged_and_no_more(tmp_path, caplog, synced):
-    startup, over = begun(context_on(str(tmp_path / "gone")))
-    startup.index_jobs.go.set()
+    alone, over = begun(str(tmp_path / "gone"))
+    alone.index_jobs.go.set()
     until(over)
 
     assert "start-up sync" in caplog.text
     assert synced == []
-    startup.end()
+    alone.close()
 
 
 def test_ending_stops_what_is_under_way(repo, monkeypatch):
@@ -119,29 +119,28 @@ def test_ending_stops_what_is_under_way(repo, monkeypatch):
         seen.set()
 
     monkeypatch.setattr(reindex_process, "reindex", reindex)
-    startup, _ = begun(context_on(os.path.realpath(repo({"a": "x\n"}))))
-    until(lambda: startup.is_syncing)
-    startup.end()
+    alone, _ = begun(os.path.realpath(repo({"a": "x\n"})))
+    until(lambda: alone.is_syncing)
+    alone.close()
 
     assert seen.wait(10)
-    assert startup.index_jobs.closed
+    assert alone.index_jobs.closed
 
 
 def test_what_tools_work_on_knows_how_far_it_has_come(repo, monkeypatch):
     going = threading.Event()
     monkeypatch.setattr(reindex_process, "reindex", lambda *_, **__: going.wait(10))
-    startup = Startup()
-    startup.index_jobs = Chores()
-    service, context = context_alone(startup, os.path.realpath(repo({"a": "x\n"})), Outbox())
-    with service:
-        startup.begin(context)
-        until(lambda: context.host.is_building(context.root))
-        assert context.engine.is_cold
-        going.set()
-        startup.index_jobs.go.set()
-        until(lambda: not context.host.is_building(context.root))
-        until(lambda: not context.engine.is_cold)
-        startup.end()
+    alone = Standalone(os.path.realpath(repo({"a": "x\n"})))
+    alone.index_jobs = Chores()
+    context = alone.context
+    alone.begin()
+    until(lambda: context.host.is_building(context.root))
+    assert context.host.engine.is_cold
+    going.set()
+    alone.index_jobs.go.set()
+    until(lambda: not context.host.is_building(context.root))
+    until(lambda: not context.host.engine.is_cold)
+    alone.close()
 
 
 def test_an_outbox_keeps_what_no_daemon_takes(monkeypatch):

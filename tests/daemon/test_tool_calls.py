@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 
 import pytest
 
 from tests.app.contexts import bare_context
-from triseek.daemon.client_environment import COMPARED
-from triseek.daemon.server import Request
 from triseek.daemon.streams import Streams
 from triseek.daemon.tool_calls import ToolCalls
 from triseek.errors import DaemonUnreachable, InvalidRequest
@@ -42,12 +41,12 @@ def call(home, repo, streams, contexts):
 
     def call(tool, given=None, /, **replaced):
         params = {
-            **surroundings.decoded_place(COMPARED),
+            **json.loads("{" + surroundings.place() + "}"),
             "front": "1", "root": root, "tool": tool, "arguments": given or {},
             "conversation": None, "connection": "stdio", "who": {}, "session": "", "record": True,
             **replaced,
         }  # fmt: skip
-        return calls(Request("tool", params, same=True), streams)
+        return calls(params, streams)
 
     return call
 

@@ -23,6 +23,8 @@ from tests.mcp.speaking import Spoken, call, hello, notice, request, until
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.long
+
 TREE = {"src/a.py": "def needle():\n    pass\n", "b.txt": "a needle\n"}
 PIPE_KB = 15_000
 """What a pipe may take of memory for itself, by its proportional share."""

@@ -15,6 +15,8 @@ import pytest
 from tests import rg
 from tests.e2e.living import Living
 
+pytestmark = pytest.mark.long
+
 FILES = 1_000
 FILES_SLOW = int(os.environ.get("TRISEEK_BRANCH_FILES", "50000"))
 PER_FOLDER = 100

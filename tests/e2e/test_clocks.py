@@ -20,6 +20,8 @@ from tests.e2e.living import Living
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.long
+
 DAYS_S = 10 * 24 * 3600
 SHIFTED = """
 import os, time

@@ -22,6 +22,8 @@ from triseek.index import update
 from triseek.index.reader import IndexReader
 from triseek.store import layout, lock, manifest
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 FILES = 3_000
 MOMENTS = 6
@@ -32,8 +34,8 @@ MOMENTS_SLOW = int(os.environ.get("TRISEEK_CRASHES", "100"))
 CHILD = """
 import sys
 import numba, pyarrow
-from triseek.cli import app, main
-from triseek.terminal import progress
+from triseek.cli import command_tree, main
+from triseek.terminal import report_text
 from triseek.index import build, merge, update
 from triseek.index.reader import IndexReader
 from triseek.kernels import blocks, fetch, invert, postings

@@ -20,6 +20,8 @@ from tests.e2e.test_crash import leftovers
 from triseek.files.tree.root import key
 from triseek.store import lock
 
+pytestmark = pytest.mark.long
+
 KILLS = 3
 KILLS_SLOW = int(os.environ.get("TRISEEK_KILLS", "50"))
 LIFE_S = 2.5

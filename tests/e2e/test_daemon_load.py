@@ -13,6 +13,8 @@ import pytest
 from tests.e2e.living import Living
 from tests.e2e.load import Load
 
+pytestmark = pytest.mark.long
+
 REQUESTS = 15
 REQUESTS_SLOW = int(os.environ.get("TRISEEK_LOAD", "500"))
 

@@ -17,6 +17,8 @@ from tests.e2e import speaking
 from tests.e2e.generated import EVERYWHERE, WORDS, GeneratedTree
 from tests.e2e.living import Living
 
+pytestmark = pytest.mark.long
+
 QUERIES_SLOW = int(os.environ.get("TRISEEK_QUERIES", "10000"))
 TREE = os.environ.get("TRISEEK_MEMORY_TREE", "")
 QUERIES = 700

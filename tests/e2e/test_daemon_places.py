@@ -28,6 +28,8 @@ from tests.ipc.forbidding import SOCKET
 from triseek.ipc.spawn import AGAIN_S
 from triseek.kernels import cache
 
+pytestmark = pytest.mark.long
+
 WORDS = (
     ["-n", "token_of_file_0007"],
     ["-l", EVERYWHERE],

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -20,12 +21,15 @@ import pytest
 from tests.conftest import plant
 from tests.e2e.living import Living
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 WAIT_S = 5.0
 """The most that a client waits for a daemon that does not answer."""
 SLACK_S = 5.0
 SLOWER = 4.0
 """How many times as long the same work may take, if the machine does a lot else meanwhile."""
+SEARCHES = (["-n", "needle", "a.py"], ["-c", "no", "b.py"], ["--files", "-g", "*.py"])
 ANSWERED = (
     ["needle"], ["-c", "needle", "."], ["--files"], ["find-files", "a"], ["index-status"],
     ["context-pack", "--goal", "needle"], ["update"], ["snapshot", "list"],
@@ -39,6 +43,14 @@ REFUSED = (
     ["resume", "snap_x"], ["daemon", "status"], ["daemon", "stop"], ["daemon", "start"],
 )  # fmt: skip
 """What only the daemon can do: one clear error."""
+HOOKS = tuple(
+    ["hook", event, "--harness", "codex"]
+    for event in (
+        "PreToolUse", "PostToolUse", "UserPromptSubmit", "SessionStart", "PreCompact", "Stop"
+    )
+)  # fmt: skip
+DOCTOR = ["doctor", "--no-clients", "--json"]
+AT_ONCE = 6
 
 
 @pytest.fixture(scope="module")
@@ -72,47 +84,57 @@ def keeps_nobody_waiting(done, reference):
     return done.seconds < WAIT_S + SLACK_S + SLOWER * reference.seconds
 
 
-def test_a_search_is_what_it_is_without_a_daemon(stopped):
+@pytest.fixture(scope="module")
+def outcomes(stopped):
+    """Every command beside the stopped daemon, and where there is none, some at a time.
+
+    Most of what they take is waiting for the daemon.
+    """
     living, alone, tree = stopped
-    for words in (["-n", "needle"], ["-c", "no"], ["--files", "-g", "*.py"]):
-        assert living.run(*words, cwd=tree)[:3] == alone.run(*words, cwd=tree)[:3]
+
+    def both(words):
+        return living.run(*words, cwd=tree), alone.run(*words, cwd=tree)
+
+    commands = [*SEARCHES, *ANSWERED, *REFUSED, *HOOKS, DOCTOR]
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        return dict(zip(map(tuple, commands), pool.map(both, commands), strict=True))
+
+
+@pytest.mark.parametrize("words", SEARCHES, ids=" ".join)
+def test_a_search_is_what_it_is_without_a_daemon(outcomes, words):
+    done, reference = outcomes[tuple(words)]
+
+    assert done[:3] == reference[:3]
 
 
 @pytest.mark.parametrize("words", ANSWERED, ids=" ".join)
-def test_what_needs_no_daemon_is_answered(stopped, words):
-    living, alone, tree = stopped
-    done, reference = living.run(*words, cwd=tree), alone.run(*words, cwd=tree)
+def test_what_needs_no_daemon_is_answered(outcomes, words):
+    done, reference = outcomes[tuple(words)]
 
     assert done.status in (0, 1), done
     assert keeps_nobody_waiting(done, reference)
 
 
 @pytest.mark.parametrize("words", REFUSED, ids=" ".join)
-def test_what_only_the_daemon_can_do_is_one_clear_error(stopped, words):
-    living, alone, tree = stopped
-    done, reference = living.run(*words, cwd=tree), alone.run("index-status", cwd=tree)
+def test_what_only_the_daemon_can_do_is_one_clear_error(outcomes, words):
+    done, _ = outcomes[tuple(words)]
+    _, reference = outcomes["index-status",]
 
     assert done.status == 2
     assert "the daemon does not answer" in done.err
     assert keeps_nobody_waiting(done, reference)
 
 
-@pytest.mark.parametrize(
-    "event", ["PreToolUse", "PostToolUse", "UserPromptSubmit", "SessionStart", "PreCompact", "Stop"]
-)
-def test_a_hook_is_silent(stopped, event):
-    living, alone, tree = stopped
-    words = ["hook", event, "--harness", "codex"]
-    done, reference = living.run(*words, cwd=tree), alone.run(*words, cwd=tree)
+@pytest.mark.parametrize("words", HOOKS, ids=" ".join)
+def test_a_hook_is_silent(outcomes, words):
+    done, reference = outcomes[tuple(words)]
 
     assert (done.status, bytes(done.out)) == (0, b"")
     assert keeps_nobody_waiting(done, reference)
 
 
-def test_the_doctor_says_what_is_wrong(stopped):
-    living, alone, tree = stopped
-    words = ["doctor", "--no-clients", "--json"]
-    done, reference = living.run(*words, cwd=tree), alone.run(*words, cwd=tree)
+def test_the_doctor_says_what_is_wrong(outcomes):
+    done, reference = outcomes[tuple(DOCTOR)]
 
     [daemon] = [one for one in json.loads(done.out)["checks"] if one["what"] == "daemon"]
     assert daemon["level"] == "fail"

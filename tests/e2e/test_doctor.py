@@ -16,6 +16,8 @@ from tests.e2e import mcp_clients
 from tests.e2e.living import RUN, Living
 from tests.programs import SHELL_TRISEEK
 
+pytestmark = pytest.mark.long
+
 LINE = re.compile(r"\[(ok|info|warn|fail)\] {1,3}(.+?) — (.+)")
 
 

@@ -21,6 +21,8 @@ from tests.conftest import plant
 from tests.e2e.living import Living
 from triseek.agents.install.managed_block import BEGIN, END
 
+pytestmark = pytest.mark.long
+
 GOLDEN = Path(__file__).parents[1] / "golden" / "cli" / "handoff.txt"
 GOAL = "Fix flaky integration test in auth_service"
 FILES = {f"src/file_{n:02}.py": f"def f_{n}():\n    return {n}\n" for n in range(12)}

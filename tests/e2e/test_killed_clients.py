@@ -20,6 +20,8 @@ from tests.e2e.living import ROOT, Living
 from triseek.errors import DaemonUnreachable
 from triseek.ipc import address, client
 
+pytestmark = pytest.mark.long
+
 CLIENTS = 60
 CLIENTS_SLOW = int(os.environ.get("TRISEEK_CLIENTS", "1000"))
 CONNECTIONS = 10_000

@@ -14,6 +14,8 @@ from tests import rg
 from tests.conftest import plant
 from tests.e2e.living import Living
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 SIZE = 5 << 28
 MOST_KB = SIZE >> 12

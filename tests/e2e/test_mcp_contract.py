@@ -19,7 +19,7 @@ import pytest
 from tests.conftest import plant
 from tests.e2e.agents import agent
 from tests.e2e.serving import daemon, environ, ready, triseek
-from triseek.mcp.server import INSTRUCTIONS
+from triseek.mcp.instructions import INSTRUCTIONS
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "tools"
 LIST_TOKENS = 5_000

@@ -21,6 +21,8 @@ from triseek.engine.engine import Engine
 from triseek.engine.service import Service
 from triseek.model.search import PatternSpec, SearchRequest
 
+pytestmark = pytest.mark.long
+
 TREE = {
     "src/a.rs": "fn alpha() {}\n",
     "src/b.rs": "fn beta() {}\n",

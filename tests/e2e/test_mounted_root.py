@@ -16,6 +16,8 @@ import pytest
 from tests import namespaces, rg
 from tests.e2e.living import ROOT, Living
 
+pytestmark = pytest.mark.long
+
 TMPFS = "mount -t tmpfs none /mnt"
 PATTERN = "of_the_(disk|mount)"
 ASKED = (["-n", PATTERN], ["-l", "."], ["--files"], ["-n", PATTERN, "sub"])

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from tests.e2e.real_trees import Tree
 
-pytestmark = pytest.mark.rg
+pytestmark = [pytest.mark.rg, pytest.mark.long]
 
 BACKENDS = ("index", "scan", "rg")
 SHARE = 60

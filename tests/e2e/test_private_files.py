@@ -13,6 +13,8 @@ from tests.conftest import plant
 from tests.e2e.hooking import Hooks
 from tests.e2e.living import Living
 
+pytestmark = pytest.mark.long
+
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from tests.mcp.speaking import Spoken
 
+pytestmark = pytest.mark.long
+
 SECRET = "moonstone"
 LEAKS = {
     "rootlink": "/",

@@ -19,6 +19,8 @@ from tests.e2e.hooking import Hooks
 from tests.e2e.serving import daemon, environ, triseek
 from triseek.ipc import client
 
+pytestmark = pytest.mark.long
+
 LINE = "def value_{0}(): return {0}\n"
 QUOTED, KEPT, EDITED, GONE = "src/quoted.py", "src/kept.py", "src/edited.py", "src/gone.py"
 TREE = {

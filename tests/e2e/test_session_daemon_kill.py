@@ -23,6 +23,8 @@ from triseek.errors import DaemonUnreachable, TriseekError
 from triseek.ipc import client
 from triseek.sessions import pack
 
+pytestmark = pytest.mark.long
+
 KILLS, KILLS_SLOW = 2, int(os.environ.get("TRISEEK_SESSION_KILLS", "100"))
 LIFE_S = 1.5
 WITHIN_S = 120.0

@@ -15,6 +15,8 @@ from tests.cli.running import triseek
 from tests.e2e.living import RUN, Living
 from triseek.sessions.brief import HEADERS, validate
 
+pytestmark = pytest.mark.long
+
 KEY = "sk-e2e-0123456789abcdef"
 
 

@@ -17,6 +17,8 @@ from tests.e2e.serving import daemon, environ, ready, triseek, until
 from tests.mcp.speaking import SERVE, call
 from tests.mcp.test_http import serving
 
+pytestmark = pytest.mark.long
+
 TREE = {"src/a.py": "needle = 1\n", "src/b.py": "use(needle)\n", "docs/c.md": "a needle\n"}
 
 

@@ -18,6 +18,8 @@ import pytest
 from tests import namespaces
 from tests.e2e.living import ROOT, Living
 
+pytestmark = pytest.mark.long
+
 LIMIT = "/proc/sys/user/max_inotify_watches"
 FOLDERS = 40
 WORD = "deep_alpha"

@@ -3,12 +3,12 @@
 import os
 import shutil
 
+from tests.contracts.backend import scanning
 from triseek.engine.freshness import sweep
 from triseek.engine.search.backends.indexed import Indexed
-from triseek.engine.search.backends.scan import Scan
+from triseek.engine.search.query import Query
 from triseek.index import update
 from triseek.model.search import PatternSpec, ScopeSpec, SearchRequest, Totals
-from triseek.query.pattern import compile as compile_pattern
 
 
 def ask(backend, *patterns, scope=None, paths=(), mode="lines", sweep=True, more=None, **spec):
@@ -23,7 +23,7 @@ def ask(backend, *patterns, scope=None, paths=(), mode="lines", sweep=True, more
 
 def answer(backend, request):
     totals = Totals()
-    batches = list(backend.search(request, compile_pattern(request.pattern), totals))
+    batches = list(backend.search(Query.of(backend.root, request), totals))
     return [
         (file.path, file.count, [tuple(row) for row in said(file)])
         for batch in batches
@@ -40,7 +40,7 @@ def said(file):
 
 def both(root, index_dir):
     """The backend through the index, and the one that reads the tree."""
-    return Indexed(os.fspath(root), os.fspath(index_dir)), Scan(os.fspath(root), threads=1)
+    return Indexed(os.fspath(root), os.fspath(index_dir)), scanning(os.fspath(root), threads=1)
 
 
 def paths(said):

@@ -183,10 +183,10 @@ class History:
         request = SearchRequest(pattern=PatternSpec(patterns=(word,)))
         search = self.engine.search(request)
         found = {path for batch in search for path in batch.paths}
-        self.result.answers["fell back" if search.route.fell_back else search.freshness] += 1
+        self.result.answers["fell back" if search.route.fell_back else search.totals.freshness] += 1
         holding = self._holding(word)
         if found != holding:
-            self._blame(f"{search.freshness} {search.route}", found ^ holding)
+            self._blame(f"{search.totals.freshness} {search.route}", found ^ holding)
 
     def _holding(self, word: str) -> set[bytes]:
         holding = set()

@@ -22,12 +22,15 @@ from triseek.engine.frecency import (
     HIT_CEILING,
     HIT_FILES_MAX,
     NAME,
+    PATHS_MAX,
+    PATTERN_CHARACTERS_MAX,
+    QUERIES_MAX,
     SCORE_MAX,
     WEIGHTS,
     Frecency,
+    Recent,
 )
-from triseek.engine.recent import PATHS_MAX, QUERIES_MAX
-from triseek.store import sealed
+from triseek.store import atomic
 
 DAY_S = 86_400.0
 START_S = 1_790_000_000.0
@@ -48,7 +51,8 @@ def clock():
 
 @pytest.fixture
 def frecency(tmp_path, clock):
-    with Frecency.open(tmp_path, clock) as opened:
+    with Frecency(tmp_path, clock) as opened:
+        opened.claim()
         yield opened
 
 
@@ -75,7 +79,8 @@ def test_a_score_halves_in_seven_days_and_grows_by_its_weight(frecency, clock):
 )  # fmt: skip
 def test_a_score_is_the_sum_of_its_decayed_weights(tmp_path_factory, uses):
     clock = Clock()
-    with Frecency.open(tmp_path_factory.mktemp("index"), clock) as frecency:
+    with Frecency(tmp_path_factory.mktemp("index"), clock) as frecency:
+        frecency.claim()
         told = []
         for use, pause in uses:
             frecency.touch(use, [b"a"])
@@ -113,7 +118,8 @@ def test_a_snapshot_stays_as_it_was(frecency, clock):
 
 @given(st.lists(PATHS), st.lists(PATHS))
 def test_order_is_what_a_stable_sort_by_score_gives(tmp_path_factory, touched, given_paths):
-    with Frecency.open(tmp_path_factory.mktemp("index"), Clock()) as frecency:
+    with Frecency(tmp_path_factory.mktemp("index"), Clock()) as frecency:
+        frecency.claim()
         for path in touched:
             frecency.touch("read", [path])
         places = np.argsort(-frecency.score(given_paths), kind="stable")
@@ -129,7 +135,8 @@ def test_order_is_what_a_stable_sort_by_score_gives(tmp_path_factory, touched, g
 def test_no_hits_lift_a_file_above_one_read_in_the_last_two_weeks(tmp_path_factory, age, answers):
     """The reference gave every returned file a point, so the first answers stayed the first."""
     clock = Clock()
-    with Frecency.open(tmp_path_factory.mktemp("index"), clock) as frecency:
+    with Frecency(tmp_path_factory.mktemp("index"), clock) as frecency:
+        frecency.claim()
         for paths, pause in answers:
             frecency.record_answer("x", "literal", paths)
             clock.now += pause
@@ -179,13 +186,14 @@ def test_only_the_highest_are_kept(frecency, clock):
 
 
 def test_what_has_decayed_to_nothing_is_not_kept(tmp_path, clock):
-    with Frecency.open(tmp_path, clock) as frecency:
+    with Frecency(tmp_path, clock) as frecency:
+        frecency.claim()
         frecency.touch("select", [b"old"])
         clock.now += 60 * DAY_S
         assert score(frecency, b"old") < FLOOR
         frecency.touch("select", [b"new"])
 
-    saved = sealed.read(tmp_path / NAME, most_bytes=1 << 20)
+    saved = atomic.read_sealed(tmp_path / NAME, most_bytes=1 << 20)
     assert list(saved["files"]) == ["new"]
 
 
@@ -207,7 +215,8 @@ def test_what_names_no_file_below_a_root_is_not_counted(frecency, path):
 
 def test_scores_and_queries_are_read_again_as_they_were_saved(tmp_path, clock):
     odd = os.fsencode("mod\udcff\udc80.c")
-    with Frecency.open(tmp_path, clock) as frecency:
+    with Frecency(tmp_path, clock) as frecency:
+        frecency.claim()
         frecency.touch("select", [odd, "größe.c".encode()])
         frecency.record_answer("needle\udcff", "regex", [odd, b"b"])
         frecency.touch("select", [b"b"])
@@ -247,7 +256,8 @@ def test_a_second_one_reads_and_its_touches_go_nowhere(tmp_path, clock, frecency
     frecency.touch("select", [b"a"])
     frecency.save()
 
-    with Frecency.open(tmp_path, clock) as second:
+    with Frecency(tmp_path, clock) as second:
+        second.claim()
         assert (frecency.owned, second.owned) == (True, False)
         assert second.touch("select", [b"b"]) == 0
         second.record_answer("x", "literal", [b"b"])
@@ -263,7 +273,8 @@ def test_a_second_one_reads_and_its_touches_go_nowhere(tmp_path, clock, frecency
 OWN = """
 import sys, time
 from triseek.engine.frecency import Frecency
-frecency = Frecency.open(sys.argv[1])
+frecency = Frecency(sys.argv[1])
+frecency.claim()
 frecency.touch("select", [b"saved"])
 frecency.save()
 frecency.touch("select", [b"lost"])
@@ -276,7 +287,8 @@ def test_an_owner_that_is_killed_leaves_what_it_saved_and_no_lock(tmp_path):
     process = subprocess.Popen([sys.executable, "-c", OWN, tmp_path], stdout=subprocess.PIPE)
     try:
         assert process.stdout.readline() == b"True\n"
-        heir = Frecency.open(tmp_path)
+        heir = Frecency(tmp_path)
+        heir.claim()
         assert not heir.owned
     finally:
         process.send_signal(signal.SIGKILL)
@@ -290,7 +302,8 @@ def test_an_owner_that_is_killed_leaves_what_it_saved_and_no_lock(tmp_path):
 def test_where_nothing_can_be_written_scores_are_empty_and_nobody_owns_them(tmp_path):
     (tmp_path / "file").write_text("")
 
-    with Frecency.open(tmp_path / "file" / "index") as frecency:
+    with Frecency(tmp_path / "file" / "index") as frecency:
+        frecency.claim()
         assert not frecency.owned
         assert frecency.touch("select", [b"a"]) == 0
         assert frecency.order([b"b", b"a"]) == [b"b", b"a"]
@@ -302,7 +315,8 @@ def test_reading_alone_makes_no_file_and_no_folder(tmp_path):
 
 
 def test_what_could_not_be_saved_stays_to_be_saved(tmp_path, clock):
-    frecency = Frecency.open(tmp_path / "index", clock)
+    frecency = Frecency(tmp_path / "index", clock)
+    frecency.claim()
     frecency.touch("select", [b"a"])
     (tmp_path / "index" / NAME).mkdir()
     (tmp_path / "index" / NAME / "in the way").write_text("")
@@ -372,7 +386,8 @@ def test_a_hostile_file_gives_finite_scores_and_no_error(tmp_path_factory, body)
     folder, clock = tmp_path_factory.mktemp("index"), Clock()
     write_even_nan(folder / NAME, body)
 
-    with Frecency.open(folder, clock) as frecency:
+    with Frecency(folder, clock) as frecency:
+        frecency.claim()
         scores = [score for _, score in frecency.top(99)]
         assert all(FLOOR <= score <= SCORE_MAX for score in scores)
         frecency.order([b"a", b"b/c"])
@@ -387,7 +402,7 @@ def test_a_hostile_file_gives_finite_scores_and_no_error(tmp_path_factory, body)
 
 
 def test_a_use_in_the_future_counts_as_one_of_now(tmp_path, clock):
-    sealed.write(
+    atomic.write_sealed(
         tmp_path / NAME, {"version": 1, "files": {"a": [2.0, 0.1, clock.now + 400 * DAY_S]}}
     )
 
@@ -401,14 +416,15 @@ def test_a_query_of_no_time_is_left_out_and_saving_goes_on(tmp_path, clock, at_s
     }  # fmt: skip
     write_even_nan(tmp_path / NAME, {"version": 1, "recent": [{**sound, "at_s": at_s}, sound]})
 
-    with Frecency.open(tmp_path, clock) as frecency:
+    with Frecency(tmp_path, clock) as frecency:
+        frecency.claim()
         assert [query.at_s for query in frecency.recent()] == [1.5]
         frecency.touch("select", [b"a"])
         assert frecency.save()
 
 
 def write_even_nan(path, body):
-    """As `sealed.write`, with the numbers that JSON does not have and Python reads."""
+    """As `atomic.write_sealed`, with the numbers that JSON does not have and Python reads."""
     import json
 
     import xxhash
@@ -419,13 +435,15 @@ def write_even_nan(path, body):
 
 
 def test_a_damaged_file_is_begun_anew(tmp_path, clock):
-    with Frecency.open(tmp_path, clock) as frecency:
+    with Frecency(tmp_path, clock) as frecency:
+        frecency.claim()
         frecency.touch("select", [b"a"])
     data = (tmp_path / NAME).read_bytes()
     (tmp_path / NAME).write_bytes(data.replace(b"3.0", b"9.0"))
-    assert sealed.read(tmp_path / NAME, most_bytes=1 << 20) is None
+    assert atomic.read_sealed(tmp_path / NAME, most_bytes=1 << 20) is None
 
-    with Frecency.open(tmp_path, clock) as frecency:
+    with Frecency(tmp_path, clock) as frecency:
+        frecency.claim()
         assert frecency.top(9) == []
         frecency.touch("read", [b"b"])
     assert Frecency(tmp_path, clock).top(9) == [(b"b", 2.0)]
@@ -445,3 +463,52 @@ def test_threads_lose_no_touch(frecency):
         thread.join()
 
     assert score(frecency, b"a") == 400.0
+
+
+@pytest.fixture
+def saved_queries():
+    queries = Recent()
+    queries.add(1.5, "one", "literal", [b"a", b"\xff"])
+    queries.add(2.5, "two", "regex", [b"a"])
+    return queries
+
+
+def test_the_newest_query_with_a_path_gets_its_selection(saved_queries):
+    saved_queries.select([b"a", b"a", b"\xff", b"unknown"])
+
+    assert [query.selected for query in saved_queries] == [[b"\xff"], [b"a"]]
+
+
+def test_what_was_saved_is_read_again(saved_queries):
+    saved_queries.select([b"\xff"])
+
+    assert list(Recent.from_json(saved_queries.as_json())) == list(saved_queries)
+
+
+def test_queries_paths_and_patterns_are_bounded():
+    recent = Recent()
+    for number in range(QUERIES_MAX + 5):
+        recent.add(float(number), "p" * 5000, "literal", [b"%d" % each for each in range(100)])
+
+    assert len(list(recent)) == QUERIES_MAX
+    first = next(iter(recent))
+    assert (first.at_s, len(first.pattern)) == (5.0, PATTERN_CHARACTERS_MAX)
+    assert len(first.result_paths) == PATHS_MAX
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"at_s": float("nan")}, {"at_s": "1"}, {"pattern": None}, {"kind": 1},
+        {"result_paths": None}, {"selected": "a"}, {"result_paths": ["\ud800"]},
+    ],
+)  # fmt: skip
+def test_an_invalid_query_is_left_out(saved_queries, change):
+    first, second = saved_queries.as_json()
+
+    assert [query.pattern for query in Recent.from_json([{**first, **change}, second])] == ["two"]
+
+
+@pytest.mark.parametrize("body", [None, {}, "x", [None, 1, []]])
+def test_what_is_no_list_of_queries_is_empty(body):
+    assert list(Recent.from_json(body)) == []

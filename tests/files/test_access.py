@@ -1,6 +1,7 @@
 """Examining and opening files: what is absent, what is forbidden, what is no regular file."""
 
 import errno
+import hashlib
 import os
 
 import pytest
@@ -66,3 +67,47 @@ def test_only_regular_files_are_opened_and_no_descriptor_is_left(tmp_path):
         os.close(access.open_regular(b"file", directory=directory, follow=False))
     finally:
         os.close(directory)
+
+
+def _fingerprint(path):
+    return access.fingerprint(os.open(path, access.READ))
+
+
+@pytest.mark.parametrize(
+    ("data", "lines"),
+    [(b"", 0), (b"a", 1), (b"a\n", 1), (b"a\nb", 2), (b"\n\n", 2), (b"x" * (3 << 20), 1)],
+)
+def test_it_says_what_all_of_it_comes_to(tmp_path, data, lines):
+    path = tmp_path / "file"
+    path.write_bytes(data)
+    assert _fingerprint(path) == (hashlib.sha256(data).hexdigest(), lines, len(data))
+
+
+def test_what_is_no_file_is_not_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    assert _fingerprint(tmp_path / "pipe") is None
+    assert _fingerprint("/dev/zero") is None
+    with pytest.raises(FileNotFoundError):
+        _fingerprint(tmp_path / "none")
+
+
+def test_one_that_is_too_large_is_not_read(tmp_path, monkeypatch):
+    (tmp_path / "file").write_bytes(b"x" * 101)
+    monkeypatch.setattr(access, "MOST_BYTES", 100)
+    assert _fingerprint(tmp_path / "file") is None
+
+
+def test_any_path_can_be_opened_below_a_folder(tmp_path):
+    folder = os.open(tmp_path, os.O_RDONLY)
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "b").write_bytes(b"text")
+    for path in (b"a/b", b"a/" * 1 + b"./" * 2500 + b"b"):
+        with open(access.open_below(folder, path), "rb") as file:
+            assert file.read() == b"text"
+    with pytest.raises(FileNotFoundError):
+        access.open_below(folder, b"./" * 3000 + b"gone")
+    before = len(os.listdir("/proc/self/fd"))
+    with pytest.raises(FileNotFoundError):
+        access.open_below(folder, b"gone/" * 1000 + b"x")
+    assert len(os.listdir("/proc/self/fd")) == before
+    os.close(folder)

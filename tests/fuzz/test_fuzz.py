@@ -21,7 +21,7 @@ from tests.fuzz.shell import printf, report, search_lines, setup_lines
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = pytest.mark.rg
+pytestmark = [pytest.mark.rg, pytest.mark.long]
 
 
 @pytest.fixture

@@ -168,7 +168,7 @@ class History(RuleBasedStateMachine):
             dead=[np.flatnonzero(mask) for mask in diff.masks],
             paths=diff.scan,
             allowlisted=diff.allowlisted,
-            tree=survey(self.root, no_progress).tree if with_tree else None,
+            tree=survey(self.root, no_progress)[1] if with_tree else None,
             scanned_ns=scanned_ns,
             removed=diff.removed,
         )
@@ -181,9 +181,9 @@ class History(RuleBasedStateMachine):
         reader = self.indexed.reader
         which = sorted({i % len(reader.views) for i in chosen})
         before = contents(self.index)
-        report = merge.merge(self.index, reader, which)
+        new = merge.merge(self.index, reader, which)
         assert contents(self.index) == before
-        assert report.segments == len(reader.views) - len(which) + 1
+        assert len(new.segments) == len(reader.views) - len(which) + 1
         assert check(self.index, no_progress)
 
     @rule()

@@ -11,10 +11,9 @@ import pytest
 from tests.engine import answers
 from triseek import errors
 from triseek.index import batch, build
-from triseek.index.names import NameTable
 from triseek.index.reader import IndexReader
-from triseek.kernels import fetch
 from triseek.store import layout
+from triseek.store.table import StringColumn
 
 
 class TestWorker:
@@ -27,12 +26,8 @@ class TestWorker:
 
         def make(paths, largest):
             directories.append(os.open(tmp_path, os.O_RDONLY))
-            worker = batch.Worker(directories[-1], NameTable(paths), tmp_path, largest)
-            zeros = (
-                np.zeros(len(paths), kind) for kind in (np.int64, np.uint64, np.uint8, np.uint8)
-            )
-            stats = np.zeros((len(paths), fetch.STAT_SLOTS), np.int64)
-            return worker, batch.Share(0, stats, *zeros)
+            worker = batch.Worker(directories[-1], StringColumn.of(paths), tmp_path, largest)
+            return worker, batch.Share.of(0, len(paths))
 
         yield make
         for directory in directories:
@@ -57,7 +52,7 @@ class TestWorker:
         assert not worker._buffers.seen.any()
         share = worker.run(1, 2)
         (table,) = share.blocks
-        assert [table[name].tolist() for name in batch.BLOCK_COLUMNS] == [[1], [0], [8], [1], [0]]
+        assert [table[name].tolist() for name, _ in layout.BLOCKS] == [[1], [0], [8], [1], [0]]
         assert share.lines.tolist() == [2]
 
 

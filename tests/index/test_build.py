@@ -11,6 +11,7 @@ import pytest
 
 from tests.engine import answers
 from triseek import errors
+from triseek.engine.search.query import Query
 from triseek.files.tree import walk
 from triseek.index import build
 from triseek.index.reader import IndexReader
@@ -107,9 +108,7 @@ def test_a_file_of_40_mb_is_found_in_line_by_line(tmp_path, made):
     assert [row[0] for row in rows] == [1, lines + 2, 2 * lines + 3]
     totals = Totals()
     request = answers.SearchRequest(pattern=answers.PatternSpec(patterns=("needle",)), sweep=False)
-    for _ in answers.both(root, index_dir)[0].search(
-        request, answers.compile_pattern(request.pattern), totals
-    ):
+    for _ in answers.both(root, index_dir)[0].search(Query.of(root, request), totals):
         pass
     assert totals.bytes_searched < 200_000
 
@@ -295,6 +294,16 @@ def test_reports_count_what_was_done(tmp_path):
 def test_blocks_are_cut_at_about_sixteen_kib(made):
     root, index_dir = made({"a": "0123456789abcde\n" * 5_000})
     view = IndexReader.open(index_dir).views[0]
-    assert set(view.block_length[:-1].tolist()) == {blocks.BLOCK_BYTES}
-    assert view.block_line.tolist() == [1 + 1024 * k for k in range(view.blocks)]
+    rows = view.segment.blocks
+    assert set(rows.numbers("length")[:-1].tolist()) == {blocks.BLOCK_BYTES}
+    assert rows.numbers("first_line").tolist() == [1 + 1024 * k for k in range(view.blocks)]
     assert len(found(root, index_dir, "9abc")[0][2]) == 5_000
+
+
+def test_the_language_is_that_of_the_name(tmp_path):
+    root, index_dir = str(tmp_path / "root"), str(tmp_path / "index")
+    answers.write(root, {"a/b.c/x.py": "x", "a.py/Makefile": "x"})
+    build.build(root, index_dir)
+    (view,) = IndexReader.open(index_dir).views
+    languages = dict(zip(view.names.all(), view.segment.files.strings("language"), strict=True))
+    assert languages == {b"a/b.c/x.py": "python", b"a.py/Makefile": "make"}

@@ -19,7 +19,7 @@ from triseek.kernels.fetch import STAT_CTIME
 from triseek.model.index import no_progress
 from triseek.store import lock, manifest
 from triseek.store.check import check
-from triseek.store.layout import FILES
+from triseek.store.layout import FILES, TREE_TABLES
 
 
 @pytest.fixture(autouse=True)
@@ -64,12 +64,14 @@ def test_a_merge_keeps_every_live_file_and_list_and_leaves_the_dead_behind(tree,
     root, index_dir = tree
     before, reader = contents(index_dir), IndexReader.open(index_dir)
     dead = sum(int((~reader.views[i].alive).sum()) for i in which)
-    report = merged(index_dir, which)
+    files = sum(len(reader.views[i].alive) for i in which)
+    new = merged(index_dir, which)
     assert contents(index_dir) == before
     assert is_in_order(index_dir)
-    assert (report.merged, report.segments) == (len(which), 5 - len(which))
-    assert (report.files_dropped, report.generation) == (dead, 5)
+    assert (len(new.segments), new.generation) == (5 - len(which), 5)
     after = IndexReader.open(index_dir)
+    assert after.manifest == new
+    assert len(after.views[which[0]].alive) == files - dead
     assert all_alive(after.views[which[0]])
     assert after.manifest.text_bytes == reader.manifest.text_bytes
     assert check(index_dir, no_progress) > 0
@@ -117,8 +119,13 @@ def test_the_tree_s_tables_and_their_time_move_with_the_segment_that_has_them(tr
     after = IndexReader.open(index_dir)
     assert after.manifest.tree == after.manifest.segments[0].id
     assert after.tree_scanned_ns == before.tree_scanned_ns
-    for name in ("directories", "watched", "excluded"):
-        assert getattr(after, name).arrow().equals(getattr(before, name).arrow())
+    for name, schema in TREE_TABLES.items():
+        old, new = getattr(before, name), getattr(after, name)
+        for column, kind in schema:
+            if kind == "binary":
+                assert new.names(column).all() == old.names(column).all()
+            else:
+                assert new.numbers(column).tolist() == old.numbers(column).tolist()
     merged(index_dir, [1, 2])
     assert IndexReader.open(index_dir).manifest.tree == after.manifest.tree
 
@@ -265,8 +272,10 @@ def test_a_segment_whose_files_are_mostly_dead_is_due(tree):
     update.update(root, index_dir)
     reader = IndexReader.open(index_dir)
     assert merge.due(reader) == list(range(len(reader.views)))
-    (report,) = merge.merge_due(index_dir)
-    assert (report.files, report.segments) == (4, 1)
+    new = merge.merge_due(index_dir)
+    assert new.generation == reader.generation + 1
+    (view,) = IndexReader.open(index_dir).views
+    assert (len(view.alive), len(new.segments)) == (4, 1)
 
 
 def test_a_merge_that_is_told_to_stop_leaves_the_index_as_it_was(tree):

@@ -1,12 +1,15 @@
 """What a reader says of one generation."""
 
+import os
+import threading
+
 import numpy as np
 import pytest
 
 from tests.engine import answers
 from triseek import errors
 from triseek.index.build import build
-from triseek.index.reader import IndexReader
+from triseek.index.reader import IndexReader, size_on_disk
 from triseek.query.trigrams.formula import All, And, Gram, Never, Or
 from triseek.store import layout
 
@@ -37,8 +40,8 @@ def test_the_arrays_of_a_view_fit_each_other(reader):
     assert view.searchable.tolist() == [True, True, False, True]
     assert view.edges.tolist() == [0, 2, 3, 3, 4]
     assert view.block_file.tolist() == [0, 0, 1, 3]
-    assert int(view.block_length[:2].sum()) == 20_000
-    assert view.block_line.tolist()[::2] == [1, 1]
+    assert int(view.segment.blocks.numbers("length")[:2].sum()) == 20_000
+    assert view.segment.blocks.numbers("first_line").tolist()[::2] == [1, 1]
     (skipped,) = view.skipped(np.ones(4, np.bool_))
     assert (skipped.path, skipped.reason) == (b"bin", "binary")
     assert view.skipped(np.zeros(4, np.bool_)) == []
@@ -68,3 +71,33 @@ def test_candidates_are_blocks_that_may_match(reader):
     assert not view.candidate_files(Never()).any()
     assert view.estimate(both) == (estimate := view.estimate(xyz))
     assert (estimate.blocks, estimate.of) == (2, 4)
+
+
+def test_the_size_of_what_is_being_renamed_is_no_error(tmp_path):
+    kept = tmp_path / "segments" / "kept"
+    kept.mkdir(parents=True)
+    (kept / "postings").write_bytes(b"x" * 1000)
+    stop = threading.Event()
+
+    def write():
+        while not stop.is_set():
+            partial = tmp_path / "segments" / "new.partial"
+            partial.mkdir()
+            (partial / "names").write_bytes(b"y" * 10)
+            os.replace(partial, tmp_path / "segments" / "new")
+            (tmp_path / "segments" / "new" / "names").unlink()
+            (tmp_path / "segments" / "new").rmdir()
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        sizes = {size_on_disk(tmp_path) for _ in range(2_000)}
+    finally:
+        stop.set()
+        writer.join()
+
+    assert sizes <= {1000, 1010}
+
+
+def test_the_size_of_no_index_is_nothing(tmp_path):
+    assert size_on_disk(tmp_path / "absent") == 0

@@ -1,6 +1,5 @@
 """Change times stored beside an index are restored whole or not at all."""
 
-import numpy as np
 import pytest
 
 from tests.engine import answers
@@ -14,7 +13,7 @@ def index_dir(tmp_path):
     answers.write(str(tmp_path / "root"), {"a": "needle\n", "b": "other\n"})
     build.build(str(tmp_path / "root"), tmp_path / "index")
     reader = IndexReader.open(tmp_path / "index")
-    reader.views[0].retime(np.array([7, 8]))
+    reader.views[0].stats[:, STAT_CTIME] = [7, 8]
     retimed.remember(reader)
     return tmp_path / "index"
 
@@ -28,7 +27,7 @@ def times(index_dir):
 def test_what_was_remembered_is_restored_and_the_last_one_counts(index_dir):
     assert times(index_dir) == [7, 8]
     reader = IndexReader.open(index_dir)
-    reader.views[0].retime(np.array([9, 8]))
+    reader.views[0].stats[:, STAT_CTIME] = [9, 8]
     retimed.remember(reader)
     assert times(index_dir) == [9, 8]
     assert len(list(index_dir.glob("retimed.*.npy"))) == 1

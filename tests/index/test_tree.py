@@ -7,6 +7,7 @@ import pytest
 from tests.engine import answers
 from triseek.index import build, tree
 from triseek.index.reader import IndexReader
+from triseek.kernels import fetch
 
 
 @pytest.fixture(autouse=True)
@@ -70,3 +71,23 @@ def test_missing_files_have_no_times_and_missing_folders_are_not_closed(tmp_path
     assert tree.times(os.fsencode(tmp_path / "gone"))[0] == -1
     assert not tree.is_closed(os.fsencode(tmp_path / "gone"))
     assert not tree.is_closed(os.fsencode(tmp_path))
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_the_stat_of_every_name_is_taken_without_following_links(tmp_path, monkeypatch, native):
+    if not native:
+        monkeypatch.setattr(fetch, "is_available", lambda: False)
+    (tmp_path / "a").write_bytes(b"12345")
+    (tmp_path / "link").symlink_to("a")
+    names = [b"a", b"gone", b"link"]
+    folder = os.open(tmp_path, os.O_RDONLY)
+    try:
+        rows = tree.stat_all(folder, names)
+    finally:
+        os.close(folder)
+    status = os.stat(tmp_path / "a")
+    assert rows[0, fetch.STAT_SIZE] == 5
+    assert rows[0, fetch.STAT_MTIME] == status.st_mtime_ns
+    assert rows[0, fetch.STAT_INODE] == status.st_ino
+    assert not rows[1, fetch.STAT_OK]
+    assert rows[2, fetch.STAT_INODE] != status.st_ino

@@ -10,8 +10,7 @@ import pytest
 from tests.engine import answers
 from triseek import errors
 from triseek.index.build import build, survey
-from triseek.index.reader import IndexReader
-from triseek.index.status import status_of
+from triseek.index.reader import IndexReader, status_of
 from triseek.index.update import Changed, commit_changed, update
 from triseek.store import lock, manifest
 from triseek.store.check import check
@@ -161,8 +160,8 @@ class TestCommit:
         root, index_dir = tree
         os.makedirs(f"{root}/empty")
         reader = IndexReader.open(index_dir)
-        found = survey(root, lambda *_: None)
-        commit_changed(root, reader, self.changed(reader, tree=found.tree))
+        _, tables = survey(root, lambda *_: None)
+        commit_changed(root, reader, self.changed(reader, tree=tables))
         after = IndexReader.open(index_dir)
         assert after.manifest.tree == after.manifest.segments[1].id
         assert after.directories.names("path").all() == [b"", b"empty"]

@@ -13,7 +13,7 @@ import pytest
 
 from tests import sockets
 from triseek import paths
-from triseek.ipc import address, folder, lock, wire
+from triseek.ipc import address, lock, wire
 
 if TYPE_CHECKING:
     import socket
@@ -24,7 +24,7 @@ def listening(home):
     opened = []
 
     def listen():
-        folder.ensure()
+        lock.ensure_folder()
         opened.append(address.listen())
         return opened[-1]
 
@@ -86,7 +86,7 @@ def test_no_folder_no_socket_and_a_dead_socket_all_mean_that_none_runs(
     monkeypatch.setenv("TRISEEK_HOME", str(tmp_path / ("h" * length)))
     with pytest.raises(address.Absent):
         address.connect(1)
-    folder.ensure()
+    lock.ensure_folder()
     with pytest.raises(address.Absent):
         address.connect(1)
     listening()[0].close()
@@ -109,7 +109,7 @@ def test_what_is_no_socket_is_not_taken_for_a_missing_daemon(home):
 
 
 def test_a_full_queue_is_not_taken_for_a_missing_daemon(home):
-    folder.ensure()
+    lock.ensure_folder()
     with sockets.bound(f"{paths.daemon()}/daemon.sock") as listener:
         listener.listen(0)
         first = address.connect(1)
@@ -122,14 +122,14 @@ class TestTcp:
     @pytest.fixture(autouse=True)
     def _tcp(self, monkeypatch):
         monkeypatch.setenv(address.TRANSPORT, "tcp")
-        folder.ensure()
+        lock.ensure_folder()
         self.held = lock.take()
         yield
         if self.held is not None:
             os.close(self.held)
 
     def record(self, place: str, token: str = "secret") -> None:
-        folder.ensure()
+        lock.ensure_folder()
         with open(f"{paths.daemon()}/daemon.json", "w", encoding="utf-8") as file:
             file.write(f'{{"address": "{place}", "token": "{token}"}}')
 
@@ -181,7 +181,7 @@ class TestTcp:
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff", b"[" * 100_000, b"null"])
 def test_a_record_that_makes_no_sense_is_an_empty_one(content, home):
-    folder.ensure()
+    lock.ensure_folder()
     with open(f"{paths.daemon()}/daemon.json", "wb") as file:
         file.write(content)
 
@@ -191,7 +191,7 @@ def test_a_record_that_makes_no_sense_is_an_empty_one(content, home):
 @pytest.mark.root
 def test_a_daemon_of_another_user_is_not_used(home):
     """Whoever listened is asked of the kernel, so a socket put in our folder is found out."""
-    folder.ensure()
+    lock.ensure_folder()
     code = (
         "import os\nfrom tests import sockets\n"
         f"sock = sockets.bound({paths.daemon() + '/daemon.sock'!r})\n"

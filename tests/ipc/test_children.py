@@ -39,11 +39,12 @@ if "triseek.engine.reindex_process" in sys.orig_argv or "build" in sys.orig_argv
 
 KINDS = {
     "rg": """
-from triseek.engine.search.backends.ripgrep import Ripgrep
+from triseek.engine.search.backends import ripgrep
+from triseek.engine.search.query import Query
 from triseek.model.search import PatternSpec, SearchRequest, Totals
 from triseek.query.pattern import compile
 request = SearchRequest(pattern=PatternSpec(patterns=("x",)))
-list(Ripgrep(root).search(request, compile(request.pattern), Totals()))
+list(ripgrep.search(Query.of(root, request), Totals()))
 """,
     "git": """
 from triseek.files.tree import git

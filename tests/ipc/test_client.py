@@ -12,13 +12,13 @@ import pytest
 
 from tests import sockets
 from triseek import errors, paths
-from triseek.ipc import address, client, folder, wire
+from triseek.ipc import address, client, lock, wire
 
 
 @pytest.fixture
 def answering(home):
     """A daemon of one answer: the bytes it will send."""
-    folder.ensure()
+    lock.ensure_folder()
     threads = []
 
     def answer(data: bytes) -> None:
@@ -111,7 +111,7 @@ def test_nonsense_is_an_unreachable_daemon(data, answering):
 
 
 def test_silence_is_an_unreachable_daemon(home):
-    folder.ensure()
+    lock.ensure_folder()
     with sockets.bound(f"{paths.daemon()}/daemon.sock") as listener:
         listener.listen(1)
         with pytest.raises(errors.DaemonUnreachable, match="does not answer"):
@@ -127,7 +127,7 @@ class Listener:
     """Accepts connections, answers pings if it lives, and anything else after a while or never."""
 
     def __init__(self, *, lives, answers_after_s=None):
-        folder.ensure()
+        lock.ensure_folder()
         self._socket = sockets.bound(f"{paths.daemon()}/daemon.sock")
         self._socket.listen(16)
         self._lives, self._after = lives, answers_after_s
@@ -185,7 +185,7 @@ def test_a_daemon_that_works_on_it_is_waited_for_while_it_lives(home, short):
 
 def test_a_queue_that_is_full_is_no_reason_to_wait(home, short, monkeypatch):
     monkeypatch.setattr(address, "CONNECT_S", 0.1)
-    folder.ensure()
+    lock.ensure_folder()
     where = f"{paths.daemon()}/daemon.sock"
     with sockets.bound(where) as listener, contextlib.ExitStack() as waiting:
         listener.listen(0)

@@ -59,7 +59,7 @@ def test_connecting_loads_nothing_more(tmp_path):
     assert {name for name in found if name.split(".")[0] != "triseek"} <= PLAIN | FROZEN
 
 
-@pytest.mark.parametrize("module", ["client", "spawn", "lock", "folder"])
+@pytest.mark.parametrize("module", ["client", "spawn", "lock"])
 def test_the_rest_of_the_package_loads_nothing_heavy(module):
     found = {name.split(".")[0] for name in loaded_by(f"import triseek.ipc.{module}")}
 

@@ -67,7 +67,9 @@ def test_a_daemon_that_dies_at_its_start_is_not_tried_again_at_once(home, monkey
 
 
 def test_of_many_processes_at_once_one_tries(home):
-    code = "from triseek.ipc import folder, spawn; folder.ensure(); input(); print(spawn._claim())"
+    code = (
+        "from triseek.ipc import lock, spawn; lock.ensure_folder(); input(); print(spawn._claim())"
+    )
     children = [
         subprocess.Popen(
             [sys.executable, "-c", code],

@@ -16,7 +16,10 @@ from triseek.ipc import surroundings, wire
 def test_the_place_is_this_process(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     value = 'ä"\udcff'
-    place = json.loads("{" + surroundings.place({"A": value}) + "}")
+    monkeypatch.setenv("A", value)
+    for name in [name for name in os.environ if name.startswith("GIT_CONFIG")]:
+        monkeypatch.delenv(name)
+    place = json.loads("{" + surroundings.place(("A",)) + "}")
     status = os.stat(".")
 
     assert place["cwd"] == str(tmp_path)
@@ -26,13 +29,12 @@ def test_the_place_is_this_process(tmp_path, monkeypatch):
     assert place["space"] == surroundings.space()
 
 
-def test_a_decoded_place_has_the_chosen_variables(monkeypatch):
+def test_a_place_has_the_chosen_variables(monkeypatch):
     monkeypatch.setenv("HOME", "/h")
     monkeypatch.setenv("GIT_CONFIG_COUNT", "0")
     monkeypatch.setenv("OTHER", "1")
-    place = surroundings.decoded_place(("HOME", "NOT_SET"))
+    place = json.loads("{" + surroundings.place(("HOME", "NOT_SET")) + "}")
 
-    assert place is not None
     assert place["environ"] == {"HOME": "/h", "GIT_CONFIG_COUNT": "0"}
 
 
@@ -42,7 +44,8 @@ def test_a_working_folder_that_is_gone_is_no_place(tmp_path, monkeypatch):
     monkeypatch.chdir(gone)
     gone.rmdir()
 
-    assert surroundings.decoded_place(()) is None
+    with pytest.raises(OSError, match="No such file"):
+        surroundings.place()
 
 
 def test_a_request_has_the_version_of_its_client():

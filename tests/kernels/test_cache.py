@@ -9,6 +9,8 @@ import pytest
 
 from triseek.kernels import cache
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
@@ -101,7 +103,7 @@ def test_asking_imports_neither_numba_nor_numpy():
 
 
 LOAD = (
-    "from triseek.kernels import cache, lines\n"
+    "from triseek.kernels import cache, needles\n"
     "from triseek.kernels.jit import REGISTRY\n"
     "print(cache.is_ready(), all(kernel.stats.cache_hits for kernel in REGISTRY))\n"
 )

@@ -139,12 +139,11 @@ def test_folders_have_rows_at_their_numbers(tmp_path):
     names, rows = Names(*folders), np.full((5, fetch.STAT_SLOTS), 7, np.int64)
     descriptor, scratch = os.open(root, os.O_RDONLY), np.zeros(fetch.SCRATCH_BYTES, np.uint8)
     for first, last in ((0, 2), (2, 5)):
-        sweep.stat_folders(
-            descriptor, names.blob, names.starts, first, last, scratch, rows.reshape(-1)
-        )
+        own = rows[first:last].reshape(-1)
+        fetch.stat_many(descriptor, names.blob, names.starts, first, last, scratch, own)
     os.close(descriptor)
     assert rows[:4].tolist() == [row_of(root, path) for path in folders[:4]]
-    assert rows[4, fetch.STAT_KIND] == sweep.UNKNOWN
+    assert rows[4, fetch.STAT_KIND] == fetch.UNKNOWN
 
 
 @compiled
@@ -180,4 +179,4 @@ def test_without_a_descriptor_left_paths_do(tmp_path):
 def test_a_name_too_long_for_one_call_is_unknown_and_not_gone(tmp_path):
     files = [b"n" * 5000, b"x"]
     found = run(os.fsencode(tmp_path), files, np.zeros((2, fetch.STAT_SLOTS)), least=2)
-    assert [(number, row[fetch.STAT_KIND]) for number, row in found] == [(0, sweep.UNKNOWN), (1, 0)]
+    assert [(number, row[fetch.STAT_KIND]) for number, row in found] == [(0, fetch.UNKNOWN), (1, 0)]

@@ -17,8 +17,7 @@ from typing import Any
 
 from triseek.app import registry
 from triseek.ipc import ending
-from triseek.mcp import backends, pipe, server
-from triseek.mcp.serve import serve
+from triseek.mcp import backends, hosting, pipe, server
 
 FOLDER = Path(sys.argv[1])
 
@@ -64,7 +63,7 @@ if "--limit" in sys.argv:
     server.TIMED = frozenset(("index_status",))
     server.LIMIT_S = float(sys.argv[3])
 if "--http" in sys.argv:
-    serve(str(FOLDER), "search", sys.argv[3])
+    hosting.serve_http(str(FOLDER), "search", sys.argv[3])
 else:
     pipe.serve(backends.Opener(str(FOLDER), "search"))
 ending.now(0)  # as `triseek mcp serve` ends

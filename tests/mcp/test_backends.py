@@ -15,16 +15,16 @@ WITHIN_S = 20.0
 def test_after_too_many_losses_the_session_runs_in_this_process(repo: Any) -> None:
     opener = Opener(repo({"a.txt": "text\n"}), "search")
 
-    host = opener("", 1, LOSSES_MAX + 1)
+    sock, is_daemon = opener("", 1, LOSSES_MAX + 1)
     try:
-        host.sock.settimeout(WITHIN_S)
-        host.sock.sendall(b'1 {"jsonrpc":"2.0","id":7,"method":"ping"}\n')
-        with host.sock.makefile("rb") as lines:
+        sock.settimeout(WITHIN_S)
+        sock.sendall(b'1 {"jsonrpc":"2.0","id":7,"method":"ping"}\n')
+        with sock.makefile("rb") as lines:
             answer = next(line for line in lines if line.startswith(b"1 {"))
     finally:
         opener.close()
 
-    assert not host.is_daemon
+    assert not is_daemon
     assert b'"id":7' in answer
 
 

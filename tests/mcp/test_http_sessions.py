@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from triseek.mcp.http_sessions import HEADER, HttpSessions
+from triseek.mcp.http import SESSION_HEADER, HttpSessions
 
 
 class Inner:
@@ -16,14 +16,14 @@ class Inner:
         self.go_on = anyio.Event()
 
     async def __call__(self, scope, receive, send):
-        told = dict(scope["headers"]).get(HEADER.encode(), b"").decode()
+        told = dict(scope["headers"]).get(SESSION_HEADER.encode(), b"").decode()
         headers = []
         if not told:
             status = 503 if len(self.open) >= self._most else 200
             if status == 200:
                 self._made += 1
                 self.open.append(f"s{self._made}")
-                headers = [(HEADER.encode(), self.open[-1].encode())]
+                headers = [(SESSION_HEADER.encode(), self.open[-1].encode())]
         elif told not in self.open:
             status = 404
         else:
@@ -37,7 +37,7 @@ class Inner:
 
 
 async def asked(app, session="", method="POST", path="/"):
-    headers = [(HEADER.encode(), session.encode())] if session else []
+    headers = [(SESSION_HEADER.encode(), session.encode())] if session else []
     said = []
 
     async def send(message):

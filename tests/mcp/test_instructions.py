@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from triseek.app.registry import TOOLS
-from triseek.mcp.server import INSTRUCTIONS, INSTRUCTIONS_MAX
+from triseek.mcp.instructions import INSTRUCTIONS, INSTRUCTIONS_MAX
 
 RULE = 300
 

@@ -11,7 +11,7 @@ import pytest
 
 from triseek.mcp import pipe
 from triseek.mcp.pipe import Pipe
-from triseek.mcp.wire_lines import LINE_MAX, SessionHost
+from triseek.mcp.wire_lines import LINE_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,13 +70,13 @@ class Rig:
             self.pipe.close()
             os.close(self._ends[1])
 
-    def __call__(self, state: str, sessions: int, losses: int) -> SessionHost:
+    def __call__(self, state: str, sessions: int, losses: int) -> tuple[socket.socket, bool]:
         with self._changed:
             if self._is_over:
                 raise ConnectionResetError
             self._opened.append(Session(state, sessions, losses))
             self._changed.notify_all()
-        return SessionHost(self._opened[-1].theirs, is_daemon=self.in_daemon)
+        return self._opened[-1].theirs, self.in_daemon
 
     def is_daemon_back(self) -> bool:
         return self.is_back

@@ -346,7 +346,7 @@ def test_the_first_answers_wait_for_no_compiler(tree: str) -> None:
         "from triseek.daemon import standalone\n"
         "heavy = lambda: sorted({'numba', 'pyarrow', 'typer'} & set(sys.modules))\n"
         "loaded = lambda *_: print('loaded', heavy(), file=sys.stderr, flush=True)\n"
-        "standalone.Startup.begin = loaded\n"
+        "standalone.Standalone.begin = loaded\n"
         "from triseek.cli import main\n"
         f"sys.argv = ['triseek', 'mcp', 'serve', '--repo', {tree!r}]\n"
         "main.main()\n"

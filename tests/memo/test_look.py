@@ -43,7 +43,7 @@ def test_a_read_asks_for_the_lines_that_are_there(tmp_path):
     seen = look.look(path)
 
     def asked(**how):
-        return seen.asked(FileRead(path=path, **how))
+        return seen.requested(FileRead(path=path, **how))
 
     assert asked() == ((1, 5),)
     assert asked(first=2, last=3) == ((2, 3),)

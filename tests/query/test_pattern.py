@@ -63,7 +63,7 @@ def test_a_search_that_begins_anew_is_one_of_the_rest(pattern, options, texts, i
     except InvalidQuery:
         return
     text = b"\n".join(texts) + b"\n" * is_long * 5_000  # RE2 takes long texts another way
-    find = found.finder_anew(text)
+    find = found.finder(text, anew=True)
 
     for at in data.draw(st.lists(st.integers(0, len(b"\n".join(texts))), min_size=1, max_size=9)):
         match = ExactMatcher(found.tree).find(text[at:])

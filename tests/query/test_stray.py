@@ -5,6 +5,7 @@ import pytest
 
 from tests import rg
 from triseek.engine.search.backends import lines
+from triseek.engine.search.query import Query
 from triseek.model.search import PatternSpec, SearchRequest
 from triseek.query import stray
 from triseek.query.pattern import Pattern
@@ -50,7 +51,7 @@ def told(tmp_path):
 
 
 def ours(text, pattern, request):
-    rows, _ = lines.rows_of(text, pattern, request)
+    rows = lines.rows_of(text, Query("/", request, pattern)).rows
     found = []
     for begin, end in zip(rows["begin"].tolist(), rows["end"].tolist(), strict=True):
         line = text[begin:end]

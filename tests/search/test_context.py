@@ -18,7 +18,7 @@ def context(repo):
 def test_later_pages_are_ordered_by_the_scores_of_the_first(repo, monkeypatch):
     context = context_on(indexed(repo, {"a.py": "", "b.py": "", "c.py": ""}))
     scores = iter([{b"c.py": 1.0}, {b"a.py": 9.0}])
-    monkeypatch.setattr(type(context.engine), "scores", lambda _: next(scores))
+    monkeypatch.setattr(type(context.host.engine), "scores", lambda _: next(scores))
 
     first = find(context, "py", limit=1)
     second = find(context, "py", limit=1, offset=1)

@@ -7,7 +7,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from triseek import errors
+from triseek.errors import Cancelled, OutOfTime
+from triseek.model import budget
+from triseek.model.call import Call
 from triseek.model.search import Route
+from triseek.search import envelopes
 from triseek.search.envelopes import (
     CONTRACT,
     PREVIEW_MAX,
@@ -109,3 +113,23 @@ def test_the_contracts_example_of_an_error():
             "suggested_action": "Call the `reindex` tool or run `triseek build <PATH>`",
         },
     }
+
+
+def test_a_search_stops_with_the_time_or_with_whoever_waits(monkeypatch):
+    with envelopes.limited(Call()) as stop:
+        assert stop() is False
+    monkeypatch.setattr(envelopes, "DEADLINE_S", -1.0)
+    with envelopes.limited(Call()) as stop:
+        assert stop() is True
+    with envelopes.limited(Call(cancelled=lambda: True)) as stop, pytest.raises(Cancelled):
+        stop()
+
+
+def test_whatever_asks_for_the_budget_is_stopped_likewise(monkeypatch):
+    with envelopes.limited(Call()):
+        budget.check()
+    with pytest.raises(Cancelled), envelopes.limited(Call(cancelled=lambda: True)):
+        budget.check()
+    monkeypatch.setattr(envelopes, "DEADLINE_S", -100.0)
+    with pytest.raises(OutOfTime), envelopes.limited(Call()):
+        budget.check()

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from tests.app.contexts import indexed
-from triseek.engine.search.backends.scan import Scan
+from triseek.engine.search.backends import scan
+from triseek.engine.search.query import Query
 from triseek.engine.service import Service
 from triseek.engine.tool_host import ToolHost
 from triseek.errors import Cancelled, InvalidQuery, OutOfTime
@@ -16,9 +17,11 @@ from triseek.model import budget
 from triseek.model.call import Call
 from triseek.model.search import PatternSpec, SearchRequest, Totals
 from triseek.query import pattern
-from triseek.search import searching, time_limit
+from triseek.search import envelopes, searching
 from triseek.search.context import SearchContext
 from triseek.search.requests import SearchContentRequest
+
+pytestmark = pytest.mark.long
 
 TEXT = "int main(void) { return frobnicate(x, 123); } // naïve é ü 文字\n" * 300
 HOSTILE = {
@@ -63,7 +66,7 @@ def answered(context: SearchContext, request: SearchContentRequest) -> dict[str,
 def test_a_hostile_pattern_is_answered_within_its_budget(context, monkeypatch, name):
     # What is looked at is that time is looked at, in every stage: with none left, the first look
     # ends the search. The overall limit is only there to fail instead of hanging.
-    monkeypatch.setattr(time_limit, "DEADLINE_S", 0.0)
+    monkeypatch.setattr(envelopes, "DEADLINE_S", 0.0)
     request = SearchContentRequest(**HOSTILE[name])
     answer = answered(context, request)
     assert "incomplete" in answer or answer["refused"]
@@ -105,7 +108,7 @@ def test_what_a_scan_found_before_its_time_was_over_is_given(repo, monkeypatch):
 
     monkeypatch.setattr(budget, "ASK_S", 0.0)
     totals = Totals()
-    batches = Scan(root, threads=1).search(request, pattern.compile(request.pattern), totals)
+    batches = scan.search(Query.of(root, request), totals, threads=1)
     with budget.limited(ask=ask), pytest.raises(OutOfTime):  # noqa: PT012 - as it comes
         for batch in batches:
             found += batch.paths

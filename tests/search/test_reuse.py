@@ -24,6 +24,8 @@ from tests.engine import answers
 from triseek.engine.engine import Engine
 from triseek.errors import Busy
 
+pytestmark = pytest.mark.long
+
 TREE = {
     "src/a.py": "needle = 1\nother = 2\n",
     "src/b.py": "def plain(): pass\n",
@@ -286,8 +288,8 @@ def test_an_answer_from_the_tree_itself_is_not_remembered(repo, daemon):
 
 def test_an_answer_cut_short_by_time_is_not_remembered(context, monkeypatch):
     search(context, "needle", "somebody else")  # reads the pattern, which takes time too
-    monkeypatch.setattr("triseek.search.time_limit.DEADLINE_S", -1.0)
-    monkeypatch.setattr("triseek.search.time_limit.GRACE_S", 1_000.0)
+    monkeypatch.setattr("triseek.search.envelopes.DEADLINE_S", -1.0)
+    monkeypatch.setattr("triseek.search.envelopes.GRACE_S", 1_000.0)
     first = search(context, "needle", "me")
     monkeypatch.undo()
 

@@ -359,7 +359,7 @@ def test_a_call_nobody_waits_for_ends(context):
 
 def test_time_that_is_up_is_told(context, monkeypatch):
     search(context, "route")  # reads the pattern, for which there would be no time either
-    monkeypatch.setattr("triseek.search.time_limit.DEADLINE_S", -1.0)
-    monkeypatch.setattr("triseek.search.time_limit.GRACE_S", 1_000.0)
+    monkeypatch.setattr("triseek.search.envelopes.DEADLINE_S", -1.0)
+    monkeypatch.setattr("triseek.search.envelopes.GRACE_S", 1_000.0)
 
     assert "stopped before the end" in search(context, "route")["incomplete"]

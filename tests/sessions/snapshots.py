@@ -9,7 +9,8 @@ import tarfile
 from triseek.model.snapshot import FileSeen, GitState, SearchRun, WorkingSet
 from triseek.sessions import snapshot
 from triseek.sessions.lifecycle import Sessions
-from triseek.sessions.snapshot import Circumstances, Snapshots, WantedPin
+from triseek.sessions.requests import PinnedLines
+from triseek.sessions.snapshot import Circumstances, Snapshots
 
 ABOUT = Circumstances(
     GitState(
@@ -30,7 +31,7 @@ WORK = WorkingSet(
     ],
     frecency_top_n=[("src/a.py", 2.5)],
 )
-PINNED = (WantedPin("src/a.py", 2, 3),)
+PINNED = (PinnedLines(path="src/a.py", line_start=2, line_end=3),)
 
 
 class Kept:

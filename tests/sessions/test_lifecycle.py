@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import threading
 
 import pytest
 
 from triseek.errors import InvalidRequest, StateUnwritable
 from triseek.sessions import files
-from triseek.sessions.files import INDEX
 from triseek.sessions.lifecycle import Sessions
 
 
@@ -119,20 +117,6 @@ def test_everything_is_there_again_after_a_restart(sessions, tmp_path, clock):
     assert again.get("mine").goal == "goal"
     assert len(again.log("mine")) == 6
     assert again.record("mine", "read", {}) == numbers[-1] + 1
-
-
-@pytest.mark.parametrize("damage", [b"", b"{", b'{"schema_version": 2}', b"[]", b"\xff"])
-def test_a_damaged_index_is_set_aside_and_made_anew_from_the_logs(sessions, tmp_path, damage):
-    sessions.open("/repo", "goal", "mine")
-    sessions.close("mine", "resolved")
-    index = tmp_path / "sessions" / INDEX
-    index.write_bytes(damage)
-
-    again = Sessions(tmp_path / "sessions")
-    assert again.get("mine").document() == sessions.get("mine").document()
-    assert index.with_name(INDEX + ".damaged").read_bytes() == damage
-    again.save()
-    assert json.loads(index.read_bytes())["sessions"][0]["session_id"] == "mine"
 
 
 def test_many_at_once_lose_no_entry(sessions):

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from pathlib import Path
 
 from triseek.model import token_estimate
 from triseek.model.session import LogEntry, Session
 from triseek.model.snapshot import FileSeen, GitState, Pin, SearchRun, SnapshotManifest, WorkingSet
 from triseek.sessions import session_pages
 from triseek.sessions.hydration import HydrationReport, Resumed, Stale
-from triseek.sessions.operations import HandedOff, TakenSnapshot
-from triseek.sessions.snapshot import Damaged
+from triseek.sessions.snapshot import list_answer
 from triseek.sessions.snapshot_files import Snapshot
 
 BOUND = 10_000
@@ -70,7 +68,7 @@ def huge(size):
 
 def test_of_a_huge_snapshot_the_newest_entries_are_shown_and_the_rest_counted():
     whole = huge(5_000)
-    shown = session_pages.snapshot(whole)
+    shown = session_pages.cut({"snapshot": whole.document()})
     log, held = shown["snapshot"]["action_log"], whole.document()
 
     assert token_estimate.of_json(shown) < BOUND
@@ -93,12 +91,13 @@ def test_of_a_huge_snapshot_the_newest_entries_are_shown_and_the_rest_counted():
 def test_a_small_snapshot_is_shown_as_it_is():
     whole = huge(2)
 
-    assert session_pages.snapshot(whole) == {"snapshot": whole.document()}
+    answer = {"snapshot": whole.document()}
+    assert session_pages.cut(answer) == answer
 
 
 def test_one_thing_larger_than_its_share_leaves_the_rest():
     whole = huge(1)._replace(entries=(entry(1), entry(2, size=100_000)))
-    shown = session_pages.snapshot(whole)
+    shown = session_pages.cut({"snapshot": whole.document()})
 
     assert shown["snapshot"]["action_log"] == []
     assert shown["omitted"] == {"action_log": 2}
@@ -107,8 +106,8 @@ def test_one_thing_larger_than_its_share_leaves_the_rest():
 
 def test_lists_are_bounded():
     sessions = [session(number, "g" * 2_000) for number in range(1_000)]
-    listed = session_pages.sessions(sessions)
-    manifests = session_pages.manifests([manifest(["a" * 80] * 400)] * 500, [])
+    listed = session_pages.cut({"sessions": [session.document() for session in sessions]})
+    manifests = session_pages.cut(list_answer([manifest(["a" * 80] * 400)] * 500, []))
 
     assert token_estimate.of_json(listed) < BOUND
     kept = len(listed["sessions"])
@@ -120,7 +119,7 @@ def test_lists_are_bounded():
 
 
 def test_damaged_snapshots_are_named():
-    shown = session_pages.manifests([], [Damaged("one", "not JSON")])
+    shown = session_pages.cut(list_answer([], [{"snapshot_id": "one", "reason": "not JSON"}]))
 
     assert shown == {
         "snapshots": [], "damaged": [{"snapshot_id": "one", "reason": "not JSON"}]
@@ -128,31 +127,34 @@ def test_damaged_snapshots_are_named():
 
 
 def test_of_a_new_snapshot_the_first_uncommitted_files_are_shown():
-    made = TakenSnapshot(manifest(named(2_000)), Path("/snapshots/snap_1"))
-    done = HandedOff(made, Path("/snapshots/snap_1/briefing.md"), session(1), "/exports/x.tcp")
-    shown = session_pages.taken(made)
+    made = {
+        "snapshot_id": "snap_1", "snapshot_dir": "/snapshots/snap_1",
+        "manifest": manifest(named(2_000)).document(),
+    }  # fmt: skip
+    more = {
+        "briefing": "/snapshots/snap_1/briefing.md", "session": session(1).document(),
+        "pack": "/exports/x.tcp",
+    }  # fmt: skip
+    shown = session_pages.cut(made)
 
     assert shown["snapshot_dir"] == "/snapshots/snap_1"
     assert shown["manifest"]["repo_dirty_files_omitted"] > 1_900
-    assert session_pages.handed_off(done) == {
-        **shown, "briefing": "/snapshots/snap_1/briefing.md", "session": session(1).document(),
-        "pack": "/exports/x.tcp",
-    }  # fmt: skip
+    assert session_pages.cut({**made, **more}) == {**shown, **more}
 
 
 def test_differences_and_resumes_are_bounded():
     paths = named(2_000)
     names = ("added_files", "removed_files", "changed_files", "added_searches", "removed_searches")
-    diff = session_pages.difference(dict.fromkeys(names, paths))
+    diff = session_pages.cut({"diff": dict.fromkeys(names, paths)})
     report = HydrationReport(
         1, 300, 0, [Stale(path, "changed") for path in paths], "/r", ["the commit was another"]
     )
     outcome = Resumed("mine", "text", report, [search(number, paths) for number in range(300)])
-    resumed = session_pages.resumed(outcome)
+    resumed = session_pages.cut(outcome.document())
 
     assert token_estimate.of_json(diff) < BOUND
     assert set(diff["omitted"]) == set(names)
     assert token_estimate.of_json(resumed) < BOUND
     assert set(resumed["omitted"]) == {"stale_files", "searches"}
     short = outcome._replace(report=report._replace(stale_files=[]), searches=[])
-    assert session_pages.resumed(short) == short.document()
+    assert session_pages.cut(short.document()) == short.document()

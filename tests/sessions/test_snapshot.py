@@ -15,7 +15,8 @@ from triseek.errors import InvalidRequest
 from triseek.files.containment import PathRefused
 from triseek.model.snapshot import WorkingSet
 from triseek.sessions import pack
-from triseek.sessions.snapshot import DIRTY_MAX, WantedPin, diff
+from triseek.sessions.requests import PinnedLines
+from triseek.sessions.snapshot import DIRTY_MAX, diff
 
 
 @pytest.fixture
@@ -71,20 +72,20 @@ def test_what_lies_outside_the_repository_is_not_quoted(kept, path):
     os.symlink(kept.root.parent / "outside", kept.root / "link")
 
     with pytest.raises(PathRefused):
-        kept.create(wanted=[WantedPin(path, 1, 1)])
+        kept.create(wanted=[PinnedLines(path=path, line_start=1, line_end=1)])
     assert kept.snapshots.all() == []
 
 
 @pytest.mark.parametrize(("first", "last"), [(0, 1), (3, 2), (-1, 5), (99, 100)])
 def test_lines_that_are_not_there_are_not_quoted(kept, first, last):
     with pytest.raises(InvalidRequest, match="cannot pin"):
-        kept.create(wanted=[WantedPin("src/a.py", first, last)])
+        kept.create(wanted=[PinnedLines(path="src/a.py", line_start=first, line_end=last)])
 
 
 def test_a_pipe_is_not_waited_for(kept):
     os.mkfifo(kept.root / "pipe")
     with pytest.raises(PathRefused, match="is a FIFO"):
-        kept.create(wanted=[WantedPin("pipe", 1, 1)])
+        kept.create(wanted=[PinnedLines(path="pipe", line_start=1, line_end=1)])
 
 
 def test_a_damaged_one_does_not_hide_the_others(kept):
@@ -170,8 +171,8 @@ def test_a_line_that_is_too_long_to_quote_is_not_read_whole(kept):
         file.write(b"first\n")
         file.truncate(1 << 34)
     with pytest.raises(InvalidRequest, match="too long to quote"):
-        kept.create(wanted=[WantedPin("long", 2, 2)])
-    assert kept.create(wanted=[WantedPin("long", 1, 2)])
+        kept.create(wanted=[PinnedLines(path="long", line_start=2, line_end=2)])
+    assert kept.create(wanted=[PinnedLines(path="long", line_start=1, line_end=2)])
 
 
 def test_what_killed_processes_were_building_is_removed_and_nothing_else(kept):

@@ -25,16 +25,22 @@ def damage(path, at):
         file.write(bytes([byte ^ 1]))
 
 
+def written(path, values, kind, pages):
+    """Write a paged column and return its entry."""
+    with column.ColumnWriter(path, kind, pages=pages) as writer:
+        writer.append(values)
+    return writer.entry
+
+
 @given(KINDS, st.lists(st.lists(st.integers(0, 255), max_size=50), max_size=6))
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_pieces_come_back_as_one_column_that_numpy_reads_too(tmp_path, kind, pieces):
     path, whole = tmp_path / "c.npy", [value for piece in pieces for value in piece]
-    writer = column.ColumnWriter(path, kind)
-    for piece in pieces:
-        writer.append(np.array(piece, kind))
-    entry = writer.close()
+    with column.ColumnWriter(path, kind) as writer:
+        for piece in pieces:
+            writer.append(np.array(piece, kind))
 
-    values = column.load(path, entry)
+    values = column.load(path, writer.entry)
 
     assert values.tolist() == np.load(path).tolist() == whole
     assert (values.dtype, values.flags.writeable and len(whole) > 0) == (np.dtype(kind), False)
@@ -45,10 +51,10 @@ def test_pieces_come_back_as_one_column_that_numpy_reads_too(tmp_path, kind, pie
 def test_pages_are_verified_when_they_are_asked_for(tmp_path, size, piece):
     data = np.random.default_rng(size).integers(0, 256, size, np.uint8)
     pages = [1, 2, 3]
-    writer = column.ColumnWriter(tmp_path / "c.npy", np.uint8, pages=pages)
-    for at in range(0, size, piece):
-        writer.append(data[at : at + piece])
-    paged = opened(tmp_path / "c.npy", writer.close(), pages)
+    with column.ColumnWriter(tmp_path / "c.npy", np.uint8, pages=pages) as writer:
+        for at in range(0, size, piece):
+            writer.append(data[at : at + piece])
+    paged = opened(tmp_path / "c.npy", writer.entry, pages)
     paged.verify_all()
     paged.verify(0, size)
     assert len(pages) == 3 + -(-size // 65_536)
@@ -59,7 +65,7 @@ def test_pages_are_verified_when_they_are_asked_for(tmp_path, size, piece):
 
 def test_a_broken_page_is_found_when_it_is_touched_and_named(tmp_path):
     path, pages = tmp_path / "c.npy", []
-    entry = column.write(path, np.zeros(200_000, np.uint8), np.uint8, pages=pages)
+    entry = written(path, np.zeros(200_000, np.uint8), np.uint8, pages)
     damage(path, 128 + 140_000)
     paged = opened(path, entry, pages)
     paged.verify(0, 131_072)
@@ -74,7 +80,7 @@ def test_a_broken_page_is_found_when_it_is_touched_and_named(tmp_path):
 
 def test_pages_of_wide_values_are_asked_for_by_number_of_value(tmp_path):
     path, pages = tmp_path / "c.npy", []
-    entry = column.write(path, np.arange(30_000), np.uint64, pages=pages)
+    entry = written(path, np.arange(30_000), np.uint64, pages)
     damage(path, 128 + 8 * 20_000)
     paged = opened(path, entry, pages)
     paged.verify(0, 2 * 8_192)
@@ -86,9 +92,7 @@ def test_pages_of_wide_values_are_asked_for_by_number_of_value(tmp_path):
 
 def test_what_was_released_is_read_again(tmp_path):
     data, pages = np.random.default_rng(1).integers(0, 256, 1 << 22, np.uint8), []
-    paged = opened(
-        tmp_path / "c.npy", column.write(tmp_path / "c.npy", data, np.uint8, pages=pages), pages
-    )
+    paged = opened(tmp_path / "c.npy", written(tmp_path / "c.npy", data, np.uint8, pages), pages)
     before = resident(tmp_path / "c.npy")
     assert np.array_equal(paged.whole(), data)
     held = resident(tmp_path / "c.npy")
@@ -96,7 +100,7 @@ def test_what_was_released_is_read_again(tmp_path):
     assert resident(tmp_path / "c.npy") <= before < held
     assert np.array_equal(paged.values, data)
     empty = opened(
-        tmp_path / "e.npy", column.write(tmp_path / "e.npy", data[:0], np.uint8, pages=pages), pages
+        tmp_path / "e.npy", written(tmp_path / "e.npy", data[:0], np.uint8, pages), pages
     )
     empty.release()
 
@@ -117,7 +121,7 @@ def test_an_entry_of_another_column_is_refused(tmp_path):
     with pytest.raises(errors.IndexCorrupt, match="No such file"):
         column.load(tmp_path / "b.npy", entry)
     pages = []
-    entry = column.write(tmp_path / "p.npy", np.zeros(10), np.float64, pages=pages)
+    entry = written(tmp_path / "p.npy", np.zeros(10), np.float64, pages)
     for change, digests in (({}, []), ({"first_page": 1}, pages), ({"first_page": -1}, pages)):
         with pytest.raises(errors.IndexCorrupt, match="page checksums"):
             opened(tmp_path / "p.npy", {**entry, **change}, digests)

@@ -74,7 +74,7 @@ class InstallPlace:
         """Return the entry of our MCP server, with further arguments."""
         return {"command": self.program, "args": ["mcp", "serve", *arguments]}
 
-    def found(self, *programs: str, folders: Sequence[str] = ()) -> str:
+    def first_found(self, programs: Sequence[str], folders: Sequence[str]) -> str:
         """Return the first of the programs on PATH, else the first folder that exists, else ""."""
         paths = (shutil.which(name, path=self.environ.get("PATH", "")) for name in programs)
         first = next((path for path in paths if path), "")
@@ -109,7 +109,11 @@ class Edit:
     """The file's absolute path; it may be a link, and need not exist."""
 
     def stands(self, text: str | None) -> bool:
-        """Whether the text already contains exactly this entry; False for malformed texts."""
+        """Whether the text already contains exactly this entry.
+
+        Raises:
+            Refused: the text cannot be parsed.
+        """
         raise NotImplementedError
 
     def apply(self, text: str | None, traces: Traces) -> str | None:
@@ -143,9 +147,7 @@ class Agent:
     scopes: ClassVar[tuple[Scope, ...]] = ("user", "project")
     """The values of `--scope`; the first is the default."""
     programs: ClassVar[tuple[str, ...]] = ()
-    """The names of its program on PATH."""
-    detected_programs: ClassVar[tuple[str, ...]] = ()
-    """The names of programs that show it is installed; `programs` if empty."""
+    """The names that its program may have on PATH."""
     answers_quickly: ClassVar[bool] = False
     """Whether it answers `question` within a second or two."""
     client_pattern: ClassVar[str] = ""
@@ -184,8 +186,7 @@ class Agent:
 
     def detect(self, here: InstallPlace) -> str:
         """Return the program or folder that shows it is installed; "" if it is not."""
-        programs = self.detected_programs or self.programs
-        return here.found(*programs, folders=self.data_folders(here))
+        return here.first_found(self.programs, self.data_folders(here))
 
     def user_folder(self, here: InstallPlace) -> str:
         """Return the folder of the person's settings."""
@@ -198,6 +199,10 @@ class Agent:
     def folder(self, scope: Scope, here: InstallPlace) -> str:
         """Return the folder of its settings in a scope."""
         return self.user_folder(here) if scope == "user" else here.in_project(self.project_folder)
+
+    def path(self, scope: Scope, here: InstallPlace, *names: str) -> str:
+        """Return a path below the folder of its settings in a scope."""
+        return os.path.join(self.folder(scope, here), *names)  # noqa: PTH118
 
     def plan(self, scope: Scope, here: InstallPlace) -> list[Edit]:
         """Return all edits to its files, in order."""
@@ -248,10 +253,10 @@ class Agent:
         Where it reads only the first of several names, the existing file is chosen: a new file
         whose name takes precedence would hide it.
         """
-        return first_there(self.project_files, root)
+        return first_existing(self.project_files, root)
 
 
-def first_there(names: Sequence[str], root: str) -> str:
+def first_existing(names: Sequence[str], root: str) -> str:
     """Return the first file that exists; else AGENTS.md if it is among them, else the first."""
     default = "AGENTS.md" if "AGENTS.md" in names else names[0]
     return next((name for name in names if os.path.lexists(os.path.join(root, name))), default)  # noqa: PTH118

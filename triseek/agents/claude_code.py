@@ -26,14 +26,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triseek.agents.base import NAME
-from triseek.agents.hook_protocol import HookAgent, plain
-from triseek.agents.install import own_files
+from triseek.agents.hook_protocol import CONTEXT_EVENTS, HookAgent, plain
 from triseek.agents.install.entries import JsonMember
 from triseek.agents.install.hook_entries import ASKED_ABOUT, hook_items
-from triseek.agents.listing import SERVER, Listed
+from triseek.agents.install.own_files import OwnFile, claude_command
+from triseek.agents.listing import Listed
 from triseek.agents.payloads import fields, tools
-from triseek.agents.payloads.fields import Fields
-from triseek.agents.transcript import entries
+from triseek.agents.payloads.fields import Fields, entries
 from triseek.files.tree.root import git_root
 from triseek.model.hook_event import Room, ToolUse
 
@@ -44,17 +43,11 @@ if TYPE_CHECKING:
     from triseek.agents.listing import Ran, State
     from triseek.model.hook_event import HookEvent
 
-EVENTS: dict[str, str] = {
+EVENTS = {
     "PreToolUse": f"^(Read|Bash|{ASKED_ABOUT})$",
     "PostToolUse": "*",
     "PostToolUseFailure": "*",
-    "SessionStart": "",
-    "SessionEnd": "",
-    "UserPromptSubmit": "",
-    "PreCompact": "",
-    "PostCompact": "",
-    "SubagentStart": "",
-    "SubagentStop": "",
+    **dict.fromkeys(CONTEXT_EVENTS, ""),
 }
 """The events we listen to, and for which tools. After a use, all: every output costs tokens."""
 _TIMEOUTS = dict.fromkeys(EVENTS, 5)
@@ -72,9 +65,9 @@ _ROOM = Room(bytes=60_000, line_bytes=2_000)
 """`Read` shows at most 25,000 tokens, about 75,000 bytes of code; older ones cut long lines."""
 _DIRECT = {"read": "Read", "edit": "Edit", "write": "Write"}
 """Events of scripts that report a use themselves; input fields may be among the payload's own."""
-_AGENTS = frozenset(("Agent", "Task"))
-"""Sub-agents have hooks of their own."""
 _BULKY = (b'{"type":"api-request-shape"', b'{"type":"api-request-blob"', b'{"type":"file-history')
+_FIELD = re.compile(r"^\s*(\S[^:\n]*): +(.*?)\s*$", re.MULTILINE)
+"""A line `  Name: value`."""
 _AGENT = re.compile(r"[A-Za-z0-9_-]{1,200}")
 _CUTS = ("compact_boundary", "microcompact_boundary")
 _STUBS = ("<persisted-output>", "[Old tool result content cleared]", "<truncated-output>")
@@ -88,7 +81,7 @@ class ClaudeCode(HookAgent):
     scopes = ("user", "project", "local")
     programs = ("claude",)
     project_folder = ".claude"
-    question_words = ("claude", "mcp", "get", SERVER)
+    question_words = ("claude", "mcp", "get", NAME)
     answers_quickly = True
     client_pattern = r"claude.?code"
     handoff_name = "claude_code"
@@ -106,10 +99,11 @@ class ClaudeCode(HookAgent):
 
     edits = frozenset(("Edit", "MultiEdit", "Write", "NotebookEdit"))
     searches = frozenset(("Grep", "Glob", "WebSearch", "ToolSearch", "LSP"))
+    # Sub-agents, Agent and Task, have hooks of their own.
     quiet = frozenset(
         (
             "TodoWrite", "WebFetch", "TaskOutput", "ExitPlanMode", "AskUserQuestion", "Skill",
-            *_AGENTS,
+            "Agent", "Task",
         )
     )  # fmt: skip
 
@@ -123,27 +117,23 @@ class ClaudeCode(HookAgent):
 
     def plan(self, scope: Scope, here: InstallPlace) -> list[Edit]:
         """Return the edits for the server, the hooks and the slash command."""
-        folder = self.folder(scope, here)
         name = "settings.local.json" if scope == "local" else "settings.json"
-        settings = os.path.join(folder, name)  # noqa: PTH118
+        settings = self.path(scope, here, name)
         return [
             _server(scope, self.user_folder(here), here),
             *hook_items(settings, "json", here.program, self.name, _TIMEOUTS, EVENTS),
-            own_files.OwnFile(
-                os.path.join(folder, "commands", f"{NAME}.md"),  # noqa: PTH118
-                own_files.claude_command(self.name),
-            ),
+            OwnFile(self.path(scope, here, "commands", f"{NAME}.md"), claude_command(self.name)),
         ]
 
     def listed(self, ran: Ran) -> Listed:
         """Read `claude mcp get triseek`, which tries the server unless it waits for approval."""
-        reply = _fields(ran.out)
+        reply = dict(_FIELD.findall(ran.out))
         if ran.status or "Status" not in reply:
             return Listed("absent" if "No MCP server" in ran.out + ran.err else "unclear")
         status = reply["Status"]
         for mark, state in _CLAUDE.items():
             if mark in status:
-                note = reply.get("Issue", "") or reply["Scope"]
+                note = reply.get("Issue") or reply.get("Scope", "")
                 return Listed(state, reply.get("Command", ""), note)
         return Listed("unclear", reply.get("Command", ""), status)
 
@@ -151,12 +141,10 @@ class ClaudeCode(HookAgent):
         """Read a payload, also that of a script which reports a use itself."""
         tool = _DIRECT.get(plain(payload.text("hook_event_name") or event))
         if tool is not None and "tool_name" not in payload:
-            tool_input = {
-                name: payload[name] for name in (*_PATHS, "offset", "limit") if name in payload
-            }
+            names = (*_PATHS, "offset", "limit")
             payload = Fields(
                 {
-                    "tool_input": tool_input,
+                    "tool_input": {name: payload[name] for name in names if name in payload},
                     "tool_response": payload.get("content"),
                     **payload,
                     "tool_name": tool,
@@ -169,18 +157,16 @@ class ClaudeCode(HookAgent):
         name = payload.text("tool_name")
         tool_input = payload.inner("tool_input")
         response = payload.get("tool_response")
-        call = payload.word("tool_use_id")
         if name == _SHELL:
             use = _shell_use(payload, tool_input, folder)
-            output = _of_shell(response)
         else:
             use = self.use_of(name, tool_input, folder)
-            output = fields.shown(response)
         if name == "Read":
-            return replace(_of_read(use, response), call=call)
-        if name in self.edits:
-            return replace(use, call=call)
-        return replace(use, call=call, output=tools.of_file(use, tool_input.get("command"), output))
+            use = _of_read(use, response)
+        elif name not in self.edits:
+            output = _of_shell(response) if name == _SHELL else fields.shown(response)
+            use = replace(use, output=tools.of_file(use, tool_input.get("command"), output))
+        return replace(use, call=payload.word("tool_use_id"))
 
     def use_of(self, name: str, tool_input: Fields, folder: str) -> ToolUse:
         """Return the use of a tool by its name and input."""
@@ -199,12 +185,12 @@ class ClaudeCode(HookAgent):
         rows = entries(path, without=_BULKY) if path else None
         if not rows:
             return None
-        way = _way(rows, sub_agent=bool(event.context.agent))
-        if not _is_current(way, event):
+        branch = _branch(rows, sub_agent=bool(event.context.agent))
+        if not _is_current(branch, event):
             return None
         replaced = _replaced(rows)
         cut = _last_cut(rows)
-        in_view = [row for at, row in [*way, *_beside(rows, way)] if at > cut]
+        in_view = [row for at, row in [*branch, *_parallel_outputs(rows, branch)] if at > cut]
         return frozenset(call for row in in_view for call in _results(row) if call not in replaced)
 
 
@@ -249,16 +235,6 @@ _CLAUDE: Mapping[str, State] = {
     "Rejected": "off",
     "Disabled": "off",
 }
-
-
-def _fields(text: str) -> dict[str, str]:
-    """Parse lines of `  Name: value`."""
-    values = {"Scope": ""}
-    for line in text.splitlines():
-        name, colon, value = line.strip().partition(": ")
-        if colon:
-            values[name] = value.strip()
-    return values
 
 
 def _of_read(use: ToolUse, response: object) -> ToolUse:
@@ -327,7 +303,7 @@ def _transcript(event: HookEvent) -> str:
     return f"{event.transcript.removesuffix('.jsonl')}/subagents/agent-{agent}.jsonl"
 
 
-def _way(rows: list[Fields], *, sub_agent: bool) -> list[tuple[int, Fields]]:
+def _branch(rows: list[Fields], *, sub_agent: bool) -> list[tuple[int, Fields]]:
     """Return the conversation's rows from last to first, each with its index in the file."""
     indexes = {
         row["uuid"]: at
@@ -346,17 +322,19 @@ def _way(rows: list[Fields], *, sub_agent: bool) -> list[tuple[int, Fields]]:
     return branch
 
 
-def _beside(rows: list[Fields], way: list[tuple[int, Fields]]) -> list[tuple[int, Fields]]:
-    """Return outputs of parallel uses: each follows its own use, so only one is in `way`."""
-    on_way = {at for at, _ in way}
-    messages = {name for _, row in way if (name := _message(row))}
+def _parallel_outputs(
+    rows: list[Fields], branch: list[tuple[int, Fields]]
+) -> list[tuple[int, Fields]]:
+    """Return outputs of parallel uses: each follows its own use, so only one is in `branch`."""
+    on_branch = {at for at, _ in branch}
+    messages = {name for _, row in branch if (name := _message(row))}
     parents = {str(row.get("uuid")) for row in rows if _message(row) in messages}
     outputs = [
         (at, row)
         for at, row in enumerate(rows)
-        if at not in on_way and row.get("type") == "user" and row.text("parentUuid") in parents
+        if at not in on_branch and row.get("type") == "user" and row.text("parentUuid") in parents
     ]
-    counts = Counter(call for row in rows for call in _calls(row, "tool_result", "tool_use_id"))
+    counts = Counter(call for row in rows for call in _results(row))
     return [(at, row) for at, row in outputs if all(counts[call] == 1 for call in _results(row))]
 
 
@@ -371,15 +349,15 @@ def _ends(row: Fields) -> bool:
     return summary or row.get("subtype") in _CUTS
 
 
-def _is_current(way: list[tuple[int, Fields]], event: HookEvent) -> bool:
+def _is_current(branch: list[tuple[int, Fields]], event: HookEvent) -> bool:
     """Whether this is the agent's current path."""
     if event.context.agent:
-        return bool(way)  # a sub-agent is never rewound
+        return bool(branch)  # a sub-agent is never rewound
     call = event.use.call if event.use is not None else ""
     return any(
         (event.prompt_id and row.get("promptId") == event.prompt_id)
         or (call and call in _calls(row, "tool_use", "id"))
-        for _, row in way
+        for _, row in branch
     )
 
 
@@ -403,19 +381,15 @@ def _last_cut(rows: list[Fields]) -> int:
 
 def _results(row: Fields) -> list[str]:
     """Return the ids of uses whose complete output is in a row."""
-    return [call for call in _calls(row, "tool_result", "tool_use_id") if call]
+    return _calls(row, "tool_result", "tool_use_id")
 
 
 def _calls(row: Fields, kind: str, name: str) -> list[str]:
-    blocks = row.inner("message").get("content")
-    if not isinstance(blocks, list):
-        return []
     return [
-        block[name]
-        for block in blocks
-        if isinstance(block, dict)
-        and block.get("type") == kind
-        and isinstance(block.get(name), str)
+        call
+        for block in row.inner("message").objects("content")
+        if block.get("type") == kind
+        and (call := block.text(name))
         and not _is_stub(block.get("content"))
     ]
 
@@ -432,11 +406,10 @@ def _is_stub(content: object) -> bool:
 def _replaced(rows: list[Fields]) -> set[str]:
     """Return the ids of uses whose outputs were removed again."""
     return {
-        str(replacement.get("toolUseId"))
+        replacement.text("toolUseId")
         for row in rows
-        if row.get("type") == "content-replacement" and isinstance(row.get("replacements"), list)
-        for replacement in row["replacements"]
-        if isinstance(replacement, dict)
+        if row.get("type") == "content-replacement"
+        for replacement in row.objects("replacements")
     }
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from triseek.agents.base import NAME, Agent
 from triseek.agents.install.entries import JsonMember
-from triseek.agents.listing import SERVER, Listed, document
+from triseek.agents.listing import Listed, document
 from triseek.agents.vscode import editions
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Cline(Agent):
     def plan(self, scope: Scope, here: InstallPlace) -> list[Edit]:  # noqa: ARG002 - there is only one
         """Return the edits for the server, in each settings file that is read here."""
         paths = [os.path.join(folder, *_FILE) for folder in _extensions(here)]  # noqa: PTH118
-        if not paths or here.found("cline", folders=[_home(here)]):
+        if not paths or here.first_found(self.programs, [_home(here)]):
             paths.insert(0, _settings(here))
         return [JsonMember(path, ("mcpServers", NAME), here.server(), "bare") for path in paths]
 
@@ -53,7 +53,7 @@ class Cline(Agent):
         if not isinstance(servers, list):
             return Listed("absent" if "No MCP settings" in ran.out + ran.err else "unclear")
         for server in servers:
-            if isinstance(server, dict) and server.get("name") == SERVER:
+            if isinstance(server, dict) and server.get("name") == NAME:
                 return Listed("off" if server.get("disabled") else "known")
         return Listed("absent")
 

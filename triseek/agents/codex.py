@@ -22,14 +22,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from triseek.agents.base import NAME, first_there, own_names
-from triseek.agents.hook_protocol import HookAgent
-from triseek.agents.install import own_files
+from triseek.agents.base import NAME, first_existing, own_names
+from triseek.agents.hook_protocol import CONTEXT_EVENTS, HookAgent
 from triseek.agents.install.hook_entries import ASKED_ABOUT, hook_items
+from triseek.agents.install.own_files import OwnFile, skill
 from triseek.agents.install.toml_edits import TomlTable
-from triseek.agents.listing import SERVER, Listed, document
+from triseek.agents.listing import Listed, document
 from triseek.agents.payloads import tools
-from triseek.agents.transcript import entries
+from triseek.agents.payloads.fields import entries, fields_of
 from triseek.model.hook_event import ToolUse
 
 if TYPE_CHECKING:
@@ -38,16 +38,9 @@ if TYPE_CHECKING:
     from triseek.agents.payloads.fields import Fields
     from triseek.model.hook_event import HookEvent
 
-EVENTS: dict[str, str] = {
+EVENTS = {
     "PreToolUse": f"^(Bash|{ASKED_ABOUT})$",
-    "PostToolUse": "",
-    "SessionStart": "",
-    "SessionEnd": "",
-    "UserPromptSubmit": "",
-    "PreCompact": "",
-    "PostCompact": "",
-    "SubagentStart": "",
-    "SubagentStop": "",
+    **dict.fromkeys(("PostToolUse", *CONTEXT_EVENTS), ""),
 }
 """The events we listen to, and for which tools."""
 _TIMEOUTS = {**dict.fromkeys(EVENTS, 5), "SessionEnd": 3}
@@ -69,7 +62,7 @@ class Codex(HookAgent):
     title = "Codex"
     programs = ("codex",)
     project_folder = ".codex"
-    question_words = ("codex", "mcp", "get", SERVER, "--json")
+    question_words = ("codex", "mcp", "get", NAME, "--json")
     answers_quickly = True
     client_pattern = "codex"
     handoff_name = "codex"
@@ -104,28 +97,24 @@ class Codex(HookAgent):
 
         Hooks are appended to their lists: a person's approval names a hook by its position.
         """
-        folder = self.folder(scope, here)
-        hooks = os.path.join(folder, "hooks.json")  # noqa: PTH118
+        config = self.path(scope, here, "config.toml")
+        hooks = self.path(scope, here, "hooks.json")
         return [
-            TomlTable(os.path.join(folder, "config.toml"), ("mcp_servers", NAME), here.server()),  # noqa: PTH118
+            TomlTable(config, ("mcp_servers", NAME), here.server()),
             *hook_items(hooks, "bare", here.program, self.name, _TIMEOUTS, EVENTS),
-            own_files.OwnFile(
-                os.path.join(folder, "skills", NAME, "SKILL.md"),  # noqa: PTH118
-                own_files.skill(self.name),
-            ),
+            OwnFile(self.path(scope, here, "skills", NAME, "SKILL.md"), skill(self.name)),
         ]
 
     def listed(self, ran: Ran) -> Listed:
         """Read `codex mcp get triseek --json`, which does not try the server."""
         if ran.status:
             return Listed("absent" if "No MCP server" in ran.err + ran.out else "unclear")
-        servers = document(ran.out)
-        if not isinstance(servers, dict) or servers.get("name") != SERVER:
+        server = fields_of(document(ran.out))
+        if server.get("name") != NAME:
             return Listed("unclear")
-        transport = servers.get("transport")
-        program = transport.get("command") if isinstance(transport, dict) else ""
-        state: State = "off" if servers.get("enabled") is False else "known"
-        return Listed(state, str(program or ""), str(servers.get("disabled_reason") or ""))
+        state: State = "off" if server.get("enabled") is False else "known"
+        program = server.inner("transport").text("command")
+        return Listed(state, program, server.text("disabled_reason"))
 
     def owns(self, payload: Fields) -> bool:
         """Whether the payload has a turn's id."""
@@ -171,7 +160,7 @@ class Codex(HookAgent):
 
     def project_file(self, root: str) -> str:
         """Return the first existing file of its own names and those the person configured."""
-        return first_there((*self.project_files, *_fallback_names()), root)
+        return first_existing((*self.project_files, *_fallback_names()), root)
 
 
 def _fallback_names() -> tuple[str, ...]:

@@ -7,17 +7,16 @@ JSON; `tool_output` is JSON. Nothing says what is still in view, so uses can onl
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from triseek.agents.base import NAME
 from triseek.agents.hook_protocol import HookAgent, plain
-from triseek.agents.install import own_files
 from triseek.agents.install.entries import JsonDefault, JsonMember
 from triseek.agents.install.hook_entries import HookItem, command
+from triseek.agents.install.own_files import OwnFile, plain_command
 from triseek.agents.payloads import fields, tools
-from triseek.agents.payloads.fields import Fields
+from triseek.agents.payloads.fields import Fields, fields_of, parsed
 
 if TYPE_CHECKING:
     from triseek.agents.base import Edit, InstallPlace, Scope
@@ -51,7 +50,6 @@ class Cursor(HookAgent):
     name = "cursor"
     title = "Cursor"
     programs = ("cursor-agent", "cursor")
-    detected_programs = ("cursor", "cursor-agent")
     project_folder = ".cursor"
     client_pattern = "cursor"
     handoff_name = "cursor"
@@ -70,12 +68,11 @@ class Cursor(HookAgent):
 
     def plan(self, scope: Scope, here: InstallPlace) -> list[Edit]:
         """Return the edits for the server, the hooks and the slash command."""
-        folder = self.folder(scope, here)
-        hooks = os.path.join(folder, "hooks.json")  # noqa: PTH118
+        hooks = self.path(scope, here, "hooks.json")
         # Cursor starts servers in any folder.
         server = here.server(*(("--repo", "${workspaceFolder}") if scope == "project" else ()))
         return [
-            JsonMember(os.path.join(folder, "mcp.json"), ("mcpServers", NAME), server),  # noqa: PTH118
+            JsonMember(self.path(scope, here, "mcp.json"), ("mcpServers", NAME), server),
             JsonDefault(hooks, ("version",), 1),
             *(
                 HookItem(
@@ -85,10 +82,7 @@ class Cursor(HookAgent):
                 )
                 for event in EVENTS
             ),
-            own_files.OwnFile(
-                os.path.join(folder, "commands", f"{NAME}.md"),  # noqa: PTH118
-                own_files.plain_command(self.name),
-            ),
+            OwnFile(self.path(scope, here, "commands", f"{NAME}.md"), plain_command(self.name)),
         ]
 
     def owns(self, payload: Fields) -> bool:
@@ -116,9 +110,7 @@ class Cursor(HookAgent):
     def tool_input(self, payload: Fields) -> Fields:
         """Return a tool's input, an object or its JSON, or else the payload's own fields."""
         value = payload.get("tool_input")
-        if isinstance(value, str):
-            value = _parsed(value)
-        return Fields(value) if isinstance(value, dict) and value else payload
+        return fields_of(parsed(value) if isinstance(value, str) else value) or payload
 
     def use_of(self, name: str, tool_input: Fields, folder: str) -> ToolUse:
         """Return the use of a tool, whose name may have any case."""
@@ -136,16 +128,8 @@ def _response(payload: Fields) -> object:
     value = payload.get("tool_output", payload.get("result_json", payload.get("tool_response")))
     if not isinstance(value, str):
         return value
-    parsed = _parsed(value)
-    return parsed if isinstance(parsed, (str, dict, list)) else value
-
-
-def _parsed(text: str) -> object:
-    try:
-        parsed: object = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return parsed
+    document = parsed(value)
+    return document if isinstance(document, (str, dict, list)) else value
 
 
 AGENT = Cursor()

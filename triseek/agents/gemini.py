@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from triseek.agents.base import NAME, Refused, first_there, own_names
+from triseek.agents.base import NAME, Refused, first_existing, own_names
 from triseek.agents.hook_protocol import HookAgent, plain
 from triseek.agents.install import own_files
 from triseek.agents.install.entries import JsonMember
@@ -83,14 +83,13 @@ class Gemini(HookAgent):
 
     def plan(self, scope: Scope, here: InstallPlace) -> list[Edit]:
         """Return the edits for the server, the hooks and the slash command."""
-        folder = self.folder(scope, here)
-        settings = os.path.join(folder, "settings.json")  # noqa: PTH118
+        settings = self.path(scope, here, "settings.json")
         return [
             JsonMember(settings, ("mcpServers", NAME), here.server(), "commented"),
             *hook_items(
                 settings, "commented", here.program, self.name, _TIMEOUTS, EVENTS, name=NAME
             ),
-            OwnFile(os.path.join(folder, "commands", f"{NAME}.toml"), _command()),  # noqa: PTH118
+            OwnFile(self.path(scope, here, "commands", f"{NAME}.toml"), _command()),
         ]
 
     def listed(self, ran: Ran) -> Listed:
@@ -126,7 +125,7 @@ class Gemini(HookAgent):
 
     def project_file(self, root: str) -> str:
         """Return the first existing file of the names in its settings, or else of its own names."""
-        return first_there(_context_files(root) or self.project_files, root)
+        return first_existing(_context_files(root) or self.project_files, root)
 
 
 def _command() -> str:

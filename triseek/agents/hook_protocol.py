@@ -19,39 +19,33 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from triseek.agents.payloads.fields import Fields
-    from triseek.agents.payloads.tools import ReadTool
-    from triseek.model.hook_event import Moment
+    from triseek.model.hook_event import FileRead, Moment
 
-_MOMENTS: dict[str, Moment] = {
-    "pretooluse": "before",
-    "posttooluse": "after",
-    "posttoolusefailure": "after",
-    "sessionstart": "start",
-    "sessionend": "end",
-    "precompact": "compact",
-    "postcompact": "compact",
-    "userpromptsubmit": "prompt",
-    "subagentstart": "subagent",
-    "subagentstop": "subagent",
-    "contextchanged": "changed",
-    # Gemini CLI
-    "beforetool": "before",
-    "aftertool": "after",
-    "precompress": "compact",
-    "beforeagent": "prompt",
-    # Cursor
-    "beforereadfile": "before",
-    "beforeshellexecution": "before",
-    "beforemcpexecution": "before",
-    "aftershellexecution": "after",
-    "aftermcpexecution": "after",
-    "afterfileedit": "after",
-    "beforesubmitprompt": "prompt",
-    # Further events that `memo-observe --event` accepted
-    "read": "after",
-    "edit": "after",
-    "write": "after",
-}
+CONTEXT_EVENTS = (
+    "SessionStart", "SessionEnd", "UserPromptSubmit", "PreCompact", "PostCompact",
+    "SubagentStart", "SubagentStop",
+)  # fmt: skip
+"""Events of Claude Code and Codex that are not about a tool."""
+_EVENTS: dict[Moment, tuple[str, ...]] = {
+    "before": (
+        "pretooluse",
+        "beforetool",  # Gemini CLI
+        "beforereadfile", "beforeshellexecution", "beforemcpexecution",  # Cursor
+    ),
+    "after": (
+        "posttooluse", "posttoolusefailure",
+        "aftertool",  # Gemini CLI
+        "aftershellexecution", "aftermcpexecution", "afterfileedit",  # Cursor
+        "read", "edit", "write",  # accepted by `memo-observe --event`
+    ),
+    "start": ("sessionstart",),
+    "end": ("sessionend",),
+    "compact": ("precompact", "postcompact", "precompress"),
+    "prompt": ("userpromptsubmit", "beforeagent", "beforesubmitprompt"),
+    "subagent": ("subagentstart", "subagentstop"),
+    "changed": ("contextchanged",),
+}  # fmt: skip
+_MOMENTS = {event: moment for moment, events in _EVENTS.items() for event in events}
 
 
 def moment(event: str) -> Moment:
@@ -67,7 +61,7 @@ def plain(event: str) -> str:
 class HookAgent(Agent):
     """An agent with hooks of this form: a table of its tools, and methods for what is different."""
 
-    reads: ClassVar[Mapping[str, Callable[[Fields, str], ReadTool]]] = {}
+    reads: ClassVar[Mapping[str, Callable[[Fields, str], FileRead]]] = {}
     """Tools that show lines of a file, and what reads their input, in a working folder."""
     edits: ClassVar[frozenset[str]] = frozenset()
     """Tools that write the file which their input names."""

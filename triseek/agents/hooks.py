@@ -6,13 +6,12 @@ Code's shape, and each has its own tools. Payloads are untrusted: what is not un
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from triseek.agents import registry
 from triseek.agents.claude_code import ClaudeCode
 from triseek.agents.hook_protocol import moment
-from triseek.agents.payloads.fields import Fields
+from triseek.agents.payloads.fields import Fields, fields_of, parsed
 
 if TYPE_CHECKING:
     from triseek.agents.base import Agent
@@ -68,8 +67,4 @@ def _guess(body: Fields) -> Agent:
 
 def _read(payload: bytes) -> Fields:
     """Parse the payload; empty if it is too large or not a JSON object."""
-    try:
-        document = json.loads(payload) if len(payload) <= PAYLOAD_MAX else None
-    except (ValueError, RecursionError):
-        document = None
-    return Fields(document) if isinstance(document, dict) else Fields()
+    return fields_of(parsed(payload)) if len(payload) <= PAYLOAD_MAX else Fields()

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-SERVER = "triseek"
 State: TypeAlias = Literal["connected", "failed", "waiting", "off", "known", "absent", "unclear"]
 """waiting: for the user's approval. known: listed, and the agent has not tried it."""
 
@@ -24,9 +23,9 @@ class Ran(NamedTuple):
 
     status: int | None
     """The exit status; None if it did not start, or was stopped because it took too long."""
-    out: str
-    err: str
-    ms: float
+    out: str = ""
+    err: str = ""
+    ms: float = 0.0
     trouble: str = ""
     """Why there is no status, in a few words."""
 

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from triseek.agents.base import NAME, Refused
 from triseek.agents.hook_protocol import HookAgent
-from triseek.agents.install import own_files
 from triseek.agents.install.entries import JsonDefault, JsonMember
-from triseek.agents.install.own_files import OwnFile
+from triseek.agents.install.own_files import OwnFile, claude_command, plugin
 from triseek.agents.install.splices import value_at
-from triseek.agents.listing import SERVER, Listed, first_word, uncoloured
+from triseek.agents.listing import Listed, first_word, uncoloured
 from triseek.agents.payloads import tools
 from triseek.model.hook_event import Room, ToolUse
 
@@ -64,23 +63,16 @@ class OpenCode(HookAgent):
 
     def plan(self, scope: Scope, here: InstallPlace) -> list[Edit]:
         """Return the edits for the server, the plugin and the slash command."""
-        folder = self.folder(scope, here)
-        is_user = scope == "user"
-        config = _config(
-            folder if is_user else here.cwd, _USER_FILES if is_user else _PROJECT_FILES
-        )
+        names = _USER_FILES if scope == "user" else _PROJECT_FILES
+        config = _config(self.user_folder(here) if scope == "user" else here.cwd, names)
         server = {"type": "local", "command": [here.program, "mcp", "serve"], "enabled": True}
         return [
             JsonDefault(config, ("$schema",), _SCHEMA),  # OpenCode adds it if it is missing
             JsonMember(config, _KEYS, server),
             OwnFile(
-                os.path.join(folder, "plugins", f"{NAME}.ts"),  # noqa: PTH118
-                own_files.plugin(self.name, here.program),
+                self.path(scope, here, "plugins", f"{NAME}.ts"), plugin(self.name, here.program)
             ),
-            OwnFile(
-                os.path.join(folder, "commands", f"{NAME}.md"),  # noqa: PTH118
-                own_files.claude_command(self.name),
-            ),
+            OwnFile(self.path(scope, here, "commands", f"{NAME}.md"), claude_command(self.name)),
         ]
 
     def listed(self, ran: Ran) -> Listed:
@@ -89,7 +81,7 @@ class OpenCode(HookAgent):
         for number, line in enumerate(lines):
             mark, _, rest = line.partition(" ")
             name, _, state = rest.partition(" ")
-            if mark and not mark.isascii() and name == SERVER:
+            if mark and not mark.isascii() and name == NAME:
                 below = lines[number + 1] if number + 1 < len(lines) else ""
                 return _opencode(state.strip(), below)
         return Listed("unclear" if ran.status else "absent")

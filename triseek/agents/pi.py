@@ -5,17 +5,16 @@
 
 from __future__ import annotations
 
-import os
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from triseek.agents.base import NAME
 from triseek.agents.hook_protocol import HookAgent
-from triseek.agents.install import own_files
 from triseek.agents.install.entries import JsonMember
-from triseek.agents.install.own_files import OwnFile
-from triseek.agents.listing import SERVER, Listed, Question, document, first_word
+from triseek.agents.install.own_files import OwnFile, claude_command, plugin
+from triseek.agents.listing import Listed, Question, document, first_word
 from triseek.agents.payloads import tools
+from triseek.agents.payloads.fields import fields_of
 from triseek.model.hook_event import Room
 
 if TYPE_CHECKING:
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 
     from triseek.agents.base import Edit, InstallPlace, Scope
     from triseek.agents.listing import Ran, State
+    from triseek.agents.payloads.fields import Fields
 
 _LINES = 2000
 
@@ -59,24 +59,14 @@ class Pi(HookAgent):
 
     def plan(self, scope: Scope, here: InstallPlace) -> list[Edit]:
         """Return the edits for the server, the extension and the slash command."""
-        folder = self.folder(scope, here)
         # Without `exposure` no model gets the tools declared; only scripts that look find them.
         server = {**here.server(), "exposure": "direct"}
         return [
-            JsonMember(
-                os.path.join(folder, "mcp.json"),  # noqa: PTH118
-                ("mcpServers", NAME),
-                server,
-                "json",
-            ),
+            JsonMember(self.path(scope, here, "mcp.json"), ("mcpServers", NAME), server, "json"),
             OwnFile(
-                os.path.join(folder, "extensions", f"{NAME}.ts"),  # noqa: PTH118
-                own_files.plugin(self.name, here.program),
+                self.path(scope, here, "extensions", f"{NAME}.ts"), plugin(self.name, here.program)
             ),
-            OwnFile(
-                os.path.join(folder, "prompts", f"{NAME}.md"),  # noqa: PTH118
-                own_files.claude_command(self.name),
-            ),
+            OwnFile(self.path(scope, here, "prompts", f"{NAME}.md"), claude_command(self.name)),
         ]
 
     def question(self, version: str) -> Question | None:
@@ -88,19 +78,18 @@ class Pi(HookAgent):
 
     def listed(self, ran: Ran) -> Listed:
         """Read `pi mcp list --json` (1.0 and later), which tries the servers."""
-        reply = document(ran.out)
-        servers = reply.get("servers") if isinstance(reply, dict) else None
-        if not isinstance(servers, list):
+        reply = fields_of(document(ran.out))
+        if not isinstance(reply.get("servers"), list):
             return Listed("unclear", "", ran.err.strip().partition("\n")[0])
-        for server in servers:
-            if isinstance(server, dict) and server.get("name") == SERVER:
-                state, command = str(server.get("state", "")), str(server.get("transport", ""))
+        for server in reply.objects("servers"):
+            if server.get("name") == NAME:
+                program = first_word(server.text("transport"))
                 if server.get("enabled") is False:
-                    return Listed("off", first_word(command))
-                listed_state = _PI.get(state, "failed")
-                note = "" if listed_state == "connected" else str(server.get("error") or state)
-                return Listed(listed_state, first_word(command), note)
-        return Listed("absent", "", str(reply.get("note", "")))
+                    return Listed("off", program)
+                state = _PI.get(server.text("state"), "failed")
+                note = "" if state == "connected" else server.text("error", "state")
+                return Listed(state, program, note)
+        return Listed("absent", "", reply.text("note"))
 
 
 _PI: Mapping[str, State] = {"connected": "connected", "disabled": "off", "pending": "waiting"}
@@ -109,11 +98,9 @@ _PI: Mapping[str, State] = {"connected": "connected", "disabled": "off", "pendin
 def listed_commands(ran: Ran) -> Listed:
     """Read the commands of its extensions: before 1.0 it has no MCP, nor a list of extensions."""
     for line in ran.out.splitlines():
-        reply = document(line)
-        data = reply.get("data") if isinstance(reply, dict) else None
-        commands = data.get("commands") if isinstance(data, dict) else None
-        if isinstance(commands, list):
-            ours = any(_is_ours(command) for command in commands)
+        data = fields_of(document(line)).inner("data")
+        if isinstance(data.get("commands"), list):
+            ours = any(map(_is_ours, data.objects("commands")))
             return Listed("connected", "", _EXTENSION) if ours else Listed("absent")
     return Listed("unclear", "", ran.err.strip().partition("\n")[0])
 
@@ -121,12 +108,8 @@ def listed_commands(ran: Ran) -> Listed:
 _EXTENSION = "our extension; MCP it knows from 1.0 on"
 
 
-def _is_ours(command: object) -> bool:
-    return (
-        isinstance(command, dict)
-        and str(command.get("name", "")).startswith(SERVER)
-        and command.get("source") == "extension"
-    )
+def _is_ours(command: Fields) -> bool:
+    return command.text("name").startswith(NAME) and command.get("source") == "extension"
 
 
 BEFORE_1 = Question(

@@ -46,7 +46,7 @@ def receiver(name: str) -> Agent:
     Raises:
         InvalidRequest: No known agent has that name.
     """
-    agent = _found(name)
+    agent = _receiver(name)
     if agent is None:
         *first, last = (f"`{other.handoff_name}`" for other in receivers())
         raise InvalidRequest(
@@ -61,11 +61,11 @@ def recorded_name(name: str | None) -> str | None:
     plain = _plain(name or "")
     if not plain:
         return None
-    agent = _found(plain)
+    agent = _receiver(plain)
     return agent.handoff_name if agent else plain[:NAME_MAX]
 
 
-def _found(name: str) -> Agent | None:
+def _receiver(name: str) -> Agent | None:
     plain = _plain(name)
     return next(
         (agent for agent in receivers() if plain in (agent.handoff_name, *agent.aliases)), None

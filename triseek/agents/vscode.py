@@ -12,7 +12,6 @@ from triseek.agents.install.entries import JsonMember
 if TYPE_CHECKING:
     from triseek.agents.base import Edit, InstallPlace, Scope
 
-_FILE = "mcp.json"
 _EDITIONS = ("Code", "Code - Insiders", "VSCodium")
 
 
@@ -21,8 +20,7 @@ class VSCode(Agent):
 
     name = "vscode"
     title = "VS Code"
-    programs = ("code",)
-    detected_programs = ("code", "code-insiders", "codium")
+    programs = ("code", "code-insiders", "codium")
     client_pattern = r"vscode|visual studio code"
     after_install = (
         "In VS Code, `MCP: List Servers` shows the server; it asks once whether to trust it.",
@@ -38,8 +36,8 @@ class VSCode(Agent):
         if scope == "project":
             folders = [here.in_project(".vscode")]
         else:
-            folders = editions(here) or [first_edition(here)]
-        paths = [os.path.join(folder, _FILE) for folder in folders]  # noqa: PTH118
+            folders = editions(here) or [_user_folder(_EDITIONS[0], here)]
+        paths = [os.path.join(folder, "mcp.json") for folder in folders]  # noqa: PTH118
         return [JsonMember(path, ("servers", NAME), server) for path in paths]
 
 
@@ -54,14 +52,12 @@ def applications(here: InstallPlace) -> str:
 
 def editions(here: InstallPlace) -> list[str]:
     """Return the user folder of each edition of VS Code that has one."""
-    base = applications(here)
-    folders = [os.path.join(base, name, "User") for name in _EDITIONS]  # noqa: PTH118
+    folders = [_user_folder(name, here) for name in _EDITIONS]
     return [folder for folder in folders if os.path.isdir(folder)]  # noqa: PTH112
 
 
-def first_edition(here: InstallPlace) -> str:
-    """Return the user folder of VS Code itself, whether it exists or not."""
-    return os.path.join(applications(here), _EDITIONS[0], "User")  # noqa: PTH118
+def _user_folder(edition: str, here: InstallPlace) -> str:
+    return os.path.join(applications(here), edition, "User")  # noqa: PTH118
 
 
 AGENT = VSCode()

@@ -18,8 +18,7 @@ class Zed(Agent):
 
     name = "zed"
     title = "Zed"
-    programs = ("zed", "zeditor")
-    detected_programs = ("zed", "zeditor", "zed-editor")
+    programs = ("zed", "zeditor", "zed-editor")
     project_folder = ".zed"
     client_pattern = r"^zed\b"
     after_install = (
@@ -36,8 +35,8 @@ class Zed(Agent):
 
     def plan(self, scope: Scope, here: InstallPlace) -> list[Edit]:
         """Return the edit for the server."""
-        path = os.path.join(self.folder(scope, here), "settings.json")  # noqa: PTH118
         server = {**here.server(), "env": {}}
+        path = self.path(scope, here, "settings.json")
         return [JsonMember(path, ("context_servers", NAME), server)]
 
 

@@ -14,6 +14,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from triseek.errors import InvalidQuery
+from triseek.model.plain_text import is_encodable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,18 +65,11 @@ _VALUES: Mapping[str, Mapping[str, str]] = {
     "case": {"ignore": "insensitive", "ignorecase": "insensitive"},
     "mode": {"fixed": "literal", "text": "literal", "regexp": "regex"},
     "status": {
-        "any": "all",
-        "active": "open",
-        "done": "resolved",
-        "completed": "resolved",
-        "complete": "resolved",
-        "finished": "resolved",
-        "resolve": "resolved",
-        "abandon": "abandoned",
-        "cancelled": "abandoned",
-        "canceled": "abandoned",
+        "any": "all", "active": "open", "done": "resolved", "completed": "resolved",
+        "complete": "resolved", "finished": "resolved", "resolve": "resolved",
+        "abandon": "abandoned", "cancelled": "abandoned", "canceled": "abandoned",
     },
-}
+}  # fmt: skip
 _JOINED = frozenset(("glob", "type", "path_query"))
 """Arguments of several words, which may come as a list."""
 _IGNORED = frozenset(("-n", "line_numbers"))
@@ -153,15 +147,12 @@ def _bound(name: str, value: object) -> None:
     items = value if isinstance(value, (list, dict)) else [value]
     if len(items) > ITEMS_MAX:
         raise InvalidQuery(f"{name} has {len(items):,} items, {ITEMS_MAX:,} are allowed")
-    texts = [text for item in _values(value) for text in _values(item)]
-    length = sum(len(text) for text in texts if isinstance(text, str))
-    if length > TEXT_MAX:
-        raise InvalidQuery(f"{name} has {length:,} characters, {TEXT_MAX:,} are allowed")
-    try:
-        "".join(text for text in texts if isinstance(text, str)).encode()
-    except UnicodeEncodeError:
-        message = f"{name} holds half of a surrogate pair, which is no character"
-        raise InvalidQuery(message) from None
+    leaves = (leaf for item in _values(value) for leaf in _values(item))
+    text = "".join(leaf for leaf in leaves if isinstance(leaf, str))
+    if len(text) > TEXT_MAX:
+        raise InvalidQuery(f"{name} has {len(text):,} characters, {TEXT_MAX:,} are allowed")
+    if not is_encodable(text):
+        raise InvalidQuery(f"{name} holds half of a surrogate pair, which is no character")
 
 
 def _values(value: object) -> list[Any]:

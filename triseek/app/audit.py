@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections import deque
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -214,21 +214,21 @@ class AuditReport:
 
     root: str
     since: int | None
-    first_at: int | None
-    last_at: int | None
-    sessions: list[AuditedSession]
-    totals: AuditTotals
-    harnesses: list[AgentCounts]
-    conversations: list[ConversationCounts]
-    files: list[FileUse]
+    first_at: int | None = None
+    last_at: int | None = None
+    sessions: list[AuditedSession] = field(default_factory=list)
+    totals: AuditTotals = field(default_factory=AuditTotals)
+    harnesses: list[AgentCounts] = field(default_factory=list)
+    conversations: list[ConversationCounts] = field(default_factory=list)
+    files: list[FileUse] = field(default_factory=list)
     """Most used first."""
-    searches: list[SearchUse]
+    searches: list[SearchUse] = field(default_factory=list)
     """Latest first."""
-    dead_ends: list[FruitlessSearch | RevertedEdit]
-    kinds: list[KindCount]
-    prompts: list[Prompt]
-    compactions: list[Compaction]
-    omitted: dict[str, int]
+    dead_ends: list[FruitlessSearch | RevertedEdit] = field(default_factory=list)
+    kinds: list[KindCount] = field(default_factory=list)
+    prompts: list[Prompt] = field(default_factory=list)
+    compactions: list[Compaction] = field(default_factory=list)
+    omitted: dict[str, int] = field(default_factory=dict)
     """How many entries are in the totals but not in each list."""
 
     def document(self) -> dict[str, Any]:
@@ -289,12 +289,10 @@ class Audit:
         root: The project's root, absolute.
         since: Unix seconds; older entries are skipped.
         """
-        self.root = root
         self._since = since
         self._older = 0
-        self._sessions: list[AuditedSession] = []
-        self._totals = AuditTotals()
-        self._first_at = self._last_at = 0
+        self._report = AuditReport(root, since or None)
+        self._totals = self._report.totals
         self._harnesses = _Rows(_HARNESSES_MAX, AgentCounts)
         self._conversations = _Rows(CONVERSATIONS_MAX, ConversationCounts)
         self._refused = _Refused()
@@ -317,7 +315,7 @@ class Audit:
         self._older += older
         counted = self._totals.entries - before
         if counted:
-            self._sessions.append(
+            self._report.sessions.append(
                 AuditedSession(
                     session.session_id,
                     session.goal,
@@ -330,15 +328,19 @@ class Audit:
 
     def report(self) -> AuditReport:
         """Return the whole audit."""
-        uses = self._files.values()
+        report, totals, uses = self._report, self._totals, self._files.values()
         for path, trail in self._trails.items():
             self._files[path,].taken_back = trail.reverted
-        totals = replace(
-            self._totals,
-            files_read=sum(bool(use.reads) for use in uses),
-            files_edited=sum(bool(use.edits) for use in uses),
-        )
-        omitted = {
+        totals.files_read = sum(bool(use.reads) for use in uses)
+        totals.files_edited = sum(bool(use.edits) for use in uses)
+        report.harnesses = list(self._harnesses.values())
+        report.conversations = list(self._conversations.values())
+        report.files = sorted(uses, key=_use_order)
+        report.searches = sorted(self._searches.values(), key=lambda use: -use.last_at)
+        report.dead_ends = list(self._dead_ends())
+        report.kinds = sorted(self._kinds.values(), key=lambda kind: -kind.times)
+        report.prompts, report.compactions = list(self._prompts), list(self._compactions)
+        report.omitted = {
             "entries": self._older,
             "files": self._files.omitted,
             "searches": self._searches.omitted,
@@ -348,29 +350,14 @@ class Audit:
             "harnesses": self._harnesses.omitted,
             "kinds": self._kinds.omitted,
         }
-        return AuditReport(
-            root=self.root,
-            since=self._since or None,
-            first_at=self._first_at or None,
-            last_at=self._last_at or None,
-            sessions=self._sessions,
-            totals=totals,
-            harnesses=list(self._harnesses.values()),
-            conversations=list(self._conversations.values()),
-            files=sorted(uses, key=_use_order),
-            searches=sorted(self._searches.values(), key=lambda use: -use.last_at),
-            dead_ends=list(self._dead_ends()),
-            kinds=sorted(self._kinds.values(), key=lambda kind: -kind.times),
-            prompts=list(self._prompts),
-            compactions=list(self._compactions),
-            omitted=omitted,
-        )
+        return report
 
     def _add(self, entry: LogEntry) -> None:
         spared = self._refused.spared(entry)
         self._totals.add(entry, spared)
-        self._first_at = min(self._first_at or entry.ts, entry.ts)
-        self._last_at = max(self._last_at, entry.ts)
+        report = self._report
+        report.first_at = min(report.first_at or entry.ts, entry.ts)
+        report.last_at = max(report.last_at or 0, entry.ts)
         if kind := self._kinds.row(entry.kind):
             kind.times += 1
         if entry.kind not in (files.OPENED, files.CLOSED):  # which the daemon itself writes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, asdict, fields
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -52,8 +52,6 @@ def arguments(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def explicit_arguments(request: Any) -> dict[str, Any]:  # noqa: ANN401 - any verb's request
     """Return the arguments of a request that differ from their defaults."""
-    from dataclasses import asdict
-
     values = asdict(request)
     return {
         field.name: values[field.name]

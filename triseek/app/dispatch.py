@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from cachetools import LRUCache
 
-from triseek.app import arguments, call_record, prior_answers
+from triseek.app import arguments, call_record
 from triseek.errors import (
     BackendFailure,
     Busy,
@@ -44,8 +44,6 @@ PAUSE_S = 0.05
 """Pause before heavy work, during which a first answer is written."""
 READY_S = 5.0
 """How long a daemon may take to start before the front goes on without one."""
-RULES = ("HOME", "XDG_CONFIG_HOME", "RIPGREP_CONFIG_PATH")
-"""Variables sent to the daemon, with all that begin with GIT_CONFIG: they affect the rules."""
 PATIENCE_S = 15 * 60.0
 """How long a running daemon may take: it may index a large tree."""
 
@@ -88,17 +86,8 @@ class Dispatch(Protocol):
 
     root: str
 
-    def __call__(
-        self, tool: Tool, raw: Mapping[str, Any] | None, call: Call, *, is_recorded: bool = True
-    ) -> Answered:
-        """Call a tool.
-
-        Args:
-            tool: The tool.
-            raw: The arguments as they came from outside.
-            call: The caller.
-            is_recorded: Whether the call is an agent's work: kept in logs, counted for scores.
-        """
+    def __call__(self, tool: Tool, raw: Mapping[str, Any] | None, call: Call) -> Answered:
+        """Call a tool; `raw` are the arguments as they came from outside."""
 
 
 class Local:
@@ -109,9 +98,7 @@ class Local:
         self.context = context
         self.root = context.root
 
-    def __call__(
-        self, tool: Tool, raw: Mapping[str, Any] | None, call: Call, *, is_recorded: bool = True
-    ) -> Answered:
+    def __call__(self, tool: Tool, raw: Mapping[str, Any] | None, call: Call) -> Answered:
         """Call a tool."""
         request_arguments = recorded_arguments = dict(raw or {})
         failure: TriseekError | None = None
@@ -120,8 +107,8 @@ class Local:
             request_arguments = dataclasses.asdict(request)
             recorded_arguments = call_record.explicit_arguments(request)
             envelope = tool.answer(self.context.contexts[tool.toolset], request, call)
-            if tool.kind == "search" and is_recorded:
-                envelope = prior_answers.beside(self.context.hydrated, tool.name, request, envelope)
+            if tool.kind == "search" and call.is_recorded:
+                envelope = self.context.hydrated.beside(tool.name, request, envelope)
         except Cancelled as error:
             return failed(request_arguments, error)
         except TriseekError as error:
@@ -131,7 +118,7 @@ class Local:
             failure = BackendFailure(f"internal error: {type(error).__name__}")
         if failure is not None:
             envelope = envelopes.failure(failure)
-        if is_recorded:
+        if call.is_recorded:
             self.context.record(tool, recorded_arguments, envelope, call)
         return Answered(request_arguments, envelope, failure)
 
@@ -163,18 +150,18 @@ class Remote:
         self._deliver = deliver
         self._is_alone = False
         self._lock = Lock()
-        self._place = surroundings.decoded_place(RULES)
+        try:
+            self._place = surroundings.place()
+        except OSError:  # the working folder is gone
+            self._place = ""
         self._front = secrets.token_hex(8)
         self._sessions: LRUCache[str, str] = LRUCache(CONNECTIONS_MAX)
         """The current session of each connection, for the next daemon to continue it."""
 
-    def __call__(
-        self, tool: Tool, raw: Mapping[str, Any] | None, call: Call, *, is_recorded: bool = True
-    ) -> Answered:
+    def __call__(self, tool: Tool, raw: Mapping[str, Any] | None, call: Call) -> Answered:
         """Call a tool."""
-        if self._place is not None and self._deliver():
+        if self._place and self._deliver():
             params = {
-                **self._place,
                 "front": self._front,
                 "root": self.root,
                 "tool": tool.name,
@@ -183,7 +170,7 @@ class Remote:
                 "connection": call.connection,
                 "who": dict(call.who),
                 "session": self._sessions.get(call.connection, ""),
-                "record": is_recorded,
+                "record": call.is_recorded,
             }
             try:
                 return self._by_daemon(params, call)
@@ -196,14 +183,14 @@ class Remote:
             except TriseekError as error:
                 return failed(raw, error)
         self._begin_alone()
-        return self._local(tool, raw, call, is_recorded=is_recorded)
+        return self._local(tool, raw, call)
 
     def _by_daemon(self, params: Mapping[str, object], call: Call) -> Answered:
         """Have the daemon call a tool.
 
         Raises:
             BackendFailure: Its reply is invalid.
-            TriseekError: As `client.follow`.
+            TriseekError: As `client.ask`.
         """
 
         def pass_on(step: bytes) -> None:
@@ -211,7 +198,10 @@ class Remote:
             call.progress(stage, done, total)
 
         try:
-            reply = client.follow(VERB, params, pass_on, call.cancelled, PATIENCE_S)
+            reply = client.ask(
+                VERB, params, PATIENCE_S,
+                place=self._place, step=pass_on, cancelled=call.cancelled,
+            )  # fmt: skip
             error_report = reply["error"]
             error = None if error_report is None else client.reported(error_report)
             answered = Answered(reply["arguments"], reply["envelope"], error)
@@ -227,7 +217,7 @@ class Remote:
     def _prepare(self) -> None:
         time.sleep(PAUSE_S)
         try:
-            if self._place is not None and spawn.ensure(READY_S):
+            if self._place and spawn.ensure(READY_S):
                 client.ask("preload_root", {"target_root": self.root, "exact": True})
                 return
         except (TriseekError, OSError) as error:

@@ -86,12 +86,11 @@ class HookHandler:
         if hook_event.moment == "prompt":
             self._memo.passed(hook_event.context, token_estimate.of_source_text(hook_event.prompt))
             self._note("prompt", root, hook_event, prompt=hook_event.prompt[:PROMPT_MAX])
-        if hook_event.use is None:
-            return ""
-        if hook_event.moment == "before":
-            return self._before(root, hook_event, hook_event.use)
-        if hook_event.moment == "after":
-            self._after(root, hook_event, hook_event.use)
+        use = hook_event.use
+        if use is not None and hook_event.moment == "before":
+            return self._before(root, hook_event, use)
+        if use is not None and hook_event.moment == "after":
+            self._after(root, hook_event, use)
         return ""
 
     # Tools
@@ -103,7 +102,8 @@ class HookHandler:
         accepts_refusals = hooks.refusal(event.context.harness, event.event, "?", "")
         if not (use.reads and self._refuse and accepts_refusals):
             return ""
-        evidence = _evidence(event) or _no_evidence
+        # None of the reads of an agent that gives no evidence is refused.
+        evidence = _evidence(event) or (lambda: None)
         denial = self._memo.verdict(root, event.context, use, evidence)
         if denial is None:
             return ""
@@ -212,10 +212,6 @@ def _evidence(event: HookEvent) -> Callable[[], frozenset[str] | None] | None:
         return None
     query_event = replace(event, prompt="")
     return lambda: hooks.in_view(query_event)
-
-
-def _no_evidence() -> None:
-    """Evidence of an agent that gives none: none of its reads is refused."""
 
 
 def _is_emptied(event: HookEvent) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+from itertools import accumulate, compress
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,7 +21,7 @@ from triseek.errors import TriseekError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from triseek.app.resume import Hydrated, Resuming
+    from triseek.app.resume import Resuming
     from triseek.engine.tool_host import ToolHost
     from triseek.model.snapshot import SearchRun
 
@@ -52,12 +53,12 @@ class PriorAnswers:
         self._priors: Mapping[str, Prior] = {}
         self._lock = Lock()
 
-    def prior(self, tool: str, given: Mapping[str, Any]) -> Prior | None:
+    def prior(self, tool: str, arguments: Mapping[str, Any]) -> Prior | None:
         """Return the answer that the resumed session had to a question; None if it did not ask it.
 
         Args:
             tool: The tool that is called.
-            given: The arguments that were explicitly chosen.
+            arguments: Those that were explicitly chosen.
         """
         serial = self._host.newest_resume(self._host.root)
         with self._lock:
@@ -65,55 +66,45 @@ class PriorAnswers:
                 with contextlib.suppress(TriseekError):  # the next search tries again
                     self._priors = self._load()
                     self._serial = serial
-            return self._priors.get(_question(tool, call_record.arguments(given)))
+            return self._priors.get(_question(tool, call_record.arguments(arguments)))
+
+    def beside(self, tool: str, request: Any, envelope: dict[str, Any]) -> dict[str, Any]:  # noqa: ANN401 - any search's
+        """Add to a search's answer what it was in the resumed session, if that asked the same."""
+        if envelope.get("results_omitted"):
+            return envelope
+        prior = self.prior(tool, call_record.explicit_arguments(request))
+        if prior is None:
+            return envelope
+        now = [result["path"] for result in envelope["results"][: call_record.PATHS_MAX]]
+        fits = (size <= PATHS_CHARS_MAX for size in accumulate(map(len, prior.paths)))
+        return {
+            **envelope,
+            "reuse_status": STATUS,
+            "prior_search_id": prior.search_id,
+            "prior_snapshot_id": prior.snapshot_id,
+            "prior_result_paths": list(compress(prior.paths, fits)),
+            "prior_paths_differ": set(now) != set(prior.paths),
+        }
 
     def _load(self) -> Mapping[str, Prior]:
+        """Return answers by question. A snapshot may come from elsewhere and may hold anything.
+
+        Paths of a session are relative to the repository, those of answers to the root.
+        """
+        priors: dict[str, Prior] = {}
+        root = self._host.root
+        repository = project(root)
         if self._resuming is None:
-            return {}
-        repository = project(self._host.root)
-        return _priors(self._resuming.hydrated(repository), repository, self._host.root)
-
-
-def beside(
-    hydrated: PriorAnswers,
-    tool: str,
-    request: Any,  # noqa: ANN401 - any search's
-    envelope: dict[str, Any],
-) -> dict[str, Any]:
-    """Add to a search's answer what it was in the resumed session, if that asked the same."""
-    if envelope.get("results_omitted"):
-        return envelope
-    prior = hydrated.prior(tool, call_record.explicit_arguments(request))
-    if prior is None:
-        return envelope
-    now = [result["path"] for result in envelope["results"][: call_record.PATHS_MAX]]
-    return {
-        **envelope,
-        "reuse_status": STATUS,
-        "prior_search_id": prior.search_id,
-        "prior_snapshot_id": prior.snapshot_id,
-        "prior_result_paths": _few(prior.paths),
-        "prior_paths_differ": set(now) != set(prior.paths),
-    }
-
-
-def _priors(resumed: Hydrated, repository: str, root: str) -> Mapping[str, Prior]:
-    """Return answers by question. A snapshot may come from elsewhere and may hold anything.
-
-    Args:
-        resumed: What was resumed.
-        repository: What paths of a session are relative to.
-        root: What paths of answers are relative to.
-    """
-    priors = {}
-    for run in resumed.searches:
-        tool = _tool(run)
-        if tool and not _is_cut(run.arguments):
-            paths = run.result_paths[: call_record.PATHS_MAX]
-            shown = [os.path.relpath(os.path.join(repository, path), root) for path in paths]  # noqa: PTH118
-            question = _question(tool, run.arguments)
-            priors[question] = Prior(str(resumed.snapshot_id), run.search_id, shown)
-    return priors
+            return priors
+        resumed = self._resuming.hydrated(repository)
+        for run in resumed.searches:
+            tool = _tool(run)
+            if tool and not _is_cut(run.arguments):
+                paths = run.result_paths[: call_record.PATHS_MAX]
+                shown = [os.path.relpath(os.path.join(repository, path), root) for path in paths]  # noqa: PTH118
+                prior = Prior(str(resumed.snapshot_id), run.search_id, shown)
+                priors[_question(tool, run.arguments)] = prior
+        return priors
 
 
 def _tool(run: SearchRun) -> str:
@@ -136,14 +127,3 @@ def _is_cut(arguments: Mapping[str, Any]) -> bool:
 def _question(tool: str, arguments: Mapping[str, Any]) -> str:
     relevant = {name: value for name, value in arguments.items() if name != "force_refresh"}
     return f"{tool} {json.dumps(relevant, sort_keys=True)}"
-
-
-def _few(paths: list[str]) -> list[str]:
-    """Return the first paths, as many as fit into `PATHS_CHARS_MAX`."""
-    room, few = PATHS_CHARS_MAX, []
-    for path in paths:
-        room -= len(path)
-        if room < 0:
-            break
-        few.append(path)
-    return few

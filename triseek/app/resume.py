@@ -8,10 +8,12 @@ may be at another place or on another machine: it is recognized by its first com
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import re
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,8 +21,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from triseek import paths, private
 from triseek.engine.roots import is_indexed, project
 from triseek.errors import InvalidRequest, StateUnwritable, TriseekError
-from triseek.files import containment
-from triseek.files.tree import content, git, git_state
+from triseek.files import access, containment
+from triseek.files.tree import git
 from triseek.memo.primed import Primed, PrimedFile
 from triseek.memo.resolve_context import Asked
 from triseek.model import spans, token_estimate
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from triseek.engine.service import Service
-    from triseek.files.tree.content import Content
+    from triseek.files.access import Content
     from triseek.memo.memo import Memo
     from triseek.model.session import Session
     from triseek.model.snapshot import FileSeen, Pin, SearchRun
@@ -53,15 +55,6 @@ _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _INDEX_MAX = 1 << 20
 
 
-class ResumePlace(NamedTuple):
-    """Where a snapshot's repository is now, and how that differs from where it was."""
-
-    root: str
-    other_place: str
-    same_history: bool | None
-    differs: list[str]
-
-
 class Hydrated(NamedTuple):
     """The last resume in a root, and the searches of its snapshot."""
 
@@ -71,25 +64,19 @@ class Hydrated(NamedTuple):
     searches: Sequence[SearchRun] = ()
 
 
+@dataclass(eq=False)
 class Resuming:
     """Resumes snapshots. Thread-safe."""
 
-    def __init__(
-        self,
-        service: Service,
-        sessions: Sessions,
-        snapshots: Snapshots,
-        checkpoints: Checkpoints,
-        memo: Memo,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
-        self._service = service
-        self._sessions = sessions
-        self._snapshots = snapshots
-        self._checkpoints = checkpoints
-        self._memo = memo
-        self._clock = clock
-        self._hydrated = NewestResumes(Path(paths.daemon()) / HYDRATED, clock)
+    _service: Service
+    _sessions: Sessions
+    _snapshots: Snapshots
+    _checkpoints: Checkpoints
+    _memo: Memo
+    _clock: Callable[[], float] = time.time
+
+    def __post_init__(self) -> None:
+        self._hydrated = NewestResumes(Path(paths.daemon()) / HYDRATED, self._clock)
 
     def resume(
         self,
@@ -115,31 +102,31 @@ class Resuming:
         """
         receiver = Asked.read(who)
         snapshot = self._snapshots.get(snapshot_id)
-        place = self._place(snapshot, project(folder))
-        looks = _Looks(place.root)
+        root = project(folder)
+        looks = _Looks(root)
         stale = [
             stale_file
             for seen in snapshot.working_set.files_read
             if (stale_file := looks.stale(seen))
         ]
-        since = self._since(snapshot, place)
+        since, differs = self._drift(snapshot, root)
         output = stale
         if payload_file:
-            own = os.path.relpath(os.path.realpath(payload_file), place.root)
+            own = os.path.relpath(os.path.realpath(payload_file), root)
             output = [file for file in stale if file.path != own]
             since = since._replace(dirty=_as_written(own, since, snapshot))
         payload = hydration.payload(snapshot, since, output, budget_tokens)
-        session = self._session(snapshot, place.root)
+        session = self._session(snapshot, root)
         primed = self._prime(snapshot, looks, stale, payload, receiver)
-        restored = self._restore(snapshot, place.root)
-        self._hydrated.put(place.root, snapshot_id)
+        restored = self._restore(snapshot, root)
+        self._hydrated.put(root, snapshot_id)
         searches = snapshot.working_set.searches_run
         self._sessions.record(
             session.session_id,
             "session_resume",
             {"snapshot_id": snapshot_id, "harness": receiver.harness or None},
         )
-        report = HydrationReport(primed, len(searches), restored, stale, place.root, place.differs)
+        report = HydrationReport(primed, len(searches), restored, stale, root, differs)
         return Resumed(session.session_id, payload.text, report, searches)
 
     def hydrated(self, root: str) -> Hydrated:
@@ -157,34 +144,26 @@ class Resuming:
         """Return a number that rises with each resume in a root; 0 for none."""
         return self._hydrated.get(root)[0]
 
-    def _place(self, snapshot: Snapshot, here: str) -> ResumePlace:
+    def _drift(self, snapshot: Snapshot, here: str) -> tuple[Drift, list[str]]:
+        """Return how a repository differs from what it was, and that in words."""
         manifest = snapshot.manifest
-        same = git_state.is_same(self._checkpoints.identity(here), manifest.repo_identity)
+        same = git.is_same(self._checkpoints.identity(here), manifest.repo_identity)
         differs = []
         if same is False:
             differs.append(f"{here} is another repository: its history is not the snapshot's")
         elif same is None and here != manifest.repo_root:
             differs.append("whether this is the same repository cannot be told from its history")
-        moved = here != manifest.repo_root
-        if moved:
+        if moved := here != manifest.repo_root:
             differs.append(f"the repository was at {manifest.repo_root}, and is at {here}")
         commit = (git.head(here) or git.Head("", "")).commit
         if commit != (manifest.repo_commit or ""):
             before, now = (manifest.repo_commit or "none")[:12], (commit or "none")[:12]
             differs.append(f"the commit was {before}, and is {now}")
-        return ResumePlace(here, here if moved else "", same, differs)
-
-    def _since(self, snapshot: Snapshot, place: ResumePlace) -> Drift:
-        state = self._checkpoints.git(place.root)
-        return Drift(
-            state.commit,
-            state.branch,
-            state.dirty_files,
-            _commits_between(place.root, snapshot.manifest.repo_commit, state.commit),
-            place.other_place,
-            place.same_history,
-            _changed_between(place.root, snapshot.manifest.repo_commit, state.commit),
-        )
+        state = self._checkpoints.git(here)
+        commits, changed = _between(here, manifest.repo_commit, state.commit)
+        place = here if moved else ""
+        drift = Drift(state.commit, state.branch, state.dirty_files, commits, place, same, changed)
+        return drift, differs
 
     def _session(self, snapshot: Snapshot, root: str) -> Session:
         """Open the snapshot's session here; under another id if its own is taken."""
@@ -272,13 +251,8 @@ class _Looks:
 
     def __init__(self, root: str) -> None:
         self.root = root
-        self._seen: dict[str, Content | str] = {}
-
-    def now(self, path: str) -> Content | str:
-        """Return the content of a file below the root, or why there is none."""
-        if path not in self._seen:
-            self._seen[path] = self._look(path)
-        return self._seen[path]
+        self.now = functools.cache(self._look)
+        """Returns the content of a file below the root, or why there is none."""
 
     def stale(self, seen: FileSeen) -> Stale | None:
         """Return the file with the reason if it is not what it was; else None."""
@@ -301,10 +275,8 @@ class _Looks:
             with contextlib.suppress(InvalidRequest):
                 text = quote(self.root, pin.path, pin.line_start, pin.line_end)
                 if snapshot_files.sha(text) == pin.sha:
-                    lines = spans.of(pin.line_start, pin.line_end)
-                    quoted_lines[pin.path] = spans.union(
-                        quoted_lines.get(pin.path, spans.NONE), lines
-                    )
+                    lines = (*quoted_lines.get(pin.path, ()), (pin.line_start, pin.line_end))
+                    quoted_lines[pin.path] = spans.joined(lines)
         return quoted_lines
 
     def real(self, path: str) -> str:
@@ -320,7 +292,7 @@ class _Looks:
         try:
             if containment.locate(self.root, path).kind == "missing":
                 return "missing"
-            return content.look_at(containment.open_file(self.root, path)) or "unreadable"
+            return access.fingerprint(containment.open_file(self.root, path)) or "unreadable"
         except containment.PathOutside:
             return "missing"  # a link that leads out is not one of the repository's files
         except (OSError, TriseekError):
@@ -339,23 +311,20 @@ def _as_written(own: str, since: Drift, snapshot: Snapshot) -> list[str]:
     return [*others, own] if own in snapshot.manifest.repo_dirty_files else others
 
 
-def _commits_between(root: str, before: str | None, now: str | None) -> int | None:
-    """Return the number of commits since the snapshot's; None if that is unknown."""
+def _between(root: str, before: str | None, now: str | None) -> tuple[int | None, list[str]]:
+    """Return how many commits lie between two, and the files below a root in which they differ.
+
+    None and no files if that is unknown.
+    """
     if not (before and now and _COMMIT.fullmatch(before)):
-        return None
-    output = git.ask(root, "rev-list", "--count", f"{before}..HEAD", "--")
-    return int(output) if output and output.strip().isdigit() else None
-
-
-def _changed_between(root: str, before: str | None, now: str | None) -> list[str]:
-    """Return the files below a root in which two commits differ; empty if that is unknown."""
-    if not (before and now and before != now and _COMMIT.fullmatch(before)):
-        return []
-    output = git.ask(
+        return None, []
+    count = git.ask(root, "rev-list", "--count", f"{before}..HEAD", "--")
+    names = git.ask(
         root, "diff", "--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff",
         "--ignore-submodules=all", before, now, "--",
     )  # fmt: skip
-    return [path.decode("utf-8", "replace") for path in (output or b"").split(b"\0") if path]
+    changed = [path.decode("utf-8", "replace") for path in (names or b"").split(b"\0") if path]
+    return int(count) if count and count.strip().isdigit() else None, changed
 
 
 def _kept(path: Path) -> dict[str, tuple[int, str]]:

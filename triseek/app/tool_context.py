@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from triseek.app.resume import Resuming
-    from triseek.engine.engine import Engine
     from triseek.engine.tool_host import ToolHost
     from triseek.model.call import Call
     from triseek.model.tool import Tool
@@ -59,19 +58,14 @@ class ToolContext:
         """What the session tools work on."""
         return cast("SessionContext", self.contexts["session"])
 
-    @property
-    def engine(self) -> Engine:
-        """The root's engine. Raises as `ToolHost.engine`."""
-        return self.host.engine
-
     def record(
-        self, tool: Tool, given: Mapping[str, Any], envelope: Mapping[str, Any], call: Call
+        self, tool: Tool, explicit: Mapping[str, Any], envelope: Mapping[str, Any], call: Call
     ) -> None:
         """Record a call of a tool and its answer.
 
-        given: The arguments, under their own names; defaults may be left out.
+        explicit: The arguments, under their own names; defaults may be left out.
         """
-        payload = call_record.payload(self.root, tool.name, given, envelope, call.who)
+        payload = call_record.payload(self.root, tool.name, explicit, envelope, call.who)
         paths = self._paths(envelope, payload["result_paths"])
         payload["result_paths"] = paths
         if not call_record.is_noted_elsewhere(tool.name, envelope):
@@ -87,10 +81,10 @@ class ToolContext:
                 ),
             )
         if tool.kind == "search" and paths and not envelope.get("results_omitted"):
-            query = next((given[name] for name in ("query", "content_query") if name in given), "")
-            kind = "path" if tool.name == "find_files" else str(given.get("mode", "literal"))
+            query = explicit.get("query", explicit.get("content_query", ""))
+            kind = "path" if tool.name == "find_files" else str(explicit.get("mode", "literal"))
             with contextlib.suppress(TriseekError):  # the root is gone
-                self.engine.remember(
+                self.host.engine.remember(
                     str(query)[: call_record.ARGUMENT_MAX], kind, list(map(os.fsencode, paths))
                 )
 

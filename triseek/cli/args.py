@@ -13,7 +13,7 @@ from triseek.errors import InvalidRequest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 FLAGS_HELP = "See `triseek search --help`."
 SHORT = {flag.short: flag for flag in FLAGS if flag.short}
@@ -28,85 +28,67 @@ def parse(words: Sequence[str]) -> LowArgs:
         InvalidRequest: A flag, named in the message, is unknown, refused or malformed.
     """
     low = LowArgs()
-    at = 0
-    while at < len(words):
-        word = words[at]
-        at += 1
+    following = iter(words)
+    for word in following:
         if word == "--":
-            low.positional.extend(words[at:])
-            break
-        if word.startswith("--"):
-            at += _long(low, word, words[at : at + 1])
+            low.positional.extend(following)
+        elif word.startswith("--"):
+            _long(low, word, following)
         elif word.startswith("-") and word != "-":
-            at += _cluster(low, word, words[at : at + 1])
+            _cluster(low, word, following)
         else:
             low.positional.append(word)
     return low
 
 
-def _long(low: LowArgs, word: str, following: Sequence[str]) -> int:
-    """Apply `--name`, `--name=value` or `--no-name`; return how many more words it took."""
+def _long(low: LowArgs, word: str, following: Iterator[str]) -> None:
+    """Apply `--name`, `--name=value` or `--no-name`."""
     name, equals, value = word[2:].partition("=")
     flag = LONG.get(name) or NEGATED.get(name)
     if flag is None:
         raise _unknown_long(name)
     on = name in LONG
     if on and flag.value:
-        _store(low, flag, f"--{name}", value if equals else _next(f"--{name}", flag, following))
-        return 0 if equals else 1
+        _apply(low, flag, f"--{name}", value if equals else None, following)
+        return
     if equals:
         raise InvalidRequest(f"flag --{name} takes no value, got {value!r}", next_step=FLAGS_HELP)
-    _turn(low, flag, f"--{name}", on=on)
-    return 0
+    _apply(low, flag, f"--{name}", on, following)
 
 
-def _cluster(low: LowArgs, word: str, following: Sequence[str]) -> int:
-    """Apply `-i`, `-inC2`, `-C=2` or `-C 2`; return how many more words it took."""
+def _cluster(low: LowArgs, word: str, following: Iterator[str]) -> None:
+    """Apply `-i`, `-inC2`, `-C=2` or `-C 2`."""
     for place, letter in enumerate(word[1:], start=1):
         flag = SHORT.get(letter)
         if flag is None:
             raise _unknown_short(letter, word)
-        if not flag.value:
-            _turn(low, flag, f"-{letter}", on=True)
-            continue
-        value = word[place + 1 :]
-        if value:
-            _store(low, flag, f"-{letter}", value.removeprefix("="))
-            return 0
-        _store(low, flag, f"-{letter}", _next(f"-{letter}", flag, following))
-        return 1
-    return 0
+        if flag.value:
+            value = word[place + 1 :]
+            value_or_next = value.removeprefix("=") if value else None
+            _apply(low, flag, f"-{letter}", value_or_next, following)
+            return
+        _apply(low, flag, f"-{letter}", True, following)
 
 
-def _next(spelled: str, flag: Flag, following: Sequence[str]) -> str:
-    if flag.refusal:
+def _apply(
+    low: LowArgs, flag: Flag, spelled: str, value: str | bool | None, following: Iterator[str]
+) -> None:
+    """Apply a flag with its value, True or False for a switch; None: the next word is the value."""
+    if flag.refusal and value is not False:
         raise _refused(spelled, flag)
-    if not following:
+    if value is None:
+        value = next(following, None)
+    if value is None:
         raise InvalidRequest(
             f"flag {spelled} needs a value ({flag.value})",
             next_step=f"Write {spelled} {flag.value}; for text that begins with a dash -e TEXT.",
         )
-    return following[0]
-
-
-def _turn(low: LowArgs, flag: Flag, spelled: str, *, on: bool) -> None:
-    if flag.refusal and on:
-        raise _refused(spelled, flag)
-    if flag.turn is None:
-        raise AssertionError(f"{flag.long} has nothing to turn")
     try:
-        flag.turn(low, on)
-    except MalformedValue as error:
-        raise InvalidRequest(f"flag {spelled}: {error}", next_step=FLAGS_HELP) from None
-
-
-def _store(low: LowArgs, flag: Flag, spelled: str, value: str) -> None:
-    if flag.refusal:
-        raise _refused(spelled, flag)
-    if flag.store is None:
-        raise AssertionError(f"{flag.long} takes no value")
-    try:
-        flag.store(low, value)
+        if isinstance(value, str):
+            if flag.store:
+                flag.store(low, value)
+        elif flag.turn:
+            flag.turn(low, value)
     except MalformedValue as error:
         raise InvalidRequest(f"flag {spelled}: {error}", next_step=FLAGS_HELP) from None
 

@@ -40,10 +40,6 @@ def to_stderr(message: str) -> None:
         return  # nobody reads it; the exit status still reports the error
 
 
-def _unchecked() -> None:
-    """Default `check` callback: does nothing, as writing shows whether the reader has left."""
-
-
 def _from_stdin() -> bytes:
     return sys.stdin.buffer.read()
 
@@ -75,8 +71,11 @@ class CommandContext(NamedTuple):
     """Writes a line to standard error; adds the line end."""
     read_stdin: Callable[[], bytes] = _from_stdin
     """Returns all of standard input. Raises `NeedsClient` if it is another process's."""
-    check: Callable[[], None] = _unchecked
-    """Called where a search may stop. Raises `BrokenPipeError` if nobody waits for the answer."""
+    check: Callable[[], None] = lambda: None
+    """Called where a search may stop. Raises `BrokenPipeError` if nobody waits for the answer.
+
+    By default it does nothing, as writing shows whether the reader has left.
+    """
     stdin: int = 0
     """Descriptor of standard input; used only if `has_stdin`."""
     has_stdin: bool = True

@@ -12,16 +12,14 @@ from triseek.app.dispatch import VERB
 from triseek.app.hook_handler import HookHandler
 from triseek.app.tool_context import ToolContext
 from triseek.cli.remote import answer
-from triseek.daemon import calls, memo_service, session_service
-from triseek.daemon.background_jobs import BackgroundJobs
-from triseek.daemon.memo_service import MemoService
-from triseek.daemon.params import bound
+from triseek.daemon import verbs
+from triseek.daemon.open_roots import OpenRoots
 from triseek.daemon.server import Handlers
-from triseek.daemon.session_service import SessionService
+from triseek.daemon.services import MemoService, SessionService
 from triseek.daemon.tool_calls import ToolCalls
 from triseek.engine.roots import project
 from triseek.engine.tool_host import ToolHost
-from triseek.mcp.hosting import SessionAcceptor
+from triseek.mcp import hosting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
 
 def compose(settings: Settings) -> tuple[Handlers, Sequence[BackgroundTask]]:
     """Return the daemon's handlers and its background tasks."""
-    jobs = BackgroundJobs(settings)
+    jobs = OpenRoots(settings)
     memo = MemoService(keep=settings.memo_keep)
     sessions = SessionService(
         jobs.service,
@@ -43,25 +41,24 @@ def compose(settings: Settings) -> tuple[Handlers, Sequence[BackgroundTask]]:
     hook_handler = HookHandler(
         jobs.service, memo.memo, sessions.recorder, refuse=settings.memo_refuse
     )
-    verbs = {
-        **bound(calls.VERBS, jobs),
-        **bound(memo_service.VERBS, memo.memo),
-        **bound(session_service.VERBS, sessions),
-    }
     context = partial(_tool_context, jobs, memo, sessions)
     return (
         Handlers(
             text=partial(answer, jobs.service, hook_handler=hook_handler),
-            calls=verbs,
-            streamed={VERB: ToolCalls(context)},
-            agent=SessionAcceptor(context).accept,
+            calls={
+                **verbs.bound(jobs, verbs.ROOT_VERBS),
+                **verbs.bound(memo.memo, verbs.MEMO_VERBS),
+                **verbs.bound(sessions, verbs.SESSION_VERBS),
+                VERB: ToolCalls(context),
+            },
+            agent=partial(hosting.accept, context),
         ),
         (jobs, memo, sessions),
     )
 
 
 def _tool_context(
-    jobs: BackgroundJobs, memo: MemoService, sessions: SessionService, root: str
+    jobs: OpenRoots, memo: MemoService, sessions: SessionService, root: str
 ) -> ToolContext:
     """Return the context on which the tools of one agent work in the daemon."""
     host = ToolHost(

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import TYPE_CHECKING, Annotated, TypedDict, cast
+import time
+from typing import TYPE_CHECKING, Annotated, BinaryIO, Self, TypedDict, cast
 
 import typer
 
 from triseek.ipc import ask
+from triseek.model.plain_text import json_text
 from triseek.terminal import options, report_text, status
 
 if TYPE_CHECKING:
-    from triseek.daemon.background_jobs import RootState
+    from collections.abc import Iterator
+
+    from triseek.daemon.verbs import RootState
 
 app = typer.Typer(
     help="The process that keeps indexes warm and fresh; it starts by itself when it is needed.",
@@ -72,10 +77,8 @@ def stop(force: Force = False, json: options.Json = False) -> int:
     from triseek.daemon import process
 
     ended = process.stop(force=force)
-    if json:
-        print(report_text.as_json({"stopped": ended}))
-    else:
-        print("triseek: daemon stopped" if ended else "triseek: no daemon running")
+    text = "triseek: daemon stopped" if ended else "triseek: no daemon running"
+    print(report_text.as_json({"stopped": ended}) if json else text)
     return status.FOUND
 
 
@@ -92,12 +95,9 @@ def restart(idle_exit: IdleExit = None, force: Force = False, json: options.Json
 def show_status(json: options.Json = False) -> int:
     """Say whether the daemon runs, and what it is doing."""
     reply = _ask_status()
-    if json:
-        print(report_text.as_json({"running": bool(reply), **reply}))
-    elif not reply:
-        print("triseek: no daemon running")
-    else:
-        print(report_text.readable("\n".join(_status_lines(reply))))
+    lines = _status_lines(reply) if reply else ["triseek: no daemon running"]
+    document = {"running": bool(reply), **reply}
+    print(report_text.as_json(document) if json else report_text.readable("\n".join(lines)))
     return status.FOUND
 
 
@@ -129,7 +129,6 @@ def show_logs(
 
     Example: triseek daemon logs -n 20 --follow
     """
-    from triseek.cli.log_tail import LogTail
     from triseek.logs import path
 
     with LogTail(path()) as tail:
@@ -168,10 +167,8 @@ def _started(idle_exit: float | None) -> DaemonStatus:
 
 
 def _tell(reply: DaemonStatus, what: str, *, as_json: bool) -> int:
-    if as_json:
-        print(report_text.as_json({"started": what == "started", **reply}))
-    else:
-        print(f"triseek: daemon {what} (process {reply.get('pid')})")
+    text = f"triseek: daemon {what} (process {reply.get('pid')})"
+    print(report_text.as_json({"started": what == "started", **reply}) if as_json else text)
     return status.FOUND
 
 
@@ -208,3 +205,68 @@ def _duration(seconds: float) -> str:
     if minutes < 2:
         return f"{seconds:.0f} s"
     return f"{minutes} min" if hours < 2 else f"{hours} h"
+
+
+# The log
+
+BLOCK = 1 << 16
+POLL_S = 0.2
+
+
+class LogTail:
+    """Follows one path by name: if another file takes the name, it continues with that file."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._file: BinaryIO | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file:
+            self._file.close()
+
+    def last(self, count: int) -> str:
+        """Return the last `count` lines; `following` continues at the end of the file.
+
+        Raises:
+            FileNotFoundError: There is no file.
+        """
+        self._file = open(self._path, "rb")  # noqa: SIM115 - kept open to be followed
+        start = self._file.seek(0, os.SEEK_END)
+        data = b""
+        while start and data.count(b"\n") <= count:
+            size = min(BLOCK, start)
+            start = self._file.seek(start - size)
+            data = self._file.read(size) + data
+        self._file.seek(0, os.SEEK_END)
+        lines = data.splitlines(keepends=True)
+        return _text(b"".join(lines[-count:] if count else []))
+
+    def following(self) -> Iterator[str]:
+        """Yield appended text, without end; a file that takes the name is read from the start."""
+        while True:
+            data = self._file.read() if self._file else b""
+            if data:
+                yield _text(data)
+            elif not self._reopened():
+                time.sleep(POLL_S)
+
+    def _reopened(self) -> bool:
+        """Open the file if another one has the name by now; return whether that was so."""
+        try:
+            current = os.stat(self._path)
+            if self._file and os.path.samestat(current, os.fstat(self._file.fileno())):
+                return False
+            fresh = open(self._path, "rb")  # noqa: SIM115 - kept open to be followed
+        except OSError:
+            return False
+        if self._file:
+            self._file.close()
+        self._file = fresh
+        return True
+
+
+def _text(data: bytes) -> str:
+    return json_text(data.decode("utf-8", "replace"))

@@ -117,11 +117,10 @@ def _wanted(words: Sequence[str]) -> bool:
 
 def request(words: Sequence[str]) -> bytes:
     """Return the request as a frame's payload. Raises `OSError` if the working folder is gone."""
-    variables = surroundings.chosen(SENT_VARIABLES)
     params = (
-        f'"words":[{",".join(map(quoted, words))}],{surroundings.place(variables)},'
-        f'"terminal":{_json(os.isatty(1))},"width":{surroundings.width(variables)},'
-        f'"stdin":{_json(surroundings.stdin_readable())}'
+        f'"words":[{",".join(map(quoted, words))}],{surroundings.place(SENT_VARIABLES)},'
+        f'"terminal":{str(os.isatty(1)).lower()},"width":{surroundings.width(os.environ)},'
+        f'"stdin":{str(surroundings.stdin_readable()).lower()}'
     )
     if _is_hook(words):
         params += f',"input":{quoted(_payload())}'
@@ -141,10 +140,6 @@ def _payload() -> str:
         pieces.append(piece)
         size += len(piece)
     return os.fsdecode(b"".join(pieces)) if size <= HOOK_MAX else ""
-
-
-def _json(value: bool) -> str:
-    return "true" if value else "false"
 
 
 # The answer
@@ -188,29 +183,23 @@ def _next(sock: wire.Socket, *, patient: bool) -> bytes:
     Raises:
         _Lost: No further piece will come.
     """
+    from _socket import MSG_PEEK
+
     try:
-        _wait(sock, patient=patient)
+        sock.settimeout(address.SILENCE_S)
+        while True:  # for data or the end of the connection, as long as the daemon lives
+            try:
+                sock.recv(1, MSG_PEEK)
+                break
+            except TimeoutError:
+                if not patient or not address.is_alive():
+                    raise _Lost from None
         piece = wire.receive(sock, wire.PIECE_LIMIT + 1, gap_s=PIECE_S)
     except (OSError, wire.BadFrame):
         raise _Lost from None
     if not piece:
         raise _Lost
     return piece
-
-
-def _wait(sock: wire.Socket, *, patient: bool) -> None:
-    """Wait for data or the end of the connection, as long as the daemon lives."""
-    from _socket import MSG_PEEK
-
-    sock.settimeout(address.SILENCE_S)
-    while True:
-        try:
-            sock.recv(1, MSG_PEEK)
-        except TimeoutError:
-            if not patient or not address.is_alive():
-                raise _Lost from None
-        else:
-            return
 
 
 def _status(digits: bytes) -> int:

@@ -1,8 +1,8 @@
 """Every flag of `triseek search`, one row each, in the order help shows them.
 
-The table is the single source: the parser (`cli.args`), help (`cli.help`), completion
-(`cli.app`) and the reference page read it. Names, values, negations and what overrides what
-are ripgrep 14.1's; where triseek cannot do what a flag of ripgrep's says, the row carries the
+The table is the single source: the parser (`cli.args`), help (`cli.search_help`), completion
+(`cli.command_tree`) and the reference page read it. Names, values, negations and what overrides
+what are ripgrep 14.1's; where triseek cannot do what a flag of ripgrep's says, the row carries the
 sentence that refuses it. Light to import: a search without a daemon reads the table.
 """
 
@@ -20,33 +20,31 @@ if TYPE_CHECKING:
     Store: TypeAlias = Callable[[LowArgs, str], None]
     Turn: TypeAlias = Callable[[LowArgs, bool], None]
 
-INPUT = "Input"
-SEARCH = "Search"
-FILTER = "Filter"
-OUTPUT = "Output"
-MODE = "Output modes"
-OWN = "triseek's own"
-OTHER = "Other"
-CATEGORIES = (INPUT, SEARCH, FILTER, OUTPUT, MODE, OWN, OTHER)
-
 
 class Flag(NamedTuple):
     """One row: how a flag is spelled and what typing it does to `LowArgs`."""
 
-    category: str
     long: str
-    short: str = ""
+    short: str
+    help: str
     value: str = ""
     """What the help calls the value; empty for a switch."""
     store: Store | None = None
     """Called with the value, for a flag that has one."""
     turn: Turn | None = None
-    """Called with True for a switch, and with False for any flag's negation."""
-    negation: str = ""
+    """Called with True for a switch, and with False for any flag's negation; None: no effect."""
+    undo: bool = False
+    """Whether there is a flag for the opposite."""
     aliases: tuple[str, ...] = ()
-    help: str = ""
     refusal: str = ""
     """Why triseek does not have this flag, and what to use; empty when it has."""
+
+    @property
+    def negation(self) -> str:
+        """The flag for the opposite: `no-hidden` for `hidden`, `ignore` for `no-ignore`."""
+        if not self.undo:
+            return ""
+        return self.long[3:] if self.long.startswith("no-") else f"no-{self.long}"
 
 
 class MalformedValue(Exception):
@@ -90,36 +88,32 @@ def unescape(text: str) -> bytes:
     raw = utf8(text).encode()
     if b"\\" not in raw:
         return raw
-    out, at = bytearray(), 0
+    import re
+
     simple = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"0": b"\0", b"\\": b"\\"}
-    while at < len(raw):
-        step, piece = 1, raw[at : at + 1]
-        follow = raw[at + 1 : at + 2]
-        if piece == b"\\" and follow in simple:
-            step, piece = 2, simple[follow]
-        elif piece == b"\\" and follow == b"x" and _is_hex(raw[at + 2 : at + 4]):
-            step, piece = 4, bytes([int(raw[at + 2 : at + 4], 16)])
-        out += piece
-        at += step
-    return bytes(out)
+    return re.sub(
+        rb"\\(?:([nrt0\\])|x([0-9a-fA-F]{2}))",
+        lambda escape: simple[escape[1]] if escape[1] else bytes.fromhex(escape[2].decode()),
+        raw,
+    )
 
 
-def _is_hex(two: bytes) -> bool:
-    return len(two) == 2 and all(byte in b"0123456789abcdefABCDEF" for byte in two)
-
-
-def _switch(field: str, *, invert: bool = False) -> Turn:
-    def turn(low: LowArgs, on: bool) -> None:
-        setattr(low, field, on is not invert)
+def _set(field: str, on: object, off: object = None) -> Turn:
+    def turn(low: LowArgs, is_on: bool) -> None:
+        setattr(low, field, on if is_on else off)
 
     return turn
 
 
-def _choose(field: str, chosen: object, otherwise: object = None) -> Turn:
-    def turn(low: LowArgs, on: bool) -> None:
-        setattr(low, field, chosen if on else otherwise)
+def _switch(long: str, short: str, meaning: str, field: str = "") -> Flag:
+    """Return a flag that sets a field, by default that of its name, to True, and can be undone."""
+    turn = _set(field or long.replace("-", "_"), True, False)
+    return Flag(long, short, meaning, turn=turn, undo=True)
 
-    return turn
+
+def _choice(long: str, short: str, field: str, value: object, meaning: str) -> Flag:
+    """Return a flag that sets a field to one of its values."""
+    return Flag(long, short, meaning, turn=_set(field, value))
 
 
 def _keep(field: str, read: Callable[[str], object] = utf8) -> Store:
@@ -147,19 +141,30 @@ def _one_of(field: str, choices: tuple[str, ...]) -> Store:
     return store
 
 
-def _tagged(field: str, tag: str) -> Store:
+def _tagged(field: str, tag: str, read: Callable[[str], str] = utf8) -> Store:
     def store(low: LowArgs, text: str) -> None:
-        getattr(low, field).append((tag, utf8(text)))
+        getattr(low, field).append((tag, read(text)))
 
     return store
 
 
-def _ignored(_low: LowArgs, _on: bool) -> None:
-    """Accepted for the sake of habits and scripts; has no meaning here."""
+def _check(read: Callable[[str], object]) -> Store:
+    """Return a function that checks a value that has no meaning here."""
+
+    def store(_low: LowArgs, text: str) -> None:
+        read(text)
+
+    return store
 
 
-def _pattern_file(low: LowArgs, path: str) -> None:
-    low.patterns.append(("file", path))  # a path may be any bytes
+def _only(accepted: tuple[str, ...], complaint: str) -> Store:
+    """Return a function that accepts values that ask for nothing. complaint: may show the text."""
+
+    def store(_low: LowArgs, text: str) -> None:
+        if text not in accepted:
+            raise MalformedValue(complaint.format(text))
+
+    return store
 
 
 def _context(side: str) -> Store:
@@ -228,256 +233,192 @@ def _encoding(_low: LowArgs, text: str) -> None:
         )
 
 
-def _sort(_low: LowArgs, text: str) -> None:
-    if text not in ("path", "none"):
-        raise MalformedValue(f"triseek always answers in path order; it cannot sort by {text!r}")
-
-
-def _sortr(_low: LowArgs, text: str) -> None:
-    if text != "none":
-        raise MalformedValue(
-            "triseek always answers in ascending path order; pipe through `sort -r`"
-        )
-
-
-def _hyperlink(_low: LowArgs, text: str) -> None:
-    if text not in ("", "none"):
-        raise MalformedValue("triseek writes no hyperlinks; only `none` is accepted")
-
-
-def _size_limit(_low: LowArgs, text: str) -> None:
-    size(text)
-
-
-def _threads(_low: LowArgs, text: str) -> None:
-    whole_number(text)
-
-
 LINEAR = "look-around and backreferences are not linear time; rewrite the pattern, or run `rg -P`"
 
-_COLORS_HELP = "Colour of an element, {path|line|column|match}:{fg|bg|style}:VALUE or …:none."
-
-FLAGS: tuple[Flag, ...] = (
-    # Input
-    Flag(INPUT, "regexp", "e", value="PATTERN", store=_tagged("patterns", "text"),
-         help="A pattern to search for; may be repeated, and may begin with a dash."),
-    Flag(INPUT, "file", "f", value="PATTERNFILE", store=_pattern_file,
-         help="Search for the patterns in this file, one a line; - is standard input."),
-    Flag(INPUT, "pre", value="COMMAND", negation="no-pre", turn=_ignored,
-         help="Search the output of a command for each file.",
-         refusal="triseek runs no program per file; run the command yourself and pipe its output"),
-    Flag(INPUT, "pre-glob", value="GLOB", store=_keep("ignored"),
-         help="Accepted; without --pre it has no effect."),
-    Flag(INPUT, "search-zip", "z", negation="no-search-zip", turn=_ignored,
-         help="Search in compressed files.",
-         refusal="triseek does not look into compressed files; run `rg -z`, or zcat and pipe"),
-    # Search
-    Flag(SEARCH, "case-sensitive", "s", turn=_choose("case", "sensitive"),
-         help="Upper and lower case differ (the default)."),
-    Flag(SEARCH, "crlf", negation="no-crlf", turn=_switch("crlf"),
-         help="Treat CR LF as a line end, so that $ matches before it."),
-    Flag(SEARCH, "dfa-size-limit", value="NUM", store=_size_limit,
-         help="Accepted; triseek bounds its own memory."),
-    Flag(SEARCH, "encoding", "E", value="ENCODING", store=_encoding, negation="no-encoding",
-         turn=_ignored, help="Text encoding; only auto: UTF-8, and UTF-16 with a BOM."),
-    Flag(SEARCH, "fixed-strings", "F", negation="no-fixed-strings", turn=_switch("fixed"),
-         help="Patterns are plain text, not regular expressions."),
-    Flag(SEARCH, "ignore-case", "i", turn=_choose("case", "insensitive"),
-         help="Upper and lower case are the same."),
-    Flag(SEARCH, "invert-match", "v", negation="no-invert-match", turn=_switch("invert"),
-         help="Show the lines that do not match."),
-    Flag(SEARCH, "line-regexp", "x", turn=_choose("boundary", "line"),
-         help="Only matches that are a whole line."),
-    Flag(SEARCH, "max-count", "m", value="NUM", store=_keep("max_count", whole_number),
-         help="At most NUM matching lines per file."),
-    Flag(SEARCH, "mmap", negation="no-mmap", turn=_choose("mmap", "always", "never"),
-         help="Notice NUL bytes where rg notices them in a mapped file; triseek maps none."),
-    Flag(SEARCH, "multiline", "U", negation="no-multiline", turn=_switch("multiline"),
-         help="Matches may span lines."),
-    Flag(SEARCH, "multiline-dotall", negation="no-multiline-dotall", turn=_switch("dotall"),
-         help="With -U, a dot matches a line end too."),
-    Flag(SEARCH, "no-unicode", negation="unicode", turn=_switch("unicode", invert=True),
-         help="Classes, case and boundaries are ASCII's."),
-    Flag(SEARCH, "no-pcre2-unicode", negation="pcre2-unicode",
-         turn=_switch("unicode", invert=True), help="The same as --no-unicode."),
-    Flag(SEARCH, "null-data", help="Lines end at NUL.",
-         refusal="triseek's lines end at a line feed; run `rg --null-data`"),
-    Flag(SEARCH, "pcre2", "P", negation="no-pcre2", turn=_ignored, help="Use PCRE2.",
-         refusal=LINEAR),
-    Flag(SEARCH, "auto-hybrid-regex", negation="no-auto-hybrid-regex", turn=_ignored,
-         help="Accepted; there is one regex engine."),
-    Flag(SEARCH, "regex-size-limit", value="NUM", store=_size_limit,
-         help="Accepted; triseek bounds its own memory."),
-    Flag(SEARCH, "smart-case", "S", turn=_choose("case", "smart"),
-         help="Ignore case unless the pattern has an upper-case letter."),
-    Flag(SEARCH, "stop-on-nonmatch", help="Stop at the first line that fails after a match.",
-         refusal="use -m NUM to bound the lines per file"),
-    Flag(SEARCH, "text", "a", negation="no-text", turn=_choose("binary", "text", "auto"),
-         help="Search binary files as if they were text."),
-    Flag(SEARCH, "threads", "j", value="NUM", store=_threads,
-         help="Accepted; triseek chooses its own threads."),
-    Flag(SEARCH, "word-regexp", "w", turn=_choose("boundary", "word"),
-         help="Only matches with no word character on either side."),
-    # Filter
-    Flag(FILTER, "binary", negation="no-binary", turn=_choose("binary", "suppress", "auto"),
-         help="Search binary files, and say that they match without showing them."),
-    Flag(FILTER, "follow", "L", negation="no-follow", turn=_switch("follow"),
-         help="Follow symbolic links."),
-    Flag(FILTER, "glob", "g", value="GLOB", store=_collect("globs"),
-         help="Search (or, with a leading !, do not search) files that match; the last wins."),
-    Flag(FILTER, "glob-case-insensitive", negation="no-glob-case-insensitive",
-         turn=_switch("glob_case_insensitive"), help="All globs ignore case."),
-    Flag(FILTER, "hidden", ".", negation="no-hidden", turn=_switch("hidden"),
-         help="Search hidden files and folders."),
-    Flag(FILTER, "iglob", value="GLOB", store=_collect("iglobs"),
-         help="Like --glob, ignoring case."),
-    Flag(FILTER, "ignore-file", value="PATH", store=_collect("ignore_files", str),
-         help="Another ignore file, of lowest precedence."),
-    Flag(FILTER, "ignore-file-case-insensitive", negation="no-ignore-file-case-insensitive",
-         turn=_ignored, help="Ignore rules ignore case.",
-         refusal="triseek reads ignore files with their case; spell both cases in the file"),
-    Flag(FILTER, "max-depth", "d", value="NUM", aliases=("maxdepth",),
-         store=_keep("max_depth", whole_number), help="Descend at most NUM folders."),
-    Flag(FILTER, "max-filesize", value="NUM+SUFFIX?", store=_keep("max_filesize", size),
-         help="Skip files larger than this (suffixes K, M, G)."),
-    Flag(FILTER, "no-ignore", negation="ignore", turn=_no_ignore,
-         help="Respect no ignore file (--ignore-file still counts)."),
-    Flag(FILTER, "no-ignore-dot", negation="ignore-dot", turn=_switch("no_ignore_dot"),
-         help="Do not respect .ignore and .rgignore."),
-    Flag(FILTER, "no-ignore-exclude", negation="ignore-exclude",
-         turn=_switch("no_ignore_exclude"), help="Do not respect .git/info/exclude."),
-    Flag(FILTER, "no-ignore-files", negation="ignore-files", turn=_switch("no_ignore_files"),
-         help="Do not respect --ignore-file."),
-    Flag(FILTER, "no-ignore-global", negation="ignore-global",
-         turn=_switch("no_ignore_global"), help="Do not respect git's core.excludesFile."),
-    Flag(FILTER, "no-ignore-parent", negation="ignore-parent",
-         turn=_switch("no_ignore_parent"), help="Do not respect ignore files of parent folders."),
-    Flag(FILTER, "no-ignore-vcs", negation="ignore-vcs", turn=_switch("no_ignore_vcs"),
-         help="Do not respect .gitignore."),
-    Flag(FILTER, "no-require-git", negation="require-git", turn=_switch("no_require_git"),
-         help="Respect .gitignore outside a git repository too."),
-    Flag(FILTER, "one-file-system", negation="no-one-file-system",
-         turn=_switch("one_file_system"), help="Do not cross into other file systems."),
-    Flag(FILTER, "type", "t", value="TYPE", store=_tagged("type_changes", "select"),
-         help="Only files of this type (see --type-list)."),
-    Flag(FILTER, "type-not", "T", value="TYPE", store=_tagged("type_changes", "negate"),
-         help="No files of this type."),
-    Flag(FILTER, "type-add", value="TYPESPEC", store=_tagged("type_changes", "add"),
-         help="Add a glob to a type: NAME:GLOB, or NAME:include:OTHER,OTHER."),
-    Flag(FILTER, "type-clear", value="TYPE", store=_tagged("type_changes", "clear"),
-         help="Forget the globs of a type."),
-    Flag(FILTER, "unrestricted", "u", turn=_unrestricted,
-         help="Filter less: -u is --no-ignore, -uu adds --hidden, -uuu adds --binary."),
-    # Output
-    Flag(OUTPUT, "after-context", "A", value="NUM", store=_context("after"),
-         help="Show NUM lines after each match."),
-    Flag(OUTPUT, "before-context", "B", value="NUM", store=_context("before"),
-         help="Show NUM lines before each match."),
-    Flag(OUTPUT, "block-buffered", negation="no-block-buffered", turn=_ignored,
-         help="Accepted; output is always written in blocks."),
-    Flag(OUTPUT, "byte-offset", "b", negation="no-byte-offset", turn=_switch("byte_offset"),
-         help="Show the byte offset of each line."),
-    Flag(OUTPUT, "color", value="WHEN",
-         store=_one_of("color", ("never", "auto", "always", "ansi")),
-         help="Use colours: never, auto, always, ansi."),
-    Flag(OUTPUT, "colors", value="COLOR_SPEC", store=_collect("colors"), help=_COLORS_HELP),
-    Flag(OUTPUT, "column", negation="no-column", turn=_switch("column"),
-         help="Show the column of the first match, in bytes from 1."),
-    Flag(OUTPUT, "context", "C", value="NUM", store=_context("both"),
-         help="Show NUM lines before and after each match."),
-    Flag(OUTPUT, "context-separator", value="SEPARATOR", negation="no-context-separator",
-         store=_keep("context_separator", unescape), turn=_choose("context_separator", None),
-         help="Text between lines that do not touch (--)."),
-    Flag(OUTPUT, "field-context-separator", value="SEPARATOR",
-         store=_keep("field_context_separator", unescape),
-         help="Text between the fields of a context line (-)."),
-    Flag(OUTPUT, "field-match-separator", value="SEPARATOR",
-         store=_keep("field_match_separator", unescape),
-         help="Text between the fields of a matching line (:)."),
-    Flag(OUTPUT, "heading", negation="no-heading", turn=_switch("heading"),
-         help="Show the path above the matches of each file."),
-    Flag(OUTPUT, "hostname-bin", value="COMMAND", store=_keep("ignored"), help="Find the host.",
-         refusal="triseek writes no hyperlinks"),
-    Flag(OUTPUT, "hyperlink-format", value="FORMAT", store=_hyperlink,
-         help="Format of hyperlinks; only none."),
-    Flag(OUTPUT, "include-zero", negation="no-include-zero", turn=_switch("include_zero"),
-         help="With --count, show files without a match too."),
-    Flag(OUTPUT, "line-buffered", negation="no-line-buffered", turn=_switch("line_buffered"),
-         help="Write each result as soon as it is found."),
-    Flag(OUTPUT, "line-number", "n", turn=_choose("line_number", True),
-         help="Show line numbers."),
-    Flag(OUTPUT, "no-line-number", "N", turn=_choose("line_number", False),
-         help="Show no line numbers."),
-    Flag(OUTPUT, "max-columns", "M", value="NUM", store=_keep("max_columns", whole_number),
-         help="Leave out lines longer than NUM bytes."),
-    Flag(OUTPUT, "max-columns-preview", negation="no-max-columns-preview",
-         turn=_switch("max_columns_preview"), help="Show the beginning of such lines."),
-    Flag(OUTPUT, "null", "0", turn=_switch("null"), help="Write a NUL after each path."),
-    Flag(OUTPUT, "only-matching", "o", turn=_switch("only_matching"),
-         help="Show only what matched, each on a line."),
-    Flag(OUTPUT, "path-separator", value="SEPARATOR", store=_path_separator,
-         help="One byte to show instead of / in paths."),
-    Flag(OUTPUT, "passthru", aliases=("passthrough",), turn=_passthru,
-         help="Show all lines, matching or not."),
-    Flag(OUTPUT, "pretty", "p", turn=_pretty,
-         help="The same as --color always --heading --line-number."),
-    Flag(OUTPUT, "quiet", "q", turn=_switch("quiet"),
-         help="Write nothing; the exit status says whether there was a match."),
-    Flag(OUTPUT, "replace", "r", value="REPLACEMENT", store=_keep("replace"),
-         help="Show matches replaced; $1 and $name are groups, $$ is a dollar."),
-    Flag(OUTPUT, "sort", value="SORTBY", store=_sort,
-         help="Order of files: path (always so), none is the same."),
-    Flag(OUTPUT, "sort-files", negation="no-sort-files", turn=_ignored,
-         help="The same as --sort path."),
-    Flag(OUTPUT, "sortr", value="SORTBY", store=_sortr, help="Descending order; only none."),
-    Flag(OUTPUT, "trim", negation="no-trim", turn=_switch("trim"),
-         help="Remove white space at the beginning of lines."),
-    Flag(OUTPUT, "vimgrep", turn=_switch("vimgrep"),
-         help="Each match on a line of its own, with line and column."),
-    Flag(OUTPUT, "with-filename", "H", turn=_choose("with_filename", True),
-         help="Show the path with each line."),
-    Flag(OUTPUT, "no-filename", "I", turn=_choose("with_filename", False),
-         help="Never show the path."),
-    # Output modes
-    Flag(MODE, "count", "c", turn=_choose("mode", "count"),
-         help="Show how many lines match, per file."),
-    Flag(MODE, "count-matches", turn=_choose("mode", "count_matches"),
-         help="Show how many matches there are, per file."),
-    Flag(MODE, "files-with-matches", "l", turn=_choose("mode", "files"),
-         help="Show the paths of files with a match."),
-    Flag(MODE, "files-without-match", turn=_choose("mode", "files_without_match"),
-         help="Show the paths of files without a match."),
-    Flag(MODE, "json", negation="no-json", turn=_json,
-         help="Write ripgrep's JSON Lines messages."),
-    Flag(MODE, "files", turn=_choose("mode", "list"),
-         help="Show the files that would be searched."),
-    Flag(MODE, "type-list", turn=_choose("mode", "types"),
-         help="Show all file types and their globs."),
-    Flag(MODE, "stats", negation="no-stats", turn=_switch("stats"),
-         help="End with statistics about the search."),
-    # triseek's own
-    Flag(OWN, "engine", value="ENGINE", store=_engine,
-         help="The backend to use: auto, index, scan, rg."),
-    Flag(OWN, "kind", value="KIND", store=_one_of("kind", ("auto", "literal", "regex", "path")),
-         help="How to read PATTERN: literal is -F, path is find-files, regex (auto) the default."),
-    Flag(OWN, "envelope", turn=_choose("mode", "envelope"),
-         help="Write one JSON document: the result agents get."),
-    Flag(OWN, "limit", value="NUM", store=_keep("limit", whole_number),
-         help="At most NUM matching lines in all; totals stay exact."),
-    Flag(OWN, "no-daemon", turn=_switch("no_daemon"),
-         help="Search in this process: ask no daemon and start none."),
-    # Other
-    Flag(OTHER, "debug", turn=_ignored, help="Accepted; --envelope says which backend ran."),
-    Flag(OTHER, "trace", turn=_ignored, help="Accepted, as --debug."),
-    Flag(OTHER, "generate", value="KIND", store=_keep("ignored"), help="Generate completion.",
-         refusal="use `triseek --show-completion`"),
-    Flag(OTHER, "no-config", turn=_ignored, help="Accepted; there is no file of flags."),
-    Flag(OTHER, "no-ignore-messages", negation="ignore-messages",
-         turn=_switch("no_ignore_messages"), help="Say nothing about faults in ignore files."),
-    Flag(OTHER, "no-messages", negation="messages", turn=_switch("no_messages"),
-         help="Say nothing about files that cannot be read."),
-    Flag(OTHER, "pcre2-version", help="Show the version of PCRE2.",
-         refusal="there is no PCRE2 here"),
-    Flag(OTHER, "help", "h", turn=_choose("mode", "help"), help="Show this help."),
-    Flag(OTHER, "version", "V", turn=_choose("mode", "version"), help="Show triseek's version."),
-)  # fmt: skip
+SECTIONS: dict[str, tuple[Flag, ...]] = {
+    "Input": (
+        Flag("regexp", "e", "A pattern to search for; may be repeated, and may begin with a dash.",
+             "PATTERN", _tagged("patterns", "text")),
+        Flag("file", "f", "Search for the patterns in this file, one a line; - is standard input.",
+             "PATTERNFILE", _tagged("patterns", "file", str)),
+        Flag("pre", "", "Search the output of a command for each file.", "COMMAND", undo=True,
+             refusal="triseek runs no program per file; "
+             "run the command yourself and pipe its output"),
+        Flag("pre-glob", "", "Accepted; without --pre it has no effect.", "GLOB", _check(utf8)),
+        Flag("search-zip", "z", "Search in compressed files.", undo=True,
+             refusal="triseek does not look into compressed files; run `rg -z`, or zcat and pipe"),
+    ),
+    "Search": (
+        _choice("case-sensitive", "s", "case", "sensitive",
+                "Upper and lower case differ (the default)."),
+        _switch("crlf", "", "Treat CR LF as a line end, so that $ matches before it."),
+        Flag("dfa-size-limit", "", "Accepted; triseek bounds its own memory.", "NUM", _check(size)),
+        Flag("encoding", "E", "Text encoding; only auto: UTF-8, and UTF-16 with a BOM.", "ENCODING",
+             _encoding, undo=True),
+        _switch("fixed-strings", "F", "Patterns are plain text, not regular expressions.",
+                field="fixed"),
+        _choice("ignore-case", "i", "case", "insensitive", "Upper and lower case are the same."),
+        _switch("invert-match", "v", "Show the lines that do not match.", field="invert"),
+        _choice("line-regexp", "x", "boundary", "line", "Only matches that are a whole line."),
+        Flag("max-count", "m", "At most NUM matching lines per file.", "NUM",
+             _keep("max_count", whole_number)),
+        Flag("mmap", "",
+             "Notice NUL bytes where rg notices them in a mapped file; triseek maps none.",
+             turn=_set("mmap", "always", "never"), undo=True),
+        _switch("multiline", "U", "Matches may span lines."),
+        _switch("multiline-dotall", "", "With -U, a dot matches a line end too.", field="dotall"),
+        Flag("no-unicode", "", "Classes, case and boundaries are ASCII's.",
+             turn=_set("unicode", False, True), undo=True),
+        Flag("no-pcre2-unicode", "", "The same as --no-unicode.", turn=_set("unicode", False, True),
+             undo=True),
+        Flag("null-data", "", "Lines end at NUL.",
+             refusal="triseek's lines end at a line feed; run `rg --null-data`"),
+        Flag("pcre2", "P", "Use PCRE2.", undo=True, refusal=LINEAR),
+        Flag("auto-hybrid-regex", "", "Accepted; there is one regex engine.", undo=True),
+        Flag("regex-size-limit", "", "Accepted; triseek bounds its own memory.", "NUM",
+             _check(size)),
+        _choice("smart-case", "S", "case", "smart",
+                "Ignore case unless the pattern has an upper-case letter."),
+        Flag("stop-on-nonmatch", "", "Stop at the first line that fails after a match.",
+             refusal="use -m NUM to bound the lines per file"),
+        Flag("text", "a", "Search binary files as if they were text.",
+             turn=_set("binary", "text", "auto"), undo=True),
+        Flag("threads", "j", "Accepted; triseek chooses its own threads.", "NUM",
+             _check(whole_number)),
+        _choice("word-regexp", "w", "boundary", "word",
+                "Only matches with no word character on either side."),
+    ),
+    "Filter": (
+        Flag("binary", "", "Search binary files, and say that they match without showing them.",
+             turn=_set("binary", "suppress", "auto"), undo=True),
+        _switch("follow", "L", "Follow symbolic links."),
+        Flag("glob", "g",
+             "Search (or, with a leading !, do not search) files that match; the last wins.",
+             "GLOB", _collect("globs")),
+        _switch("glob-case-insensitive", "", "All globs ignore case."),
+        _switch("hidden", ".", "Search hidden files and folders."),
+        Flag("iglob", "", "Like --glob, ignoring case.", "GLOB", _collect("iglobs")),
+        Flag("ignore-file", "", "Another ignore file, of lowest precedence.", "PATH",
+             _collect("ignore_files", str)),
+        Flag("ignore-file-case-insensitive", "", "Ignore rules ignore case.", undo=True,
+             refusal="triseek reads ignore files with their case; spell both cases in the file"),
+        Flag("max-depth", "d", "Descend at most NUM folders.", "NUM",
+             _keep("max_depth", whole_number), aliases=("maxdepth",)),
+        Flag("max-filesize", "", "Skip files larger than this (suffixes K, M, G).", "NUM+SUFFIX?",
+             _keep("max_filesize", size)),
+        Flag("no-ignore", "", "Respect no ignore file (--ignore-file still counts).",
+             turn=_no_ignore, undo=True),
+        _switch("no-ignore-dot", "", "Do not respect .ignore and .rgignore."),
+        _switch("no-ignore-exclude", "", "Do not respect .git/info/exclude."),
+        _switch("no-ignore-files", "", "Do not respect --ignore-file."),
+        _switch("no-ignore-global", "", "Do not respect git's core.excludesFile."),
+        _switch("no-ignore-parent", "", "Do not respect ignore files of parent folders."),
+        _switch("no-ignore-vcs", "", "Do not respect .gitignore."),
+        _switch("no-require-git", "", "Respect .gitignore outside a git repository too."),
+        _switch("one-file-system", "", "Do not cross into other file systems."),
+        Flag("type", "t", "Only files of this type (see --type-list).", "TYPE",
+             _tagged("type_changes", "select")),
+        Flag("type-not", "T", "No files of this type.", "TYPE", _tagged("type_changes", "negate")),
+        Flag("type-add", "", "Add a glob to a type: NAME:GLOB, or NAME:include:OTHER,OTHER.",
+             "TYPESPEC", _tagged("type_changes", "add")),
+        Flag("type-clear", "", "Forget the globs of a type.", "TYPE",
+             _tagged("type_changes", "clear")),
+        Flag("unrestricted", "u",
+             "Filter less: -u is --no-ignore, -uu adds --hidden, -uuu adds --binary.",
+             turn=_unrestricted),
+    ),
+    "Output": (
+        Flag("after-context", "A", "Show NUM lines after each match.", "NUM", _context("after")),
+        Flag("before-context", "B", "Show NUM lines before each match.", "NUM", _context("before")),
+        Flag("block-buffered", "", "Accepted; output is always written in blocks.", undo=True),
+        _switch("byte-offset", "b", "Show the byte offset of each line."),
+        Flag("color", "", "Use colours: never, auto, always, ansi.", "WHEN",
+             _one_of("color", ("never", "auto", "always", "ansi"))),
+        Flag("colors", "",
+             "Colour of an element, {path|line|column|match}:{fg|bg|style}:VALUE or …:none.",
+             "COLOR_SPEC", _collect("colors")),
+        _switch("column", "", "Show the column of the first match, in bytes from 1."),
+        Flag("context", "C", "Show NUM lines before and after each match.", "NUM",
+             _context("both")),
+        Flag("context-separator", "", "Text between lines that do not touch (--).", "SEPARATOR",
+             _keep("context_separator", unescape), turn=_set("context_separator", None), undo=True),
+        Flag("field-context-separator", "", "Text between the fields of a context line (-).",
+             "SEPARATOR", _keep("field_context_separator", unescape)),
+        Flag("field-match-separator", "", "Text between the fields of a matching line (:).",
+             "SEPARATOR", _keep("field_match_separator", unescape)),
+        _switch("heading", "", "Show the path above the matches of each file."),
+        Flag("hostname-bin", "", "Find the host.", "COMMAND",
+             refusal="triseek writes no hyperlinks"),
+        Flag("hyperlink-format", "", "Format of hyperlinks; only none.", "FORMAT",
+             _only(("", "none"), "triseek writes no hyperlinks; only `none` is accepted")),
+        _switch("include-zero", "", "With --count, show files without a match too."),
+        _switch("line-buffered", "", "Write each result as soon as it is found."),
+        _choice("line-number", "n", "line_number", True, "Show line numbers."),
+        _choice("no-line-number", "N", "line_number", False, "Show no line numbers."),
+        Flag("max-columns", "M", "Leave out lines longer than NUM bytes.", "NUM",
+             _keep("max_columns", whole_number)),
+        _switch("max-columns-preview", "", "Show the beginning of such lines."),
+        _choice("null", "0", "null", True, "Write a NUL after each path."),
+        _choice("only-matching", "o", "only_matching", True,
+                "Show only what matched, each on a line."),
+        Flag("path-separator", "", "One byte to show instead of / in paths.", "SEPARATOR",
+             _path_separator),
+        Flag("passthru", "", "Show all lines, matching or not.", turn=_passthru,
+             aliases=("passthrough",)),
+        Flag("pretty", "p", "The same as --color always --heading --line-number.", turn=_pretty),
+        _choice("quiet", "q", "quiet", True,
+                "Write nothing; the exit status says whether there was a match."),
+        Flag("replace", "r", "Show matches replaced; $1 and $name are groups, $$ is a dollar.",
+             "REPLACEMENT", _keep("replace")),
+        Flag("sort", "", "Order of files: path (always so), none is the same.", "SORTBY",
+             _only(("path", "none"),
+                   "triseek always answers in path order; it cannot sort by {!r}")),
+        Flag("sort-files", "", "The same as --sort path.", undo=True),
+        Flag("sortr", "", "Descending order; only none.", "SORTBY",
+             _only(("none",),
+                   "triseek always answers in ascending path order; pipe through `sort -r`")),
+        _switch("trim", "", "Remove white space at the beginning of lines."),
+        _choice("vimgrep", "", "vimgrep", True,
+                "Each match on a line of its own, with line and column."),
+        _choice("with-filename", "H", "with_filename", True, "Show the path with each line."),
+        _choice("no-filename", "I", "with_filename", False, "Never show the path."),
+    ),
+    "Output modes": (
+        _choice("count", "c", "mode", "count", "Show how many lines match, per file."),
+        _choice("count-matches", "", "mode", "count_matches",
+                "Show how many matches there are, per file."),
+        _choice("files-with-matches", "l", "mode", "files",
+                "Show the paths of files with a match."),
+        _choice("files-without-match", "", "mode", "files_without_match",
+                "Show the paths of files without a match."),
+        Flag("json", "", "Write ripgrep's JSON Lines messages.", turn=_json, undo=True),
+        _choice("files", "", "mode", "list", "Show the files that would be searched."),
+        _choice("type-list", "", "mode", "types", "Show all file types and their globs."),
+        _switch("stats", "", "End with statistics about the search."),
+    ),
+    "triseek's own": (
+        Flag("engine", "", "The backend to use: auto, index, scan, rg.", "ENGINE", _engine),
+        Flag("kind", "",
+             "How to read PATTERN: literal is -F, path is find-files, regex (auto) the default.",
+             "KIND", _one_of("kind", ("auto", "literal", "regex", "path"))),
+        _choice("envelope", "", "mode", "envelope",
+                "Write one JSON document: the result agents get."),
+        Flag("limit", "", "At most NUM matching lines in all; totals stay exact.", "NUM",
+             _keep("limit", whole_number)),
+        Flag("no-daemon", "", "Search in this process: ask no daemon and start none."),
+    ),
+    "Other": (
+        Flag("debug", "", "Accepted; --envelope says which backend ran."),
+        Flag("trace", "", "Accepted, as --debug."),
+        Flag("generate", "", "Generate completion.", "KIND",
+             refusal="use `triseek --show-completion`"),
+        Flag("no-config", "", "Accepted; there is no file of flags."),
+        _switch("no-ignore-messages", "", "Say nothing about faults in ignore files."),
+        _switch("no-messages", "", "Say nothing about files that cannot be read."),
+        Flag("pcre2-version", "", "Show the version of PCRE2.", refusal="there is no PCRE2 here"),
+        _choice("help", "h", "mode", "help", "Show this help."),
+        _choice("version", "V", "mode", "version", "Show triseek's version."),
+    ),
+}  # fmt: skip
+"""The flags by the sections of the help."""
+FLAGS = tuple(flag for flags in SECTIONS.values() for flag in flags)

@@ -81,7 +81,3 @@ class LowArgs:
         self.with_filename: bool | None = None
         self.no_messages = False
         self.no_ignore_messages = False
-        self.no_daemon = False
-        """Used by `cli.fast` and `cli.remote`; a search ignores it."""
-        self.ignored = ""
-        """Receives the values of flags that have no effect."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from triseek.cli.quick import COMPLETION, HELP, HOOKS, is_quick, perform
+from triseek.cli.quick import COMPLETION, HELP, HOOKS, is_quick, perform, version
 from triseek.terminal import status
 
 TYPE_CHECKING = False
@@ -98,10 +98,14 @@ def _serve_agent(words: Sequence[str]) -> int:
 
 def _follow_up(left: Left) -> None:
     """Start or replace the daemon for the next command, if that is needed."""
-    if left.follow_up:
+    if left.follow_up == "replace":  # the old daemon may take seconds to finish its requests
+        from triseek.ipc import aside
+
+        aside.behind("replace")
+    elif left.follow_up:
         from triseek.ipc import spawn
 
-        spawn.replace_behind() if left.follow_up == "replace" else spawn.behind()
+        spawn.behind()
 
 
 def _resume(words: Sequence[str], left: Left) -> int:
@@ -146,17 +150,15 @@ def run(words: Sequence[str], context: CommandContext | None = None) -> int:
 
 def _dispatch(words: Sequence[str], context: CommandContext) -> int:
     if not words and COMPLETION not in os.environ:
-        from triseek.cli.help import short
+        from triseek.cli.search_help import SHORT
 
-        context.err(short().rstrip())
+        context.err(SHORT.rstrip())
         return status.ERROR
     if words and words[0] in ("--version", "-V"):
-        from triseek.cli.search_verb import version
-
         return version(context)
     code = perform(words, context) if is_quick(words) else None
     if code is None:
-        from triseek.cli.app import run_app
+        from triseek.cli.command_tree import run_app
 
         return run_app(words)
     return code

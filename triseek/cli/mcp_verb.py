@@ -52,9 +52,9 @@ def serve(repo: str, toolsets: str, http: str) -> int:
 
         hosting.chosen_toolsets(toolsets)  # raises
     if http:
-        from triseek.mcp import serve as by_http
+        from triseek.mcp import hosting
 
-        by_http.serve(repo, toolsets, http)
+        hosting.serve_http(repo, toolsets, http)
     else:
         from triseek.mcp import backends, pipe
 

@@ -14,7 +14,7 @@ import os
 import socket
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 from triseek import __version__
 from triseek.errors import BackendFailure
@@ -45,8 +45,7 @@ class Endpoint:
     @property
     def place(self) -> str:
         """The address as shown to people: without what follows a question mark."""
-        parts = urlsplit(self.url)
-        return urlunsplit((parts.scheme, parts.netloc, parts.path, "", ""))
+        return urlsplit(self.url)._replace(query="", fragment="").geturl()
 
 
 def local(settings: Settings) -> Endpoint:
@@ -118,7 +117,7 @@ def _completions(url: str) -> str:
     """Return the URL to request: people write it with or without its last part."""
     parts = urlsplit(url)
     path = parts.path.rstrip("/")
-    return urlunsplit(parts._replace(path=path if path.endswith(_PATH) else path + _PATH))
+    return parts._replace(path=path.removesuffix(_PATH) + _PATH).geturl()
 
 
 def _from_variable(name: str) -> str:

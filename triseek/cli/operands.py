@@ -7,12 +7,13 @@ relative to the working folder. This module converts between the two.
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import groupby
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from contextlib import AbstractContextManager
 
     from triseek.cli.command_context import CommandContext
     from triseek.cli.resolve import Operand
@@ -21,17 +22,26 @@ if TYPE_CHECKING:
     from triseek.model.search import ScopeSpec
 
 
-class Naming:
-    """Converts the paths of a root to the names shown for one folder operand."""
+class OperandPlace:
+    """The engine of an operand, where in its root the operand is, and how paths are shown."""
 
-    def __init__(self, inside: bytes, typed: str) -> None:
+    def __init__(self, engine: Engine, inside: bytes, typed: str) -> None:
+        self.engine = engine
+        self.inside = inside
+        """The operand, relative to the engine's root; empty for the root itself."""
+        self.typed = typed
         self._cut = len(inside) + 1 if inside else 0
         self._lead = os.fsencode(typed)
         if self._lead and not self._lead.endswith(b"/"):
             self._lead += b"/"
 
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The operand as a request names it: nothing for the whole root."""
+        return (os.fsdecode(self.inside),) if self.inside else ()
+
     def shown(self, path: bytes) -> bytes:
-        """Return a path as ripgrep would print it."""
+        """Return a path below a folder operand as ripgrep would print it."""
         return self._lead + path[self._cut :]
 
     def all_shown(self, paths: Iterable[bytes]) -> list[bytes]:
@@ -39,28 +49,6 @@ class Naming:
         if not (self._lead or self._cut):
             return list(paths)
         return [self._lead + path[self._cut :] for path in paths]
-
-
-class OperandPlace(NamedTuple):
-    """The engine of an operand, and the operand's path in its root."""
-
-    engine: Engine
-    inside: bytes
-    """The operand, relative to the engine's root; empty for the root itself."""
-
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """The operand as a request names it: nothing for the whole root."""
-        return (os.fsdecode(self.inside),) if self.inside else ()
-
-
-def session(service: Service | None) -> AbstractContextManager[Service]:
-    """Return a context of `service`, which stays open, or of a new one for this command alone."""
-    from contextlib import nullcontext
-
-    from triseek.engine.service import Service
-
-    return Service(one_shot=True) if service is None else nullcontext(service)
 
 
 class Places:
@@ -74,34 +62,39 @@ class Places:
     def tree(self, typed: str) -> OperandPlace:
         """Return the place of a folder."""
         path = self._context.folder(typed)
-        engine = self._engine(path)
-        return OperandPlace(engine, _inside(engine, path))
+        return self._place(path, path, typed)
 
     def file(self, typed: str) -> OperandPlace:
         """Return the place of a file; a named link is followed."""
         path = os.path.realpath(self._context.at(typed))
-        engine = self._engine(os.path.dirname(path))
-        return OperandPlace(engine, _inside(engine, path))
+        return self._place(os.path.dirname(path), path, typed)
 
-    def _engine(self, folder: str) -> Engine:
-        if folder not in self._engines:
-            self._engines[folder] = self._service.engine(folder)
-        return self._engines[folder]
-
-
-def _inside(engine: Engine, path: str) -> bytes:
-    root = os.path.realpath(os.fsencode(engine.root))
-    relative = os.path.relpath(os.fsencode(path), root)
-    return b"" if relative == b"." else relative
+    def _place(self, folder: str, path: str, typed: str) -> OperandPlace:
+        engine = self._engines.get(folder)
+        if engine is None:
+            engine = self._engines[folder] = self._service.engine(folder)
+        root = os.path.realpath(os.fsencode(engine.root))
+        relative = os.path.relpath(os.fsencode(path), root)
+        return OperandPlace(engine, b"" if relative == b"." else relative, typed)
 
 
-def as_typed(
-    scope: ScopeSpec, place: OperandPlace, typed: str, context: CommandContext
-) -> ScopeSpec:
+@contextmanager
+def places(service: Service | None, context: CommandContext) -> Iterator[Places]:
+    """Yield the places of `service`, which stays open, or of a new one for this command alone."""
+    from triseek.engine.service import Service
+
+    if service is not None:
+        yield Places(service, context)
+        return
+    with Service(one_shot=True) as own:
+        yield Places(own, context)
+
+
+def as_typed(scope: ScopeSpec, place: OperandPlace, context: CommandContext) -> ScopeSpec:
     """Return the scope for one folder operand: ripgrep's globs see paths as it was typed."""
     operand = os.fsdecode(place.inside)
     # ripgrep removes `./` from a path, then again for each set of globs.
-    lead = typed.removesuffix("/") + "/" if typed else ""
+    lead = place.typed.removesuffix("/") + "/" if place.typed else ""
     lead = lead.removeprefix("./").removeprefix("./")
     return replace(
         scope,
@@ -113,14 +106,8 @@ def as_typed(
 
 def runs(operands: tuple[Operand, ...]) -> Iterator[tuple[Operand, ...]]:
     """Group neighbouring files, so that a thousand named files are one search, not a thousand."""
-    files: list[Operand] = []
-    for operand in operands:
-        if operand.kind == "file":
-            files.append(operand)
-            continue
-        if files:
-            yield tuple(files)
-            files = []
-        yield (operand,)
-    if files:
-        yield tuple(files)
+    for is_file, group in groupby(operands, key=lambda operand: operand.kind == "file"):
+        if is_file:
+            yield tuple(group)
+        else:
+            yield from ((operand,) for operand in group)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from triseek.cli.command_context import CommandContext
+    from triseek.cli.low_args import LowArgs
     from triseek.engine.service import Service
 
 VERBS = frozenset(
@@ -53,18 +54,10 @@ def perform(
     Raises:
         NeedsClient: A daemon cannot run the command.
     """
-    if words[0] == "find-files":
-        return _find_files(words, context, service)
     if words[0] in HOOKS:  # no hook is recorded here: `cli.remote` does that
         return None if words[1:] in HELP else status.FOUND
-    from triseek.cli.search_verb import search
-
-    return search(words[1:] if words[0] == "search" else words, context, service)
-
-
-def _find_files(
-    words: Sequence[str], context: CommandContext, service: Service | None
-) -> int | None:
+    if words[0] != "find-files":
+        return search(words[1:] if words[0] == "search" else words, context, service)
     from triseek.cli.find_words import read
 
     plain = read(words[1:])
@@ -73,3 +66,59 @@ def _find_files(
     from triseek.cli.commands.find_files import find_files
 
     return find_files(plain, context, service)
+
+
+def search(words: Sequence[str], context: CommandContext, service: Service | None = None) -> int:
+    """Run the command of the arguments after `triseek [search]`; return the exit status.
+
+    Without a service one is opened for this command alone. Only what is needed is imported.
+
+    Raises:
+        NeedsClient: Standard input is to be read, and is not this process's.
+    """
+    from triseek.cli.args import parse
+
+    low = parse(words)
+    if low.mode == "help":
+        from triseek.cli.search_help import search_help
+
+        context.out(search_help().encode())
+        return status.FOUND
+    if low.mode == "version":
+        return version(context)
+    if low.mode == "types":
+        return _type_list(low, context)
+    if low.kind == "path":
+        from triseek.cli.commands.find_files import find_from_search
+
+        return find_from_search(low, context, service)
+    from triseek.cli.command_context import NeedsClient
+    from triseek.cli.commands.search import run
+    from triseek.cli.resolve import resolve
+
+    plan = resolve(low, context)
+    if not context.has_stdin and any(operand.kind == "stdin" for operand in plan.operands):
+        raise NeedsClient("stdin")
+    return run(plan, context, service)
+
+
+def version(context: CommandContext) -> int:
+    """Print the version of triseek."""
+    from triseek import __version__
+
+    context.out(f"triseek {__version__}\n".encode())
+    return status.FOUND
+
+
+def _type_list(low: LowArgs, context: CommandContext) -> int:
+    """Show every file type and its globs, after --type-add and --type-clear."""
+    from triseek.cli.command_context import Output
+    from triseek.cli.resolve import type_choice
+    from triseek.query.globs.file_types import definitions
+
+    out = Output(context.out)
+    table = definitions(type_choice(low).type_changes)
+    for name in sorted(table):
+        out.write(f"{name}: {', '.join(table[name])}\n".encode())
+    out.flush()
+    return status.FOUND if table else status.NOTHING

@@ -73,11 +73,23 @@ def answer(
     if reason:
         return Declined(reason)
     context = _command_context(client, streams)
+
+    def perform_words() -> int:
+        code = perform(client.words, context, service)
+        if code is None:
+            raise NeedsClient("words")
+        return code
+
     try:
         if client.words[0] in HOOKS:
-            return _observe(client, context, hook_handler)
+            if hook_handler is None:
+                return status.FOUND
+            from triseek.cli.commands.hook import hook
+
+            session = client.environ.get("TRISEEK_SESSION_ID", "")
+            return hook(client.words, context, hook_handler, session)
         with budget.limited(ask=lambda: _stop_if_gone(streams)):
-            return settled(lambda: _perform(client, context, service), context.err, client.words)
+            return settled(perform_words, context.err, client.words)
     except NeedsClient as error:
         return Declined(str(error))
     except (BrokenPipeError, Cancelled):
@@ -92,15 +104,6 @@ def _stop_if_gone(streams: Streams) -> None:
     """
     if streams.gone():
         raise Cancelled("the client is gone")
-
-
-def _observe(client: Client, context: CommandContext, hook_handler: HookHandler | None) -> int:
-    if hook_handler is None:
-        return status.FOUND
-    from triseek.cli.commands.hook import hook
-
-    session = client.environ.get("TRISEEK_SESSION_ID", "")
-    return hook(client.words, context, hook_handler, session)
 
 
 def _command_context(client: Client, streams: Streams) -> CommandContext:
@@ -155,13 +158,6 @@ def _grows_too_long(client: Client) -> bool:
 
 
 # The request
-
-
-def _perform(client: Client, context: CommandContext, service: Service) -> int:
-    code = perform(client.words, context, service)
-    if code is None:
-        raise NeedsClient("words")
-    return code
 
 
 def read(params: Mapping[str, object]) -> Client:

@@ -9,11 +9,10 @@ from __future__ import annotations
 import stat
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeVar, cast
 
-from triseek.cli.patterns import STDIN, read_patterns
 from triseek.cli.render.style import OutputStyle, Palette
-from triseek.errors import InvalidRequest
+from triseek.errors import InvalidQuery, InvalidRequest
 from triseek.model.search import PatternSpec, ScopeSpec, SearchRequest
 
 if TYPE_CHECKING:
@@ -24,6 +23,8 @@ if TYPE_CHECKING:
     from triseek.model.search import Mode, PastNul, TypeChange, TypeChoice
 
 Spec = TypeVar("Spec", OutputStyle, PatternSpec, ScopeSpec, SearchRequest)
+STDIN = "-"
+"""The name of standard input, as a path."""
 Kind: TypeAlias = Literal["tree", "file", "stdin", "missing"]
 
 
@@ -112,6 +113,67 @@ def _named_mapped(low: LowArgs, operands: tuple[Operand, ...]) -> bool:
     return len(operands) <= MAPPED_MAX and all(operand.kind == "file" for operand in operands)
 
 
+# Patterns
+
+
+def read_patterns(
+    low: LowArgs, positional: list[str], context: CommandContext
+) -> tuple[tuple[str, ...], bool]:
+    """Return all patterns, without duplicates, and whether they used up standard input."""
+    if not low.patterns:
+        if not positional:
+            raise InvalidQuery("no pattern given", next_step="Write triseek PATTERN [PATH…].")
+        return (_utf8(positional.pop(0)),), False
+    patterns: dict[str, None] = {}
+    used_stdin = False
+    for source, value in low.patterns:
+        if source == "text":
+            patterns[value] = None
+        else:
+            if value == STDIN and used_stdin:
+                raise InvalidRequest("-f -: standard input has already been read")
+            used_stdin = used_stdin or value == STDIN
+            patterns.update(dict.fromkeys(_lines_of(value, context)))
+    return tuple(patterns), used_stdin
+
+
+def _utf8(pattern: str) -> str:
+    try:
+        pattern.encode()
+    except UnicodeEncodeError:
+        raise InvalidQuery(
+            "the pattern is not valid UTF-8", next_step=r"Write bytes as (?-u:\xFF)."
+        ) from None
+    return pattern
+
+
+def _lines_of(path: str, context: CommandContext) -> list[str]:
+    try:
+        if path == STDIN:
+            raw = context.read_stdin()
+        else:
+            context.stat(path)  # a FIFO is not read on behalf of another process
+            with open(context.at(path), "rb") as file:
+                raw = file.read()
+    except OSError as error:
+        raise InvalidRequest(
+            f"-f {path}: {error.strerror}",
+            next_step="Name a file that can be read; text that begins with a dash needs -e.",
+        ) from None
+    lines = raw.split(b"\n")
+    if lines[-1] == b"":
+        lines.pop()
+    patterns = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            patterns.append(line.removesuffix(b"\r").decode())
+        except UnicodeDecodeError as error:
+            raise InvalidQuery(
+                f"-f {path}: line {number} is not valid UTF-8 at byte {error.start + 1}"
+            ) from None
+    return patterns
+
+
 # Operands
 
 
@@ -139,10 +201,6 @@ def _operand(typed: str, context: CommandContext) -> Operand:
     return Operand(typed, "tree" if stat.S_ISDIR(mode) else "file")
 
 
-def _one_file(operands: tuple[Operand, ...]) -> bool:
-    return len(operands) == 1 and operands[0].kind in ("file", "stdin")
-
-
 # Output
 
 
@@ -162,35 +220,29 @@ def _look(
     heading = not low.vimgrep and (context.terminal if low.heading is None else low.heading)
     column = low.vimgrep if low.column is None else low.column
     has_context = _context(low) != (0, 0)
+    palette = Palette(low.colors)  # also if it is not used, so that mistakes are reported
+    colored = low.color != "never"
+    if low.color == "auto":
+        colored = context.terminal and not context.plain
+    only = operands[0].kind if len(operands) == 1 else ""
+    one_file = only in ("file", "stdin")
     look = replace(
         _copied(OutputStyle, low),
-        path=_with_filename(low, operands),
+        path=low.with_filename if low.with_filename is not None else low.vimgrep or not one_file,
         heading=heading and shows == "standard",
-        line_number=_line_number(low, context, operands, shows, column=column),
+        line_number=_line_number(low, context, shows, only_stdin=only == "stdin"),
         column=column,
         per_match=low.vimgrep,
         max_columns=low.max_columns or None,
         file_separator=b"" if heading else low.context_separator if has_context else None,
         path_terminator=b"\0" if low.null else b"",
         line_end=b"\r\n" if low.crlf and shows != "list" else b"\n",
-        palette=_palette(low, context),
+        palette=palette if colored else None,
         replacement=None if low.replace is None else low.replace.encode(),
         context=has_context,
         clip=_clip(low, context, view=view),
     )
     return look, view and not low.stats
-
-
-def _palette(low: LowArgs, context: CommandContext) -> Palette | None:
-    """Return the colours; they are parsed even if not shown, so that mistakes are reported."""
-    palette = Palette(low.colors)
-    return palette if _colored(low, context) else None
-
-
-def _colored(low: LowArgs, context: CommandContext) -> bool:
-    if low.color == "auto":
-        return context.terminal and not context.plain
-    return low.color != "never"
 
 
 def _clip(low: LowArgs, context: CommandContext, *, view: bool) -> int:
@@ -199,26 +251,13 @@ def _clip(low: LowArgs, context: CommandContext, *, view: bool) -> int:
     return 0 if is_styled or not view else max(240, 3 * context.width)
 
 
-def _with_filename(low: LowArgs, operands: tuple[Operand, ...]) -> bool:
-    if low.with_filename is not None:
-        return low.with_filename
-    return low.vimgrep or not _one_file(operands)
-
-
-def _line_number(
-    low: LowArgs,
-    context: CommandContext,
-    operands: tuple[Operand, ...],
-    shows: str,
-    *,
-    column: bool,
-) -> bool:
+def _line_number(low: LowArgs, context: CommandContext, shows: str, *, only_stdin: bool) -> bool:
     if low.line_number is not None:
         return low.line_number
     if low.quiet or shows not in ("standard", "json"):
         return False
-    only_stdin = len(operands) == 1 and operands[0].kind == "stdin"
-    return shows == "json" or (context.terminal and not only_stdin) or column or low.vimgrep
+    in_view = context.terminal and not only_stdin
+    return shows == "json" or in_view or bool(low.column) or low.vimgrep
 
 
 def _context(low: LowArgs) -> tuple[int, int]:
@@ -276,25 +315,16 @@ def _mode(low: LowArgs, shows: str) -> Mode:
         return "files"
     if low.stats and shows in ("count", "count_matches", "files"):
         return "lines"
-    modes: dict[str, Mode] = {
-        "count": "count",
-        "count_matches": "count_matches",
-        "files": "files",
-        "files_without_match": "files_without_match",
-    }
-    return modes.get(shows, "lines")
+    if shows in ("count", "count_matches", "files", "files_without_match"):
+        return cast("Mode", shows)
+    return "lines"
 
 
 def _scope(low: LowArgs) -> ScopeSpec:
-    types = type_choice(low)
     return replace(
-        _copied(ScopeSpec, low),
+        _copied(ScopeSpec, low, **type_choice(low)._asdict()),
         globs=tuple(low.globs),
         iglobs=tuple(low.iglobs),
-        types=types.chosen,
-        types_not=types.refused,
-        type_order=types.order,
-        type_changes=types.changes,
         no_ignore_exclude=low.no_ignore_exclude or low.no_ignore_vcs,
         no_ignore_global=low.no_ignore_global or low.no_ignore_vcs,
         ignore_files=() if low.no_ignore_files else tuple(low.ignore_files),
@@ -314,12 +344,12 @@ def _copied(kind: type[Spec], low: LowArgs, **required: object) -> Spec:
 
 
 class TypeFlags(NamedTuple):
-    """Combined result of the flags about file types."""
+    """Combined result of the flags about file types, by fields of `ScopeSpec`."""
 
-    chosen: tuple[str, ...]
-    refused: tuple[str, ...]
-    order: tuple[TypeChoice, ...]
-    changes: tuple[TypeChange, ...]
+    types: tuple[str, ...]
+    types_not: tuple[str, ...]
+    type_order: tuple[TypeChoice, ...]
+    type_changes: tuple[TypeChange, ...]
 
 
 def type_choice(low: LowArgs) -> TypeFlags:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 WORDS_MAX = 100_000
-COMPARED = ("HOME", "XDG_CONFIG_HOME", "RIPGREP_CONFIG_PATH")
-"""Variables that set the ignore rules of git and rg, besides GIT_CONFIG*."""
 
 
 class MalformedRequest(Exception):
@@ -79,22 +77,14 @@ def has_our_rules(place: ClientEnvironment) -> bool:
     excludes = global_excludes_path()
     if excludes is not None and not excludes.startswith(b"/"):
         return False  # relative to the client's working folder
-    return _rules(place.environ) == _our_rules()
+    return surroundings.chosen(surroundings.RULES, place.environ) == _our_rules()
 
 
 def _our_rules() -> dict[str, str]:
-    """Return `_rules` of this process without decoding its whole environment per request."""
+    """Return the same of this process without decoding its whole environment per request."""
     others = [name for name in os.environb if name.startswith(b"GIT_CONFIG")]
-    names = [*COMPARED, *map(os.fsdecode, others)]
+    names = [*surroundings.RULES, *map(os.fsdecode, others)]
     return {name: os.environ[name] for name in names if name in os.environ}
-
-
-def _rules(environ: Mapping[str, str]) -> dict[str, str]:
-    return {
-        name: value
-        for name, value in environ.items()
-        if name in COMPARED or name.startswith("GIT_CONFIG")
-    }
 
 
 def _decoded(kind: str, value: object) -> object:

@@ -64,7 +64,19 @@ class IndexJobs:
             # The root may have been removed while another job was running.
             if root is not None and not os.path.isdir(root):  # noqa: PTH112
                 raise BackendFailure("the folder is gone")
-            child = self._start(verb, *([] if root is None else [root]))
+            if self._closed:
+                raise BackendFailure("the daemon is stopping")
+            self._child = child = children.start(
+                [sys.executable, "-m", "triseek", verb, *([root] if root else [])],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                env={**os.environ, "TRISEEK_NO_DAEMON": "1"},
+            )
+            try:
+                os.setpriority(os.PRIO_PROCESS, child.pid, NICE)
+            except OSError:
+                logger.debug("priority not lowered")
             try:
                 _, stderr = child.communicate()
             finally:
@@ -72,22 +84,6 @@ class IndexJobs:
         if child.returncode != 0:
             line = stderr.decode(errors="replace").strip().rpartition("\n")[2]
             raise BackendFailure(f"`triseek {verb}` ended with {child.returncode}: {line}")
-
-    def _start(self, verb: str, *words: str) -> subprocess.Popen[bytes]:
-        if self._closed:
-            raise BackendFailure("the daemon is stopping")
-        self._child = child = children.start(
-            [sys.executable, "-m", "triseek", verb, *words],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            env={**os.environ, "TRISEEK_NO_DAEMON": "1"},
-        )
-        try:
-            os.setpriority(os.PRIO_PROCESS, child.pid, NICE)
-        except OSError:
-            logger.debug("priority not lowered")
-        return child
 
     def close(self) -> None:
         """End the running job. The next writer removes its unfinished files."""

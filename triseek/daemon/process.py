@@ -21,11 +21,10 @@ from typing import TYPE_CHECKING, Protocol
 from triseek import __version__, logs, paths
 from triseek.daemon.server import Handlers, Limits, Server
 from triseek.errors import Busy, DaemonUnreachable, StateUnwritable, TriseekError
-from triseek.ipc import address, client, folder, lock, wire
+from triseek.ipc import address, client, lock, wire
 from triseek.store import atomic
 
 if TYPE_CHECKING:
-    import socket
     from collections.abc import Callable, Sequence
     from types import FrameType
 
@@ -85,14 +84,44 @@ def run(
         StateUnwritable: the daemon's folder cannot be used.
     """
     with ExitStack() as leaving:
-        descriptor = _hold_lock(leaving)
+        home = Home(_hold_lock(leaving))
         logs.configure("daemon", settings.log_level)
         leaving.callback(logs.close)
         try:
-            return _serve(compose, settings, limits or Limits(), Home(descriptor), leaving, ending)
+            faulthandler.enable()
+            sys.setswitchinterval(SWITCH_S)
+            _forget_record()
+            handlers, tasks = compose(settings)
+            try:
+                listener, place, token = address.listen()
+            except (OSError, address.Unreached) as error:
+                raise StateUnwritable(f"cannot listen in {paths.daemon()}: {error}") from error
+            if place.startswith("unix:"):
+                leaving.callback(home.leave, address.remove_socket)
+            server = Server(
+                listener,
+                handlers,
+                token=token,
+                limits=limits,
+                closing=lambda: home.leave(_forget_record),
+                ending=ending,
+            )
+            leaving.callback(home.leave, _forget_record)
+            _on_signals(server, leaving)
+            _write_record(place, token)
+            leaving.callback(home.watch(server).set)
+            logger.info("daemon started", extra={"pid": os.getpid(), "version": __version__})
+            for task in tasks:
+                leaving.callback(_attempt, task, "end", task.close)
+                _attempt(task, "start", task.start)
+            reason = server.serve(
+                settings.daemon_idle_exit_s, lambda: any(task.busy() for task in tasks)
+            )
+            logger.info("daemon ending", extra={"reason": reason})
         except BaseException:
             logger.exception("daemon failed")
             raise
+    return reason
 
 
 def stop(*, force: bool = False, timeout_s: float = 10.0) -> bool:
@@ -147,7 +176,7 @@ def _hold_lock(leaving: ExitStack) -> int:
     A daemon without a daemon.json is ending (or just starting), so this waits for it. Otherwise a
     few attempts are enough to outlast a process that only checks whether the lock is free.
     """
-    folder.ensure()
+    lock.ensure_folder()
     started_at = time.monotonic()
     while True:
         try:
@@ -200,50 +229,6 @@ class Home:
 
         threading.Thread(target=run, name="triseek-home", daemon=True).start()
         return ended
-
-
-def _serve(
-    compose: Callable[[Settings], tuple[Handlers, Sequence[BackgroundTask]]],
-    settings: Settings,
-    limits: Limits,
-    home: Home,
-    leaving: ExitStack,
-    ending: Callable[[], None],
-) -> str:
-    faulthandler.enable()
-    sys.setswitchinterval(SWITCH_S)
-    _forget_record()
-    handlers, tasks = compose(settings)
-    listener, place, token = _listen(home, leaving)
-    server = Server(
-        listener,
-        handlers,
-        token=token,
-        limits=limits,
-        closing=lambda: home.leave(_forget_record),
-        ending=ending,
-    )
-    leaving.callback(home.leave, _forget_record)
-    _on_signals(server, leaving)
-    _write_record(place, token)
-    leaving.callback(home.watch(server).set)
-    logger.info("daemon started", extra={"pid": os.getpid(), "version": __version__})
-    for task in tasks:
-        leaving.callback(_attempt, task, "end", task.close)
-        _attempt(task, "start", task.start)
-    reason = server.serve(settings.daemon_idle_exit_s, lambda: any(task.busy() for task in tasks))
-    logger.info("daemon ending", extra={"reason": reason})
-    return reason
-
-
-def _listen(home: Home, leaving: ExitStack) -> tuple[socket.socket, str, str]:
-    try:
-        listener, place, token = address.listen()
-    except (OSError, address.Unreached) as error:
-        raise StateUnwritable(f"cannot listen in {paths.daemon()}: {error}") from error
-    if place.startswith("unix:"):
-        leaving.callback(home.leave, address.remove_socket)
-    return listener, place, token
 
 
 def _attempt(task: BackgroundTask, what: str, step: Callable[[], None]) -> None:
@@ -318,8 +303,6 @@ def _end_by_force() -> None:
 
 def _signaller(pid: int, leaving: ExitStack) -> Callable[[int], None]:
     """Return a function that sends a signal to exactly the process that has this pid now."""
-    if not hasattr(os, "pidfd_open"):
-        return lambda number: os.kill(pid, number)
     try:
         descriptor = os.pidfd_open(pid)
     except OSError as error:

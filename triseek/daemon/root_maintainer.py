@@ -48,12 +48,14 @@ POLL_S = 60.0
 """Longest time, in seconds, between sweeps of an unwatchable root and attempts to watch it."""
 
 
-class RootMaintainer:
+class RootMaintainer(threading.Thread):
     """The thread that maintains one root."""
 
     def __init__(
         self, engine: Engine, index_jobs: IndexJobs, *, may_build: bool, folders_max: int
     ) -> None:
+        name = f"triseek-keep-{key(os.fsencode(engine.root))}"
+        super().__init__(name=name, daemon=True)
         self.engine = engine
         self.trouble: Trouble | None = None
         """Why the root is not watched or its index not updated; None if nothing is wrong."""
@@ -61,47 +63,38 @@ class RootMaintainer:
         self.may_build = may_build
         """Whether to build an index if there is none."""
         self._folders_max = folders_max
-        self._stop = threading.Event()
+        self._ended = threading.Event()
         self._quiet_s = QUIET_S
         self._dirty_since = 0.0
         self._reconciled = time.monotonic()
         self._retry_s = RETRY_S[0]
         self._saved = -1
         self._watch_again = 0.0
-        self._thread = threading.Thread(
-            target=self._run, name=f"triseek-keep-{key(os.fsencode(engine.root))}", daemon=True
-        )
-
-    def start(self) -> None:
-        """Start the thread."""
-        self._thread.start()
 
     def stop(self) -> None:
         """Tell the thread to end, without waiting; it finishes its current step."""
-        self._stop.set()
+        self._ended.set()
 
-    def join(self, timeout_s: float) -> None:
-        """Wait for the thread to end."""
-        self._thread.join(timeout_s)
-
-    def _run(self) -> None:
+    def run(self) -> None:
+        """Maintain the root until `stop`."""
         try:
-            self._keep_on()
+            while not self._ended.is_set():
+                self._rest(self._next())
         finally:
             self._write_down()
             if self.engine.frecency is not None:
                 self.engine.frecency.close()
 
-    def _keep_on(self) -> None:
-        while not self._stop.is_set():
-            try:
-                wait_s = self._turn()
-                self._write_down()
-            except errors.Busy:
-                wait_s = 1.0
-            except Exception as error:  # noqa: BLE001 - an edge: what fails is tried again later
-                wait_s = self._after(error)
-            self._rest(wait_s)
+    def _next(self) -> float:
+        """Take a turn; return the seconds until the next, also if it failed."""
+        try:
+            wait_s = self._turn()
+            self._write_down()
+        except errors.Busy:
+            return 1.0
+        except Exception as error:  # noqa: BLE001 - an edge: what fails is tried again later
+            return self._after(error)
+        return wait_s
 
     def _write_down(self) -> None:
         """Save what is needed after the daemon has ended: scores and the journal."""
@@ -128,7 +121,14 @@ class RootMaintainer:
             exc_info=None if is_expected else error,
         )
         if isinstance(error, errors.Unwatchable):
-            self._poll()
+            # Without events, a sweep updates the index, so that answers check little.
+            try:
+                self._keep_up(self.engine.indexed().tree_diff())
+            except (errors.TriseekError, OSError) as trouble:
+                logger.warning(
+                    "maintenance failed",
+                    extra={"root": self.engine.root, "reason": str(trouble)},
+                )
             return self._back_off(POLL_S)
         return self._back_off(RETRY_S[1])
 
@@ -140,15 +140,15 @@ class RootMaintainer:
     def _rest(self, wait_s: float) -> None:
         watch = self.engine.watched
         if watch is None or watch.trouble is not None:  # each check is a sweep: not at every event
-            self._stop.wait(wait_s)
+            self._ended.wait(wait_s)
             return
         until = time.monotonic() + wait_s
         # An event or the end of the watcher ends the rest early; a stop is noticed within a
         # second.
-        while (left := until - time.monotonic()) > 0 and not self._stop.is_set():
+        while (left := until - time.monotonic()) > 0 and not self._ended.is_set():
             if watch.wait(min(left, 1.0)) or not watch.alive:
                 break
-        self._stop.wait(0.05)
+        self._ended.wait(0.05)
 
     def _turn(self) -> float:
         """Do the work that is due; return the most seconds to wait before the next turn."""
@@ -159,9 +159,6 @@ class RootMaintainer:
         if self.engine.has_index():
             return self._keep()
         self.engine.unwatch()
-        return self._build()
-
-    def _build(self) -> float:
         if not self.may_build:
             return TICK_S
         self._index_jobs.run("build", self.engine.root)
@@ -177,11 +174,17 @@ class RootMaintainer:
             if wait_s > 0:
                 return wait_s
             watch = self._watch()
-        self._catch_up()
+        self.engine.indexed().catch_up()
         self._reconcile()
         diff = self.engine.indexed().tree_diff()
         if watch.trouble is not None or not watch.alive:
-            return self._sweep_for_now(watch, diff)
+            self.trouble = watch.trouble or self.trouble
+            reason = self.trouble.reason if self.trouble else ""
+            logger.warning(
+                "answers take a sweep", extra={"root": self.engine.root, "reason": reason}
+            )
+            self._keep_up(diff)
+            return self._back_off(POLL_S)
         self._retry_s = RETRY_S[0]
         if diff.count == 0:
             self._dirty_since = 0.0
@@ -200,9 +203,6 @@ class RootMaintainer:
         self.trouble = None
         logger.info("watching", extra={"root": self.engine.root})
         return watch
-
-    def _catch_up(self) -> None:
-        self.engine.indexed().catch_up()
 
     def _reconcile(self) -> None:
         now = time.monotonic()
@@ -224,7 +224,7 @@ class RootMaintainer:
             self._index_jobs.run("update", self.engine.root)
         self._quiet_s = min(2 * self._quiet_s, QUIET_MAX_S)
         self._dirty_since = 0.0
-        self._catch_up()
+        self.engine.indexed().catch_up()
         ms = round((time.perf_counter() - started) * 1e3)
         logger.info("updated", extra={"root": self.engine.root, "files": files, "ms": ms})
         self._merge()  # not only at rest: a tree that never rests would accumulate segments
@@ -235,35 +235,17 @@ class RootMaintainer:
         if not size:
             return
         if size <= HERE_BYTES_MAX:
-            self.engine.indexed().merge(self._stop.is_set)
+            self.engine.indexed().merge(self._ended.is_set)
         else:
             self._index_jobs.run("update", self.engine.root)
-        self._catch_up()
+        self.engine.indexed().catch_up()
         logger.info("merged", extra={"root": self.engine.root, "bytes": size})
-
-    def _sweep_for_now(self, watch: Watch, diff: TreeDiff) -> float:
-        """Update the index of a root whose answers take a sweep; return the seconds to wait."""
-        self.trouble = watch.trouble or self.trouble
-        logger.warning("answers take a sweep", extra={
-            "root": self.engine.root, "reason": self.trouble.reason if self.trouble else ""
-        })  # fmt: skip
-        self._keep_up(diff)
-        return self._back_off(POLL_S)
 
     def _keep_up(self, diff: TreeDiff) -> None:
         """Update the index if many files are dirty, or if it is unknown how many."""
         if diff.count > FEW or diff.freshness == "unverified":
             self._index_jobs.run("update", self.engine.root)
-            self._catch_up()
-
-    def _poll(self) -> None:
-        """Sweep a root without events and update its index, so that answers check little."""
-        try:
-            self._keep_up(self.engine.indexed().tree_diff())
-        except (errors.TriseekError, OSError) as error:
-            logger.warning(
-                "maintenance failed", extra={"root": self.engine.root, "reason": str(error)}
-            )
+            self.engine.indexed().catch_up()
 
 
 def to_be_indexed(root: str) -> str | None:

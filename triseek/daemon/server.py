@@ -21,7 +21,7 @@ import socket
 import threading
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypedDict
 
 from triseek import __version__, logs
 from triseek.daemon.streams import Streams
@@ -59,8 +59,13 @@ Session: TypeAlias = "Callable[[socket.socket, Working], None]"
 """Serves an agent on its connection until it has left."""
 
 
-def _no_agents(_request: Request) -> Declined:
-    return Declined("agent")
+class Result(TypedDict):
+    """The result of a JSON verb: a JSON object, with fields of its own for each verb."""
+
+
+Handler: TypeAlias = "Callable[[dict[str, Any], Streams], Result]"
+"""Answers a JSON verb. It gets the parameters, unchecked, and may send pieces before the answer and
+check whether the client is gone."""
 
 
 @dataclass(frozen=True)
@@ -69,15 +74,10 @@ class Handlers:
 
     text: Callable[[dict[str, Any], Streams], int | Declined]
     """Runs a command: takes its parameters, writes to the streams, returns the exit status."""
-    calls: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = field(default_factory=dict)
+    calls: Mapping[str, Handler] = field(default_factory=dict)
     """JSON verbs. The result of `status` is merged into the server's own."""
-    streamed: Mapping[str, Callable[[Request, Streams], Mapping[str, object]]] = field(
-        default_factory=dict
-    )
-    """JSON verbs that may take long: the handler may send pieces before the answer, and can check
-    whether the client is gone."""
-    agent: Callable[[Request], Session | Declined] = _no_agents
-    """Takes the request of an agent's pipe, and returns the function that serves its session."""
+    agent: Callable[[dict[str, Any]], Session | Declined] = lambda _: Declined("agent")
+    """Takes what an agent's pipe sends, and returns the function that serves its session."""
 
 
 @dataclass(frozen=True)
@@ -111,25 +111,24 @@ class Request(NamedTuple):
     """Whether the client has our protocol and version."""
 
 
-class Success(TypedDict):
-    """An answer with a result."""
+class Answer(TypedDict, total=False):
+    """An answer to a JSON verb, with a result or an error."""
 
-    ok: Literal[True]
-    result: Mapping[str, object]
-
-
-class Failure(TypedDict):
-    """An answer that reports an error."""
-
-    ok: Literal[False]
+    ok: bool
+    result: Result
     error: client.ErrorReport
 
 
-class ServerStatus(TypedDict):
-    """The server's part of the answer to `status`."""
+class Identity(TypedDict, total=False):
+    """The answer to `ping` and `shutdown`."""
 
     pid: int
     version: str
+
+
+class ServerStatus(Identity):
+    """The server's part of the answer to `status`."""
+
     protocol: int
     uptime_s: float
     requests: int
@@ -233,18 +232,18 @@ class Server:
         sock.setblocking(True)
         with self._state:
             count = len(self._open) - self._agents
-            if count < self._limits.connections + self._limits.spare:
+            is_taken = count < self._limits.connections + self._limits.spare
+            if is_taken:
                 self._open[sock.fileno()] = sock
-        if count >= self._limits.connections + self._limits.spare:
-            self._turn_away(sock)
-            return
-        full = count >= self._limits.connections
-        try:
-            self._pool.take(sock, full)
-        except RuntimeError:  # no more threads
-            with self._state:
-                self._open.pop(sock.fileno(), None)
-            self._turn_away(sock)
+        if is_taken:
+            try:
+                self._pool.take(sock, count >= self._limits.connections)
+            except RuntimeError:  # no more threads
+                with self._state:
+                    self._open.pop(sock.fileno(), None)
+            else:
+                return
+        self._turn_away(sock)
 
     def _turn_away(self, sock: socket.socket) -> None:
         logger.warning("connection turned away", extra={"connections": len(self._open)})
@@ -370,7 +369,7 @@ class Server:
         with self._state:
             if self._agents >= self._limits.agents:
                 return Declined("busy")
-        return self._handlers.agent(request)
+        return self._handlers.agent(request.params)
 
     def _count_agents(self, change: int) -> None:
         """Count sessions. Unlike a running request, a session does not prevent an idle exit."""
@@ -381,20 +380,27 @@ class Server:
 
     def _text(self, sock: socket.socket, request: Request, *, full: bool) -> tuple[str, bool]:
         """Answer by pieces and an exit status; return the outcome and if the client is there."""
-        streams = Streams(sock)
         try:
-            if not request.same:
-                last = _declined(f"version {__version__}")
-            elif full:
-                last = _declined("busy")
-            else:
-                last = self._by_handler(request, streams)
-            wire.send(sock, last)
+            outcome = self._by_handler(sock, request, full=full)
+            if isinstance(outcome, Declined):
+                wire.send(sock, _declined(outcome.reason))
+                return outcome.reason, True
+            wire.send(sock, b"=%d" % outcome)
         except OSError:
             return "gone", False
-        return last.decode(errors="replace"), True
+        return f"exit status {outcome}", True
 
-    def _by_handler(self, request: Request, streams: Streams) -> bytes:
+    def _by_handler(self, sock: socket.socket, request: Request, *, full: bool) -> int | Declined:
+        """Return the exit status of a command that was run, or why it was not.
+
+        Raises:
+            BrokenPipeError: the client is gone.
+        """
+        if not request.same:
+            return Declined(f"version {__version__}")
+        if full:
+            return Declined("busy")
+        streams = Streams(sock)
         try:
             outcome = self._handlers.text(request.params, streams)
         except BaseException as error:
@@ -402,21 +408,17 @@ class Server:
                 raise BrokenPipeError("the client is gone") from error
             logger.exception("handler failed")
             outcome = Declined("internal")
-        if isinstance(outcome, int):
-            return b"=%d" % outcome
-        if not streams.started:
-            return _declined(outcome.reason)
-        streams.err(b"triseek: the daemon broke off; see `triseek daemon logs`\n")
-        return b"=%d" % BUG
+        if isinstance(outcome, Declined) and streams.started:
+            streams.err(b"triseek: the daemon broke off; see `triseek daemon logs`\n")
+            return BUG
+        return outcome
 
     def _call(self, sock: socket.socket, request: Request, *, full: bool) -> str:
         """Answer by one JSON object; return the outcome for the log."""
-        answer: Success | Failure
+        answer: Answer
         code = "ok"
         try:
-            if request.verb not in ANY_VERSION:
-                _require(request, full=full)
-            answer = {"ok": True, "result": self._result(sock, request)}
+            answer = {"ok": True, "result": self._result(sock, request, full=full)}
         except TriseekError as error:
             answer, code = failure(error), error.code
         except BaseException as error:
@@ -425,30 +427,38 @@ class Server:
             answer = failure(
                 TriseekError(f"a bug: {error!r}", next_step="See `triseek daemon logs`.")
             )
-        if request.verb != "shutdown":
-            wire.send(sock, _encoded(answer))
-            return code
-        self._closing()
+        is_last = request.verb == "shutdown"
+        if is_last:
+            self._closing()
         try:
             wire.send(sock, _encoded(answer))
         finally:
-            self.stop("shutdown")
+            if is_last:
+                self.stop("shutdown")
         return code
 
-    def _result(self, sock: socket.socket, request: Request) -> Mapping[str, object]:
-        handler = self._handlers.calls.get(request.verb)
-        if request.verb == "ping":
-            return {"pid": os.getpid(), "version": __version__}
+    def _result(self, sock: socket.socket, request: Request, *, full: bool) -> Result:
+        identity: Identity = {"pid": os.getpid()}
         if request.verb == "shutdown":
-            return {"pid": os.getpid()}
+            return identity
+        if request.verb == "ping":
+            identity["version"] = __version__
+            return identity
+        if request.verb not in ANY_VERSION:
+            if not request.same:
+                raise VersionMismatch(f"the daemon is triseek {__version__}")
+            if full:
+                raise Busy("the daemon has as many connections as it takes")
+        handler = self._handlers.calls.get(request.verb)
+        result = handler(request.params, Streams(sock)) if handler else None
         if request.verb == "status":
-            return {**self._status(), **(handler(request.params) if handler else {})}
-        streamed = self._handlers.streamed.get(request.verb)
-        if streamed is not None:
-            return streamed(request, Streams(sock))
-        if handler is None:
+            status = self._status()
+            if result is not None:
+                status = {**status, **result}
+            return status
+        if result is None:
             raise InvalidRequest(f"{request.verb[:40]}: the daemon knows no such verb")
-        return handler(request.params)
+        return result
 
     def _status(self) -> ServerStatus:
         with self._state:
@@ -498,23 +508,16 @@ def understand(payload: bytes) -> Request:
     return Request(verb, params, protocol == wire.PROTOCOL and version == __version__)
 
 
-def failure(error: TriseekError) -> Failure:
+def failure(error: TriseekError) -> Answer:
     """Return the answer that reports an error."""
     return {"ok": False, "error": client.report(error)}
-
-
-def _require(request: Request, *, full: bool) -> None:
-    if not request.same:
-        raise VersionMismatch(f"the daemon is triseek {__version__}")
-    if full:
-        raise Busy("the daemon has as many connections as it takes")
 
 
 def _declined(reason: str) -> bytes:
     return bytes((wire.DECLINED,)) + reason.encode("utf-8", "replace")
 
 
-def _encoded(answer: Success | Failure) -> bytes:
+def _encoded(answer: Answer) -> bytes:
     try:
         return json.dumps(answer).encode("ascii")
     except (TypeError, ValueError, RecursionError) as error:

@@ -1,12 +1,13 @@
-"""Start-up work of a server without a daemon: load the kernels and update the index.
+"""The tools in a process without a daemon, which loads the kernels and updates the index itself.
 
-It runs in threads after the first answer, and nothing waits for it. Until the kernels and the index
-are ready, searches use other backends. A failure is logged, and the server goes on.
+It does so in threads after the first answer, and nothing waits for it. Until the kernels and the
+index are ready, searches use other backends. A failure is logged, and the server goes on.
 """
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import logging
 import os
 import threading
@@ -43,13 +44,18 @@ DISABLED = "TRISEEK_MCP_DISABLE_STARTUP_SYNC"
 """The variable that forbids updating the index at the start."""
 
 
-class Startup:
-    """Runs the start-up work once, and reports its progress."""
+class Standalone:
+    """The tools of a root in a process without a daemon, and the work at its start."""
 
-    def __init__(self) -> None:
+    def __init__(self, root: str) -> None:
+        """Prepare the tools of a root, and start nothing."""
         self.index_jobs = IndexJobs()
         self.is_syncing = False
         """Whether the index is being updated."""
+        self.outbox = Outbox()
+        self._service = Service(is_cold=lambda: self.is_cold)
+        host = ToolHost(service=self._service, root=root, is_building=lambda _: self.is_syncing)
+        self.context = ToolContext(host, self.outbox)
         self._ended = threading.Event()
         self._indexing: threading.Thread | None = None
 
@@ -58,38 +64,39 @@ class Startup:
         """Whether the kernels are not loaded yet."""
         return not self.index_jobs.warm.is_set()
 
-    def begin(self, context: ToolContext) -> None:
+    def begin(self) -> None:
         """Start the work in threads, and return at once."""
         threading.Thread(target=self._warm, daemon=True).start()
         if DISABLED not in os.environ:
-            self._indexing = threading.Thread(target=self._index, args=(context,), daemon=True)
+            self._indexing = threading.Thread(target=self._index, daemon=True)
             self._indexing.start()
 
     def _warm(self) -> None:
         time.sleep(PAUSE_S)
         self.index_jobs.warm_up()
 
-    def _index(self, context: ToolContext) -> None:
+    def _index(self) -> None:
         time.sleep(PAUSE_S)
         try:
-            root = context.engine.root
+            root = self.context.host.engine.root
             self.is_syncing = True
             reindex_process.reindex(root, "incremental", cancelled=self._ended.is_set)
             logger.info("index of %s is up to date", root)
         except errors.Busy:
-            logger.info("another process is writing the index of %s", context.root)
+            logger.info("another process is writing the index of %s", self.context.root)
         except (errors.TriseekError, OSError) as error:
             if not self._ended.is_set():
                 logger.warning("start-up sync: %s", error)
         finally:
             self.is_syncing = False
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Stop the work, and wait until its processes have ended, at most `END_S` for the index."""
         self._ended.set()
         self.index_jobs.close()
         if self._indexing is not None:
             self._indexing.join(END_S)
+        self._service.close()
 
 
 class Outbox:
@@ -109,8 +116,10 @@ class Outbox:
         Without a daemon the actions stay. What a daemon refuses is dropped.
         """
         with self._lock:
-            for (root, session), group in groupby(list(self._actions), key=_place):
-                notes = [_note(action) for _, action in group]
+            for (root, session), group in groupby(
+                list(self._actions), key=lambda kept: (kept[0], kept[1].session_id)
+            ):
+                notes = [dataclasses.asdict(action) for _, action in group]
                 params = {"target_root": root, "notes": notes}
                 if session:
                     params["session_id"] = session
@@ -125,38 +134,9 @@ class Outbox:
         return True
 
 
-def _place(kept: tuple[str, Action]) -> tuple[str, str]:
-    root, action = kept
-    return root, action.session_id
-
-
-def _note(action: Action) -> dict[str, object]:
-    return {
-        "kind": action.kind,
-        "payload": action.payload,
-        "at_s": action.at_s,
-        "conversation": action.conversation,
-    }
-
-
-def context_alone(startup: Startup, root: str, outbox: Outbox) -> tuple[Service, ToolContext]:
-    """Return the service and tool context of a process without a daemon.
-
-    The caller closes the service.
-    """
-    service = Service(is_cold=lambda: startup.is_cold)
-    host = ToolHost(service=service, root=root, is_building=lambda _: startup.is_syncing)
-    return service, ToolContext(host, outbox)
-
-
 @contextlib.contextmanager
 def front(root: str) -> Iterator[Remote]:
     """Call tools on a root from a process of its own: by the daemon, or here if there is none."""
-    startup = Startup()
-    outbox = Outbox()
-    service, context = context_alone(startup, root, outbox)
-    with service:
-        try:
-            yield Remote(Local(context), lambda: startup.begin(context), outbox.send)
-        finally:
-            startup.end()
+    alone = Standalone(root)
+    with contextlib.closing(alone):
+        yield Remote(Local(alone.context), alone.begin, alone.outbox.send)

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import select
+import socket
 import threading
-from typing import TYPE_CHECKING
 
 from triseek.ipc import wire
-
-if TYPE_CHECKING:
-    import socket
 
 
 class Streams:
@@ -21,7 +18,10 @@ class Streams:
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock
         self._lock = threading.Lock()
-        self._poller = _Poller(sock)
+        # `poll` and not `select`: a daemon that watches many roots has descriptors above 1024.
+        self._poll = select.poll() if hasattr(select, "poll") else None
+        if self._poll is not None:
+            self._poll.register(sock, select.POLLIN | getattr(select, "POLLRDHUP", 0))
         self.started = False
         """Whether anything was sent; after that the request can no longer be declined."""
 
@@ -44,7 +44,12 @@ class Streams:
     def gone(self) -> bool:
         """Return whether the client has left. One or two system calls: loops may check it."""
         with self._lock:
-            return self._poller.hung_up()
+            if self._poll is None:
+                return bool(select.select([self._sock], [], [], 0)[0]) and self._at_end()
+            for _, events in self._poll.poll(0):
+                hung_up = select.POLLHUP | select.POLLERR | getattr(select, "POLLRDHUP", 0)
+                return bool(events & hung_up) or self._at_end()
+        return False
 
     def _send(self, kind: int, data: bytes | memoryview) -> None:
         if not len(data):
@@ -56,32 +61,8 @@ class Streams:
             except OSError as error:
                 raise BrokenPipeError("the client is gone") from error
 
-
-class _Poller:
-    """Checks whether the peer has closed a connection.
-
-    `poll` and not `select`: a daemon that watches many roots has descriptors above 1024.
-    """
-
-    def __init__(self, sock: socket.socket) -> None:
-        self._sock = sock
-        self._poll = select.poll() if hasattr(select, "poll") else None
-        if self._poll is not None:
-            self._poll.register(sock, select.POLLIN | getattr(select, "POLLRDHUP", 0))
-
-    def hung_up(self) -> bool:
-        if self._poll is None:
-            return bool(select.select([self._sock], [], [], 0)[0]) and self._ended()
-        for _, events in self._poll.poll(0):
-            if events & (select.POLLHUP | select.POLLERR | getattr(select, "POLLRDHUP", 0)):
-                return True
-            return self._ended()
-        return False
-
-    def _ended(self) -> bool:
+    def _at_end(self) -> bool:
         """Return whether the readable data is the end of the stream and not the next request."""
-        import socket
-
         try:
             return self._sock.recv(1, socket.MSG_PEEK) == b""
         except OSError:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from operator import attrgetter
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from cachetools import LRUCache
+from cachetools import LRUCache, cachedmethod
 
 from triseek.app.dispatch import Local
 from triseek.app.registry import TOOLS
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from triseek.app.tool_context import ToolContext
-    from triseek.daemon.server import Request
     from triseek.daemon.streams import Streams
 
 FRONTS_MAX = 64
@@ -62,9 +62,8 @@ class ToolCalls:
         self._context = context
         self._fronts: LRUCache[tuple[str, str], Local] = LRUCache(FRONTS_MAX)
         self._lock = Lock()
-        self._tools = {tool.name: tool for tool in TOOLS}
 
-    def __call__(self, request: Request, streams: Streams) -> ToolReply:
+    def __call__(self, values: dict[str, Any], streams: Streams) -> ToolReply:
         """Run a tool; send its progress to the stream, and cancel it when the client leaves.
 
         Raises:
@@ -72,10 +71,10 @@ class ToolCalls:
             DaemonUnreachable: The front resolves paths or ignore rules differently.
         """
         try:
-            params = client_environment.read(ToolRequest, request.params)
+            params = client_environment.read(ToolRequest, values)
         except client_environment.MalformedRequest:
             raise InvalidRequest("the parameters of a tool's call are malformed") from None
-        tool = self._tools.get(params.tool)
+        tool = next((tool for tool in TOOLS if tool.name == params.tool), None)
         if tool is None:
             raise InvalidRequest(f"there is no tool {params.tool[:80]!r}")
         if not (client_environment.is_shared(params) and client_environment.has_our_rules(params)):
@@ -84,15 +83,16 @@ class ToolCalls:
         sessions, connection = local.context.session, params.connection
         if params.session and not sessions.current(connection):
             sessions.work_on(params.session, connection)
-        conversation = request.params.get("conversation")  # any text: it is only compared
+        conversation = values.get("conversation")  # any text: it is only compared
         call = Call(
             conversation=conversation if isinstance(conversation, str) else None,
             who=params.who,
             connection=connection,
+            is_recorded=params.record,
             cancelled=streams.gone,
             progress=lambda *step: streams.out(json.dumps(step).encode()),
         )
-        answer = local(tool, params.arguments, call, is_recorded=params.record)
+        answer = local(tool, params.arguments, call)
         return {
             "arguments": answer.arguments,
             "envelope": answer.envelope,
@@ -100,9 +100,6 @@ class ToolCalls:
             "session": sessions.current(connection),
         }
 
-    def _local(self, front: str, root: str) -> Local:
-        with self._lock:
-            local = self._fronts.get((front, root))
-            if local is None:
-                local = self._fronts[front, root] = Local(self._context(root))
-            return local
+    @cachedmethod(attrgetter("_fronts"), lock=attrgetter("_lock"))
+    def _local(self, _front: str, root: str) -> Local:
+        return Local(self._context(root))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import suppress
 from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from triseek.engine.reindex import reindex
-from triseek.engine.search.backends.file import named_files
-from triseek.engine.search.backends.ripgrep import Ripgrep, find_rg
-from triseek.engine.search.backends.scan import Scan
-from triseek.engine.search.router import BACKEND_FAILED, INDEX_UNUSABLE, PROBLEMS, RepoState
+from triseek.engine.reindex_process import write_index
+from triseek.engine.search.backends import ripgrep, scan
+from triseek.engine.search.query import Query
+from triseek.engine.search.router import BACKEND_FAILED, INDEX_UNUSABLE, PROBLEMS, RepoState, choose
 from triseek.engine.search.search import Search
 from triseek.errors import IndexUnavailable, TriseekError
 from triseek.files.tree.root import resolve
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from triseek.index.reader import IndexReader
     from triseek.model.index import BuildReport, Progress
     from triseek.model.search import BackendName, ScopeSpec, SearchRequest, Skipped
-    from triseek.query.pattern import Pattern
-    from triseek.query.plan import Plan
 
 
 SCORES = "frecency.json"
@@ -68,12 +66,24 @@ class Engine:
         self._frecency: Frecency | None = None
 
     def search(self, request: SearchRequest, *, remember: bool = True) -> Search:
-        """Search file contents. `Search` documents the errors and when they are raised.
+        """Search file contents; `Search` documents what it raises while iterating.
 
         Without `remember`, the hits do not count towards frecency.
+
+        Raises:
+            InvalidQuery: The pattern, a glob or a type cannot be understood.
+            InvalidRequest: A path leads out of the root.
         """
         self.used = time.monotonic()
-        return Search(self, request, remember=remember)
+        query = Query.of(self.root, request)
+
+        def record(paths: list[bytes]) -> None:
+            if remember:
+                spec = request.pattern
+                kind = "literal" if spec.fixed else "regex"
+                self.remember("|".join(spec.patterns), kind, paths)
+
+        return Search(query, choose(query, self.state(query)), self.backend, record)
 
     def list_files(
         self,
@@ -88,38 +98,32 @@ class Engine:
         Without `sweep`, the index is used as it is; later changes to the tree are not seen.
         Files and folders that a walk could not list are appended to `skipped`.
         """
-        listed, faults = self._listed(scope, paths, sweep=sweep)
-        if skipped is not None:
-            skipped += faults
-        return iter(listed)
-
-    def _listed(
-        self, scope: ScopeSpec, paths: tuple[str, ...], *, sweep: bool
-    ) -> tuple[list[bytes], list[Skipped]]:
-        """List files from the index, or by a walk if the index cannot be used."""
         self.used = time.monotonic()
+        listing = None
         if self.index_dir is not None and cache.is_ready() and not self._is_cold():
-            try:
-                return self.indexed().list_files(scope, paths, sweep=sweep)
-            except BACKEND_FAILED:
-                pass
-        walked = walk(self.root, scope, within=paths)
-        return walked.paths, walked.skipped
+            with suppress(*BACKEND_FAILED):
+                listing = self.indexed().list_files(scope, paths, sweep=sweep)
+        if listing is None:
+            walked = walk(self.root, scope, within=paths)
+            listing = walked.paths, walked.skipped
+        if skipped is not None:
+            skipped += listing[1]
+        return iter(listing[0])
 
     def build(self, *, progress: Progress = no_progress) -> BuildReport:
-        """Rebuild the whole index. `reindex` documents the errors."""
-        return reindex(self.root, self.index_dir, "full", progress)
+        """Rebuild the whole index. `write_index` documents the errors."""
+        return write_index(self.root, self.index_dir, "full", progress)
 
     def update(self, *, progress: Progress = no_progress) -> BuildReport:
         """Index what changed, or everything if there is no usable index."""
-        return reindex(self.root, self.index_dir, "incremental", progress)
+        return write_index(self.root, self.index_dir, "incremental", progress)
 
     def status(self) -> IndexStatus:
         """Verify the index and compare it with the tree. A damaged one is reported, not raised."""
         if self.index_dir is None:
             return IndexStatus(root=self.root, index_dir="", present=False, fresh=False)
         indexed = self.indexed()
-        from triseek.index.status import status_of
+        from triseek.index.reader import status_of
 
         try:
             reader = indexed.reader
@@ -276,33 +280,29 @@ class Engine:
         """
         return self.indexed().reader
 
-    def state(self, request: SearchRequest, pattern: Pattern, plan: Plan) -> RepoState:
-        """Return the state of the repository that the router needs.
-
-        Raises:
-            InvalidRequest: A path of the request leads out of the root.
-        """
-        named = named_files(os.fsencode(self.root), request.paths)
+    def state(self, query: Query) -> RepoState:
+        """Return the state of the repository that the router needs."""
+        named = query.selection
         state = RepoState(
             kernels_ready=(ready := cache.is_ready()),
             kernels_keepable=ready or cache.can_be_kept(),
-            rg_available=find_rg() is not None,
+            rg_available=ripgrep.find_rg() is not None,
             only_files_named=bool(named.files) and not named.folders,
             one_shot=self._is_cold(),
         )
-        if request.engine != "auto" or state.only_files_named or self.index_dir is None:
+        if query.request.engine != "auto" or state.only_files_named or self.index_dir is None:
             return state
         try:
             current = manifest.read(self.index_dir)
             if current is None:
                 return state
-            state = replace(state, has_index=True, bytes=current.text_bytes)
+            state = replace(state, problem="", bytes=current.text_bytes)
             # The rest needs numba and pyarrow, so it is loaded only if needed.
             if not state.kernels_ready or state.one_shot:
                 return state
-            return self.indexed().outlook(state, request, pattern, plan.formula)
+            return self.indexed().outlook(state, query)
         except INDEX_UNUSABLE as error:
-            return replace(state, has_index=False, problem=PROBLEMS[type(error)])
+            return replace(state, problem=PROBLEMS[type(error)])
 
     def indexed(self) -> Indexed:
         """Return the indexed backend, which is opened once.
@@ -326,7 +326,5 @@ class Engine:
             IndexUnavailable: The indexed backend was requested and there is no index.
         """
         if name == "direct_scan":
-            return Scan(self.root)
-        if name == "ripgrep":
-            return Ripgrep(self.root)
-        return self.indexed()
+            return scan.search
+        return ripgrep.search if name == "ripgrep" else self.indexed().search

@@ -1,4 +1,6 @@
-"""Frecency scores: how often and how recently each file of a root was used; `frecency.json`.
+"""Frecency scores, and the recent queries of one root, with what was opened afterwards.
+
+The scores say how often and how recently each file was used. All is kept in `frecency.json`.
 
 A score halves every seven days and grows with each use:
 
@@ -21,8 +23,9 @@ import heapq
 import math
 import os
 import time
-from contextlib import ExitStack
-from dataclasses import dataclass
+from collections import deque
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
 from itertools import compress, islice, repeat
 from pathlib import Path
 from threading import Lock
@@ -30,15 +33,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypedDict
 
 from triseek import errors
-from triseek.engine.recent import PATHS_MAX, Recent, RecentQuery
-from triseek.store import lock, sealed
+from triseek.store import atomic, lock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     import numpy as np
 
-    from triseek.engine.recent import RecentQueryJson
 
 Use: TypeAlias = Literal["select", "read", "edit"]
 
@@ -58,6 +59,82 @@ SCORE_MAX = 1_000.0
 
 _PATH_BYTES_MAX = 4_096
 _FILE_BYTES_MAX = 64 << 20
+
+
+QUERIES_MAX = 500
+PATHS_MAX = 20
+"""Result paths kept for each query (the first ones). The same limit holds for selected paths."""
+PATTERN_CHARACTERS_MAX = 1000
+_KIND_CHARACTERS_MAX = 40
+
+
+@dataclass(slots=True)
+class RecentQuery:
+    """One query, its results and which of them were opened."""
+
+    at_s: float
+    """Seconds since 1970."""
+    pattern: str
+    kind: str
+    result_paths: list[bytes]
+    selected: list[bytes] = field(default_factory=list)
+
+
+class RecentQueryJson(TypedDict):
+    """A `RecentQuery` as saved; path bytes that are not UTF-8 become surrogates."""
+
+    at_s: float
+    pattern: str
+    kind: str
+    result_paths: list[str]
+    selected: list[str]
+
+
+class Recent:
+    """A bounded list of queries, newest last."""
+
+    def __init__(self, queries: Iterable[RecentQuery] = ()) -> None:
+        self._ring: deque[RecentQuery] = deque(queries, QUERIES_MAX)
+
+    def __iter__(self) -> Iterator[RecentQuery]:
+        return iter(self._ring)
+
+    def add(self, at_s: float, pattern: str, kind: str, paths: Sequence[bytes]) -> None:
+        """Add a query; drop the oldest one if there are more than `QUERIES_MAX`."""
+        self._ring.append(
+            RecentQuery(
+                at_s,
+                pattern[:PATTERN_CHARACTERS_MAX],
+                kind[:_KIND_CHARACTERS_MAX],
+                list(paths[:PATHS_MAX]),
+            )
+        )
+
+    def select(self, paths: Iterable[bytes]) -> None:
+        """Record that each path was opened, in the newest query that has it as a result."""
+        for path in paths:
+            query = next((item for item in reversed(self._ring) if path in item.result_paths), None)
+            if query is not None and path not in query.selected:
+                query.selected.append(path)
+
+    def as_json(self) -> list[RecentQueryJson]:
+        """Return all queries as JSON values."""
+        return [
+            {
+                "at_s": query.at_s,
+                "pattern": query.pattern,
+                "kind": query.kind,
+                "result_paths": [os.fsdecode(path) for path in query.result_paths],
+                "selected": [os.fsdecode(path) for path in query.selected],
+            }
+            for query in self._ring
+        ]
+
+    @classmethod
+    def from_json(cls, body: object) -> Recent:
+        """Read what `as_json` wrote; leave out invalid entries."""
+        rows = body[-QUERIES_MAX:] if isinstance(body, list) else []
+        return cls(query for query in map(_query, rows) if query is not None)
 
 
 @dataclass(slots=True)
@@ -101,15 +178,6 @@ class Frecency:
         self._held: ExitStack | None = None
         self._dirty = False
         self._read()
-
-    @classmethod
-    def open(
-        cls, index_dir: str | os.PathLike[str], clock: Callable[[], float] = time.time
-    ) -> Self:
-        """Read the saved scores and become their owner if there is none; see `owned`."""
-        frecency = cls(index_dir, clock)
-        frecency.claim()
-        return frecency
 
     def claim(self) -> bool:
         """Become the owner if there is none, else read the saved scores. Return `owned`."""
@@ -223,8 +291,11 @@ class Frecency:
 
         Only the 2,000 highest of them are merged.
         """
-        numbers = ((_number(score, SCORE_MAX), path) for path, score in scores.items())
-        sound = ((value, path) for value, path in numbers if value is not None and _is_path(path))
+        sound = (
+            (min(score, SCORE_MAX), path)
+            for path, score in scores.items()
+            if score >= 0 and _is_path(path)
+        )
         taken = heapq.nlargest(FILES_MAX, sound)
         with self._lock:
             if not (self.owned and taken):
@@ -249,7 +320,7 @@ class Frecency:
                 self._prune(self._now())
                 body, self._dirty = self._body(), False
             try:
-                sealed.write(self._folder / NAME, body)
+                atomic.write_sealed(self._folder / NAME, body)
             except errors.StateUnwritable:
                 self._dirty = True
                 raise
@@ -275,7 +346,7 @@ class Frecency:
         """Replace the scores by those in the file."""
         # Taken before reading, so that what is saved meanwhile is read again.
         self._stamp = _stamp_of(self._folder / NAME)
-        body = sealed.read(self._folder / NAME, most_bytes=_FILE_BYTES_MAX)
+        body = atomic.read_sealed(self._folder / NAME, most_bytes=_FILE_BYTES_MAX)
         if not isinstance(body, dict) or body.get("version") != 1:
             body = {}
         now = self._now()
@@ -358,40 +429,25 @@ def _stamp_of(path: Path) -> tuple[int, int, int] | None:
 
 def _accounts(files: object, now: float) -> dict[bytes, _Account]:
     """Read the accounts from the file's `files`; skip invalid entries."""
+    limits = (SCORE_MAX, HIT_CEILING, now)  # no use lies in the future
     accounts: dict[bytes, _Account] = {}
     for name, row in files.items() if isinstance(files, dict) else ():
-        account = _account(row, now)
-        path = _encoded(name)
-        if account is not None and path is not None:
-            accounts[path] = account
+        with suppress(TypeError, ValueError):  # ValueError: also surrogates that encode no byte
+            path, pairs = os.fsencode(name), zip(row, limits, strict=True)
+            if _is_path(path):
+                accounts[path] = _Account(*(_number(*pair) for pair in pairs))
     return accounts
 
 
-def _account(row: object, now: float) -> _Account | None:
-    if not isinstance(row, list) or len(row) != 3:
-        return None
-    limits = (SCORE_MAX, HIT_CEILING, now)  # no use lies in the future
-    used, hit, at_s = (_number(*pair) for pair in zip(row, limits, strict=True))
-    if used is None or hit is None or at_s is None:
-        return None
-    return _Account(used, hit, at_s)
+def _number(value: object, most: float) -> float:
+    """Return a number, capped at `most`.
 
-
-def _number(value: object, most: float) -> float | None:
-    """Return a number, capped at `most`; None if it is negative or not a number."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    if not value >= 0:  # NaN too
-        return None
+    Raises:
+        ValueError: It is negative or not a number.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
+        raise ValueError(value)  # NaN too
     return float(min(value, most))
-
-
-def _encoded(name: str) -> bytes | None:
-    try:
-        path = os.fsencode(name)
-    except ValueError:  # surrogates that encode no byte
-        return None
-    return path if _is_path(path) else None
 
 
 def _is_path(path: bytes) -> bool:
@@ -403,3 +459,19 @@ def _is_path(path: bytes) -> bool:
         and not path.endswith(b"/")
         and b".." not in path.split(b"/")
     )
+
+
+def _query(row: object) -> RecentQuery | None:
+    match row:
+        case {
+            "at_s": float(at_s), "pattern": str(pattern), "kind": str(kind),
+            "result_paths": list(paths), "selected": list(selected),
+        } if math.isfinite(at_s):  # fmt: skip
+            pattern, kind = pattern[:PATTERN_CHARACTERS_MAX], kind[:_KIND_CHARACTERS_MAX]
+            with suppress(ValueError):  # surrogates that encode no byte
+                return RecentQuery(at_s, pattern, kind, _paths(paths), _paths(selected))
+    return None
+
+
+def _paths(names: list[Any]) -> list[bytes]:
+    return [os.fsencode(name) for name in names[:PATHS_MAX] if isinstance(name, str)]

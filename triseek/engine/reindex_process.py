@@ -1,4 +1,6 @@
-"""Reindex in a subprocess: its memory is freed when it ends, and a crash loses only the build.
+"""Update or rebuild an index, in this process or in a subprocess.
+
+The memory of a subprocess is freed when it ends, and a crash loses only the build.
 
     python -m triseek.engine.reindex_process ROOT MODE
 
@@ -7,6 +9,7 @@ writes one line of JSON per progress step, then one with the report or the error
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import signal
@@ -14,20 +17,23 @@ import subprocess
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypedDict
 
 from triseek import errors
 from triseek.ipc import children
 from triseek.model.index import no_progress
+from triseek.store import lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from triseek.model.index import Progress, Stage
+    from triseek.model.index import BuildReport, Progress, Stage
 
 STEP_S = 0.1
 """Minimum time between progress messages of one stage."""
 _POLL_S = 0.2
+
+Mode: TypeAlias = Literal["full", "incremental"]
 
 
 class ReindexReport(NamedTuple):
@@ -38,31 +44,20 @@ class ReindexReport(NamedTuple):
     generation: int
 
 
-class ProgressMessage(TypedDict):
-    """One line of the subprocess: a progress step."""
+class Message(TypedDict, total=False):
+    """One line of the subprocess: a progress step, or at last the report or the error."""
 
     stage: Stage
     done: int
     total: int
-
-
-class ReportMessage(TypedDict):
-    """The last line of the subprocess if it succeeded."""
-
-    report: dict[str, int]
-    """The fields of a `ReindexReport`."""
-
-
-class ErrorMessage(TypedDict):
-    """The last line of the subprocess if it failed."""
-
+    report: ReindexReport
     error: dict[str, str]
     """The arguments of `errors.named`."""
 
 
 def reindex(
     root: str,
-    mode: Literal["incremental", "full"],
+    mode: Mode,
     progress: Progress = no_progress,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> ReindexReport:
@@ -107,32 +102,72 @@ def _followed(child: subprocess.Popen[bytes], progress: Progress) -> ReindexRepo
     for line in child.stdout:
         message = json.loads(line)
         if "report" in message:
-            return ReindexReport(**message["report"])
+            return ReindexReport(*message["report"])
         if "error" in message:
             raise errors.named(**message["error"])
         progress(message["stage"], message["done"], message["total"])
     raise errors.BackendFailure(f"the indexing process ended with {child.wait()}")
 
 
+def write_index(root: str, index_dir: str | None, mode: Mode, progress: Progress) -> BuildReport:
+    """Write the next generation of an index; compile the kernels first if they are not compiled.
+
+    Raises:
+        StateUnwritable: there is no state folder to write to, or its disk is full.
+        Busy: another process is writing this index.
+    """
+    if index_dir is None:
+        raise errors.StateUnwritable("there is no state folder to keep an index in")
+    from triseek.kernels import cache
+    from triseek.kernels.jit import warm
+
+    if not cache.is_ready():
+        # Errors that would end the build are raised before half a minute of compiling, not after.
+        with lock.writer(index_dir):
+            pass
+    warm(progress)
+    from triseek.index import build, update
+
+    if mode == "full":
+        return build.build(root, index_dir, progress=progress)
+    report = update.update(root, index_dir, progress=progress)
+    return report if report.rebuilt_full else _merged(root, index_dir, report, progress)
+
+
+def _merged(root: str, index_dir: str, report: BuildReport, progress: Progress) -> BuildReport:
+    """Run the merges that are due after an update, including the largest one.
+
+    Without a daemon no other process runs them. The cost is bounded: all segments are merged only
+    once a quarter of the text is new, and reading that much took longer than the merge does.
+    """
+    from triseek.index import build, merge
+
+    started = time.perf_counter()
+    try:
+        merged = merge.merge_due(index_dir, progress=progress)
+    except errors.Busy:  # the other writer merges too; the update itself is done
+        return report
+    except errors.IndexCorrupt:  # an update reads no posting list; only a merge finds a damaged one
+        return build.build(root, index_dir, progress=progress)
+    if merged is None:
+        return report
+    took = report.elapsed_ms + (time.perf_counter() - started) * 1e3
+    return dataclasses.replace(report, generation=merged.generation, elapsed_ms=took)
+
+
 def main(root: str, mode: str) -> None:
     """Run the reindex in the subprocess and print its messages."""
-    from triseek.engine.reindex import reindex as run
     from triseek.engine.roots import index_dir
 
     try:
-        report = run(root, index_dir(root), "full" if mode == "full" else "incremental", _Steps())
+        report = write_index(
+            root, index_dir(root), "full" if mode == "full" else "incremental", _Steps()
+        )
     except errors.TriseekError as error:
         _print({"error": {"code": error.code, "message": str(error), "next_step": error.next_step}})
     else:
-        _print(
-            {
-                "report": {
-                    "rebuilt_full": report.rebuilt_full,
-                    "files_indexed": report.files_indexed,
-                    "generation": report.generation,
-                }
-            }
-        )
+        done = ReindexReport(report.rebuilt_full, report.files_indexed, report.generation)
+        _print({"report": done})
 
 
 class _Steps:
@@ -149,7 +184,7 @@ class _Steps:
             _print({"stage": stage, "done": done, "total": total})
 
 
-def _print(message: ProgressMessage | ReportMessage | ErrorMessage) -> None:
+def _print(message: Message) -> None:
     print(json.dumps(message), flush=True)  # noqa: T201 - its one channel
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from triseek.errors import BackendFailure, DaemonUnreachable, TriseekError
+from triseek.errors import BackendFailure, TriseekError
 from triseek.ipc import address, client
 
 if TYPE_CHECKING:
@@ -62,9 +62,7 @@ def _why_no_daemon(toolset: str) -> str:
     """Return why the tools of a toolset do not work in this process."""
     try:
         client.ask("ping", timeout_s=PING_S)
-    except DaemonUnreachable as error:
+    except TriseekError as error:
         if not isinstance(error.__cause__, address.Absent):
             return str(error)
-    except TriseekError as error:
-        return str(error)
     return f"TriSeek daemon is not running; {toolset} tools require `triseek daemon start`"

@@ -37,24 +37,16 @@ class Watch:
         self._indexed = indexed
         try:
             self._tracker = Tracker(indexed.root, cookies, folders_max, self._note)
+            try:
+                self.journal.watching_began()
+                indexed.track(self._tracker)
+            except BaseException:
+                self.close()
+                raise
         except (WatchLimit, OSError, RuntimeError) as error:
-            raise self._unwatchable(error) from error
-        self._begin()
-
-    def _begin(self) -> None:
-        self.journal.watching_began()
-        try:
-            self._indexed.track(self._tracker)
-        except (WatchLimit, OSError, RuntimeError) as error:
-            self.close()
-            raise self._unwatchable(error) from error
-        except BaseException:
-            self.close()
-            raise
-
-    def _unwatchable(self, error: Exception) -> Unwatchable:
-        fix = getattr(error, "fix", "") or None
-        return Unwatchable(f"{self._indexed.root} is not watched: {error}", next_step=fix)
+            fix = getattr(error, "fix", "") or None
+            message = f"{indexed.root} is not watched: {error}"
+            raise Unwatchable(message, next_step=fix) from error
 
     def _note(self, happened: Happened | None) -> None:
         self.changed = time.monotonic()

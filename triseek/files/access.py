@@ -1,4 +1,4 @@
-"""Examine and open files: what is absent, what is forbidden, and what is no regular file.
+"""Examine and open files: what is absent or forbidden, what is no regular file, fingerprints.
 
 A failing system call is no proof of absence: without a descriptor (EMFILE), without memory (ENOMEM)
 or on a failing disk (EIO) every file looks as if it were gone. Code that compares a tree with its
@@ -10,8 +10,10 @@ Opening never waits for the writer of a FIFO and never takes a terminal.
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import stat
+from typing import NamedTuple
 
 _ABSENT = frozenset((errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG))
 _FORBIDDEN = frozenset((errno.EACCES, errno.EPERM, errno.ENXIO))
@@ -25,6 +27,21 @@ _KINDS = {
     stat.S_IFIFO: "a FIFO",
     stat.S_IFSOCK: "a socket",
 }
+MOST_BYTES = 64 << 20
+"""The largest file that has a fingerprint."""
+_PIECE = 1 << 20
+_NAME_LIMIT = 4000
+
+
+class Content(NamedTuple):
+    """Fingerprint of a file's bytes at one moment."""
+
+    sha: str
+    """SHA-256, in hex."""
+    lines: int
+    """The number of lines; the last one need not end with a newline."""
+    size: int
+    """The size in bytes."""
 
 
 def is_absent(error: OSError) -> bool:
@@ -67,6 +84,18 @@ def exists(path: bytes) -> bool:
     return status(path) is not None
 
 
+def relative_to(folder: bytes, path: bytes) -> bytes | None:
+    """Return a path relative to a folder, by its text and with `/` between its parts.
+
+    Both are absolute. Returns the empty path for the folder itself, None if it is not below it.
+    """
+    if path == folder:
+        return b""
+    separator = os.fsencode(os.sep)
+    prefix = folder.rstrip(separator) + separator
+    return path[len(prefix) :].replace(separator, b"/") if path.startswith(prefix) else None
+
+
 def kind_of(mode: int) -> str:
     """Return the kind of file that a mode denotes, in words."""
     return _KINDS.get(stat.S_IFMT(mode), "no regular file")
@@ -96,3 +125,49 @@ def open_regular(path: bytes, *, directory: int | None = None, follow: bool = Tr
     """
     flags = READ if follow else READ | os.O_NOFOLLOW
     return as_regular(os.open(path, flags, dir_fd=directory))
+
+
+def open_below(directory: int, path: bytes) -> int:
+    """Open a regular file below an open directory and return its descriptor.
+
+    Paths of any length work.
+
+    Raises:
+        OSError: it cannot be opened, is a link, or is not a regular file.
+    """
+    if len(path) < _NAME_LIMIT:
+        return open_regular(path, directory=directory, follow=False)
+    # Too long for one system call: open the folders one by one.
+    here = os.dup(directory)
+    try:
+        *folders, name = path.split(b"/")
+        for folder in folders:
+            below = os.open(folder, os.O_RDONLY | os.O_DIRECTORY, dir_fd=here)
+            os.close(here)
+            here = below
+        return open_regular(name, directory=here, follow=False)
+    finally:
+        os.close(here)
+
+
+def fingerprint(descriptor: int) -> Content | None:
+    """Read a regular file to its end, return its fingerprint, and close its descriptor.
+
+    Returns None if it is larger than `MOST_BYTES`, or is not a regular file.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    digest, newlines, size, last = hashlib.sha256(), 0, 0, b"\n"
+    with open(descriptor, "rb", buffering=0) as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode) or status.st_size > MOST_BYTES:
+            return None
+        while piece := file.read(_PIECE):
+            digest.update(piece)
+            newlines += piece.count(b"\n")
+            size += len(piece)
+            last = piece[-1:]
+            if size > MOST_BYTES:
+                return None
+    return Content(digest.hexdigest(), newlines + (last != b"\n"), size)

@@ -162,7 +162,7 @@ class _Lookup:
         if not path.strip() or b"\0" in path:
             raise self._refused("holds a NUL character" if b"\0" in path else "is empty")
         lexical = os.path.normpath(os.path.join(root, path))  # noqa: PTH118
-        inner = _below(root, lexical)
+        inner = access.relative_to(root, lexical)
         if inner is not None:
             self.named = os.fsdecode(inner) or "."
             self._todo = _parts(inner)
@@ -227,14 +227,12 @@ class _Lookup:
 
     def _follow(self, target: bytes) -> None:
         """Continue at the target of a link."""
-        inner = _below(os.fsencode(self._root), target)
+        inner = access.relative_to(os.fsencode(self._root), target)
+        self._todo += _parts(target if inner is None else inner)
         if inner is not None:  # an absolute path that begins with the root's
-            self._restart(_parts(inner))
+            self._restart()
         elif target.startswith(b"/"):
-            self._todo += _parts(target)
             self._go_to_slash()
-        else:
-            self._todo += _parts(target)
 
     def _go_up(self) -> None:
         """Follow a `..` in a link's target."""
@@ -246,11 +244,11 @@ class _Lookup:
             raise self._outside()
         else:
             # Not through the folder's own `..`: the folder may have been moved out of the root.
-            self._restart(self._names[-2::-1])
+            self._todo += self._names[-2::-1]
+            self._restart()
 
-    def _restart(self, parts: list[bytes]) -> None:
-        """Continue at the root: look up these components (the last one first), then the rest."""
-        self._todo += parts
+    def _restart(self) -> None:
+        """Continue at the root."""
         self._names = []
         self._move(os.dup(self._top))
 
@@ -291,14 +289,6 @@ class _Lookup:
         if not path.strip():
             return "the path"
         return repr(path if len(path) <= _SHOWN_MAX else path[: _SHOWN_MAX - 1] + "…")
-
-
-def _below(root: bytes, path: bytes) -> bytes | None:
-    """Return the part of an absolute path below the root, by its text; None if it is not below."""
-    if path == root:
-        return b""
-    lead = root.rstrip(b"/") + b"/"
-    return path[len(lead) :] if path.startswith(lead) else None
 
 
 def _parts(path: bytes) -> list[bytes]:

@@ -27,6 +27,10 @@ _VIRTUAL = re.compile(
     r"autofs|binfmt_misc|bpf|cgroup2?|configfs|debugfs|devpts|efivarfs|fusectl|mqueue|nfsd|nsfs|proc"
     r"|pstore|resctrl|rpc_pipefs|securityfs|selinuxfs|smackfs|sysfs|tracefs"
 )
+_UNSEEN = (
+    (_REMOTE, "which others can change without an event here"),
+    (_VIRTUAL, "a virtual file system that changes without events"),
+)
 _ESCAPE = re.compile(rb"\\([0-7]{3})")
 
 
@@ -66,9 +70,9 @@ def objection(mounts: Sequence[Mount], root: bytes, number: int) -> str:
             f"cannot tell what {os.fsdecode(root)!r} is mounted from: mount {number} is not listed"
         )
     for mount in holding + below(mounts, root):
-        reason = _unseen(mount.kind)
-        if reason:
-            return f"{os.fsdecode(mount.point)!r} is mounted from {mount.kind}, {reason}"
+        for kinds, reason in _UNSEEN:
+            if kinds.fullmatch(mount.kind):
+                return f"{os.fsdecode(mount.point)!r} is mounted from {mount.kind}, {reason}"
     return ""
 
 
@@ -145,7 +149,16 @@ def read() -> list[Mount]:
 
 def parse(text: bytes) -> list[Mount]:
     """Parse the text of mountinfo, see proc_pid_mountinfo(5). Malformed lines are skipped."""
-    return [mount for line in text.split(b"\n") if (mount := _parse_line(line)) is not None]
+    mounts = []
+    for line in text.split(b"\n"):
+        fields = line.split(b" ")
+        try:
+            end = fields.index(b"-", 6)  # optional fields stand between the sixth field and this
+            number, kind = int(fields[0]), fields[end + 1].decode("ascii", "replace")
+        except (ValueError, IndexError):
+            continue
+        mounts.append(Mount(number, fields[2], _unescape(fields[3]), _unescape(fields[4]), kind))
+    return mounts
 
 
 def mount_number(path: bytes) -> int:
@@ -169,24 +182,5 @@ def mount_number(path: bytes) -> int:
     return int(match[1])
 
 
-def _parse_line(line: bytes) -> Mount | None:
-    fields = line.split(b" ")
-    try:
-        end = fields.index(b"-", 6)  # optional fields stand between the sixth field and this
-        number = int(fields[0])
-        kind = fields[end + 1].decode("ascii", "replace")
-    except (ValueError, IndexError):
-        return None
-    return Mount(number, fields[2], _unescape(fields[3]), _unescape(fields[4]), kind)
-
-
 def _unescape(field: bytes) -> bytes:
     return _ESCAPE.sub(lambda match: bytes([int(match[1], 8) & 0xFF]), field)
-
-
-def _unseen(kind: str) -> str:
-    if _REMOTE.fullmatch(kind):
-        return "which others can change without an event here"
-    if _VIRTUAL.fullmatch(kind):
-        return "a virtual file system that changes without events"
-    return ""

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 import xxhash
 
+from triseek.files.access import open_below
 from triseek.files.tree import text
-from triseek.index.names import open_below
 from triseek.kernels import blocks, fetch, invert
 from triseek.kernels.formats import BlockBuffers
 from triseek.store import layout
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from io import FileIO
     from pathlib import Path
 
-    from triseek.index.names import NameTable
+    from triseek.store.table import StringColumn
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -38,8 +38,6 @@ SMALL_PAIRS = 400_000
 """Up to this number, sorting the pairs is faster than a pass over a table of all trigrams."""
 PARK_BYTES = 1 << 20
 """Arrays of a spill that are smaller than this stay in memory."""
-MARKS = (b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe")
-BLOCK_COLUMNS = ("file", "offset", "length", "first_line", "flags")
 
 _FETCHES = fetch.is_available()
 
@@ -49,12 +47,12 @@ class Spill:
     """Inverted lists of one run of blocks; block numbers are relative to the first block."""
 
     blocks: int
-    trigrams: np.ndarray[Any, Any]
-    frequency: np.ndarray[Any, Any]
-    firsts: np.ndarray[Any, Any]
-    lasts: np.ndarray[Any, Any]
-    offsets: np.ndarray[Any, Any]
-    data: np.ndarray[Any, Any]
+    trigrams: Array
+    frequency: Array
+    firsts: Array
+    lasts: Array
+    offsets: Array
+    data: Array
 
 
 @dataclass(slots=True)
@@ -62,26 +60,33 @@ class Share:
     """The results for files first..first + len(lines) - 1, in order."""
 
     first: int
-    stats: np.ndarray[Any, Any]
+    stats: Array
     """int64[n, fetch.STAT_SLOTS]"""
-    lines: np.ndarray[Any, Any]
-    digests: np.ndarray[Any, Any]
-    flags: np.ndarray[Any, Any]
-    skip: np.ndarray[Any, Any]
-    blocks: list[dict[str, np.ndarray[Any, Any]]] = field(default_factory=list)
+    lines: Array
+    digests: Array
+    flags: Array
+    skip: Array
+    blocks: list[dict[str, Array]] = field(default_factory=list)
     spills: list[Spill] = field(default_factory=list)
     text_bytes: int = 0
+
+    @classmethod
+    def of(cls, first: int, n: int) -> Self:
+        """Return the empty results of `n` files."""
+        stats = np.zeros((n, fetch.STAT_SLOTS), np.int64)
+        lines, digests = np.zeros(n, np.int64), np.zeros(n, np.uint64)
+        return cls(first, stats, lines, digests, np.zeros(n, np.uint8), np.zeros(n, np.uint8))
 
 
 class Worker:
     """The buffers of one thread, and the loop that uses them."""
 
-    def __init__(self, root_descriptor: int, names: NameTable, folder: Path, largest: int) -> None:
+    def __init__(self, root: int, names: StringColumn, folder: Path, largest: int) -> None:
         """Allocate the buffers, small ones for small builds.
 
-        Spills go to `folder`; `largest` bounds the bytes that will be read.
+        `root` is a descriptor. Spills go to `folder`; `largest` bounds the bytes that will be read.
         """
-        self._root = root_descriptor
+        self._root = root
         self._names = names
         self._folder = folder
         pairs = min(PAIRS, largest) + CHUNK_BYTES + 1
@@ -89,33 +94,21 @@ class Worker:
         self._block_room = pairs // blocks.BLOCK_BYTES + ARENA_BYTES + 16
         self._arena = np.empty(ARENA_BYTES, np.uint8)
         self._scratch = np.zeros(fetch.SCRATCH_BYTES, np.uint8)
-        self._buffers = BlockBuffers(
-            state=np.zeros(blocks.STATE_SLOTS, np.int64),
-            seen=np.zeros(blocks.SEEN_WORDS, np.uint64),
-            pairs=np.empty(pairs, np.uint32),
-            file=np.empty(self._block_room, np.uint32),
-            offset=np.empty(self._block_room, np.uint64),
-            length=np.empty(self._block_room, np.uint64),
-            line=np.empty(self._block_room, np.uint32),
-            flags=np.empty(self._block_room, np.uint8),
-            ends=np.empty(self._block_room, np.uint64),
+        state, seen = np.zeros(blocks.STATE_SLOTS, np.int64), np.zeros(blocks.SEEN_WORDS, np.uint64)
+        columns = [np.empty(self._block_room, kind) for _, kind in layout.BLOCKS]
+        ends = np.empty(self._block_room, np.uint64)
+        self._buffers = BlockBuffers._make(
+            (state, seen, np.empty(pairs, np.uint32), *columns, ends)
         )
         self._buffers.state[blocks.FIRST_LINE] = 1
         self._before = 0, 0
         """The number of blocks and pairs when the current file began."""
-        self._inverter = Inverter()
+        self._counts: Array | None = None
+        """uint32[TRIGRAMS]: zeros, made for the first large inversion."""
 
     def run(self, first: int, last: int) -> Share:
         """Process files first..last-1."""
-        n = last - first
-        share = Share(
-            first,
-            np.zeros((n, fetch.STAT_SLOTS), np.int64),
-            np.zeros(n, np.int64),
-            np.zeros(n, np.uint64),
-            np.zeros(n, np.uint8),
-            np.zeros(n, np.uint8),
-        )
+        share = Share.of(first, last - first)
         at = first
         while at < last:
             at = self._fill(share, at, last)
@@ -150,16 +143,13 @@ class Worker:
         simple = outcome != blocks.LEFT
         share.lines[row : row + count][simple] = lines[simple]
         share.text_bytes += int(lengths[outcome == blocks.TAKEN].sum())
-        self._digest(share, row, begins, lengths, simple)
-        share.skip[row : row + count][outcome == blocks.BINARY] = layout.SKIP_BINARY
-        return until
-
-    def _digest(self, share: Share, row: int, begins: Array, lengths: Array, simple: Array) -> None:
         view, digest = self._arena.data, xxhash.xxh3_64_intdigest
         edges = zip(begins[simple].tolist(), lengths[simple].tolist(), strict=True)
-        share.digests[row : row + len(begins)][simple] = [
+        share.digests[row : row + count][simple] = [
             digest(view[begin : begin + length]) for begin, length in edges
         ]
+        share.skip[row : row + count][outcome == blocks.BINARY] = layout.SKIP_BINARY
+        return until
 
     def _take_apart(self, share: Share, row: int, begin: int, length: int) -> None:
         """Process a file that is not plain text in the arena: with a mark, large or unread."""
@@ -184,7 +174,7 @@ class Worker:
         if not share.stats[row, fetch.STAT_OK]:
             return
         chunk = opened.read(CHUNK_BYTES)
-        if chunk.startswith(MARKS):
+        if text.has_mark(chunk):
             share.skip[row] = layout.SKIP_NONE
             self._take_decoded(share, row, chunk + opened.read())
             return
@@ -258,14 +248,15 @@ class Worker:
 
     def _make_room(self, share: Share, size: int, files: int) -> None:
         """Spill if `size` more bytes of `files` files might not fit in the buffers."""
-        wanted = size // blocks.BLOCK_BYTES + files + 2
+        state, room = self._buffers.state, len(self._buffers.pairs)
+        new_blocks = size // blocks.BLOCK_BYTES + files + 2
         if (
-            int(self._buffers.state[blocks.PAIRS]) + size + 1 > len(self._buffers.pairs)
-            or int(self._buffers.state[blocks.BLOCKS]) + wanted > self._block_room
+            int(state[blocks.PAIRS]) + size + 1 > room
+            or int(state[blocks.BLOCKS]) + new_blocks > self._block_room
         ):
             self._spill(share)
-        needed = int(self._buffers.state[blocks.PAIRS]) + size + 1
-        if needed > len(self._buffers.pairs):
+        needed = int(state[blocks.PAIRS]) + size + 1
+        if needed > room:
             # The open block of a file that grew while it was read: a spill does not free it.
             pairs = np.concatenate((self._buffers.pairs, np.empty(needed, np.uint32)))
             self._buffers = self._buffers._replace(pairs=pairs)
@@ -278,23 +269,19 @@ class Worker:
             return
         used, total = int(ends[count - 1]), int(state[blocks.PAIRS])
         share.blocks.append(
-            dict(zip(BLOCK_COLUMNS, (c[:count].copy() for c in self._buffers[3:8]), strict=True))
+            {
+                name: column[:count].copy()
+                for (name, _), column in zip(layout.BLOCKS, self._buffers[3:8], strict=True)
+            }
         )
         name = self._folder / f"spill-{share.first:012d}-{len(share.spills):04d}"
-        share.spills.append(self._inverter.invert(pairs, ends, count, used, name))
+        share.spills.append(self._invert(pairs, ends, count, used, name))
         pairs[: total - used] = pairs[used:total].copy()
         state[blocks.PAIRS] = total - used
         state[blocks.BLOCKS] = 0
         self._before = 0, 0  # what remains belongs to the current file
 
-
-class Inverter:
-    """Inverts pairs into encoded lists and writes them to disk."""
-
-    def __init__(self) -> None:
-        self._counts: Array | None = None
-
-    def invert(self, pairs: Array, block_pairs: Array, count: int, used: int, name: Path) -> Spill:
+    def _invert(self, pairs: Array, block_pairs: Array, count: int, used: int, name: Path) -> Spill:
         """Invert pairs[:used] of `count` blocks and spill the lists to files that begin `name`."""
         if used <= SMALL_PAIRS:
             trigrams, frequency, listed = _invert_small(pairs[:used], block_pairs[:count])

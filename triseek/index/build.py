@@ -11,20 +11,21 @@ import contextlib
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from triseek import errors
-from triseek.files.tree import text, walk
+from triseek.files.tree import walk
 from triseek.index import posting_columns, tree
-from triseek.index.batch import BLOCK_COLUMNS, Share, Worker
-from triseek.index.names import NameTable
+from triseek.index.batch import Share, Worker
 from triseek.kernels import fetch
 from triseek.model.index import BuildReport, Progress, no_progress
 from triseek.model.search import ScopeSpec, Skipped
+from triseek.query.globs.file_types import language_of
 from triseek.store import layout, lock, manifest
 from triseek.store.segment import SegmentBuilder
+from triseek.store.table import StringColumn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -55,18 +56,19 @@ def build(
     """
     started = time.perf_counter()
     with writing(index_dir):
-        previous = current_or_none(index_dir)
+        previous = None
+        with contextlib.suppress(errors.IndexCorrupt, errors.FormatTooNew):  # they are replaced
+            previous = manifest.read(index_dir)
         scanned_ns = time.time_ns()
-        result = survey(root, progress)
+        walked, tables = survey(root, progress)
         with SegmentBuilder(index_dir) as segment:
-            counts = write_segment(segment, root, result.paths, result.allowlisted, progress)
-            tree.write(segment, os.fsencode(root), result.tree)
+            counts = write_segment(segment, root, walked.paths, walked.allowlisted, progress)
+            tree.write(segment, os.fsencode(root), tables)
             digest = segment.publish({**counts, "scanned_ns": scanned_ns})
         generation = previous.generation + 1 if previous else 1
         live = (manifest.Live(segment.id, digest),)
         new = manifest.Manifest(generation, root, live, segment.id, counts["text_bytes"])
         manifest.commit(index_dir, new)
-        manifest.sweep(index_dir, new)
     return BuildReport(
         generation=generation,
         rebuilt_full=True,
@@ -76,41 +78,38 @@ def build(
         files_removed=0,
         text_bytes=counts["text_bytes"],
         postings=counts["postings"],
-        skipped=[*result.skipped, *unreadable(counts)],
+        skipped=[*walked.skipped, *unreadable(counts)],
         elapsed_ms=(time.perf_counter() - started) * 1e3,
     )
 
 
-class Survey(NamedTuple):
-    """The result of walking a root: its files in path order, and the tree's tables."""
-
-    paths: list[bytes]
-    allowlisted: list[bool]
-    skipped: list[Skipped]
-    tree: tree.Tree
-
-
-def survey(root: str, progress: Progress) -> Survey:
-    """Walk the tree and return the result."""
+def survey(root: str, progress: Progress) -> tuple[walk.Walk, tree.Tree]:
+    """Walk a root; return the result and the rows of the tree's tables."""
     progress("walk", 0, 0)
     walked = walk.walk(root, DEFAULT_SCOPE)
     progress("walk", len(walked.paths), len(walked.paths))
-    allowlisted = [path in walked.allowlisted for path in walked.paths]
     watched = tree.watched(os.fsencode(root), walked.special)
-    tables = tree.Tree(walked.directories, walked.excluded, watched)
-    return Survey(walked.paths, allowlisted, walked.skipped, tables)
+    return walked, tree.Tree(walked.directories, walked.excluded, watched)
 
 
 def write_segment(
     segment: SegmentBuilder,
     root: str,
     paths: Sequence[bytes],
-    allowlisted: Sequence[bool],
+    allowlisted: set[bytes],
     progress: Progress,
 ) -> Counts:
-    """Read the files, write their columns and tables, and return the segment's counts."""
+    """Read the files, write their columns and tables, and return the segment's counts.
+
+    allowlisted: those of `paths` in hidden places that ripgrep would leave out.
+    """
     shares = _gather(segment, root, paths, progress)
-    block_columns = _block_columns(shares)
+    block_columns = {
+        name: np.concatenate(
+            [np.empty(0, kind), *(part[name] for share in shares for part in share.blocks)]
+        )
+        for name, kind in layout.BLOCKS
+    }
     spills = [spill for share in shares for spill in share.spills]
     postings = posting_columns.join(segment, spills, progress)
     segment.table("blocks", layout.BLOCKS, block_columns)
@@ -141,16 +140,17 @@ def _gather(
     segment: SegmentBuilder, root: str, paths: Sequence[bytes], progress: Progress
 ) -> list[Share]:
     """Process the files with the workers, `SHARE_FILES` at a time; return the shares in order."""
-    names, total = NameTable(paths), len(paths)
+    names, total = StringColumn.of(paths), len(paths)
     starts = range(0, total, SHARE_FILES)
     workers = max(1, min(WORKERS, len(starts)))
     directory = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
-    largest = _bytes_at_most(directory, names) if len(starts) <= 1 else 1 << 62
-    pool = [Worker(directory, names, segment.folder, largest) for _ in range(workers)]
+    largest = 1 << 62
+    if len(starts) <= 1:  # small buffers for small builds; a file that grows only spills
+        largest = 2 * int(tree.stat_all(directory, paths)[:, fetch.STAT_SIZE].sum())
+    free = [Worker(directory, names, segment.folder, largest) for _ in range(workers)]
     shares: list[Share] = []
     try:
         with ThreadPoolExecutor(workers) as threads:
-            free = pool.copy()
 
             def take(first: int) -> Share:
                 worker = free.pop()
@@ -167,61 +167,32 @@ def _gather(
     return shares
 
 
-def _bytes_at_most(directory: int, names: NameTable) -> int:
-    """Return twice the size of a few files, to size buffers. A file that grows only spills."""
-    total = 0
-    for i in range(len(names)):
-        try:
-            total += os.stat(names[i], dir_fd=directory).st_size
-        except OSError:
-            continue
-    return 2 * total
-
-
-def _block_columns(shares: Sequence[Share]) -> dict[str, Array]:
-    parts = [part for share in shares for part in share.blocks]
-    dtypes = {name: np.dtype(kind) for name, kind in layout.BLOCKS}
-    return {
-        name: np.concatenate([part[name] for part in parts]) if parts else np.empty(0, dtypes[name])
-        for name in BLOCK_COLUMNS
-    }
-
-
 def _file_columns(
-    paths: Sequence[bytes], allowlisted: Sequence[bool], shares: Sequence[Share]
+    paths: Sequence[bytes], allowlisted: set[bytes], shares: Sequence[Share]
 ) -> Columns:
-    def joined(values: list[Array], dtype: type[np.generic]) -> Array:
-        return np.concatenate(values) if values else np.empty(0, dtype)
-
-    stats = np.concatenate([share.stats for share in shares] or [np.empty((0, fetch.STAT_SLOTS))])
-    stats = stats.astype(np.int64)
-    flags = joined([share.flags for share in shares], np.uint8).copy()
-    flags[np.asarray(allowlisted, np.bool_)] |= layout.FLAG_ALLOWLISTED
+    parts = [Share.of(0, 0), *shares]
+    stats, lines, digests, flags, skip = (
+        np.concatenate([getattr(part, name) for part in parts])
+        for name in ("stats", "lines", "digests", "flags", "skip")
+    )
+    flags[[path in allowlisted for path in paths]] |= layout.FLAG_ALLOWLISTED
     return {
         "path": list(paths),
         "size": stats[:, fetch.STAT_SIZE],
         "mtime_ns": stats[:, fetch.STAT_MTIME],
         "ctime_ns": stats[:, fetch.STAT_CTIME],
         "inode": stats[:, fetch.STAT_INODE],
-        "xxh3": joined([share.digests for share in shares], np.uint64),
-        "lines": joined([share.lines for share in shares], np.int64),
+        "xxh3": digests,
+        "lines": lines,
         "flags": flags,
-        "skip": joined([share.skip for share in shares], np.uint8),
-        "language": [text.language(path) for path in paths],
+        "skip": skip,
+        "language": [language_of(path.rpartition(b"/")[2]) for path in paths],
     }
 
 
 def unreadable(counts: Counts) -> list[Skipped]:
     """Return the unreadable files of a segment, for the report."""
     return [Skipped(os.fsencode(path), "unreadable") for path, _ in counts["skips"]]
-
-
-def current_or_none(index_dir: str | os.PathLike[str]) -> manifest.Manifest | None:
-    """Return the manifest to replace; None if there is none or it is damaged or newer."""
-    try:
-        return manifest.read(index_dir)
-    except (errors.IndexCorrupt, errors.FormatTooNew):
-        return None
 
 
 @contextlib.contextmanager

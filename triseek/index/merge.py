@@ -13,8 +13,6 @@ that were racy by their own segment's time is set to 0, which differs from any o
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -23,7 +21,7 @@ from triseek import errors
 from triseek.files.tree.walk import path_order
 from triseek.index import retimed, tree
 from triseek.index.build import Columns, counts_of, writing
-from triseek.index.posting_columns import Stopped, fold
+from triseek.index.posting_columns import Stop, Stopped, fold
 from triseek.index.reader import IndexReader
 from triseek.index.update import racy
 from triseek.kernels import merge as kernel
@@ -51,26 +49,6 @@ SHARE_MAX = 0.25
 searched as a part of its own, where the oldest segment is searched in long stretches."""
 SEGMENTS_MAX = 10
 """Beyond this number of live segments the smallest are merged, whatever their tiers."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MergeReport:
-    """The result of a merge."""
-
-    generation: int
-    merged: int
-    """The number of segments that were merged."""
-    segments: int
-    """The number of live segments afterwards."""
-    files: int
-    """The number of files in the merged segment."""
-    files_dropped: int
-    """The number of dead files that were left out."""
-    text_bytes: int
-    """Bytes of text in the merged segment."""
-    postings: int
-    """The number of postings written."""
-    elapsed_ms: float = 0.0
 
 
 def never() -> bool:
@@ -112,22 +90,22 @@ def merge_due(
     index_dir: str | os.PathLike[str],
     *,
     progress: Progress = no_progress,
-    stop: Callable[[], bool] = never,
-) -> list[MergeReport]:
-    """Merge until no merge is due, or `stop` returns True; return the reports.
+    stop: Stop = never,
+) -> manifest.Manifest | None:
+    """Merge until no merge is due, or `stop` returns True; return the last merge's manifest.
+
+    Returns None if there was no merge.
 
     Raises:
         As for `merge`; IndexCorrupt, FormatTooNew, IndexUnavailable: as for `IndexReader.open`.
     """
-    reports: list[MergeReport] = []
-    while (reader := IndexReader.open(index_dir)) is not None and (
-        which := due(reader)
-    ) is not None:
-        report = merge(index_dir, reader, which, progress=progress, stop=stop)
-        if report is None:
+    last: manifest.Manifest | None = None
+    while (reader := IndexReader.open(index_dir)) and (which := due(reader)):
+        merged = merge(index_dir, reader, which, progress=progress, stop=stop)
+        if merged is None:
             break
-        reports.append(report)
-    return reports
+        last = merged
+    return last
 
 
 def merge(
@@ -136,9 +114,9 @@ def merge(
     which: Sequence[int],
     *,
     progress: Progress = no_progress,
-    stop: Callable[[], bool] = never,
-) -> MergeReport | None:
-    """Merge the segments at these positions into one and commit the next generation.
+    stop: Stop = never,
+) -> manifest.Manifest | None:
+    """Merge the segments at these positions into one; commit and return the next generation.
 
     Dead files are left out. The tree is not read. The reader keeps seeing its generation. `stop`
     is called now and then; when it returns True the result is None and the index is unchanged.
@@ -148,73 +126,48 @@ def merge(
         StateUnwritable: the state folder cannot be written, or its disk is full.
         IndexCorrupt: a segment is damaged; a full build repairs it.
     """
-    started = time.perf_counter()
     chosen = sorted(set(which))
     try:
         with writing(index_dir, reader):
             for i in chosen:
                 reader.views[i].segment.verify()
             retimed.restore(reader)
-            new, facts = _write(index_dir, reader, chosen, progress, stop)
+            new = _write(reader, chosen, progress, stop)
             manifest.commit(index_dir, new)
-            manifest.sweep(index_dir, new)
     except Stopped:
         return None
-    return MergeReport(
-        generation=new.generation,
-        merged=len(chosen),
-        segments=len(new.segments),
-        files=facts["files"],
-        files_dropped=sum(len(reader.views[i].alive) for i in chosen) - facts["files"],
-        text_bytes=facts["text_bytes"],
-        postings=facts["postings"],
-        elapsed_ms=(time.perf_counter() - started) * 1e3,
-    )
+    return new
 
 
 def _write(
-    index_dir: str | os.PathLike[str],
-    reader: IndexReader,
-    chosen: list[int],
-    progress: Progress,
-    stop: Callable[[], bool],
-) -> tuple[manifest.Manifest, Facts]:
-    """Write the merged segment; return the manifest that makes it live, and its facts."""
+    reader: IndexReader, chosen: list[int], progress: Progress, stop: Stop
+) -> manifest.Manifest:
+    """Write the merged segment; return the manifest that makes it live."""
     old = reader.manifest
     gone = {old.segments[i].id for i in chosen}
     views = [reader.views[i] for i in chosen]
-    with SegmentBuilder(index_dir) as segment:
+    with SegmentBuilder(reader.index_dir) as segment:
         facts = _write_segment(segment, views, progress, stop)
         if old.tree in gone:
             tree.carry(segment, (reader.directories, reader.watched, reader.excluded))
             facts["tree_scanned_ns"] = reader.tree_scanned_ns
-        lives = [
-            _keep(segment, reader, i, gone) for i in range(len(old.segments)) if i not in chosen
-        ]
+        lives = []
+        for live, view in zip(old.segments, reader.views, strict=True):
+            if live.home in gone and live.id not in gone:
+                # Its dead files are written anew, because the segment that holds them is merged.
+                lives.append(manifest.bury(segment, live, np.flatnonzero(~view.alive)))
+            elif live.id not in gone:
+                lives.append(live)
         digest = segment.publish(facts)
     # It takes the place of its first input, so the oldest segment, usually large, stays first.
     lives.insert(chosen[0], manifest.Live(segment.id, digest))
     newest = segment.id if old.tree in gone else old.tree
     size = reader.text_bytes()
-    return manifest.Manifest(old.generation + 1, old.root, tuple(lives), newest, size), facts
-
-
-def _keep(segment: SegmentBuilder, reader: IndexReader, i: int, gone: set[str]) -> manifest.Live:
-    """Return the entry of a segment that is not merged.
-
-    If the segment that holds its dead files is merged away, they are written to the new one.
-    """
-    live = reader.manifest.segments[i]
-    if live.home not in gone:
-        return live
-    return manifest.bury(segment, live, np.flatnonzero(~reader.views[i].alive))
+    return manifest.Manifest(old.generation + 1, old.root, tuple(lives), newest, size)
 
 
 def _write_segment(
-    segment: SegmentBuilder,
-    views: Sequence[View],
-    progress: Progress,
-    stop: Callable[[], bool],
+    segment: SegmentBuilder, views: Sequence[View], progress: Progress, stop: Stop
 ) -> Facts:
     """Write the merged columns and tables; return the facts without the tree's."""
     places = _Places(views)
@@ -254,23 +207,17 @@ class _Places:
         place = np.empty(len(order), np.int64)
         place[self.order] = np.arange(len(order))
         edges = np.cumsum([0, *map(len, self.alive)])
-        self.files = [self._spread(k, place[edges[k] : edges[k + 1]]) for k in range(len(views))]
+        self.files = [np.full(len(view.alive), -1, np.int64) for view in views]
         """Per view, int64[its files]: the file's number in the merged segment, -1 if dead."""
-        self._starts = self._block_starts()
-        self.n_blocks = int(self._starts[-1])
-
-    def _spread(self, k: int, place: Array) -> Array:
-        spread = np.full(len(self._views[k].alive), -1, np.int64)
-        spread[self.alive[k]] = place
-        return spread
-
-    def _block_starts(self) -> Array:
-        """Return int64[files + 1]: the first block of each merged file."""
-        counts = np.zeros(len(self.order), np.int64)
-        for view, files in zip(self._views, self.files, strict=True):
+        for k, alive in enumerate(self.alive):
+            self.files[k][alive] = place[edges[k] : edges[k + 1]]
+        counts = np.zeros(len(order), np.int64)
+        for view, files in zip(views, self.files, strict=True):
             kept = view.searchable
             counts[files[kept]] = np.diff(view.edges)[kept]
-        return np.concatenate(([0], np.cumsum(counts)))
+        self._starts: Array = np.concatenate(([0], np.cumsum(counts)))
+        """int64[files + 1]: the first block of each merged file."""
+        self.n_blocks = int(self._starts[-1])
 
     def blocks(self, k: int) -> Array:
         """Return uint32[blocks of view k]: their merged numbers, ascending; DROPPED if left out.
@@ -311,22 +258,16 @@ def _file_columns(views: Sequence[View], places: _Places) -> Columns:
         for name, kind in layout.FILES
         if kind not in ("binary", "string")
     }
-    languages = [
-        language
-        for view, alive in zip(views, places.alive, strict=True)
-        for language in _languages(view, alive)
-    ]
+    languages: list[str] = []
+    for view, alive in zip(views, places.alive, strict=True):
+        strings = view.segment.files.strings("language")
+        languages += strings if len(alive) == len(strings) else [strings[i] for i in alive.tolist()]
     return {
         **columns,
         "path": places.paths,
         "ctime_ns": joined(_believed),
         "language": [languages[i] for i in places.order.tolist()],
     }
-
-
-def _languages(view: View, alive: Array) -> list[str]:
-    strings = view.segment.files.strings("language")
-    return strings if len(alive) == len(strings) else [strings[i] for i in alive.tolist()]
 
 
 def _believed(view: View) -> Array:

@@ -7,6 +7,7 @@ one stretch of trigrams at a time, so memory is bounded by the stretch, not by t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -16,7 +17,7 @@ from triseek.kernels import invert, merge, postings
 from triseek.store import layout
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from triseek.index.batch import Spill
     from triseek.model.index import Progress
@@ -29,6 +30,8 @@ JOINED_BYTES = 48 << 20
 FOLDED_POSTINGS = 4 << 20
 """Postings merged at a time, unless one list holds more; takes some 40 MB of buffers."""
 _SMALL = 1 << 20
+Stop: TypeAlias = Callable[[], bool]
+"""Returns True to end a merge early."""
 
 
 class Stopped(Exception):
@@ -44,7 +47,13 @@ def join(segment: SegmentBuilder, spills: Sequence[Spill], progress: Progress) -
     """
     trigrams = distinct([spill.trigrams for spill in spills])
     slots = [np.searchsorted(trigrams, spill.trigrams).astype(np.uint32) for spill in spills]
-    sizes, frequency = _measure(spills, slots, len(trigrams))
+    n, base = len(trigrams), 0
+    frequency, previous = np.zeros(n, np.uint32), np.zeros(n, np.uint32)
+    sizes = np.zeros(n, np.uint64)
+    for spill, slot in zip(spills, slots, strict=True):
+        postings.measure_join(slot, spill.firsts, spill.lasts, spill.offsets, base, previous, sizes)
+        frequency[slot] += spill.frequency
+        base += spill.blocks
     offsets = np.zeros(len(trigrams) + 1, np.uint64)
     np.cumsum(sizes, out=offsets[1:])
     total = _write_columns(segment, trigrams, offsets, frequency)
@@ -71,7 +80,7 @@ def fold(
     sources: Sequence[Segment],
     remaps: Sequence[Array],
     progress: Progress,
-    stop: Callable[[], bool],
+    stop: Stop,
 ) -> int:
     """Merge the lists of older segments into the posting columns; return the number of postings.
 
@@ -84,16 +93,34 @@ def fold(
         IndexCorrupt: a source's lists are damaged.
         Stopped: stop() returned True.
     """
-    state = _Fold(sources, remaps)
+    # Sources with few blocks come first, see the kernel.
+    order = sorted(range(len(sources)), key=lambda k: len(remaps[k]))
+    trigrams = distinct([source.trigrams for source in sources])
+    lists = [_Source(sources[k], remaps[k], trigrams) for k in order]
+    room = np.zeros(len(trigrams), np.int64)
+    for source in lists:
+        room[source.slots] += source.frequency
+    starts: Array = np.concatenate((np.zeros(1, np.int64), np.cumsum(room)))
+    stretches = list(_stretches(starts, FOLDED_POSTINGS))
+    sizes, frequency = np.zeros(len(trigrams), np.int64), np.zeros(len(trigrams), np.int64)
+    most = max((int(starts[last] - starts[first]) for first, last in stretches), default=0)
+    numbers, out = np.empty(most, np.uint32), np.empty(5 * most, np.uint8)
+    scratch = np.empty(int(room.max(initial=0)), np.uint32)
     with segment.stream(layout.POSTINGS, np.uint8) as stream:
-        for first, last in state.stretches:
+        for first, last in stretches:
             if stop():
                 raise Stopped
-            stream.append(state.stretch(first, last))
-            progress("write", int(state.starts[last]), int(state.starts[-1]))
-    kept = state.frequency > 0
-    offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(state.sizes[kept])))
-    return _write_columns(segment, state.trigrams[kept], offsets, state.frequency[kept])
+            places, counts = starts[first : last + 1] - starts[first], frequency[first:last]
+            for source in lists:
+                source.gather(first, last, places, counts, numbers, scratch)
+            ends = np.empty(last - first, np.int64)
+            size = merge.encode(numbers, places, counts, out, ends)
+            sizes[first:last] = np.diff(ends, prepend=0)
+            stream.append(out[:size])
+            progress("write", int(starts[last]), int(starts[-1]))
+    kept = frequency > 0
+    offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes[kept])))
+    return _write_columns(segment, trigrams[kept], offsets, frequency[kept])
 
 
 def _write_columns(
@@ -129,61 +156,14 @@ def distinct(parts: Sequence[Array]) -> Array:
     return np.flatnonzero(present).astype(np.uint32)
 
 
-def _measure(spills: Sequence[Spill], slots: Sequence[Array], n: int) -> tuple[Array, Array]:
-    """Return the size in bytes and the number of blocks of each joined list."""
-    previous, sizes = np.zeros(n, np.uint32), np.zeros(n, np.uint64)
-    frequency = np.zeros(n, np.uint32)
-    base = 0
-    for spill, slot in zip(spills, slots, strict=True):
-        postings.measure_join(slot, spill.firsts, spill.lasts, spill.offsets, base, previous, sizes)
-        frequency[slot] += spill.frequency
-        base += spill.blocks
-    return sizes, frequency
-
-
-class _Fold:
-    """The state of a fold: where each source's lists go, and the lists written so far."""
-
-    def __init__(self, sources: Sequence[Segment], remaps: Sequence[Array]) -> None:
-        # Sources with few blocks come first, see the kernel.
-        order = sorted(range(len(sources)), key=lambda k: len(remaps[k]))
-        self._sources = [_Source(sources[k], remaps[k]) for k in order]
-        self.trigrams = distinct([source.trigrams for source in self._sources])
-        n = len(self.trigrams)
-        room = np.zeros(n, np.int64)
-        for source in self._sources:
-            source.slots = np.searchsorted(self.trigrams, source.trigrams).astype(np.uint32)
-            room[source.slots] += source.frequency
-        self.starts: Array = np.concatenate((np.zeros(1, np.int64), np.cumsum(room)))
-        """int64[trigrams + 1]: the number of the sources' postings before each list."""
-        self.stretches = list(_stretches(self.starts, FOLDED_POSTINGS))
-        """(first, last) of each stretch: lists first..last-1 are merged together."""
-        self.sizes, self.frequency = np.zeros(n, np.int64), np.zeros(n, np.int64)
-        most = max((int(self.starts[b] - self.starts[a]) for a, b in self.stretches), default=0)
-        self._numbers, self._out = np.empty(most, np.uint32), np.empty(5 * most, np.uint8)
-        self._scratch = np.empty(int(room.max(initial=0)), np.uint32)
-
-    def stretch(self, first: int, last: int) -> Array:
-        """Return the merged lists first..last-1, encoded as uint8."""
-        room = self.starts[first : last + 1] - self.starts[first]
-        counts = self.frequency[first:last]
-        for source in self._sources:
-            source.gather(first, last, room, counts, self._numbers, self._scratch)
-        ends = np.empty(last - first, np.int64)
-        size = merge.encode(self._numbers, room, counts, self._out, ends)
-        self.sizes[first:last] = np.diff(ends, prepend=0)
-        return self._out[:size]
-
-
 class _Source:
     """The posting lists of one source segment."""
 
-    def __init__(self, segment: Segment, remap: Array) -> None:
+    def __init__(self, segment: Segment, remap: Array, trigrams: Array) -> None:
         self._segment = segment
         self._remap = remap
-        self.trigrams, self._offsets = segment.trigrams, segment.offsets
-        self.frequency = segment.frequency
-        self.slots = np.empty(0, np.uint32)
+        self._offsets, self.frequency = segment.offsets, segment.frequency
+        self.slots = np.searchsorted(trigrams, segment.trigrams).astype(np.uint32)
         """uint32[trigrams of the source]: the number of the merged list for each list."""
         if bool((self.frequency > len(remap)).any()):
             raise errors.IndexCorrupt(f"a list of {segment.folder} has more blocks than there are")
@@ -202,7 +182,7 @@ class _Source:
         # All postings are read once; without this they would all stay in this process's memory.
         column.release()
         if done < 0:
-            trigram = int(self.trigrams[-1 - done])
+            trigram = int(self._segment.trigrams[-1 - done])
             raise errors.IndexCorrupt(
                 f"posting list {trigram:#08x} of {self._segment.id} is damaged"
             )

@@ -1,4 +1,4 @@
-"""Reader of one generation of an index: finds the candidate blocks of a formula.
+"""Reader of one generation of an index: the candidate blocks of a formula; sizes and counts.
 
 Everything is mapped and read-only, so threads can share a reader, and writers do not affect it.
 Data is verified when it is first read: anything here that reads may raise `IndexCorrupt`.
@@ -6,14 +6,17 @@ Data is verified when it is first read: anything here that reads may raise `Inde
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import contextlib
+import os
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from itertools import compress
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from triseek import errors
 from triseek.kernels import fetch, postings
+from triseek.model.index import IndexStatus, category_of
 from triseek.model.search import Skipped
 from triseek.query.globs.path_table import PathTable
 from triseek.query.trigrams.formula import All, And, Gram, Never, Or
@@ -21,17 +24,12 @@ from triseek.store import layout, manifest
 from triseek.store.segment import Segment
 
 if TYPE_CHECKING:
-    import os
+    from collections.abc import Sequence
 
     from triseek.query.trigrams.formula import Formula
     from triseek.store.table import StringColumn
 
 Array: TypeAlias = np.ndarray[Any, Any]
-
-_REASONS: dict[int, Literal["binary", "unreadable"]] = {
-    layout.SKIP_BINARY: "binary",
-    layout.SKIP_UNREADABLE: "unreadable",
-}
 
 BLOCK_NS = 5_000
 """Cost of reading and searching a block, including opening its file."""
@@ -45,8 +43,7 @@ MEETING_NS = 250
 """Cost of each block still in the intersection: the steps around it are decoded."""
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(NamedTuple):
     """An upper bound of the blocks that satisfy a formula, from document frequencies alone."""
 
     blocks: int
@@ -61,7 +58,6 @@ class View:
         self.alive: Array = np.ones(segment.files.rows, np.bool_)
         """bool[files]: whether the file is live (no newer segment replaced or removed it)."""
         self.alive[dead] = False
-        self._ctimes: Array | None = None
 
     @cached_property
     def names(self) -> StringColumn:
@@ -93,21 +89,6 @@ class View:
         return self.segment.block_file
 
     @cached_property
-    def block_offset(self) -> Array:
-        """uint64[blocks]: the offset of each block in its file's text."""
-        return self.segment.blocks.numbers("offset")
-
-    @cached_property
-    def block_length(self) -> Array:
-        """uint64[blocks]: the length of each block in bytes."""
-        return self.segment.blocks.numbers("length")
-
-    @cached_property
-    def block_line(self) -> Array:
-        """uint32[blocks]: the number of each block's first line, from one."""
-        return self.segment.blocks.numbers("first_line")
-
-    @cached_property
     def paths(self) -> PathTable:
         """The files' paths, prepared for matching globs."""
         return PathTable.of(self.names.all())
@@ -124,7 +105,7 @@ class View:
         numbers = np.flatnonzero(self.skip != layout.SKIP_NONE)
         reasons = self.skip[numbers].tolist()
         entries = [
-            Skipped(path, _REASONS[reason])
+            Skipped(path, layout.SKIP_REASONS[reason])
             for path, reason in zip(self.names.take(numbers), reasons, strict=True)
         ]
         return numbers, entries
@@ -132,10 +113,7 @@ class View:
     def skipped(self, chosen: Array) -> list[Skipped]:
         """Return those of the chosen files (bool[files]) without searchable text, and why."""
         numbers, entries = self._skipped
-        kept = chosen[numbers]
-        if kept.all():
-            return entries
-        return [entries[i] for i in np.flatnonzero(kept).tolist()]
+        return list(compress(entries, chosen[numbers].tolist()))
 
     @cached_property
     def edges(self) -> Array:
@@ -159,7 +137,8 @@ class View:
         if dead is not None:
             counted = counted.copy()
             counted[dead] = False
-        return int(self.block_length[counted[self.block_file]].sum(dtype=np.int64))
+        lengths = self.segment.blocks.numbers("length")
+        return int(lengths[counted[self.block_file]].sum(dtype=np.int64))
 
     @cached_property
     def stats(self) -> Array:
@@ -170,15 +149,7 @@ class View:
         rows[:, fetch.STAT_MTIME] = files.numbers("mtime_ns")
         rows[:, fetch.STAT_CTIME] = files.numbers("ctime_ns")
         rows[:, fetch.STAT_INODE] = files.numbers("inode")
-        if self._ctimes is not None:
-            rows[:, fetch.STAT_CTIME] = self._ctimes
         return rows
-
-    def retime(self, ctimes: Array) -> None:
-        """Replace the change times in `stats` by these (int64[files])."""
-        self._ctimes = ctimes
-        if "stats" in self.__dict__:
-            self.stats[:, fetch.STAT_CTIME] = ctimes
 
     def candidates(self, formula: Formula, *, below: int | None = None) -> Array:
         """Return the blocks that may hold a match inside one line, as uint32, ascending.
@@ -189,52 +160,52 @@ class View:
             IndexCorrupt: a posting list is damaged.
         """
         limit = self.blocks if below is None else below
-        matching = self._blocks(formula, limit)
-        return np.arange(limit, dtype=np.uint32) if matching is None else matching
-
-    def candidate_files(self, formula: Formula) -> Array:
-        """Return bool[files]: the files that may hold a match across lines."""
-        chosen = self._files(formula)
-        return np.ones(len(self.names), np.bool_) if chosen is None else chosen
-
-    def _blocks(self, formula: Formula, below: int) -> Array | None:
-        """Return the blocks lower than `below` that satisfy the formula; None for all of them."""
         match formula:
             case All():
-                return None
+                return np.arange(limit, dtype=np.uint32)
             case Never():
                 return np.empty(0, np.uint32)
             case Gram():
-                return self._decode(formula.key, below)
-            case Or():
-                return self._any(formula, below)
+                return self._decode(formula.key, limit)
             case And():
-                return self._every(formula, below)
+                return self._every(formula, limit)
+            case Or():
+                present = np.zeros(limit, np.bool_)
+                for part in formula.parts:
+                    present[self.candidates(part, below=limit)] = True
+                return np.flatnonzero(present).astype(np.uint32)
 
-    def _any(self, formula: Or, below: int) -> Array | None:
-        parts = [self._blocks(part, below) for part in formula.parts]
-        present = np.zeros(below, np.bool_)
-        for part in parts:
-            if part is None:
-                return None
-            present[part] = True
-        return np.flatnonzero(present).astype(np.uint32)
+    def candidate_files(self, formula: Formula) -> Array:
+        """Return bool[files]: the files that may hold a match across lines.
 
-    def _every(self, formula: And, below: int) -> Array | None:
+        Such a match may have its trigrams in different blocks of a file.
+        """
+        match formula:
+            case All():
+                return np.ones(len(self.names), np.bool_)
+            case And() | Or():
+                combine = np.logical_and if isinstance(formula, And) else np.logical_or
+                both: Array = combine.reduce([self.candidate_files(p) for p in formula.parts])
+                return both
+            case Gram() | Never():
+                chosen = np.zeros(len(self.names), np.bool_)
+                chosen[self.block_file[self.candidates(formula)]] = True
+                return chosen
+
+    def _every(self, formula: And, below: int) -> Array:
         """Intersect the parts, rarest first; stop when a list costs more than it can save."""
-        ordered = sorted((self._at_most(part), i) for i, part in enumerate(formula.parts))
-        kept: Array | None = None
-        gain = 0
-        for most, i in ordered:
-            part = formula.parts[i]
-            if kept is None:
-                kept = self._blocks(part, below)
-                gain = 0 if kept is None else len(kept) // 3 + 1
-                continue
+        (_, rarest), *others = sorted(
+            (self._at_most(part), i) for i, part in enumerate(formula.parts)
+        )
+        kept = self.candidates(formula.parts[rarest], below=below)
+        gain = len(kept) // 3 + 1
+        for most, i in others:
             steps = most * below // max(self.blocks, 1)
-            if len(kept) == 0 or _meeting_ns(steps, len(kept)) > gain * BLOCK_NS:
+            # The cost of intersecting the blocks with a list of so many steps.
+            cost_ns = LIST_NS + min(STEP_NS * steps, SKIPPED_NS * steps + MEETING_NS * len(kept))
+            if len(kept) == 0 or cost_ns > gain * BLOCK_NS:
                 break
-            fewer = self._both(kept, part, below)
+            fewer = self._both(kept, formula.parts[i], below)
             # Lists that exclude nothing come in runs: the trigrams of a long name go together.
             gain = max(gain // 2, len(kept) - len(fewer))
             kept = fewer
@@ -244,9 +215,7 @@ class View:
         """Return those of the blocks that satisfy the formula too; `kept` may be overwritten."""
         if isinstance(part, Gram):
             return self._narrow(kept, part.key)
-        other = self._blocks(part, below)
-        if other is None:
-            return kept
+        other = self.candidates(part, below=below)
         out = np.empty(min(len(kept), len(other)), np.uint32)
         return out[: postings.intersect(kept, len(kept), other, len(other), out)]
 
@@ -266,27 +235,6 @@ class View:
         if size < 0:
             raise errors.IndexCorrupt(f"posting list {gram:#08x} of {self.segment.id} is damaged")
         return kept[:size]
-
-    def _files(self, formula: Formula) -> Array | None:
-        """Return bool[files] that satisfy the formula; None for all.
-
-        A match across lines may have its trigrams in different blocks of a file.
-        """
-        match formula:
-            case All():
-                return None
-            case Never():
-                return np.zeros(len(self.names), np.bool_)
-            case Gram():
-                chosen = np.zeros(len(self.names), np.bool_)
-                chosen[self.block_file[self._decode(formula.key, self.blocks)]] = True
-                return chosen
-            case Or() | And():
-                parts = [self._files(part) for part in formula.parts]
-                limited = [part for part in parts if part is not None]
-                if isinstance(formula, Or):
-                    return None if len(limited) < len(parts) else np.logical_or.reduce(limited)
-                return np.logical_and.reduce(limited) if limited else None
 
     def _at_most(self, formula: Formula) -> int:
         """Return an upper bound of the blocks that satisfy the formula, by document frequencies."""
@@ -322,9 +270,9 @@ class IndexReader:
             raise errors.IndexCorrupt(f"the tree's tables in {index_dir} are of no live segment")
         tree = segments[current.tree]
         # Mapped now, because a writer may unlink the files while this reader is in use.
-        self.directories = tree.table("directories", layout.DIRECTORIES)
-        self.watched = tree.table("watched", layout.WATCHED)
-        self.excluded = tree.table("excluded", layout.EXCLUDED)
+        self.directories, self.watched, self.excluded = (
+            tree.table(name, schema) for name, schema in layout.TREE_TABLES.items()
+        )
         self.tree_scanned_ns = int(tree.facts.get("tree_scanned_ns", tree.facts["scanned_ns"]))
         """When the walk behind these tables began, nanoseconds since the epoch."""
 
@@ -375,6 +323,49 @@ class IndexReader:
         return [view.scanned_ns for view in self.views]
 
 
-def _meeting_ns(steps: int, kept: int) -> float:
-    """Return the estimated cost of intersecting `kept` blocks with a list of `steps` steps."""
-    return LIST_NS + min(STEP_NS * steps, SKIPPED_NS * steps + MEETING_NS * kept)
+def status_of(root: str, reader: IndexReader, *, dirty: int, fresh: bool) -> IndexStatus:
+    """Return the status of the reader's generation.
+
+    `dirty` and `fresh` are the caller's, from its comparison with the tree.
+
+    Raises:
+        IndexCorrupt: a table that is counted here is damaged.
+    """
+    views = reader.views
+    files = sum(int(view.searchable.sum()) for view in views)
+    size = reader.text_bytes()
+    return IndexStatus(
+        root=root,
+        index_dir=os.fspath(reader.index_dir),
+        present=True,
+        fresh=fresh,
+        generation=reader.generation,
+        files=files,
+        files_binary=_skipped(views, layout.SKIP_BINARY),
+        files_unreadable=_skipped(views, layout.SKIP_UNREADABLE),
+        blocks=sum(view.blocks for view in views),
+        trigrams=max(view.segment.distinct for view in views),
+        segments=len(views),
+        text_bytes=size,
+        index_bytes=size_on_disk(reader.index_dir),
+        updated_ns=max(int(view.segment.facts["created_ns"]) for view in views),
+        dirty=dirty,
+        category=category_of(files, size),
+    )
+
+
+def _skipped(views: Sequence[View], reason: int) -> int:
+    return sum(int((view.alive & (view.skip == reason)).sum()) for view in views)
+
+
+def size_on_disk(index_dir: str | os.PathLike[str]) -> int:
+    """Return the bytes of all files below an index folder.
+
+    A writer may be active: files that vanish meanwhile are not counted.
+    """
+    size = 0
+    for folder, _, names in os.walk(index_dir):
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):
+                size += os.lstat(os.path.join(folder, name)).st_size  # noqa: PTH118
+    return size

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from triseek import errors
 from triseek.kernels.fetch import STAT_CTIME
-from triseek.store import atomic, column, sealed
+from triseek.store import atomic, column
 
 if TYPE_CHECKING:
     from triseek.index.reader import IndexReader
@@ -39,18 +39,20 @@ def restore(reader: IndexReader) -> None:
         except (errors.IndexCorrupt, KeyError, TypeError, ValueError):
             continue
         if times is not None and len(times) == view.segment.files.rows:
-            view.retime(times)
+            view.stats[:, STAT_CTIME] = times
 
 
 def remember(reader: IndexReader) -> None:
     """Store the current change times of the reader's files. A write error is ignored."""
     folder = Path(reader.index_dir)
     try:
-        entries = {
-            view.segment.id: _write(folder, view.stats[:, STAT_CTIME]) for view in reader.views
-        }
+        entries: dict[str, _Entry] = {}
+        for view in reader.views:
+            name = f"retimed.{secrets.token_hex(6)}.npy"
+            entry = column.write(folder / name, view.stats[:, STAT_CTIME], "<i8")
+            entries[view.segment.id] = {"file": name, **entry}
         body = json.dumps(entries).encode()
-        atomic.write(folder / _LIST, sealed.with_checksum(body))
+        atomic.write(folder / _LIST, atomic.with_checksum(body))
         kept = {entry["file"] for entry in entries.values()}
         for path in folder.glob("retimed.*.npy"):
             if path.name not in kept:
@@ -59,15 +61,10 @@ def remember(reader: IndexReader) -> None:
         return
 
 
-def _write(folder: Path, times: Any) -> _Entry:  # noqa: ANN401 - int64[files]
-    name = f"retimed.{secrets.token_hex(6)}.npy"
-    return {"file": name, **column.write(folder / name, times, "<i8")}
-
-
 def _entries(folder: Path) -> dict[str, _Entry]:
     """Return the stored entries by segment; empty if the list is missing or damaged."""
     try:
-        body, intact = sealed.split_checksum((folder / _LIST).read_bytes())
+        body, intact = atomic.split_checksum((folder / _LIST).read_bytes())
         entries: Any = json.loads(body) if intact else {}
     except (OSError, ValueError):
         return {}

@@ -9,11 +9,15 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
 
 from triseek.files import access
-from triseek.files.tree.ignore import REPOSITORY, exclude_sources, global_excludes_path
+from triseek.files.tree import ignore
+from triseek.kernels import fetch
 from triseek.store import layout
+from triseek.store.table import StringColumn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,7 +26,8 @@ if TYPE_CHECKING:
     from triseek.store.segment import SegmentBuilder
     from triseek.store.table import Table
 
-IGNORE_NAMES = (b".gitignore", b".ignore", b".rgignore")
+Array: TypeAlias = np.ndarray[Any, Any]
+
 CLOSED = -1
 """Stored as the inode of a folder that may not be read: its contents are unknown."""
 
@@ -38,11 +43,10 @@ class Tree(NamedTuple):
 
 def write(segment: SegmentBuilder, root: bytes, tree: Tree) -> None:
     """Write the three tables of the tree (see `store.layout`)."""
-    folders = [(path, _folder_times(os.path.join(root, path))) for path in tree.directories]
-    tables: list[list[tuple[Any, ...]]] = [
-        [(path, *row[1:]) for path, row in folders],
+    tables: list[Sequence[tuple[Any, ...]]] = [
+        [(path, *_folder_times(os.path.join(root, path))[1:]) for path in tree.directories],
         [(path, *times(path)) for path in tree.watched],
-        [(entry.path, entry.is_dir, entry.hidden) for entry in tree.excluded],
+        tree.excluded,
     ]
     for (name, schema), rows in zip(layout.TREE_TABLES.items(), tables, strict=True):
         columns = {column: [row[i] for row in rows] for i, (column, _) in enumerate(schema)}
@@ -82,29 +86,20 @@ def watched(root: bytes, special: Iterable[bytes]) -> list[bytes]:
     special: `walk.Walk.special`. An absent ignore file inside the tree needs no row: creating one
     changes its directory's times.
     """
-    paths = [os.path.join(root, path) for path in (*special, *REPOSITORY)]
-    above = os.path.dirname(root)
-    while True:
-        paths += [os.path.join(above, name) for name in (*IGNORE_NAMES, *REPOSITORY)]
-        if above == os.path.dirname(above):
-            break
-        above = os.path.dirname(above)
+    paths = [os.path.join(root, path) for path in (*special, *ignore.REPOSITORY)]
+    for above in ignore.folders_above(root):
+        paths += [os.path.join(above, name) for name in (*ignore.IGNORE_NAMES, *ignore.REPOSITORY)]
     for path in paths.copy():
         if os.path.basename(path) == b".git":
-            paths += exclude_sources(root, path)
-    return sorted({*paths, *_global_ignores()})
-
-
-def _global_ignores() -> list[bytes]:
-    """Return git's configuration files and the global excludes file that they select."""
+            paths += ignore.exclude_sources(root, path)
+    # Git's configuration files, and the global excludes file that they select.
     home = os.fsencode(os.path.expanduser("~"))
     config = os.environb.get(b"XDG_CONFIG_HOME") or os.path.join(home, b".config")
-    excludes = global_excludes_path()
-    return [
-        os.path.join(home, b".gitconfig"),
-        os.path.join(config, b"git", b"config"),
-        *([os.path.abspath(excludes)] if excludes else []),
-    ]
+    excludes = ignore.global_excludes_path()
+    paths += [os.path.join(home, b".gitconfig"), os.path.join(config, b"git", b"config")]
+    if excludes:
+        paths.append(os.path.abspath(excludes))
+    return sorted(set(paths))
 
 
 def changed_rules(table: Table) -> tuple[bool, int]:
@@ -167,3 +162,19 @@ _NOTHING = (-1, 0, 0, 0)
 
 def _times(now: os.stat_result) -> tuple[int, int, int, int]:
     return now.st_size, now.st_mtime_ns, now.st_ctime_ns, now.st_ino
+
+
+def stat_all(directory: int, paths: Sequence[bytes]) -> Array:
+    """Return int64[n, STAT_SLOTS]: the lstat of each path below an open directory; zeros if none.
+
+    Paths that are too long for one call are looked up folder by folder.
+    """
+    rows = np.full((len(paths), fetch.STAT_SLOTS), fetch.UNKNOWN, np.int64)
+    if fetch.is_available():
+        names, scratch = StringColumn.of(paths), np.zeros(fetch.SCRATCH_BYTES, np.uint8)
+        fetch.stat_many(
+            directory, names.blob, names.starts, 0, len(paths), scratch, rows.reshape(-1)
+        )
+    for i in np.flatnonzero(rows[:, fetch.STAT_KIND] == fetch.UNKNOWN).tolist():
+        rows[i] = fetch.stat_slowly(directory, paths[i])
+    return rows

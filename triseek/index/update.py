@@ -10,15 +10,14 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from triseek import errors
 from triseek.index import build, retimed, tree
-from triseek.index.build import Survey, unreadable, write_segment, writing
-from triseek.index.names import NameTable, stat_all
+from triseek.index.build import unreadable, write_segment, writing
 from triseek.index.reader import IndexReader
 from triseek.kernels import fetch
 from triseek.model.index import BuildReport, Progress, no_progress
@@ -28,6 +27,7 @@ from triseek.store.segment import SegmentBuilder
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from triseek.files.tree.walk import Walk
     from triseek.index.reader import View
     from triseek.index.tree import Tree
     from triseek.model.search import Skipped
@@ -86,12 +86,14 @@ def update(
         return build.build(root, index_dir, progress=progress)
     retimed.restore(reader)
     scanned_ns = time.time_ns()
-    survey = build.survey(root, progress)
-    changed = _difference(reader, root, survey, scanned_ns)
+    walked, tables = build.survey(root, progress)
+    changed = _difference(reader, root, walked, tables, scanned_ns)
     if changed.is_empty:
         _tidy(index_dir, reader)
-        return _report(reader, changed, survey.skipped, started)
-    return _commit(root, reader, changed, survey.skipped, progress, started)
+        return _report(reader, changed, walked.skipped, started)
+    report = commit_changed(root, reader, changed, progress=progress)
+    skipped, elapsed_ms = [*walked.skipped, *report.skipped], (time.perf_counter() - started) * 1e3
+    return replace(report, skipped=skipped, elapsed_ms=elapsed_ms)
 
 
 def commit_changed(
@@ -108,7 +110,28 @@ def commit_changed(
             index is unchanged.
         IndexCorrupt: the index's data about the remaining files is damaged.
     """
-    return _commit(root, reader, changed, [], progress, time.perf_counter())
+    started = time.perf_counter()
+    index_dir, old = reader.index_dir, reader.manifest
+    with writing(index_dir, reader):
+        with SegmentBuilder(index_dir) as segment:
+            counts = write_segment(segment, root, changed.paths, changed.allowlisted, progress)
+            if changed.tree is not None:
+                tree.write(segment, os.fsencode(root), changed.tree)
+            lives = []
+            for live, view, dead in zip(old.segments, reader.views, changed.dead, strict=True):
+                if len(dead):
+                    gone = ~view.alive
+                    gone[dead] = True
+                    live = manifest.bury(segment, live, np.flatnonzero(gone))
+                lives.append(live)
+            digest = segment.publish({**counts, "scanned_ns": changed.scanned_ns})
+        segments = (*lives, manifest.Live(segment.id, digest))
+        newest = old.tree if changed.tree is None else segment.id
+        left = zip(reader.views, changed.dead, strict=True)
+        size = counts["text_bytes"] + sum(view.text_bytes(dead) for view, dead in left)
+        new = manifest.Manifest(old.generation + 1, root, segments, newest, size)
+        manifest.commit(index_dir, new)
+    return _report(reader, changed, unreadable(counts), started, new, counts)
 
 
 def _tidy(index_dir: str | os.PathLike[str], reader: IndexReader) -> None:
@@ -122,12 +145,15 @@ def _tidy(index_dir: str | os.PathLike[str], reader: IndexReader) -> None:
             manifest.sweep(index_dir, reader.manifest)
 
 
-def _difference(reader: IndexReader, root: str, survey: Survey, scanned_ns: int) -> Changed:
+def _difference(
+    reader: IndexReader, root: str, walked: Walk, tables: Tree, scanned_ns: int
+) -> Changed:
     """Return the difference between a survey of the tree and the index."""
-    now = _stat(root, survey.paths)
-    number = {path: i for i, path in enumerate(survey.paths)}
-    shown = np.array([*survey.allowlisted, False], np.bool_)
-    held = np.zeros(len(survey.paths), np.bool_)
+    paths = walked.paths
+    now = _stat(root, paths)
+    number = {path: i for i, path in enumerate(paths)}
+    shown = np.array([*(path in walked.allowlisted for path in paths), False], np.bool_)
+    held = np.zeros(len(paths), np.bool_)
     dead, removed = [], 0
     for view in reader.views:
         alive = np.flatnonzero(view.alive)
@@ -137,92 +163,41 @@ def _difference(reader: IndexReader, root: str, survey: Survey, scanned_ns: int)
         held[at[same]] = True
         removed += int((at < 0).sum())
         dead.append(alive[~same])
-    changed = np.flatnonzero(~held).tolist()
-    fresh = bool(changed) or any(len(numbers) for numbers in dead) or _differs(reader, survey)
+    changed = [paths[i] for i in np.flatnonzero(~held).tolist()]
+    fresh = bool(changed) or any(len(numbers) for numbers in dead) or _differs(reader, tables)
     return Changed(
         dead=dead,
-        paths=[survey.paths[i] for i in changed],
-        allowlisted={survey.paths[i] for i in changed if survey.allowlisted[i]},
-        tree=survey.tree if fresh else None,
+        paths=changed,
+        allowlisted=walked.allowlisted.intersection(changed),
+        tree=tables if fresh else None,
         scanned_ns=scanned_ns,
         removed=removed,
     )
 
 
-def _differs(reader: IndexReader, survey: Survey) -> bool:
+def _differs(reader: IndexReader, tables: Tree) -> bool:
     """Return whether the folders or ignore files differ from those in the index.
 
     They may although no file is new, changed or gone.
     """
     folders = set(reader.directories.names("path").all())
     # Without a commit every later sweep would walk the tree again because of these rules.
-    return folders != set(survey.tree.directories) or tree.changed_rules(reader.watched)[0]
+    return folders != set(tables.directories) or tree.changed_rules(reader.watched)[0]
 
 
 def _unchanged(view: View, alive: Array, now: Array, at: Array) -> Array:
     """Return bool[live files]: whether each file's stat is as stored, and not racy."""
     stored, current = view.stats[alive], now[at]
-    same = np.ones(len(alive), np.bool_)
-    for slot in (fetch.STAT_SIZE, fetch.STAT_MTIME, fetch.STAT_CTIME, fetch.STAT_INODE):
-        same &= stored[:, slot] == current[:, slot]
+    slots = [fetch.STAT_SIZE, fetch.STAT_MTIME, fetch.STAT_CTIME, fetch.STAT_INODE]
+    same: Array = (stored[:, slots] == current[:, slots]).all(axis=1)
     return same & ~racy(stored, view.scanned_ns)
 
 
 def racy(stats: Array, scanned_ns: int) -> Array:
     """Return bool[n]: rows so recent when they were taken that a later edit could look the same."""
-    young: Array = (
-        np.maximum(stats[:, fetch.STAT_MTIME], stats[:, fetch.STAT_CTIME]) >= scanned_ns - RACY_NS
-    )
+    newest = np.maximum(stats[:, fetch.STAT_MTIME], stats[:, fetch.STAT_CTIME])
+    young: Array = newest >= scanned_ns - RACY_NS
     return young
-
-
-def _commit(
-    root: str,
-    reader: IndexReader,
-    changed: Changed,
-    skipped: Sequence[Skipped],
-    progress: Progress,
-    started: float,
-) -> BuildReport:
-    index_dir = reader.index_dir
-    with writing(index_dir, reader):
-        new, counts = _write(root, reader, changed, progress)
-        manifest.commit(index_dir, new)
-        manifest.sweep(index_dir, new)
-    return _report(reader, changed, [*skipped, *unreadable(counts)], started, new, counts)
-
-
-def _write(
-    root: str, reader: IndexReader, changed: Changed, progress: Progress
-) -> tuple[manifest.Manifest, Counts]:
-    """Write the delta; return the manifest that makes it live, and the delta's counts."""
-    with SegmentBuilder(reader.index_dir) as segment:
-        shown = [path in changed.allowlisted for path in changed.paths]
-        counts = write_segment(segment, root, changed.paths, shown, progress)
-        if changed.tree is not None:
-            tree.write(segment, os.fsencode(root), changed.tree)
-        lives = _lives(reader, changed.dead, segment)
-        digest = segment.publish({**counts, "scanned_ns": changed.scanned_ns})
-    segments = (*lives, manifest.Live(segment.id, digest))
-    newest = reader.manifest.tree if changed.tree is None else segment.id
-    kept = zip(reader.views, changed.dead, strict=True)
-    size = counts["text_bytes"] + sum(view.text_bytes(dead) for view, dead in kept)
-    return manifest.Manifest(reader.generation + 1, root, segments, newest, size), counts
-
-
-def _lives(
-    reader: IndexReader, dead_now: Sequence[Array], segment: SegmentBuilder
-) -> list[manifest.Live]:
-    """Return the entries of the older segments with their current dead files."""
-    lives = []
-    for live, view, newly in zip(reader.manifest.segments, reader.views, dead_now, strict=True):
-        if not len(newly):
-            lives.append(live)
-            continue
-        gone = ~view.alive
-        gone[newly] = True
-        lives.append(manifest.bury(segment, live, np.flatnonzero(gone)))
-    return lives
 
 
 def _report(
@@ -255,10 +230,9 @@ def _report(
 def _stat(root: str, paths: Sequence[bytes]) -> Array:
     """Return int64[n + 1, STAT_SLOTS]: each path's stat; the last row (index -1) is all zeros."""
     rows = np.zeros((len(paths) + 1, fetch.STAT_SLOTS), np.int64)
-    names = NameTable(paths)
     directory = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        rows[:-1] = stat_all(directory, names.blob, names.starts)
+        rows[:-1] = tree.stat_all(directory, paths)
     finally:
         os.close(directory)
     return rows

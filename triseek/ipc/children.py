@@ -127,20 +127,15 @@ def session(words: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[b
         OSError: the program cannot be started.
     """
     with subprocess.Popen(words, start_new_session=True, **options) as child:
-        guard = _session_guard(child.pid)
+        guard = None
+        with contextlib.suppress(OSError):  # there may be no shell
+            guard = _shell(subprocess.PIPE, _SESSION_GUARD, str(child.pid))
         try:
             yield child
         finally:
             if guard is not None:
                 with contextlib.suppress(OSError):
                     guard.communicate(b"\n")
-
-
-def _session_guard(group: int) -> subprocess.Popen[bytes] | None:
-    """Start a guard for a group; None where there is no shell."""
-    with contextlib.suppress(OSError):
-        return _shell(subprocess.PIPE, _SESSION_GUARD, str(group))
-    return None
 
 
 def _shell(source: int, script: str, *arguments: str) -> subprocess.Popen[bytes]:

@@ -10,7 +10,7 @@ import contextlib
 import json
 from _socket import MSG_PEEK
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NoReturn, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from triseek import __version__, errors, paths
 from triseek.ipc import address, surroundings, wire
@@ -65,7 +65,13 @@ def reported(body: ErrorReport) -> errors.TriseekError:
 
 
 def ask(
-    verb: str, params: Mapping[str, Any] | None = None, timeout_s: float = 5.0
+    verb: str,
+    params: Mapping[str, Any] | None = None,
+    timeout_s: float = 5.0,
+    *,
+    place: str = "",
+    step: Callable[[bytes], None] = lambda _: None,
+    cancelled: Callable[[], bool] = lambda: False,
 ) -> dict[str, Any]:
     """Send the daemon a request and return its result.
 
@@ -74,37 +80,18 @@ def ask(
 
     Args:
         verb: status, shutdown, ping, or a verb of the daemon's handlers.
-        params: the parameters of the verb, JSON values.
-        timeout_s: seconds for the answer to begin, and then for each part of it.
-
-    Raises:
-        DaemonUnreachable: none runs, this process may not reach it, or it does not answer.
-        VersionMismatch: the daemon belongs to another version of triseek.
-        TriseekError: the error that the daemon reports.
-    """
-    return follow(verb, params or {}, lambda _: None, lambda: False, timeout_s)
-
-
-def follow(
-    verb: str,
-    params: Mapping[str, Any],
-    step: Callable[[bytes], None],
-    cancelled: Callable[[], bool],
-    timeout_s: float,
-) -> dict[str, Any]:
-    """Send the daemon a request that reports progress, and return its result.
-
-    Args:
-        verb: The verb of the request.
         params: The parameters of the verb, JSON values.
+        timeout_s: Seconds for the answer to begin, and then for each part of it.
+        place: `surroundings.place`, for a verb that has it among its parameters.
         step: Called with each piece that arrives before the result.
         cancelled: Returns whether the caller has given up; the daemon then stops.
-        timeout_s: Seconds for the result, from the last piece on.
 
     Raises:
+        DaemonUnreachable: None runs, this process may not reach it, or it does not answer.
         Lost: The daemon ended or stopped answering after the request was sent.
         Cancelled: `cancelled` returned True.
-        DaemonUnreachable, VersionMismatch, TriseekError: As `ask`.
+        VersionMismatch: The daemon belongs to another version of triseek.
+        TriseekError: The error that the daemon reports.
     """
     if is_stuck():
         raise _not_answering(errors.DaemonUnreachable)
@@ -118,7 +105,7 @@ def follow(
         sock.settimeout(address.SILENCE_S)
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             # If the peer has closed, its last reply can still be read.
-            wire.send(sock, request(verb, params))
+            wire.send(sock, request(verb, params or {}, place))
         while True:
             _wait(sock, timeout_s, cancelled)
             piece = wire.receive(sock, wire.ANSWER_LIMIT, gap_s=min(timeout_s, GAP_S))
@@ -167,9 +154,10 @@ def is_stuck() -> bool:
     return monotonic() < _stuck_until.get(paths.daemon(), 0.0)
 
 
-def request(verb: str, params: Mapping[str, Any]) -> bytes:
-    """Return the payload of a request of this version."""
-    return surroundings.request(verb, json.dumps(dict(params))[1:-1])
+def request(verb: str, params: Mapping[str, Any], place: str = "") -> bytes:
+    """Return the payload of a request of this version. place: Further parameters, as JSON."""
+    members = json.dumps(dict(params))[1:-1]
+    return surroundings.request(verb, ",".join(filter(None, (place, members))))
 
 
 def _not_answering(kind: type[errors.DaemonUnreachable]) -> errors.DaemonUnreachable:
@@ -182,7 +170,7 @@ def _not_answering(kind: type[errors.DaemonUnreachable]) -> errors.DaemonUnreach
 def _result(answer: bytes) -> dict[str, Any]:
     """Return the result in an answer. Raises the error in it."""
     if answer[0] == wire.DECLINED:
-        _raise_declined(answer[1:].decode(errors="replace"))
+        raise _declined(answer[1:].decode(errors="replace"))
     try:
         document = json.loads(answer.decode("utf-8"))
         result = document["result"] if document["ok"] is True else reported(document["error"])
@@ -195,10 +183,11 @@ def _result(answer: bytes) -> dict[str, Any]:
     return result
 
 
-def _raise_declined(reason: str) -> NoReturn:
+def _declined(reason: str) -> errors.TriseekError:
+    """Return the error for a request that the daemon declined."""
     word, _, rest = reason.partition(" ")
     if word == "busy":
-        raise errors.Busy("the daemon has as many connections as it takes")
+        return errors.Busy("the daemon has as many connections as it takes")
     if word == "version":
-        raise errors.VersionMismatch(f"the daemon is version {rest}, and this is {__version__}")
-    raise errors.DaemonUnreachable(f"the daemon declines: {reason}")
+        return errors.VersionMismatch(f"the daemon is version {rest}, and this is {__version__}")
+    return errors.DaemonUnreachable(f"the daemon declines: {reason}")

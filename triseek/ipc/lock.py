@@ -1,4 +1,6 @@
-"""The daemon's lock: the process that holds it is the daemon.
+"""The daemon's folder, and the lock in it: the process that holds the lock is the daemon.
+
+The folder must belong to this user alone.
 
 The operating system's lock, not the file's content, says whether a daemon runs. The system releases
 it when the process ends, however it ends, so a stale file is never mistaken for a running daemon.
@@ -9,13 +11,45 @@ the lock.
 from __future__ import annotations
 
 import os
+import stat
 import sys
 import time
 
-from triseek import paths
+from triseek import paths, private
+from triseek.errors import StateUnwritable
 
 NAME = "lock"
 _PROBE_S = 0.02
+
+
+def ensure_folder() -> str:
+    """Return the daemon's folder; create it with mode 0700 if it does not exist.
+
+    Raises:
+        StateUnwritable: it cannot be created, is a link, or belongs to another user. A user who
+            could put a socket there could read every search and forge every answer.
+    """
+    folder = paths.daemon()
+    try:
+        _check_folder(folder)
+        private.make(folder)
+    except OSError as error:
+        raise StateUnwritable(f"cannot use the folder {folder}: {error.strerror}") from error
+    return folder
+
+
+def _check_folder(folder: str) -> None:
+    try:
+        status = os.lstat(folder)
+    except FileNotFoundError:
+        return
+    if not stat.S_ISDIR(status.st_mode):
+        kind = "a link" if stat.S_ISLNK(status.st_mode) else "no folder"
+        raise StateUnwritable(f"{folder} is {kind}", next_step="Remove it, or set TRISEEK_HOME.")
+    if not hasattr(os, "geteuid"):
+        return  # Windows: only the permissions of the profile folder protect it
+    if status.st_uid != os.geteuid():  # root's folder is refused too: it would hold root's socket
+        raise StateUnwritable(f"{folder} belongs to another user (uid {status.st_uid})")
 
 
 def take() -> int | None:
@@ -28,7 +62,7 @@ def take() -> int | None:
     """
     flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
     descriptor = os.open(os.path.join(paths.daemon(), NAME), flags, 0o600)
-    if not try_exclusively(descriptor):
+    if not try_lock(descriptor):
         os.close(descriptor)
         return None
     os.ftruncate(descriptor, 0)
@@ -46,7 +80,7 @@ def is_free() -> bool:
     except OSError:
         return True  # never created, or not readable for us
     try:
-        return _try(descriptor, shared=True)
+        return try_lock(descriptor, shared=True)
     finally:
         os.close(descriptor)
 
@@ -71,15 +105,10 @@ def holder() -> int:
     return int(digits) if digits.isdigit() else 0
 
 
-def try_exclusively(descriptor: int) -> bool:
-    """Try to lock a file without waiting; return whether it worked. Closing the file unlocks it."""
-    return _try(descriptor, shared=False)
-
-
 if sys.platform == "win32":  # not tested: see docs/reference/protocol.md
     import msvcrt
 
-    def _try(descriptor: int, *, shared: bool) -> bool:  # noqa: ARG001 - there is only one kind of lock
+    def try_lock(descriptor: int, *, shared: bool = False) -> bool:  # noqa: ARG001, D103 - there is only one kind of lock
         try:
             os.lseek(descriptor, 1 << 30, os.SEEK_SET)  # beyond the pid, which others read
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
@@ -92,7 +121,8 @@ if sys.platform == "win32":  # not tested: see docs/reference/protocol.md
 else:
     import fcntl
 
-    def _try(descriptor: int, *, shared: bool) -> bool:
+    def try_lock(descriptor: int, *, shared: bool = False) -> bool:
+        """Try to lock a file without waiting; return whether it worked. Closing it unlocks it."""
         try:
             fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -14,12 +14,8 @@ import sys
 import time
 
 from triseek import __version__, errors, paths
-from triseek.ipc import address, client, folder, lock
+from triseek.ipc import address, client, lock
 from triseek.ipc.aside import AGAIN_S, STAMP
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import IO
 
 FIRST_WORDS = "start.log"
 """The file with the new daemon's stderr: output before it has a log, and crash output."""
@@ -53,7 +49,7 @@ def behind(again_s: float = AGAIN_S) -> bool:
     if veto():
         return False
     try:
-        folder.ensure()
+        lock.ensure_folder()
         return _claim(again_s) and start() > 0
     except (OSError, errors.TriseekError):
         return False  # a read-only home, say: the search works without a daemon
@@ -80,10 +76,25 @@ def start(words: tuple[str, ...] = ()) -> int:
         StateUnwritable: the daemon's folder cannot be used.
         OSError: the process cannot be started.
     """
-    where = folder.ensure()
+    import subprocess
+
+    where = lock.ensure_folder()
     _reap()
-    with open(os.path.join(where, FIRST_WORDS), "wb", opener=_private) as stderr:
-        return _detached(("-m", "triseek", "daemon", "run", *words), stderr)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+    with open(os.open(os.path.join(where, FIRST_WORDS), flags, 0o600), "wb") as stderr:
+        child = subprocess.Popen(
+            [sys.executable, "-P", "-m", "triseek", "daemon", "run", *words],
+            cwd="/" if os.name == "posix" else None,  # do not keep a folder of the user busy
+            env=_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=stderr,
+            close_fds=True,  # an agent waits until pipes that we inherited are closed
+            start_new_session=True,  # Ctrl-C in the terminal is not for the daemon
+        )
+    _children.append(child.pid)
+    child.returncode = 0  # `_reap` waits for it; avoids the warning of Popen
+    return child.pid
 
 
 def wait_until_ready(timeout_s: float, pid: int = 0) -> bool:
@@ -119,7 +130,7 @@ def replace(timeout_s: float = 10.0) -> bool:
     if veto():
         return False
     try:
-        folder.ensure()
+        lock.ensure_folder()
         if not _claim():
             return False
         with contextlib.suppress(errors.DaemonUnreachable):  # it may have ended in the meantime
@@ -129,17 +140,6 @@ def replace(timeout_s: float = 10.0) -> bool:
         return lock.wait_until_free(timeout_s) and start() > 0
     except (OSError, errors.TriseekError):
         return False
-
-
-def replace_behind() -> None:
-    """Run `replace` in a separate process without waiting for it. Never raises.
-
-    The old daemon may take seconds to finish its requests; our caller must not wait for that.
-    """
-    if veto():
-        return
-    with contextlib.suppress(OSError):
-        _detached(("-c", "from triseek.ipc import spawn; spawn.replace()"))
 
 
 def first_words() -> str:
@@ -157,7 +157,7 @@ def _claim(again_s: float = AGAIN_S) -> bool:
     descriptor = os.open(os.path.join(paths.daemon(), STAMP), os.O_RDWR | os.O_CREAT, 0o600)
     try:
         # At the first attempt the file is empty; byte and time are written under a lock.
-        if not lock.try_exclusively(descriptor):
+        if not lock.try_lock(descriptor):
             return False
         status = os.fstat(descriptor)
         if status.st_size and abs(time.time() - status.st_mtime) < again_s:
@@ -167,31 +167,6 @@ def _claim(again_s: float = AGAIN_S) -> bool:
         return True
     finally:
         os.close(descriptor)
-
-
-def _detached(arguments: tuple[str, ...], stderr: IO[bytes] | None = None) -> int:
-    """Start a Python interpreter detached from this process, and return its pid.
-
-    Its stderr goes to `stderr`, if given.
-
-    Raises:
-        OSError: the process cannot be started.
-    """
-    import subprocess
-
-    child = subprocess.Popen(
-        [sys.executable, "-P", *arguments],
-        cwd="/" if os.name == "posix" else None,  # do not keep a folder of the user busy
-        env=_environment(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=stderr or subprocess.DEVNULL,
-        close_fds=True,  # an agent waits until pipes that we inherited are closed
-        start_new_session=True,  # Ctrl-C in the terminal is not for the daemon
-    )
-    _children.append(child.pid)
-    child.returncode = 0  # `_reap` waits for it; avoids the warning of Popen
-    return child.pid
 
 
 def _environment() -> dict[str, str]:
@@ -205,10 +180,6 @@ def _environment() -> dict[str, str]:
     if places:
         environ["PYTHONPATH"] = os.pathsep.join(places)
     return environ
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_APPEND, 0o600)
 
 
 def _reap() -> None:

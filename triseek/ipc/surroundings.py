@@ -18,20 +18,10 @@ except ImportError:  # an interpreter without the C module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping
-    from typing import TypedDict
+    from collections.abc import Collection, Mapping
 
-    class Place(TypedDict):
-        """What `place` says, decoded."""
-
-        cwd: str
-        cwd_id: list[int]
-        root_id: list[int]
-        space: str
-        user: list[int]
-        environ: dict[str, str]
-
-
+RULES = ("HOME", "XDG_CONFIG_HOME", "RIPGREP_CONFIG_PATH")
+"""Variables that set the ignore rules of git and rg, besides those that begin with GIT_CONFIG."""
 quoted = encode_basestring_ascii
 """Encode a string as JSON. Importing `json` takes longer than an answer of the daemon."""
 
@@ -76,17 +66,18 @@ def user() -> list[int]:
     return [os.geteuid(), os.getegid(), *sorted(set(os.getgroups()))]
 
 
-def place(environ: Mapping[str, str]) -> str:
+def place(names: Collection[str] = RULES) -> str:
     """Return this process's working folder, root, user and environment as members of a JSON object.
 
-    Args:
-        environ: The environment variables to include.
+    names: The environment variables to include, besides those that begin with GIT_CONFIG.
 
     Raises:
         OSError: the working folder is gone.
     """
     here, top = os.stat(os.curdir), os.stat("/")
-    variables = ",".join(f"{quoted(name)}:{quoted(value)}" for name, value in environ.items())
+    variables = ",".join(
+        f"{quoted(name)}:{quoted(value)}" for name, value in chosen(names, os.environ).items()
+    )
     return (
         f'"cwd":{quoted(os.getcwd())},"cwd_id":[{here.st_dev},{here.st_ino}],'
         f'"root_id":[{top.st_dev},{top.st_ino}],"space":{quoted(space())},'
@@ -94,24 +85,13 @@ def place(environ: Mapping[str, str]) -> str:
     )
 
 
-def chosen(names: Container[str]) -> dict[str, str]:
-    """Return the environment variables of these names and all that begin with GIT_CONFIG."""
+def chosen(names: Collection[str], environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables of these names and all that begin with GIT_CONFIG."""
     return {
         name: value
-        for name, value in os.environ.items()
+        for name, value in environ.items()
         if name in names or name.startswith("GIT_CONFIG")
     }
-
-
-def decoded_place(names: Container[str]) -> Place | None:
-    """Return `place` decoded, with these variables; None if the working folder is gone."""
-    import json
-
-    try:
-        decoded: Place = json.loads(f"{{{place(chosen(names))}}}")
-    except OSError:
-        return None
-    return decoded
 
 
 def request(verb: str, params: str) -> bytes:

@@ -55,18 +55,6 @@ def pack(payload: bytes) -> bytes:
     return len(payload).to_bytes(HEAD, "big") + payload
 
 
-def unpack(data: bytes, limit: int) -> tuple[bytes, bytes] | None:
-    """Return the first payload in `data` and the bytes after it; None while it is incomplete.
-
-    Raises:
-        TooLarge: the length is above `limit`, or zero.
-    """
-    if len(data) < HEAD:
-        return None
-    end = HEAD + _size(data[:HEAD], limit)
-    return None if len(data) < end else (data[HEAD:end], data[end:])
-
-
 def send(sock: Socket, payload: bytes) -> None:
     """Send one frame, subject to the socket's time-out."""
     sock.sendall(pack(payload))

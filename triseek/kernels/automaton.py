@@ -25,6 +25,7 @@ from triseek.kernels.jit import (
     U32S_OUT,
     U64,
     U64S_OUT,
+    inlined,
     kernel,
 )
 from triseek.kernels.libc import memchr_index
@@ -91,19 +92,6 @@ def _write_line(
     return after
 
 
-@kernel(I64, BYTES, U64, U64, LINE_HITS_OUT)
-def _every_line(text: Bytes, begin: int, end: int, out: LineHits) -> int:
-    """Write every line of text[begin:end], as many as fit; return their number."""
-    count = 0
-    at = u64(begin)
-    while at < end and count < out.begin.size:
-        after = _line_after(text, at, end)
-        out.begin[count], out.end[count], out.verdict[count] = at, after, MATCHED
-        count += 1
-        at = after
-    return count
-
-
 @kernel(I64, BYTES, U64, U64, I64, U64S_OUT)
 def _plan(text: Bytes, at: int, end: int, room: int, bounds: Column) -> int:
     """Choose four lanes of about the same length, or one if lines are too long; return how many.
@@ -126,6 +114,20 @@ def _plan(text: Bytes, at: int, end: int, room: int, bounds: Column) -> int:
         return 4
     bounds[1] = bounds[4]
     return 1
+
+
+@inlined
+def _decided(
+    text: Bytes, at: int, state: int, start: int, hits: Column, count: int, origin: int
+) -> tuple[int, int]:
+    """Write a hit if `state`, after the byte before `at`, is a verdict.
+
+    Returns the next state of the lane, and its number of hits.
+    """
+    if state >= _VERDICTS:
+        return state, count
+    hits[count] = u32(((at - origin) << _ONE) | state)
+    return (start if text[at - _ONE] == _NEWLINE else _SKIP), count + _ONE
 
 
 @kernel(I64, BYTES, U64S_OUT, U64, DFA, U64S_OUT, U64S_OUT, U32S_OUT)
@@ -157,22 +159,10 @@ def _walk_lanes(
         v = u64(table[u64(offsets[text[d + at]]) + v])
         at += _ONE
         if min(s, t, u, v) < _VERDICTS:
-            if s < _VERDICTS:
-                hits[n_a] = u32(((a + at - a) << _ONE) | s)
-                n_a += _ONE
-                s = start if text[a + at - _ONE] == _NEWLINE else _SKIP
-            if t < _VERDICTS:
-                hits[n_b] = u32(((b + at - a) << _ONE) | t)
-                n_b += _ONE
-                t = start if text[b + at - _ONE] == _NEWLINE else _SKIP
-            if u < _VERDICTS:
-                hits[n_c] = u32(((c + at - a) << _ONE) | u)
-                n_c += _ONE
-                u = start if text[c + at - _ONE] == _NEWLINE else _SKIP
-            if v < _VERDICTS:
-                hits[n_d] = u32(((d + at - a) << _ONE) | v)
-                n_d += _ONE
-                v = start if text[d + at - _ONE] == _NEWLINE else _SKIP
+            s, n_a = _decided(text, a + at, s, start, hits, n_a, a)
+            t, n_b = _decided(text, b + at, t, start, hits, n_b, a)
+            u, n_c = _decided(text, c + at, u, start, hits, n_c, a)
+            v, n_d = _decided(text, d + at, v, start, hits, n_d, a)
     states[0], states[1], states[2], states[3] = s, t, u, v
     counts[0], counts[1] = n_a, n_b - length
     counts[2], counts[3] = n_c - length - length, n_d - length - length - length
@@ -259,11 +249,10 @@ def match_lines(
     stop = u64(end)
     at = u64(begin)
     first = u64(dfa.start)
-    if first == _MATCH:
-        count = _every_line(text, at, stop, out)
+    count = 0
+    if first == _MATCH:  # every line matches, and is decided by its first byte
+        count = _walk_on(text, at, at, stop, first, dfa, out, count)
         at = stop
-    else:
-        count = 0
     bounds = np.empty(5, np.uint64)
     states = np.empty(4, np.uint64)
     counts = np.empty(4, np.uint64)

@@ -37,14 +37,14 @@ SEEN_WORDS = 1 << 18
 
 # Slots of the state that is carried through a file, chunk by chunk.
 BLOCK_BEGIN = 0  # offset in the file of the open block
-FIRST_LINE = 1  # 1-based number of that block's first line
-LINES = 2  # newlines seen in the file so far
-ROLLING = 3  # the last bytes, for trigrams across chunks
-RUN = 4  # bytes of the line in ROLLING before its first trigram is complete; at most 2
-PAIRS = 5  # trigrams emitted so far, in all files
-BLOCKS = 6  # blocks closed so far, in all files
-NON_ASCII = 7  # nonzero if the open block holds a byte >= 0x80
-NUL = 8  # 1 if the file holds a NUL byte
+LINES = 1  # newlines seen in the file so far
+ROLLING = 2  # the last bytes, for trigrams across chunks
+RUN = 3  # bytes of the line in ROLLING before its first trigram is complete; at most 2
+NON_ASCII = 4  # nonzero if the open block holds a byte >= 0x80
+NUL = 5  # 1 if the file holds a NUL byte
+FIRST_LINE = 6  # 1-based number of the open block's first line
+PAIRS = 7  # trigrams emitted so far, in all files
+BLOCKS = 8  # blocks closed so far, in all files
 STATE_SLOTS = 9
 
 
@@ -76,13 +76,10 @@ def _close(end_offset: int, file: int, buffers: BlockBuffers) -> int:
 
 @kernel(I64, I64S_OUT)
 def _reset(state: np.ndarray) -> int:
-    state[BLOCK_BEGIN] = 0
+    """Set the slots that are about one file to those of a file that has not begun; return 0."""
+    for slot in range(FIRST_LINE):
+        state[slot] = 0
     state[FIRST_LINE] = 1
-    state[LINES] = 0
-    state[ROLLING] = 0
-    state[RUN] = 0
-    state[NON_ASCII] = 0
-    state[NUL] = 0
     return 0
 
 

@@ -54,6 +54,8 @@ STAT_INODE = 4
 STAT_KIND = 5  # S_IFMT bits of the mode
 STAT_LINKS = 6  # number of names; a watcher does not see writes through another name
 STAT_SLOTS = 7
+UNKNOWN = -1
+"""STAT_KIND of a row that could not be filled here: the name is too long for one call."""
 
 # A link that replaced a listed file is not that file, wherever it leads.
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOCTTY
@@ -117,19 +119,12 @@ def _stat_far(directory: int, name: bytes) -> list[int]:
 
 
 @inlined
-def _u64(buffer: np.ndarray, at: int) -> int:
+def _integer(buffer: np.ndarray, at: int, size: int) -> int:
+    """Return the little-endian integer of `size` bytes at buffer[at]."""
     value = numba.uint64(0)
-    for i in range(8):
+    for i in range(size):
         value |= numba.uint64(buffer[at + i]) << numba.uint64(8 * i)
     return numba.int64(value)
-
-
-@inlined
-def _u32(buffer: np.ndarray, at: int) -> int:
-    value = numba.int64(0)
-    for i in range(4):
-        value |= numba.int64(buffer[at + i]) << (8 * i)
-    return value
 
 
 @inlined
@@ -145,20 +140,23 @@ def stat_one(
         out[at + i] = 0
     if status != 0:
         return 0
-    kind = (numba.int64(scratch[28]) | (numba.int64(scratch[29]) << 8)) & _S_IFMT
+    kind = _integer(scratch, 28, 2) & _S_IFMT
     out[at + STAT_OK] = 1 if kind == _S_IFREG else 0
-    out[at + STAT_INODE] = _u64(scratch, 32)
-    out[at + STAT_SIZE] = _u64(scratch, 40)
-    out[at + STAT_CTIME] = _u64(scratch, 96) * 1_000_000_000 + _u32(scratch, 104)
-    out[at + STAT_MTIME] = _u64(scratch, 112) * 1_000_000_000 + _u32(scratch, 120)
+    out[at + STAT_INODE] = _integer(scratch, 32, 8)
+    out[at + STAT_SIZE] = _integer(scratch, 40, 8)
+    out[at + STAT_CTIME] = _integer(scratch, 96, 8) * 1_000_000_000 + _integer(scratch, 104, 4)
+    out[at + STAT_MTIME] = _integer(scratch, 112, 8) * 1_000_000_000 + _integer(scratch, 120, 4)
     out[at + STAT_KIND] = kind
-    out[at + STAT_LINKS] = _u32(scratch, 16)
+    out[at + STAT_LINKS] = _integer(scratch, 16, 4)
     return 1
 
 
 @inlined
 def _terminated(names: np.ndarray, begin: int, end: int, scratch: np.ndarray) -> int:
-    """Copy names[begin:end] and a NUL to the scratch array; return its address, 0 if too long."""
+    """Copy names[begin:end] and a NUL to the scratch array; return its address.
+
+    Return 0 if it is too long: a call to the operating system fails with this address.
+    """
     length = end - begin
     at = STAT_BYTES + 8
     if length >= NAME_BYTES:
@@ -167,12 +165,6 @@ def _terminated(names: np.ndarray, begin: int, end: int, scratch: np.ndarray) ->
         scratch[at + j] = names[begin + j]
     scratch[at + length] = 0
     return numba.int64(scratch.ctypes.data) + at
-
-
-@inlined
-def _name(names: np.ndarray, starts: np.ndarray, i: int, scratch: np.ndarray) -> int:
-    """Copy name i and a NUL to the scratch array; return its address, or 0 if it is too long."""
-    return _terminated(names, starts[i], starts[i + 1], scratch)
 
 
 @inlined
@@ -187,16 +179,27 @@ def stat_name(
 ) -> int:
     """Stat names[begin:end] below `directory`, not following a link; the row goes to out[at:].
 
-    An empty name is `directory` itself. Returns 1 if the call succeeded; a name too long for one
-    call counts as absent.
+    An empty name is `directory` itself. Returns 1 if the call succeeded. STAT_KIND is UNKNOWN if
+    the name is too long for one call.
     """
     name = _terminated(names, begin, end, scratch)
-    if name == 0:
-        for slot in range(STAT_SLOTS):
-            out[at + slot] = 0
-        return 0
     flags = _AT_EMPTY_PATH if begin == end else _AT_SYMLINK_NOFOLLOW
-    return stat_one(directory, name, flags, scratch, out, at)
+    done = stat_one(directory, name, flags, scratch, out, at)
+    if name == 0:
+        out[at + STAT_KIND] = UNKNOWN
+    return done
+
+
+@inlined
+def is_same_stat(rows: np.ndarray, at: int, stored: np.ndarray, stored_at: int) -> bool:
+    """Return whether a row is of a regular file and equals the stored row."""
+    return (
+        rows[at + STAT_OK] == 1
+        and rows[at + STAT_SIZE] == stored[stored_at + STAT_SIZE]
+        and rows[at + STAT_MTIME] == stored[stored_at + STAT_MTIME]
+        and rows[at + STAT_CTIME] == stored[stored_at + STAT_CTIME]
+        and rows[at + STAT_INODE] == stored[stored_at + STAT_INODE]
+    )
 
 
 @kernel(I64, I64, BYTES, I64, I64, BYTES_OUT)
@@ -208,8 +211,6 @@ def open_folder(
     Returns its descriptor, or a negative number, also for a link. `close_folder` closes it.
     """
     name = _terminated(names, begin, end, scratch)
-    if name == 0:
-        return -1
     return numba.int64(c_openat(directory, name, _FOLDER_FLAGS, 0))
 
 
@@ -232,7 +233,8 @@ def stat_many(
     """Stat names first..last-1, not following links, into rows of `out`; "" is the directory.
 
     names: uint8, starts: int64[n + 1]. scratch: uint8[SCRATCH_BYTES]. out: int64[(last - first)
-    * STAT_SLOTS]. Returns how many calls succeeded; a name too long for one call counts as absent.
+    * STAT_SLOTS], zeros for a name that does not exist, except that STAT_KIND is UNKNOWN if the
+    name is too long for one call. Returns how many calls succeeded.
     """
     done = 0
     for i in range(first, last):
@@ -254,9 +256,7 @@ def open_stat(
     """Open name i and fill stats[at : at + STAT_SLOTS]; return its descriptor, or a negative."""
     for slot in range(STAT_SLOTS):
         stats[at + slot] = 0
-    name = _name(names, starts, i, scratch)
-    if name == 0:
-        return -1
+    name = _terminated(names, starts[i], starts[i + 1], scratch)
     descriptor = c_openat(directory, name, _FLAGS, 0)
     if descriptor >= 0:
         scratch[STAT_BYTES] = 0

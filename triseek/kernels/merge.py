@@ -22,7 +22,7 @@ from triseek.kernels.jit import (
     U64S,
     kernel,
 )
-from triseek.kernels.postings import read_step, write_step
+from triseek.kernels.postings import read_number, write_step
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,11 +51,8 @@ def _renumber(
     seen = 0
     kept = place
     while at < end:
-        step, at = read_step(data, at, end)
-        if step < 0:
-            return -1
-        value += step
-        if value >= remap.size or (step == 0 and seen > 0) or seen >= frequency:
+        value, at = read_number(data, at, end, value, remap.size, seen == 0)
+        if value < 0 or seen >= frequency:
             return -1
         seen += 1
         number = remap[value]

@@ -32,10 +32,13 @@ _ZERO = numba.uint8(0)
 
 
 @inlined
-def read_step(data: np.ndarray, at: int, end: int) -> tuple[int, int]:
-    """Return the varint at data[at] and the index after it.
+def read_number(
+    data: np.ndarray, at: int, end: int, value: int, blocks: int, first: bool
+) -> tuple[int, int]:
+    """Return the number after `value` in a list, and the index after its step at data[at].
 
-    The varint is -1 if it runs past `end` or has more than five bytes.
+    The number is -1 if the list is damaged: the step runs past `end` or has more than five bytes,
+    the number is not below `blocks`, or it is not higher than `value` and not the `first` one.
     """
     byte = data[at]
     at += 1
@@ -48,7 +51,10 @@ def read_step(data: np.ndarray, at: int, end: int) -> tuple[int, int]:
         at += 1
         step |= numba.int64(byte & 127) << shift
         shift += 7
-    return step, at
+    value += step
+    if value >= blocks or (step == 0 and not first):
+        return numba.int64(-1), at
+    return value, at
 
 
 @inlined
@@ -74,11 +80,8 @@ def decode(data: np.ndarray, begin: int, end: int, blocks: int, below: int, out:
     value = numba.int64(0)
     at = begin
     while at < end:
-        step, at = read_step(data, at, end)
-        if step < 0:
-            return -1
-        value += step
-        if value >= blocks or (step == 0 and count > 0):
+        value, at = read_number(data, at, end, value, blocks, count == 0)
+        if value < 0:
             return -1
         if value >= below:
             break
@@ -118,11 +121,8 @@ def intersect_encoded(
                 continue
             # Otherwise decode byte by byte, which also distinguishes damage from a long step.
             slow = at + simd.WIDTH
-        step, at = read_step(data, at, end)
-        if step < 0:
-            return -1
-        value += step
-        if value >= blocks or (step == 0 and not first):
+        value, at = read_number(data, at, end, value, blocks, first)
+        if value < 0:
             return -1
         first = False
         while i < size and kept[i] < value:
@@ -236,10 +236,8 @@ def check(
         count = 0
         good = at <= end and end <= data.size
         while good and at < end:
-            step, at = read_step(data, at, end)
-            value += step
-            if step < 0 or value >= blocks or (step == 0 and count > 0):
-                good = False
+            value, at = read_number(data, at, end, value, blocks, count == 0)
+            good = value >= 0
             count += 1
         if not good or count != frequency[k]:
             where[0] = k

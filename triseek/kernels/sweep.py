@@ -12,15 +12,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from triseek.kernels.fetch import (
-    NAME_BYTES,
     STAT_CTIME,
-    STAT_INODE,
-    STAT_KIND,
     STAT_MTIME,
-    STAT_OK,
-    STAT_SIZE,
     STAT_SLOTS,
     close_folder,
+    is_same_stat,
     open_folder,
     stat_name,
 )
@@ -31,8 +27,6 @@ if TYPE_CHECKING:
 
 RUN = 24
 """A folder is opened if at least this many of its files follow each other."""
-UNKNOWN = -1
-"""STAT_KIND of a row that could not be filled here: the name is too long for one call."""
 
 _SLASH = ord("/")
 
@@ -70,54 +64,10 @@ def _is_settled(
 ) -> bool:
     """Return whether a regular file's row equals the remembered one and is before the horizon."""
     return (
-        rows[at + STAT_OK] == 1
-        and rows[at + STAT_SIZE] == remembered[remembered_at + STAT_SIZE]
-        and rows[at + STAT_MTIME] == remembered[remembered_at + STAT_MTIME]
-        and rows[at + STAT_CTIME] == remembered[remembered_at + STAT_CTIME]
-        and rows[at + STAT_INODE] == remembered[remembered_at + STAT_INODE]
+        is_same_stat(rows, at, remembered, remembered_at)
         and rows[at + STAT_MTIME] < horizon
         and rows[at + STAT_CTIME] < horizon
     )
-
-
-@inlined
-def _stat_known(
-    directory: int,
-    names: np.ndarray,
-    begin: int,
-    end: int,
-    scratch: np.ndarray,
-    out: np.ndarray,
-    at: int,
-) -> int:
-    """Call `fetch.stat_name`, and mark a name that is too long as UNKNOWN, not as gone."""
-    done = stat_name(directory, names, begin, end, scratch, out, at)
-    if done == 0 and end - begin >= NAME_BYTES:
-        out[at + STAT_KIND] = UNKNOWN
-    return done
-
-
-@kernel(I64, I64, BYTES, I64S, I64, I64, BYTES_OUT, I64S_OUT)
-def stat_folders(
-    directory: int,
-    names: np.ndarray,
-    starts: np.ndarray,
-    first: int,
-    last: int,
-    scratch: np.ndarray,
-    rows: np.ndarray,
-) -> int:
-    """Stat folders first..last-1 below `directory` into their rows; "" is `directory` itself.
-
-    names: uint8, starts: int64[n + 1]. scratch: uint8[SCRATCH_BYTES]. rows: int64[n * STAT_SLOTS],
-    zeros for folders that are gone, STAT_KIND UNKNOWN if the name is too long. Returns how many
-    exist.
-    """
-    done = 0
-    for i in range(first, last):
-        at = i * STAT_SLOTS
-        done += _stat_known(directory, names, starts[i], starts[i + 1], scratch, rows, at)
-    return done
 
 
 @kernel(
@@ -165,7 +115,7 @@ def compare(
         if descriptor >= 0:
             stat_name(descriptor, names, begin + size, end, scratch, rows, at)
         else:
-            _stat_known(directory, names, begin, end, scratch, rows, at)
+            stat_name(directory, names, begin, end, scratch, rows, at)
         if not _is_settled(rows, at, remembered, i * STAT_SLOTS, horizon):
             numbers[found] = i
             found += 1

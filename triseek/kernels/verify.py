@@ -6,7 +6,7 @@ files, so a search makes only a few calls from Python, however much is found.
 
 A line matches if
 
-- a needle occurs in it (one of several, see `kernels.literal`), and then
+- a needle occurs in it (one of several, see `kernels.needles`), and then
 - no further condition holds (plain literals), or no word character is on either side of the
   needle, or the automaton accepts the line;
 - if there are no needles, the automaton alone decides on every line.
@@ -22,16 +22,7 @@ from typing import TYPE_CHECKING
 import numba
 
 from triseek.kernels.automaton import line_matches, match_lines
-from triseek.kernels.fetch import (
-    STAT_CTIME,
-    STAT_INODE,
-    STAT_MTIME,
-    STAT_OK,
-    STAT_SIZE,
-    STAT_SLOTS,
-    open_stat,
-    read_range,
-)
+from triseek.kernels.fetch import STAT_SLOTS, is_same_stat, open_stat, read_range
 from triseek.kernels.jit import (
     BYTES,
     BYTES_OUT,
@@ -45,11 +36,11 @@ from triseek.kernels.jit import (
     U32S,
     U64S,
     U64S_OUT,
+    inlined,
     kernel,
 )
 from triseek.kernels.libc import c_close, copy, memchr_index
-from triseek.kernels.lines import count_newlines, line_begin
-from triseek.kernels.literal import find
+from triseek.kernels.needles import count_newlines, find, line_begin
 
 if TYPE_CHECKING:
     import numpy as np
@@ -88,14 +79,16 @@ def _beside_word(text: np.ndarray, at: int, begin: int, end: int) -> int:
     byte = text[at]
     if byte >= 128:
         return 2
-    if (
-        (byte >= 97 and byte <= 122)
-        or (byte >= 65 and byte <= 90)
-        or (byte >= 48 and byte <= 57)
-        or byte == 95
-    ):
-        return 1
-    return 0
+    letter = byte | 32
+    return 1 if 97 <= letter <= 122 or 48 <= byte <= 57 or byte == 95 else 0
+
+
+@inlined
+def _find_needle(text: np.ndarray, begin: int, end: int, needles: Needles, k: int) -> int:
+    """Return the index of needle k's first occurrence in text[begin:end], or `end` if none."""
+    first, rare = needles.starts[k], needles.rare
+    size = needles.starts[k + 1] - first
+    return find(text, begin, end, needles.text, first, size, rare[2 * k], rare[2 * k + 1])
 
 
 @kernel(I64, BYTES, I64, I64, I64, NEEDLES, DFA, I64S_OUT)
@@ -115,24 +108,20 @@ def next_line(
     new text begins. Returns 0 if there is no such line, 1 for a match, 2 if only an exact search
     can decide.
     """
-    starts, rare = needles.starts, needles.rare
-    count = rare.size // 2
+    count = needles.rare.size // 2
     while at < end:
         hit = end
         which = 0
         for k in range(count):
             if found[2 + k] < at:
-                found[2 + k] = find(
-                    text, at, end, needles.text, starts[k], starts[k + 1] - starts[k],
-                    rare[2 * k], rare[2 * k + 1],
-                )  # fmt: skip
+                found[2 + k] = _find_needle(text, at, end, needles, k)
             if found[2 + k] < hit:
                 hit = found[2 + k]
                 which = k
         if hit >= end:
             return 0
         begin = line_begin(text, hit, at)
-        size = starts[which + 1] - starts[which]
+        size = needles.starts[which + 1] - needles.starts[which]
         verdict = numba.int64(1)
         if confirm == CONFIRM_WORD:
             before = _beside_word(text, hit - 1, begin, end)
@@ -140,16 +129,7 @@ def next_line(
             if before == 1 or after == 1:
                 # This occurrence is part of a longer word; its next one may not be, nor may
                 # another needle that begins at the same place.
-                found[2 + which] = find(
-                    text,
-                    hit + 1,
-                    end,
-                    needles.text,
-                    starts[which],
-                    size,
-                    rare[2 * which],
-                    rare[2 * which + 1],
-                )
+                found[2 + which] = _find_needle(text, hit + 1, end, needles, which)
                 continue
             if before == 2 or after == 2:
                 verdict = 2
@@ -221,15 +201,7 @@ def verify_files(
         counts[k] = 0
         outcome[k] = SEARCHED
         descriptor = open_stat(directory, names, starts, files[k], scratch, stats, 0)
-        at = k * STAT_SLOTS
-        if (
-            descriptor < 0
-            or stats[STAT_OK] != 1
-            or stats[STAT_SIZE] != expected[at + STAT_SIZE]
-            or stats[STAT_MTIME] != expected[at + STAT_MTIME]
-            or stats[STAT_CTIME] != expected[at + STAT_CTIME]
-            or stats[STAT_INODE] != expected[at + STAT_INODE]
-        ):
+        if descriptor < 0 or not is_same_stat(stats, 0, expected, k * STAT_SLOTS):
             outcome[k] = CHANGED
             if descriptor >= 0:
                 c_close(descriptor)
@@ -295,9 +267,7 @@ def verify_files(
                     if want_numbers:
                         line += count_newlines(arena, counted, begin)
                         counted = begin
-                        rows[row]["number"] = line
-                    else:
-                        rows[row]["number"] = 0
+                    rows[row]["number"] = line if want_numbers else 0
                     rows[row]["file"] = k
                     rows[row]["offset"] = origin + begin
                     rows[row]["begin"] = target

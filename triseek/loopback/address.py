@@ -1,4 +1,4 @@
-"""The address a server listens on; only this machine can reach it."""
+"""The address a server listens on: only this machine can reach it."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ class Address(NamedTuple):
         return cls(host, int(port))
 
 
-def listening(address: Address) -> socket.socket:
-    """Return a socket that listens on `address`; port 0 is any free one.
+def listening(address: Address) -> tuple[socket.socket, Address]:
+    """Return a socket that listens on `address`, and its address; port 0 is any free one.
 
     Raises:
         Busy: The port is in use, or the address is not this machine's.
@@ -67,4 +67,4 @@ def listening(address: Address) -> socket.socket:
             f"cannot listen on {address.authority}: {error.strerror}",
             next_step="Choose another port; 0 is any free one.",
         ) from None
-    return sock
+    return sock, Address(address.host, sock.getsockname()[1])

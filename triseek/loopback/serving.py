@@ -9,14 +9,20 @@ and a connection above the limit closes the one that has been idle for longest.
 from __future__ import annotations
 
 import contextlib
+import signal
 from typing import TYPE_CHECKING, Any
 
+import anyio
+import anyio.lowlevel
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from triseek.ipc import ending
+
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Iterator
+    import socket
+    from collections.abc import Awaitable, Callable, Iterator
 
     from starlette.types import ASGIApp
     from uvicorn.protocols.http.h11_impl import RequestResponseCycle
@@ -102,3 +108,44 @@ class Uvicorn(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """Capture no signals."""
         yield
+
+
+def run(
+    app: ASGIApp,
+    bound: socket.socket,
+    ready: Callable[[contextlib.ExitStack], None],
+    *,
+    grace_s: int,
+    ended: Callable[[], Awaitable[None]] = anyio.lowlevel.checkpoint,
+) -> None:
+    """Serve an application until a signal tells the process to end.
+
+    Args:
+        app: The application.
+        bound: A socket that listens; it is closed.
+        ready: Called once, when signals are caught. What it puts on the stack is undone at the end.
+        grace_s: Seconds that running requests have to finish.
+        ended: Awaited at the signal.
+    """
+
+    async def serve() -> None:
+        with (
+            anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals,
+            contextlib.ExitStack() as leaving,
+        ):
+            asgi = server(app, grace_s=grace_s)
+
+            async def end_when_told() -> None:
+                async for _ in signals:
+                    ending.within()
+                    asgi.should_exit = True
+                    await ended()
+
+            ready(leaving)
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(end_when_told)
+                await asgi.serve(sockets=[bound])
+                tasks.cancel_scope.cancel()
+
+    with bound:
+        anyio.run(serve)

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from time import monotonic, sleep
 
-from triseek import errors
 from triseek.ipc import address, surroundings, wire
 from triseek.ipc.surroundings import quoted
-from triseek.mcp.wire_lines import VERSION, SessionHost
+from triseek.mcp.wire_lines import VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,8 +37,12 @@ DECLINED = (b"-place", b"-environ", b"-pipe", b"-malformed", b"-agent")
 """Replies by which a daemon declines this process for good."""
 LOSSES_MAX = 2
 """After more losses than this in a row without an answer, the session runs in this process."""
-TOLD = ("HOME", "XDG_CONFIG_HOME", "RIPGREP_CONFIG_PATH", "TRISEEK_SESSION_ID", "TRISEEK_REPO_ROOT",
-        "CLAUDE_PROJECT_DIR")  # fmt: skip
+SENT_VARIABLES = (
+    *surroundings.RULES,
+    "TRISEEK_SESSION_ID",
+    "TRISEEK_REPO_ROOT",
+    "CLAUDE_PROJECT_DIR",
+)
 """Environment variables sent to the daemon, besides all that begin with GIT_CONFIG."""
 
 
@@ -55,8 +58,8 @@ class Opener:
         """Whether the daemon has declined this process for good."""
         self._looked = 0.0
 
-    def __call__(self, state: str, sessions: int, losses: int) -> SessionHost:
-        """Open a session.
+    def __call__(self, state: str, sessions: int, losses: int) -> tuple[_socket.socket, bool]:
+        """Open a session; return the connection to it, and whether it runs in the daemon.
 
         Args:
             state: The state that the previous session reported.
@@ -70,8 +73,13 @@ class Opener:
             sock = self._by_daemon(state, is_resumed=sessions > 0)
             if sock is not None:
                 self.close()
-                return SessionHost(sock, is_daemon=True)
-        return SessionHost(self._in_this_process(), is_daemon=False)
+                return sock, True
+        from triseek.mcp.hosting import LocalSession
+
+        self.close()
+        self._looked = monotonic()
+        self._here = LocalSession(self._repo, self._toolsets)
+        return self._here.sock, False
 
     def is_daemon_back(self) -> bool:
         """Return whether a daemon can be reached now; checked at most every `LOOK_S` seconds.
@@ -98,14 +106,6 @@ class Opener:
             session, self._here = self._here, None
             session.close()
 
-    def _in_this_process(self) -> _socket.socket:
-        from triseek.mcp.hosting import LocalSession
-
-        self.close()
-        self._looked = monotonic()
-        self._here = LocalSession(self._repo, self._toolsets)
-        return self._here.sock
-
     def _by_daemon(self, state: str, *, is_resumed: bool) -> _socket.socket | None:
         """Return a connection on which the daemon has accepted a session; None if it has not."""
         if self._is_unwanted:
@@ -131,7 +131,7 @@ class Opener:
 
     def _request(self, state: str, *, is_resumed: bool) -> bytes:
         members = (
-            f'{surroundings.place(surroundings.chosen(TOLD))},"pipe":{VERSION},"repo":{quoted(self._repo)},'
+            f'{surroundings.place(SENT_VARIABLES)},"pipe":{VERSION},"repo":{quoted(self._repo)},'
             f'"toolsets":{quoted(self._toolsets)},"state":{quoted(state)},'
             f'"resumed":{"true" if is_resumed else "false"}'
         )
@@ -177,7 +177,4 @@ def _replaced() -> bool:
     """Replace a daemon of another version; return whether one of ours is ready."""
     from triseek.ipc import spawn
 
-    try:
-        return spawn.replace() and spawn.wait_until_ready(READY_S)
-    except errors.TriseekError:
-        return False
+    return spawn.replace() and spawn.wait_until_ready(READY_S)

@@ -80,14 +80,13 @@ def conversation(
     """
     fields = meta or {}
     context = _name(fields.get(CONTEXT))
-    if context is not None:
+    if context:
         return f"context/{context}"
     if any(_SESSION_OF_ITS_OWN.search(key) for key in fields if key not in _OURS):
         return None  # an agent: its sessions do not identify contexts
-    session = next(filter(None, (_name(fields.get(key)) for key in SESSIONS)), None)
-    if session is not None:
-        agent = next(filter(None, (_name(fields.get(key)) for key in AGENTS)), "")
-        return f"session/{session}/{agent}"
+    session = _first(fields, SESSIONS)
+    if session:
+        return f"session/{session}/{_first(fields, AGENTS)}"
     if connection is None or client is None or _AGENTS.search(client):
         return None
     return f"connection/{connection}"
@@ -110,7 +109,7 @@ def asker(
     if who["agent"] == who["session"]:
         who["agent"] = ""  # Codex's main thread has its session's name
     if not who["session"]:
-        who["session"] = _name(session or os.environ.get(SESSION_VARIABLE)) or ""
+        who["session"] = _name(session or os.environ.get(SESSION_VARIABLE))
     who["harness"] = harness(client)
     return {name: value for name, value in who.items() if value}
 
@@ -131,5 +130,5 @@ def _first(fields: Mapping[str, Any], keys: tuple[str, ...]) -> str:
     return next(filter(None, (_name(fields.get(key)) for key in keys)), "")
 
 
-def _name(value: object) -> str | None:
-    return value if isinstance(value, str) and 0 < len(value) <= LONGEST else None
+def _name(value: object) -> str:
+    return value if isinstance(value, str) and len(value) <= LONGEST else ""

@@ -1,4 +1,4 @@
-"""Host agents' sessions: in the daemon, or in the process that the agent started."""
+"""Host MCP sessions: in the daemon, in the process that an agent started, or by HTTP."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import socket
 import threading
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from triseek import logs
 from triseek.app import wings
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import mcp_types as types
 
     from triseek.app.tool_context import ToolContext
-    from triseek.daemon.server import Request, Session, Working
+    from triseek.daemon.server import Session, Working
     from triseek.mcp.session import Loss
     from triseek.model.tool import Tool
 
@@ -85,59 +85,47 @@ class HostRequest(client_environment.ClientEnvironment):
     """The work session that an earlier daemon served, "" for none."""
 
 
-class SessionAcceptor:
-    """Accepts sessions in the daemon."""
+def accept(context: Callable[[str], ToolContext], values: dict[str, Any]) -> Session | Declined:
+    """Return the function that serves a requested session in the daemon, or why it is declined.
 
-    def __init__(self, context: Callable[[str], ToolContext]) -> None:
-        """`context` makes the tool context of one session for a root."""
-        self._context = context
+    Args:
+        context: Makes the tool context of one session for a root.
+        values: What the pipe sent, unchecked.
 
-    def accept(self, request: Request) -> Session | Declined:
-        """Return the function that serves the requested session, or why it is declined.
+    Raises:
+        InvalidRequest: There is no such toolset.
+    """
+    try:
+        params = client_environment.read(HostRequest, values)
+    except client_environment.MalformedRequest:
+        return Declined("malformed")
+    if values.get("pipe") != VERSION:
+        return Declined("pipe")
+    if not client_environment.is_shared(params):
+        return Declined("place")
+    if not client_environment.has_our_rules(params):
+        return Declined("environ")
+    tools = chosen_toolsets(params.toolsets)
+    root = choose_root(params.repo, params.environ, params.cwd)
 
-        Raises:
-            InvalidRequest: There is no such toolset.
-        """
-        try:
-            params = client_environment.read(HostRequest, request.params)
-        except client_environment.MalformedRequest:
-            return Declined("malformed")
-        if request.params.get("pipe") != VERSION:
-            return Declined("pipe")
-        if not client_environment.is_shared(params):
-            return Declined("place")
-        if not client_environment.has_our_rules(params):
-            return Declined("environ")
-        tools = chosen_toolsets(params.toolsets)
-        root = choose_root(params.repo, params.environ, params.cwd)
+    def serve(sock: socket.socket, working: Working) -> None:
+        tool_context = context(root)
+        if params.state:
+            tool_context.session.work_on(params.state, CONNECTION)
+        preload = threading.Thread(
+            target=_open_root, args=(tool_context,), name="triseek-preload", daemon=True
+        )
         session = params.environ.get("TRISEEK_SESSION_ID", "")
-        return partial(self._serve, root, tools, params.state, session)
+        run(sock, tool_context, tools, preload.start, session, working)
 
-    def _serve(
-        self,
-        root: str,
-        tools: Sequence[Tool],
-        state: str,
-        session: str,
-        sock: socket.socket,
-        working: Working,
-    ) -> None:
-        context = self._context(root)
-        if state:
-            context.session.work_on(state, CONNECTION)
-        run(sock, context, tools, lambda: _preload(context), session, working)
+    return serve
 
 
-def _preload(context: ToolContext) -> None:
-    """Open the root in a thread, which starts its maintenance."""
-
-    def keep() -> None:
-        try:
-            context.engine  # noqa: B018 - opening it starts its maintenance
-        except Exception:
-            logger.debug("root not opened", exc_info=True)
-
-    threading.Thread(target=keep, name="triseek-preload", daemon=True).start()
+def _open_root(context: ToolContext) -> None:
+    try:
+        context.host.engine  # noqa: B018 - opening it starts its maintenance
+    except Exception:
+        logger.debug("root not opened", exc_info=True)
 
 
 def run(
@@ -206,29 +194,49 @@ class LocalSession:
     def __init__(self, repo: str, toolsets: str) -> None:
         """For the folder `repo`, "" to detect it, and comma-separated `toolsets`."""
         logs.configure("mcp")
-        from triseek.daemon.standalone import Outbox, Startup, context_alone
+        from triseek.daemon.standalone import Standalone
 
         tools = chosen_toolsets(toolsets)
-        self._startup = Startup()
-        self._outbox = Outbox()
-        self._service, context = context_alone(self._startup, choose_root(repo), self._outbox)
+        self._alone = Standalone(choose_root(repo))
         self.sock, peer = socket.socketpair()
         self._thread = threading.Thread(
-            target=self._run,
-            args=(peer, context, tools),
-            name="triseek-session",
-            daemon=True,
+            target=self._run, args=(peer, tools), name="triseek-session", daemon=True
         )
         self._thread.start()
 
-    def _run(self, sock: socket.socket, context: ToolContext, tools: Sequence[Tool]) -> None:
+    def _run(self, sock: socket.socket, tools: Sequence[Tool]) -> None:
         with sock:
-            run(sock, context, tools, lambda: self._startup.begin(context))
+            run(sock, self._alone.context, tools, self._alone.begin)
 
     def close(self) -> None:
         """End the session and the work it has started."""
         self.sock.close()
         self._thread.join(END_S)
-        self._startup.end()
-        self._service.close()
-        self._outbox.send()
+        self._alone.close()
+        self._alone.outbox.send()
+
+
+def serve_http(repo: str, toolsets: str, http: str) -> None:
+    """Serve clients by HTTP at `HOST:PORT` until the process is told to end.
+
+    The daemon runs the tools; without a usable daemon, this process does.
+
+    Args:
+        repo: The folder to answer for; "" to detect it.
+        toolsets: Names of toolsets, separated by commas.
+        http: HOST:PORT.
+
+    Raises:
+        InvalidRequest: the address is not this machine's, or there is no such toolset.
+        Busy: the port is in use.
+        StateUnwritable: the token file cannot be written.
+    """
+    logs.configure("mcp")
+    from triseek.daemon.standalone import front
+    from triseek.loopback.address import Address
+    from triseek.mcp import http as over_http
+    from triseek.mcp import server
+
+    tools = chosen_toolsets(toolsets)
+    with front(choose_root(repo)) as dispatch:
+        over_http.serve(server.create(dispatch, tools, dispatch.prepare), Address.parse(http))

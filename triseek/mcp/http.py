@@ -13,8 +13,8 @@ import contextlib
 import os
 import secrets
 import shlex
-import signal
 import sys
+from collections import Counter, OrderedDict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,20 +25,19 @@ from starlette.responses import PlainTextResponse
 
 from triseek import private
 from triseek.errors import InvalidRequest, StateUnwritable
-from triseek.ipc import folder
+from triseek.ipc import lock
 from triseek.loopback import serving
 from triseek.loopback.address import Address, listening
 from triseek.loopback.host_guard import ServerNames, knows
-from triseek.mcp.http_sessions import HttpSessions
 
 if TYPE_CHECKING:
-    import socket
-    from collections.abc import AsyncIterable, Callable, Iterator
+    from collections.abc import Iterator
 
     from mcp.server.lowlevel import Server
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 PATH = "/mcp"
+SESSION_HEADER = "mcp-session-id"
 BODY_MAX = 4 << 20
 """Size limit of a request's body in bytes."""
 SESSIONS_MAX = 256
@@ -49,27 +48,120 @@ TOKEN_MIN = 16
 """Minimum characters of a token set by the user."""
 
 
-def serve(server: Server[Any], address: Address, ending: Callable[[], None] = lambda: None) -> None:
-    """Serve clients until the process is told to end, and call `ending` then.
+def serve(server: Server[Any], address: Address) -> None:
+    """Serve clients until the process is told to end.
 
     Raises:
         Busy: the port is in use.
         InvalidRequest: the address is not this machine's, or the token is invalid.
         StateUnwritable: the token file cannot be written.
     """
-    with contextlib.closing(listening(address)) as bound:
-        anyio.run(_serve, server, bound, Address(address.host, bound.getsockname()[1]), ending)
-
-
-def application(server: Server[Any]) -> ASGIApp:
-    """Return the SDK's application. Access control is left to `RequestGuard`."""
+    bound, address = listening(address)
+    chosen = chosen_token()
+    token = chosen or secrets.token_urlsafe(32)
     app = server.streamable_http_app(
         streamable_http_path=PATH,
         max_request_body_size=BODY_MAX,
         max_sessions=SESSIONS_MAX,
+        # `RequestGuard` does this.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    return HttpSessions(app, SESSIONS_MAX)
+    guard = RequestGuard(HttpSessions(app, SESSIONS_MAX), address, token)
+
+    def ready(leaving: contextlib.ExitStack) -> None:
+        """Announce the URL with a shell expression that expands to the token without showing it."""
+        shown = f"${TOKEN}"
+        if chosen is None:
+            file = leaving.enter_context(kept(address, token))
+            shown = f"$(cat {shlex.quote(str(file))})"
+        print(  # noqa: T201 - output for the user
+            f"triseek: MCP server on http://{address.authority}{PATH}\n"
+            f"triseek: clients send `Authorization: Bearer {shown}`",
+            file=sys.stderr,
+            flush=True,
+        )
+
+    serving.run(guard, bound, ready, grace_s=GRACE_S + 1, ended=guard.end)
+
+
+class HttpSessions:
+    """ASGI middleware that limits the sessions: a new one beyond the limit ends the idlest one.
+
+    At its limit the SDK refuses new sessions until one has been idle for half an hour. For that
+    long, clients that end without a DELETE would block all new ones. This class ends a session as a
+    client would, by a DELETE. The session's client, if it still exists, gets 404 for its next
+    request and initializes again, as the protocol specifies.
+    """
+
+    def __init__(self, app: ASGIApp, most: int) -> None:
+        """Keep at most `most` sessions in `app`."""
+        self._app = app
+        self._most = most
+        self._idle: OrderedDict[str, None] = OrderedDict()
+        """Session ids in order of their last request, oldest first."""
+        self._working: Counter[str] = Counter()
+        """Number of open requests per session; streams (GET) do not count."""
+        self._opening = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Forward a request; end the idlest session first if it opens one above the limit."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        session = headers.get(SESSION_HEADER)
+        # Requests of the sessionless protocol have their method in a header.
+        if session is None and scope["method"] == "POST" and "mcp-method" not in headers:
+            await self._open(scope, receive, send)
+        elif session is not None and session in self._idle:
+            await self._use(session, scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    async def _open(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self._opening += 1
+        try:
+            if len(self._idle) + self._opening > self._most:
+                await self._end_idlest(scope)
+
+            async def record_session(message: Message) -> None:
+                if message["type"] == "http.response.start" and message["status"] < 400:
+                    opened = Headers(raw=message["headers"]).get(SESSION_HEADER)
+                    if opened is not None:
+                        self._idle[opened] = None
+                await send(message)
+
+            await self._app(scope, receive, record_session)
+        finally:
+            self._opening -= 1
+
+    async def _use(self, session: str, scope: Scope, receive: Receive, send: Send) -> None:
+        self._idle.move_to_end(session)
+        counts = scope["method"] != "GET"
+        self._working[session] += counts
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._working -= Counter({session: int(counts)})  # removes what is zero
+            if scope["method"] == "DELETE":
+                self._idle.pop(session, None)
+
+    async def _end_idlest(self, scope: Scope) -> None:
+        """End the session that has been idle for longest, if any is idle."""
+        session = next((key for key in self._idle if not self._working[key]), None)
+        if session is None:
+            return
+        del self._idle[session]
+        headers = [(SESSION_HEADER.encode(), session.encode())]
+        headers += [(name, value) for name, value in scope["headers"] if name == b"host"]
+
+        async def nothing() -> Message:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def unread(_: Message) -> None:
+            """Discard the answer."""
+
+        await self._app({**scope, "method": "DELETE", "headers": headers}, nothing, unread)
 
 
 class RequestGuard:
@@ -117,18 +209,6 @@ class RequestGuard:
         return None
 
 
-@contextlib.contextmanager
-def _token(address: Address) -> Iterator[tuple[str, str]]:
-    """Yield the token, and a shell expression that expands to it without showing it."""
-    chosen = chosen_token()
-    if chosen is not None:
-        yield chosen, f"${TOKEN}"
-        return
-    token = secrets.token_urlsafe(32)
-    with kept(address, token) as file:
-        yield token, f"$(cat {shlex.quote(str(file))})"
-
-
 def chosen_token() -> str | None:
     """Return the token set by the variable `TOKEN` or the file in `TOKEN_FILE`; None if not set.
 
@@ -159,7 +239,7 @@ def chosen_token() -> str | None:
 @contextlib.contextmanager
 def kept(address: Address, token: str) -> Iterator[Path]:
     """Write the token to a private file named after the port; yield its path, then remove it."""
-    file = Path(folder.ensure(), f"mcp-{address.port}.token")
+    file = Path(lock.ensure_folder(), f"mcp-{address.port}.token")
     aside = file.with_suffix(f".{os.getpid()}.partial")
     try:
         with open(aside, "x", encoding="ascii", opener=private.opener) as text:
@@ -172,42 +252,3 @@ def kept(address: Address, token: str) -> Iterator[Path]:
         yield file
     finally:  # we held the port until now, so the file is ours
         file.unlink(missing_ok=True)
-
-
-def _announce(address: Address, shown: str) -> None:
-    """Print the server's URL and the required header to standard error, without the token."""
-    print(  # noqa: T201 - output for the user
-        f"triseek: MCP server on http://{address.authority}{PATH}\n"
-        f"triseek: clients send `Authorization: Bearer {shown}`",
-        file=sys.stderr,
-        flush=True,
-    )
-
-
-async def _serve(
-    server: Server[Any], bound: socket.socket, address: Address, ending: Callable[[], None]
-) -> None:
-    """Serve until a signal. Signals are caught before anything exists that must be undone."""
-    with (
-        anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals,
-        _token(address) as (token, shown),
-    ):
-        guard = RequestGuard(application(server), address, token)
-        asgi = serving.server(guard, grace_s=GRACE_S + 1)
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_end_when_told, signals, asgi, guard, ending)
-            _announce(address, shown)
-            await asgi.serve(sockets=[bound])
-            tasks.cancel_scope.cancel()
-
-
-async def _end_when_told(
-    signals: AsyncIterable[signal.Signals],
-    asgi: serving.Uvicorn,
-    guard: RequestGuard,
-    ending: Callable[[], None],
-) -> None:
-    async for _ in signals:
-        ending()
-        asgi.should_exit = True
-        await guard.end()

@@ -17,14 +17,13 @@ import sys
 from time import monotonic
 
 from triseek.ipc import address
-from triseek.mcp.wire_lines import LINE_MAX
+from triseek.mcp.wire_lines import LINE_MAX, LineBuffer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import _socket
-    from collections.abc import Iterator
 
-    from triseek.mcp.wire_lines import Opener, SessionHost
+    from triseek.mcp.backends import Opener
 
 
 CHUNK = 1 << 16
@@ -60,23 +59,23 @@ class Pipe:
         self._source = source
         self._target = target
         self._opener = opener
-        self._backend: SessionHost | None = None
+        self._sock: _socket.socket | None = None
+        """The connection to the session."""
+        self._in_daemon = False
+        """Whether the session runs in the daemon."""
         self._lines: dict[int, PendingLine] = {}
         self._kept: dict[int, bytes] = {}
         self._state = ""
         self._sessions = self._losses = 0
         self._number = 0
         self._bytes = 0
-        self._begun = bytearray()
-        """The agent's line received so far, without its end."""
-        self._incoming = bytearray()
-        """The session's line received so far, without its end."""
+        self._from_agent, self._from_session = LineBuffer(LINE_MAX + 1), LineBuffer()
         self._to_session, self._to_agent = bytearray(), bytearray()
         self._at_end = False
         """Whether the agent has closed its end."""
         self._over = False
         """Whether the session has reported that it is over."""
-        self._heard = monotonic()
+        self._last_received = monotonic()
 
     def run(self) -> None:
         """Carry lines until there are no more to carry.
@@ -87,28 +86,25 @@ class Pipe:
         while not self._is_done():
             ready = self._wait()
             if self._target in ready:
-                self._write_agent()
-            if self._backend is not None and self._backend.sock.fileno() in ready:
-                self._exchange(ready[self._backend.sock.fileno()])
+                written = os.write(self._target, self._to_agent[: select.PIPE_BUF])
+                del self._to_agent[:written]
+            if self._sock is not None and self._sock.fileno() in ready:
+                self._exchange(self._sock, ready[self._sock.fileno()])
             if self._source in ready:
                 self._read_agent()
             self._watch_session()
 
     def close(self) -> None:
         """Close the connection to the session."""
-        if self._backend is not None:
-            self._backend.sock.close()
+        if self._sock is not None:
+            self._sock.close()
+            self._sock = None
 
     def _is_done(self) -> bool:
         if self._to_agent:
             return False
-        if self._over:
-            return True
-        return self._at_end and (self._backend is None or not self._lines_expected())
-
-    def _lines_expected(self) -> bool:
-        """Return whether more lines of the session may follow after the agent's end."""
-        return not self._over and monotonic() - self._heard < LINGER_S
+        is_silent = monotonic() - self._last_received >= LINGER_S
+        return self._over or (self._at_end and (self._sock is None or is_silent))
 
     # Waiting
 
@@ -120,11 +116,12 @@ class Pipe:
         if self._is_listening():
             poll.register(self._source, select.POLLIN)
         timeout_s = -1.0
-        if self._backend is not None:
+        if self._sock is not None:
             events = select.POLLIN if len(self._to_agent) < BUFFER_MAX else 0
-            poll.register(self._backend.sock, events | (select.POLLOUT if self._to_session else 0))
+            poll.register(self._sock, events | (select.POLLOUT if self._to_session else 0))
             if self._lines or self._at_end:
-                timeout_s = max(0.05, self._heard + self._patience_s() - monotonic())
+                patience_s = LINGER_S if self._at_end else address.SILENCE_S
+                timeout_s = max(0.05, self._last_received + patience_s - monotonic())
         return dict(poll.poll(-1 if timeout_s < 0 else timeout_s * 1e3))
 
     def _is_listening(self) -> bool:
@@ -136,18 +133,14 @@ class Pipe:
             and self._bytes < OPEN_BYTES_MAX
         )
 
-    def _patience_s(self) -> float:
-        return LINGER_S if self._at_end else address.SILENCE_S
-
     def _watch_session(self) -> None:
         """Check that the daemon is alive if its session has open lines and is silent."""
-        backend = self._backend
-        if backend is None or not backend.is_daemon or not self._lines:
+        if self._sock is None or not self._in_daemon or not self._lines:
             return
-        if monotonic() - self._heard < address.SILENCE_S:
+        if monotonic() - self._last_received < address.SILENCE_S:
             return
         if address.is_alive():
-            self._heard = monotonic()
+            self._last_received = monotonic()
         else:
             self._lose()
 
@@ -155,44 +148,26 @@ class Pipe:
 
     def _read_agent(self) -> None:
         data = os.read(self._source, CHUNK)
+        for line in self._from_agent.add(data) if data else [self._from_agent.rest()]:
+            if line.strip():
+                self._take(line)
         if not data:
             self._at_end = True
-            if self._begun.strip():
-                self._take(bytes(self._begun))
-            self._heard = monotonic()
-            if self._backend is not None:
-                self._to_session += b".\n"
-            return
-        *complete, rest = data.split(b"\n")
-        for part in complete:
-            self._begun += part
-            if self._begun.strip():
-                self._take(bytes(self._begun[: LINE_MAX + 1]))
-            self._begun.clear()
-        self._begun += rest
-        del self._begun[LINE_MAX + 1 :]
+            self._last_received = monotonic()
+            self._to_session += b".\n"
 
     def _take(self, data: bytes) -> None:
         self._number += 1
         line = self._lines[self._number] = PendingLine(data)
         self._bytes += len(data)
-        backend = self._backend
-        if backend is not None and not backend.is_daemon and len(self._lines) == 1:
-            self._improve()
-        if self._backend is None:
+        # A session in this process is left as soon as a daemon is available again.
+        is_local = self._sock is not None and not self._in_daemon
+        if is_local and len(self._lines) == 1 and self._opener.is_daemon_back():
+            self.close()
+        if self._sock is None:
             self._connect()
         else:
             self._send(self._number, line)
-
-    def _improve(self) -> None:
-        """Leave a session in this process if a daemon is available again."""
-        if self._opener.is_daemon_back():
-            self._socket().close()
-            self._backend = None
-
-    def _write_agent(self) -> None:
-        written = os.write(self._target, self._to_agent[: select.PIPE_BUF])
-        del self._to_agent[:written]
 
     def _answer(self, message: bytes) -> None:
         self._to_agent += message + b"\n"
@@ -201,12 +176,13 @@ class Pipe:
 
     def _connect(self) -> None:
         """Open a session, and send it the lines that are not settled."""
-        self._backend = self._opener(self._state, self._sessions, self._losses)
+        opened = self._opener(self._state, self._sessions, self._losses)
+        self._sock, self._in_daemon = opened
         self._sessions += 1
-        self._backend.sock.setblocking(False)
-        self._heard = monotonic()
+        self._sock.setblocking(False)
+        self._last_received = monotonic()
         self._to_session.clear()
-        self._incoming.clear()
+        self._from_session.clear()
         for number, data in self._kept.items():
             if number not in self._lines:
                 self._to_session += b"~%d %s\n" % (number, data)
@@ -219,9 +195,8 @@ class Pipe:
         line.tries += 1
         self._to_session += b"%d %s\n" % (number, line.data)
 
-    def _exchange(self, events: int) -> None:
+    def _exchange(self, sock: _socket.socket, events: int) -> None:
         """Write the buffered bytes to the session, and read and handle its lines."""
-        sock = self._socket()
         try:
             if self._to_session and events & select.POLLOUT:
                 del self._to_session[: sock.send(self._to_session[:CHUNK])]
@@ -236,22 +211,9 @@ class Pipe:
         if not data:
             self._lose()
             return
-        self._heard = monotonic()
-        for line in self._whole(data):
+        self._last_received = monotonic()
+        for line in self._from_session.add(data):
             self._hear(line)
-
-    def _socket(self) -> _socket.socket:
-        assert self._backend is not None  # noqa: S101 - callers have a backend
-        return self._backend.sock
-
-    def _whole(self, data: bytes) -> Iterator[bytes]:
-        """Yield the lines that `data` completes."""
-        *complete, rest = data.split(b"\n")
-        for part in complete:
-            self._incoming += part
-            yield bytes(self._incoming)
-            self._incoming.clear()
-        self._incoming += rest
 
     def _hear(self, line: bytes) -> None:
         kind = line[:1]
@@ -288,8 +250,7 @@ class Pipe:
 
     def _lose(self) -> None:
         """Handle a session that ended unexpectedly: open another one if lines are still open."""
-        self._socket().close()
-        self._backend = None
+        self.close()
         if self._over:
             return
         losses = self._losses + 1

@@ -50,14 +50,9 @@ _BOUNDS: Mapping[str, JsonSchema] = {
     "budget_tokens": {"minimum": 1, "maximum": BUDGET_TOKENS_MAX},
     "max_files": {"minimum": 1, "maximum": FILES_MAX},
     "intent": {"enum": list(INTENTS)},
+    "session_resume.budget_tokens": {"minimum": RESUME_TOKENS_MIN, "maximum": RESUME_TOKENS_MAX},
 }
 """Bounds of arguments as agents see them. A value outside is replaced by the nearest inside."""
-_BOUNDS_OF: Mapping[tuple[str, str], JsonSchema] = {
-    ("session_resume", "budget_tokens"): {
-        "minimum": RESUME_TOKENS_MIN, "maximum": RESUME_TOKENS_MAX,
-    },
-}  # fmt: skip
-"""Bounds that apply to an argument of one tool only."""
 _NAMES_MAX = 4
 """Most values of an enum in the schema of an answer; a field with more is typed as a string."""
 _PLAIN = {str: "string", int: "integer", bool: "boolean", float: "number"}
@@ -71,7 +66,8 @@ def input_schema(tool: Tool) -> JsonSchema:
     # Not every client follows references, so they are replaced by what they name.
     definitions = schema.get("$defs", {})
     descriptions = _inherited(tool)
-    shared = _shared(tool)
+    is_content = issubclass(tool.request, requests.ContentOptions)
+    shared = requests.ContentOptions.__dataclass_fields__ if is_content else ()
     properties: dict[str, JsonSchema] = {}
     for name in sorted(schema["properties"], key=lambda name: name in shared):
         body = {
@@ -84,7 +80,7 @@ def input_schema(tool: Tool) -> JsonSchema:
             body["items"] = _item(definitions[reference])
         if name in descriptions:
             body["description"] = descriptions[name]
-        bounds = {**_BOUNDS.get(name, {}), **_BOUNDS_OF.get((tool.name, name), {})}
+        bounds = _BOUNDS.get(f"{tool.name}.{name}") or _BOUNDS.get(name, {})
         properties[name] = cast("JsonSchema", {**body, **bounds})
     compact: JsonSchema = {"type": "object"}
     if properties:
@@ -147,11 +143,6 @@ def _value(hint: Any, names: FieldTree) -> JsonSchema:  # noqa: ANN401 - any typ
 def description(tool: Tool) -> str:
     """Return the description of a tool for agents."""
     return inspect.cleandoc(tool.request.__doc__ or "")
-
-
-def _shared(tool: Tool) -> frozenset[str]:
-    is_content = issubclass(tool.request, requests.ContentOptions)
-    return frozenset(requests.ContentOptions.__dataclass_fields__) if is_content else frozenset()
 
 
 def _inherited(tool: Tool) -> Mapping[str, str]:

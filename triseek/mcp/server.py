@@ -10,6 +10,7 @@ import contextlib
 import functools
 import logging
 import threading
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -23,10 +24,11 @@ from triseek import __version__
 from triseek.app.dispatch import digest, failed
 from triseek.errors import OutOfTime, TriseekError
 from triseek.mcp import conversations, schemas
+from triseek.mcp.instructions import INSTRUCTIONS
 from triseek.model.call import Call
 from triseek.model.plain_text import encodable
 from triseek.search import envelopes
-from triseek.search.time_limit import DEADLINE_S, GRACE_S
+from triseek.search.envelopes import DEADLINE_S, GRACE_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,37 +42,11 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-NAME = "triseek"
 TIMED = frozenset(("search_content", "search_path_and_content", "find_files", "context_pack"))
 LIMIT_S = DEADLINE_S + GRACE_S + 2.0
 """Seconds after which a call of a tool in `TIMED` is answered in any case."""
 THREADS = 8
 """Calls that run at once; further calls wait."""
-INSTRUCTIONS_MAX = 2_048
-"""Characters after which clients cut the instructions."""
-INSTRUCTIONS = """\
-Use triseek instead of grep, rg, find, sed -n, ls -R and built-in Grep or Glob tools to look for \
-code in this repository: search_content for text or a regex, find_files for paths, \
-search_path_and_content when you know the folder. Exact, complete, current: edits are seen at once.
-
-- Best first: definitions, then source, tests, vendored and generated code. Totals count all that \
-matches, also what `limit` (20, at most 100) leaves out; `next_offset` gives the next page.
-- Literal is the default; mode "regex" is ripgrep's dialect (no \\| or \\<, no look-around).
-- Ask for several names at once with `patterns`. Narrow with `glob` (src/**/*.ts), `type` (py, \
-rust) or `path`; see lines around with `context`; get paths alone with output_mode "files".
-- No hits means there are none: the answer says how many files were searched and which change of \
-arguments would match. There is no need to repeat the search with grep.
-- An answer with `results_omitted` repeats one you have had, and nothing relevant has changed: \
-reuse it from your context, or pass force_refresh: true if you no longer have it.
-- context_pack gives a small, bounded starting set for a task: goal and, if known, changed files.
-- memo_check says whether a file you have read is unchanged: skip the reading if it is \
-`skip_reread`. memo_status asks for several files.
-- For work that another agent may go on with: session_open with the goal at the start, \
-session_handoff at the end; session_resume goes on with a snapshot.
-- Before the index is built searches work all the same, only slower. reindex is rarely needed.
-"""
-"""What agents are told of the server. Many clients show nothing else before the first call of a
-tool, so the main rule comes first."""
 
 
 def create(
@@ -92,7 +68,7 @@ def create(
     """
     handlers = Tools(dispatch, tools, session, working)
     server: Server[Any] = Server(
-        NAME,
+        "triseek",
         version=__version__,
         title="triseek: code search",
         instructions=INSTRUCTIONS,
@@ -100,15 +76,13 @@ def create(
         on_call_tool=handlers.call,
     )
     server.add_request_handler("shutdown", types.RequestParams, _shut_down)
-    started = threading.Event()
+    begin_once = functools.cache(begin)
 
     async def first(ctx: Any, call_next: Any) -> Any:  # noqa: ANN401 - the SDK's
         try:
             return await call_next(ctx)
         finally:
-            if not started.is_set():
-                started.set()
-                begin()
+            begin_once()
 
     server.middleware.append(first)
     return server
@@ -119,31 +93,28 @@ async def _shut_down(_ctx: object, _params: object) -> types.EmptyResult:
     return types.EmptyResult()
 
 
+@dataclass
 class Tools:
-    """The handlers of `tools/list` and `tools/call`."""
+    """The handlers of `tools/list` and `tools/call`; the fields are as `create` has them."""
 
-    def __init__(
-        self,
-        dispatch: Dispatch,
-        tools: Sequence[Tool],
-        session: str,
-        working: Callable[[], AbstractContextManager[None]],
-    ) -> None:
-        self._dispatch = dispatch
-        self._working = working
-        self._session = session
-        self._by_name = {tool.name: tool for tool in tools}
-        self._limiter: anyio.CapacityLimiter | None = None
+    dispatch: Dispatch
+    tools: Sequence[Tool]
+    session: str
+    working: Callable[[], AbstractContextManager[None]]
+
+    def __post_init__(self) -> None:
+        self._by_name = {tool.name: tool for tool in self.tools}
+        self._limiter = anyio.CapacityLimiter(THREADS)
 
     async def listed(
         self, _ctx: ServerRequestContext[Any], _params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
         """Return all tools in one page."""
-        return types.ListToolsResult(tools=self._tools)
+        return types.ListToolsResult(tools=self._listing)
 
     @functools.cached_property
-    def _tools(self) -> list[types.Tool]:
-        return [_listed(tool) for tool in self._by_name.values()]
+    def _listing(self) -> list[types.Tool]:
+        return [_listed(tool) for tool in self.tools]
 
     async def call(
         self, ctx: ServerRequestContext[Any], params: types.CallToolRequestParams
@@ -153,24 +124,23 @@ class Tools:
         if tool is None:
             raise MCPError(code=types.INVALID_PARAMS, message=f"unknown tool {params.name[:80]!r}")
         cancelled = threading.Event()
+        client, connection = _client(ctx), _connection(ctx)
         call = Call(
-            conversation=_conversation(ctx),
-            who=conversations.asker(ctx.meta, _client(ctx), self._session),
-            connection=_connection(ctx) or "",
+            conversation=conversations.conversation(ctx.meta, client, connection),
+            who=conversations.asker(ctx.meta, client, self.session),
+            connection=connection or "",
             cancelled=cancelled.is_set,
             progress=_progress(ctx),
         )
-        if self._limiter is None:
-            self._limiter = anyio.CapacityLimiter(THREADS)
         try:
             # A search checks its own time limit. If it cannot (a file server that does not answer,
             # a long step of a library), its thread is abandoned.
             with (
-                self._working(),
+                self.working(),
                 anyio.move_on_after(LIMIT_S if tool.name in TIMED else None) as time_scope,
             ):
                 answer = await anyio.to_thread.run_sync(
-                    functools.partial(self._dispatch, tool, params.arguments, call),
+                    functools.partial(self.dispatch, tool, params.arguments, call),
                     abandon_on_cancel=True,
                     limiter=self._limiter,
                 )
@@ -212,10 +182,6 @@ def result(tool: Tool, arguments: dict[str, Any], envelope: dict[str, Any]) -> t
         structured_content=envelope,
         is_error="error" in envelope,
     )
-
-
-def _conversation(ctx: ServerRequestContext[Any]) -> str | None:
-    return conversations.conversation(ctx.meta, _client(ctx), _connection(ctx))
 
 
 def _connection(ctx: ServerRequestContext[Any]) -> str | None:

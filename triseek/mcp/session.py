@@ -9,6 +9,8 @@ answered.
 
 from __future__ import annotations
 
+import codecs
+import contextlib
 from collections import defaultdict, deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,7 +21,7 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, from_json
 
-from triseek.mcp.wire_lines import LINE_MAX
+from triseek.mcp.wire_lines import LINE_MAX, LineBuffer
 
 if TYPE_CHECKING:
     import socket
@@ -32,8 +34,6 @@ LINGER_S = 3.5
 """Seconds to wait for the next answer after the agent has closed its end."""
 END = b"."
 _CHUNK = 1 << 16
-_BOM = b"\xef\xbb\xbf"
-_INITIALIZED = "notifications/initialized"
 
 
 class Loss(NamedTuple):
@@ -61,9 +61,9 @@ async def serve(
     """
     to_server, from_agent = anyio.create_memory_object_stream[SessionMessage | Exception]()
     to_agent, from_server = anyio.create_memory_object_stream[SessionMessage]()
-    session = AgentSession(sock, lost, state)
+    session = AgentSession(sock, to_server, lost, state)
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(session.listen, to_server, tasks.cancel_scope)
+        tasks.start_soon(session.listen, tasks.cancel_scope)
         tasks.start_soon(session.tell, from_server, tasks.cancel_scope)
         await server.run(from_agent, to_agent, server.create_initialization_options())
 
@@ -87,7 +87,7 @@ def parse(line: bytes) -> types.JSONRPCMessage:
     if len(line) > LINE_MAX:
         raise Invalid(types.INVALID_REQUEST, f"a message has more than {LINE_MAX:,} bytes")
     try:
-        body = from_json(line.removeprefix(_BOM), allow_inf_nan=False)
+        body = from_json(line.removeprefix(codecs.BOM_UTF8), allow_inf_nan=False)
     except ValueError:
         raise Invalid(types.PARSE_ERROR, "Parse error") from None
     try:
@@ -113,15 +113,17 @@ class AgentSession:
     def __init__(
         self,
         sock: socket.socket,
+        to_server: MemoryObjectSendStream[SessionMessage | Exception],
         lost: Callable[[types.JSONRPCRequest], Loss],
         state: Callable[[], str],
     ) -> None:
         """Read the pipe's lines from `sock` and write to it."""
         sock.setblocking(False)
         self._sock = sock
+        self._to_server = to_server
         self._lost = lost
         self._state = state
-        self._told_state = state()
+        self._reported_state = state()
         self._lock = anyio.Lock()
         self._open: defaultdict[types.RequestId, deque[int]] = defaultdict(deque)
         """Numbers of the lines that wait for an answer, by the id of their request."""
@@ -131,25 +133,19 @@ class AgentSession:
         """Numbers of lines whose answer the agent already has."""
         self._settled = anyio.Event()
 
-    async def listen(
-        self,
-        messages: MemoryObjectSendStream[SessionMessage | Exception],
-        scope: anyio.CancelScope,
-    ) -> None:
+    async def listen(self, scope: anyio.CancelScope) -> None:
         """Forward the agent's messages until its last, then wait for the answers.
 
         Then, or as soon as the pipe is gone, `scope` is cancelled.
         """
-        async with messages:
-            try:
-                if await self._listen(messages):
+        async with self._to_server:
+            with contextlib.suppress(OSError):  # the pipe is gone
+                if await self._listen():
                     await self._answered()
                     await self._say(END)
-            except OSError:
-                pass  # the pipe is gone
         scope.cancel()
 
-    async def _listen(self, messages: MemoryObjectSendStream[SessionMessage | Exception]) -> bool:
+    async def _listen(self) -> bool:
         """Forward messages; return True after the agent's last one, False if the pipe is gone."""
         async for line in self._lines():
             if line == END:
@@ -161,31 +157,26 @@ class AgentSession:
             except Invalid as invalid:
                 await self._say(b"%s %s" % (number, encoded(invalid.error)))
                 continue
-            await self._pass_on(int(number), message, messages, is_repeated=is_repeated)
+            await self._pass_on(int(number), message, is_repeated=is_repeated)
             if isinstance(message, types.JSONRPCRequest) and message.method == "shutdown":
                 return True
         return False
 
     async def _pass_on(
-        self,
-        number: int,
-        message: types.JSONRPCMessage,
-        messages: MemoryObjectSendStream[SessionMessage | Exception],
-        *,
-        is_repeated: bool,
+        self, number: int, message: types.JSONRPCMessage, *, is_repeated: bool
     ) -> None:
         if isinstance(message, types.JSONRPCRequest):
             await self._expect(number, message, is_repeated=is_repeated)
-            await messages.send(SessionMessage(message))
+            await self._to_server.send(SessionMessage(message))
             if is_repeated:  # later lines need an established session
                 await self._answered()
             return
-        await messages.send(SessionMessage(message))
+        await self._to_server.send(SessionMessage(message))
         if is_repeated:
             return
         lines = [b"=%d" % number]
         if isinstance(message, types.JSONRPCNotification):
-            if message.method == _INITIALIZED:
+            if message.method == "notifications/initialized":
                 lines.insert(0, b"+%d" % number)
             lines += self._cancelled(message)
         await self._say(*lines)
@@ -255,8 +246,8 @@ class AgentSession:
         lines = []
         if number in self._establishing and isinstance(message, types.JSONRPCResponse):
             lines.append(b"+%d" % number)
-        if (state := self._state()) != self._told_state:
-            self._told_state = state
+        if (state := self._state()) != self._reported_state:
+            self._reported_state = state
             lines.append(b"%" + state.encode())
         if number not in self._repeated:
             lines.append(b"%d %s" % (number, encoded(message)))
@@ -278,14 +269,10 @@ class AgentSession:
 
     async def _lines(self) -> AsyncIterator[bytes]:
         """Yield the pipe's lines without their line ends."""
-        buffer = bytearray()
+        buffer = LineBuffer()
         while chunk := await self._read():
-            *complete, rest = chunk.split(b"\n")
-            for part in complete:
-                buffer += part
-                yield bytes(buffer)
-                buffer.clear()
-            buffer += rest
+            for line in buffer.add(chunk):
+                yield line
 
     async def _read(self) -> bytes:
         while True:

@@ -20,29 +20,11 @@ Lines that the session sends:
 
 from __future__ import annotations
 
+import sys
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import _socket
-    from typing import Protocol
-
-    class Opener(Protocol):
-        """Opens sessions."""
-
-        def __call__(self, state: str, sessions: int, losses: int) -> SessionHost:
-            """Open a session.
-
-            Args:
-                state: The state that the previous session reported.
-                sessions: The number of sessions opened before.
-                losses: How many of them were lost since the last answer.
-            """
-
-        def is_daemon_back(self) -> bool:
-            """Return whether the daemon could now host a session that runs in this process."""
-
-        def close(self) -> None:
-            """End the session in this process, if there is one."""
-
+    from collections.abc import Iterator
 
 VERSION = 1
 """Version of this protocol; incremented when a line changes its meaning."""
@@ -50,11 +32,30 @@ LINE_MAX = 8 << 20
 """Limit of an agent's line in bytes. A longer one is cut to one byte more, and refused."""
 
 
-class SessionHost:
-    """The connection to a session, and where the session runs."""
+class LineBuffer:
+    """Splits a stream of bytes into lines."""
 
-    __slots__ = ("is_daemon", "sock")
+    __slots__ = ("_begun", "_most")
 
-    def __init__(self, sock: _socket.socket, *, is_daemon: bool) -> None:
-        self.sock = sock
-        self.is_daemon = is_daemon
+    def __init__(self, most: int = sys.maxsize) -> None:
+        """Cut each line to `most` bytes."""
+        self._begun = bytearray()
+        self._most = most
+
+    def add(self, data: bytes) -> Iterator[bytes]:
+        """Yield the lines that `data` completes, without their line ends."""
+        *complete, rest = data.split(b"\n")
+        for part in complete:
+            self._begun += part
+            yield bytes(self._begun[: self._most])
+            self._begun.clear()
+        self._begun += rest
+        del self._begun[self._most :]
+
+    def rest(self) -> bytes:
+        """Return the line that has begun."""
+        return bytes(self._begun)
+
+    def clear(self) -> None:
+        """Forget the line that has begun."""
+        self._begun.clear()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from triseek.model import spans
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from triseek.memo.context import Conversation
     from triseek.memo.look import FileText
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
         MemoSessionAnswer,
         Recommendation,
     )
-    from triseek.model.spans import Spans
 
 DIFF_BELOW = 0.10
 """Relative change of a file's size, in estimated tokens, below which a diff is worth giving."""
@@ -84,52 +83,31 @@ def standing(
     seen = conversation.files.get(path) if conversation else None
     if conversation is None or seen is None:
         return UNKNOWN
-    in_context = seen.known(conversation.sure(now_s, in_view))
-    report = _Said(seen.tokens, seen.reads, max(0, int(now_s - seen.read_s)))
+    known = seen.known(conversation.sure(now_s, in_view))
+    tracked = Standing("unknown", True, seen.tokens, seen.reads, max(0, int(now_s - seen.read_s)))
     if not seen.digest:
-        return report.unknown(_NOT_SHOWN)
+        return replace(tracked, message=_NOT_SHOWN)
     if look is None or look.digest != seen.digest:
-        whole = spans.covers(in_context, spans.of(1, seen.lines))
-        return report.stale(look, seen.digest if whole else "")
-    return report.unchanged(in_context, seen.shown, look)
-
-
-@dataclass(frozen=True, slots=True)
-class _Said:
-    """The read counts of a tracked file, which every standing of it reports."""
-
-    tokens: int
-    reads: int
-    ago_s: int
-
-    def unknown(self, message: str, lines: str = "") -> Standing:
-        return Standing(
-            "unknown", True, self.tokens, self.reads, self.ago_s, message=message, lines=lines
+        size = f"now ~{look.tokens} tokens" if look else "gone or unreadable now"
+        return replace(
+            tracked,
+            status="stale",
+            current_tokens=look.tokens if look else None,
+            message=f"Changed since last read ({size}); re-read file.",
+            digest=seen.digest if spans.covers(known, spans.of(1, seen.lines)) else "",
         )
-
-    def stale(self, look: FileText | None, digest: str) -> Standing:
-        if look is None:
-            message, now = "Changed since last read (gone or unreadable now); re-read file.", None
-        else:
-            now = look.tokens
-            message = f"Changed since last read (now ~{now} tokens); re-read file."
-        return Standing(
-            "stale", True, self.tokens, self.reads, self.ago_s, now, message, digest=digest
-        )
-
-    def unchanged(self, known: Spans, shown: Spans, look: FileText) -> Standing:
-        if spans.covers(known, look.whole):
-            message = f"Unchanged since last read. Skip re-read to save {self.tokens} tokens."
-            return Standing("fresh", True, self.tokens, self.reads, self.ago_s, message=message)
-        if not known:
-            return self.unknown(_NOT_SURE)
-        lines = spans.text(known)
-        rest = "others" if known == shown else "others, or all that you do not see"
-        return self.unknown(
-            f"Of {look.lines} lines only {lines} are known to be in context, unchanged; "
-            f"read the {rest}.",
-            lines,
-        )
+    if spans.covers(known, look.whole):
+        message = f"Unchanged since last read. Skip re-read to save {seen.tokens} tokens."
+        return replace(tracked, status="fresh", message=message)
+    if not known:
+        return replace(tracked, message=_NOT_SURE)
+    lines = spans.text(known)
+    rest = "others" if known == seen.shown else "others, or all that you do not see"
+    message = (
+        f"Of {look.lines} lines only {lines} are known to be in context, unchanged; "
+        f"read the {rest}."
+    )
+    return replace(tracked, message=message, lines=lines)
 
 
 def of_all(standings: Sequence[Standing]) -> Standing:
@@ -156,20 +134,18 @@ def wants_diff(standing: Standing) -> bool:
 
 def check_answer(path: str, standing: Standing, diff: str | None) -> MemoCheckAnswer:
     """Return the answer of `memo_check`."""
+    reread: Recommendation = "reread_with_diff" if diff else "reread"
     answer: MemoCheckAnswer = {
         "path": path,
         "status": standing.status,
-        "recommendation": _recommended(standing, diff),
+        "recommendation": "skip_reread" if standing.is_there else reread,
     }
+    if standing.tracked or standing.primed:
+        answer["tokens_at_last_read"] = standing.tokens
+    if standing.current_tokens is not None:
+        answer["current_tokens"] = standing.current_tokens
     if standing.tracked:
-        answer["tokens_at_last_read"] = standing.tokens
-        if standing.current_tokens is not None:
-            answer["current_tokens"] = standing.current_tokens
         answer["last_read_ago_seconds"] = standing.ago_s
-    elif standing.primed:
-        answer["tokens_at_last_read"] = standing.tokens
-        if standing.current_tokens is not None:
-            answer["current_tokens"] = standing.current_tokens
     if standing.primed:
         answer["primed"], answer["snapshot_id"] = True, standing.primed
         answer["message"] = standing.message
@@ -184,12 +160,12 @@ def check_answer(path: str, standing: Standing, diff: str | None) -> MemoCheckAn
 
 def status_result(path: str, standing: Standing) -> MemoFile:
     """Return the result of `memo_status` for one file."""
+    counts: MemoCounts = {}
+    if standing.tracked or standing.primed:
+        counts = {"tokens": standing.tokens, "read_count": standing.reads}
     result: MemoFile = {
-        "path": path,
-        "status": standing.status,
-        **_counts(standing),
-        "message": standing.message,
-    }
+        "path": path, "status": standing.status, **counts, "message": standing.message
+    }  # fmt: skip
     if standing.current_tokens is not None:
         result["current_tokens"] = standing.current_tokens
     if standing.lines:
@@ -200,68 +176,33 @@ def status_result(path: str, standing: Standing) -> MemoFile:
     return result
 
 
-def _counts(standing: Standing) -> MemoCounts:
-    """Return the tokens and the number of reads of a tracked or primed file; else nothing."""
-    if not (standing.tracked or standing.primed):
-        return {}
-    return {"tokens": standing.tokens, "read_count": standing.reads}
-
-
-def _recommended(standing: Standing, diff: str | None) -> Recommendation:
-    if standing.is_there:
-        return "skip_reread"
-    return "reread_with_diff" if diff else "reread"
-
-
-@dataclass(slots=True)
-class ReadTotals:
-    """Totals over all contexts of a session."""
-
-    reads: int = 0
-    prevented: int = 0
-    saved: int = 0
-    compactions: int = 0
-    redundant: int = 0
-
-    def add(self, one: Conversation) -> None:
-        """Add the counts of one context."""
-        self.reads += one.total_reads
-        self.prevented += one.prevented
-        self.saved += one.tokens_saved
-        self.compactions += one.compactions
-        self.redundant += one.redundant_reads
-
-
-def session_answer(
-    session: str,
-    totals: ReadTotals,
-    files: Sequence[tuple[str, Standing]],
-    primed: Sequence[tuple[str, Standing]] = (),
-) -> MemoSessionAnswer:
-    """Return the answer of `memo_session`.
-
-    Args:
-        session: Id of the session.
-        totals: Totals over all its contexts.
-        files: Files that the context has read.
-        primed: Files that it has not read and that a resume registered.
-    """
-    answer: MemoSessionAnswer = {
+def session_answer(session: str, conversations: Sequence[Conversation]) -> MemoSessionAnswer:
+    """Return the answer of `memo_session` with totals over all contexts of a session, no files."""
+    return {
         "session_id": session,
-        "tracked_files": len(files),
-        "total_reads": totals.reads,
-        "redundant_reads_prevented": totals.prevented,
-        "tokens_saved": totals.saved,
-        "compaction_count": totals.compactions,
-        "files": [
-            {"path": path, "status": state.status, "reads": state.reads, "tokens": state.tokens}
-            for path, state in files
-        ],
-        "redundant_reads": totals.redundant,
+        "tracked_files": 0,
+        "total_reads": sum(one.total_reads for one in conversations),
+        "redundant_reads_prevented": sum(one.prevented for one in conversations),
+        "tokens_saved": sum(one.tokens_saved for one in conversations),
+        "compaction_count": sum(one.compactions for one in conversations),
+        "files": [],
+        "redundant_reads": sum(one.redundant_reads for one in conversations),
     }
-    if primed:
-        answer["primed_files"] = [
-            {"path": path, "status": state.status, "tokens": state.tokens} for path, state in primed
-        ]
-        answer["snapshot_id"] = primed[0][1].primed
-    return answer
+
+
+def add_files(answer: MemoSessionAnswer, standings: Mapping[str, Standing]) -> None:
+    """Add the files that the context has read, and those that only a resume registered.
+
+    standings: By path.
+    """
+    for path, state in standings.items():
+        if state.tracked:
+            answer["tracked_files"] += 1
+            answer["files"].append(
+                {"path": path, "status": state.status, "reads": state.reads, "tokens": state.tokens}
+            )
+        elif state.primed:
+            answer.setdefault("primed_files", []).append(
+                {"path": path, "status": state.status, "tokens": state.tokens}
+            )
+            answer["snapshot_id"] = state.primed

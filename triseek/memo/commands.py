@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,9 @@ from triseek.errors import StateUnwritable
 from triseek.ipc import ask
 from triseek.model.plain_text import visible_line
 from triseek.terminal import options, report_text, status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
 
 group = typer.Typer(
     help="What coding agents have read, so that they need not read it again.",
@@ -41,14 +44,11 @@ def show_status(
     """
     paths = [os.path.abspath(file) for file in files]
     reply = ask.required("memo_status", {**_context(repo, session), "files": paths})
-    if json:
-        print(report_text.as_json(reply))
-        return status.FOUND
-    _say(f"session {reply['session_id']}")
+    lines = [f"session {reply['session_id']}"]
     for result in reply["results"]:
         path = visible_line(os.path.relpath(result["path"]))
-        _say(f"{result['status']:8} {path}: {result['message']}")
-    return status.FOUND
+        lines.append(f"{result['status']:8} {path}: {result['message']}")
+    return _print(reply, lines, as_json=json)
 
 
 @group.command("session")
@@ -60,17 +60,16 @@ def show_session(
     Examples: triseek memo session · triseek memo session --repo ~/src/linux --json
     """
     reply = ask.required("memo_session", _context(repo, session))
-    if json:
-        print(report_text.as_json(reply))
-        return status.FOUND
-    _say(f"session {reply['session_id']}")
-    for name in ("tracked_files", "total_reads", "redundant_reads_prevented", "tokens_saved",
-                 "compaction_count"):  # fmt: skip
-        print(f"{name.replace('_', ' '):26} {reply[name]:,}")
+    lines = [f"session {reply['session_id']}"]
+    names = (
+        "tracked_files", "total_reads", "redundant_reads_prevented", "tokens_saved",
+        "compaction_count",
+    )  # fmt: skip
+    lines += [f"{name.replace('_', ' '):26} {reply[name]:,}" for name in names]
     for file in reply["files"]:
         path = visible_line(file["path"])
-        _say(f"{file['status']:8} {file['reads']:3}x {file['tokens']:8,} tokens  {path}")
-    return status.FOUND
+        lines.append(f"{file['status']:8} {file['reads']:3}x {file['tokens']:8,} tokens  {path}")
+    return _print(reply, lines, as_json=json)
 
 
 @group.command()
@@ -88,14 +87,12 @@ def check(
     """
     params = {**_context(repo, session), "path": os.path.abspath(file)}
     reply = ask.required("memo_check", params)
-    if json:
-        print(report_text.as_json(reply))
-    else:
-        print(f"{reply['status']}: {reply['recommendation']}")
-        if reply.get("primed"):
-            _say(reply["message"])
-        if reply.get("diff"):
-            print(report_text.readable(reply["diff"]), end="")
+    lines = [f"{reply['status']}: {reply['recommendation']}"]
+    if reply.get("primed"):
+        lines.append(reply["message"])
+    if reply.get("diff"):
+        lines.append(reply["diff"].removesuffix("\n"))
+    _print(reply, lines, as_json=json)
     return status.FOUND if reply["recommendation"] == "skip_reread" else status.NOTHING
 
 
@@ -113,12 +110,13 @@ def forget(
     forgotten = _forgotten(os.path.realpath(repo) if repo else None)
     reply = {"repo": os.path.realpath(repo) if repo else None, "forgotten": forgotten}
     contexts = "context" if forgotten == 1 else "contexts"
-    print(report_text.as_json(reply) if json else f"{forgotten} {contexts} forgotten")
+    return _print(reply, [f"{forgotten} {contexts} forgotten"], as_json=json)
+
+
+def _print(reply: Mapping[str, object], lines: Iterable[str], *, as_json: bool) -> int:
+    text = report_text.readable("\n".join(lines))
+    print(report_text.as_json(reply) if as_json else text)
     return status.FOUND
-
-
-def _say(line: str) -> None:
-    print(report_text.readable(line))
 
 
 def _forgotten(root: str | None) -> int:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triseek import private
-from triseek.files.tree import secret
+from triseek.files.tree import secret_files
 from triseek.memo import difference
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ class ShownChanges:
             seen = file_read.look
             if file_read.shown != seen.whole or seen.digest in self._kept:
                 continue
-            if secret.may_keep(root, seen.path, seen.data):
+            if secret_files.may_keep(root, seen.path, seen.data):
                 self._kept.keep(seen)
 
     def since(self, digest: str, now: FileText, root: str, name: str) -> str | None:
@@ -163,7 +163,7 @@ class ShownChanges:
         old = self._kept.get(digest) if self._kept else None
         if self._kept is None or old is None:
             return None
-        if not secret.may_keep(root, now.path, now.data):
+        if not secret_files.may_keep(root, now.path, now.data):
             self._kept.remove(digest)  # the file has become a secret since
             return None
         return difference.between(old, now.data, name.removeprefix(root.rstrip("/") + "/"))

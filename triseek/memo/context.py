@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from cachetools import FIFOCache
+
 from triseek.agents.registry import AGENTS
 from triseek.model import spans, token_estimate
 
@@ -160,30 +162,23 @@ class SeenFile:
         """Remember a denial, so that the next such read goes through."""
         self.denied = (*self.denied, denied)[-_DENIED_MAX:]
 
-    def settle(self, asked: Spans, *, over: bool) -> list[Denied]:
+    def settle(self, requested: Spans, *, over: bool) -> list[Denied]:
         """Update the denials of lines that are read after all; return them as they were.
 
         Args:
-            asked: The lines.
+            requested: The lines.
             over: Whether the next such read may be denied again.
         """
-        denials = [denied for denied in self.denied if spans.overlap(denied.spans, asked)]
-        if denials:
-            left = (
-                self._left(denied, asked, over=over) if denied in denials else denied
-                for denied in self.denied
-            )
-            self.denied = tuple(denied for denied in left if denied.spans)
+        denials = [denied for denied in self.denied if spans.overlap(denied.spans, requested)]
+        left = list(self.denied)
+        for number, denied in enumerate(left):
+            if denied in denials:
+                lines = denied.spans
+                if over:  # which were lost is unknown: the other lines may be among them
+                    lines = spans.minus(lines, requested) if denied.is_lost else spans.NONE
+                left[number] = denied._replace(spans=lines, counted=False)
+        self.denied = tuple(denied for denied in left if denied.spans)
         return denials
-
-    @staticmethod
-    def _left(denied: Denied, read_lines: Spans, *, over: bool) -> Denied:
-        """Return what remains of a denial when some of its lines are read."""
-        if not over:
-            return denied._replace(counted=False)
-        # Which denials were lost with a daemon is unknown: the other lines may be among them.
-        lines = spans.minus(denied.spans, read_lines) if denied.is_lost else spans.NONE
-        return denied._replace(spans=lines, counted=False)
 
 
 @dataclass(slots=True)
@@ -202,8 +197,8 @@ class Conversation:
     """When it last forgot; 0 if never."""
     emptied_passed: int | None = None
     """Value of `passed` when it was last nearly empty; None if that was never reported."""
-    begun: OrderedDict[str, Begun] = field(default_factory=OrderedDict)
-    """Tool uses by id; the latest at the end."""
+    begun: FIFOCache[str, Begun] = field(default_factory=lambda: FIFOCache(_BEGUN_MAX))
+    """Tool uses by id."""
     in_view: InView | None = None
     """The latest function that queries the agent's own record."""
     tells: bool = False
@@ -247,13 +242,13 @@ class Conversation:
         seen.read_s = now_s
         self.total_reads += 1
         # Not over: this may have begun before the denial, and the denied read may still be retried.
-        self.settle(seen, read.asked, now_s, over=False)
+        self.settle(seen, read.requested, now_s, over=False)
         if not seen.digest:
             seen.lines, seen.tokens = read.look.lines, read.look.tokens
         if begun is None or not read.shown:
             return
         there = seen.known(lambda credit: not self.is_late(credit, now_s))
-        if seen.digest == read.look.digest and spans.covers(there, read.asked):
+        if seen.digest == read.look.digest and spans.covers(there, read.requested):
             self.redundant_reads += 1
         call = use.call if len(use.call) <= _CALL_MAX else ""
         passed = begun.passed + token_estimate.of_source_text(use.output or "")
@@ -266,9 +261,7 @@ class Conversation:
 
     def file(self, path: str) -> SeenFile:
         """Return the record of a file, created if need be, and make it the latest."""
-        seen = self.files.get(path)
-        if seen is None:
-            seen = self.files[path] = SeenFile()
+        seen = self.files.setdefault(path, SeenFile())
         self.files.move_to_end(path)
         if len(self.files) > FILES_MAX:
             self.files.popitem(last=False)
@@ -287,11 +280,8 @@ class Conversation:
 
     def begin(self, call: str, now_s: float) -> None:
         """Record that a tool use begins."""
-        if not 0 < len(call) <= _CALL_MAX:
-            return
-        self.begun[call] = Begun(self.generation, now_s, self.passed, self.uses)
-        if len(self.begun) > _BEGUN_MAX:
-            self.begun.popitem(last=False)
+        if 0 < len(call) <= _CALL_MAX:
+            self.begun[call] = Begun(self.generation, now_s, self.passed, self.uses)
 
     def began(self, call: str, now_s: float) -> Begun | None:
         """Return the counters when a finished tool use began; None if it does not count.
@@ -374,19 +364,19 @@ class Conversation:
             return self.context.harness in CLEARING
         return self.passed - self.emptied_passed >= MUCH_TOKENS
 
-    def settle(self, seen: SeenFile, asked: Spans, now_s: float, *, over: bool) -> bool:
+    def settle(self, seen: SeenFile, requested: Spans, now_s: float, *, over: bool) -> bool:
         """Subtract what was saved by denials of lines that are read after all.
 
         Args:
             seen: The file.
-            asked: The lines.
+            requested: The lines.
             now_s: Unix time.
             over: Whether the next such read may be denied again.
 
         Returns:
             Whether there were such denials.
         """
-        denials = seen.settle(asked, over=over)
+        denials = seen.settle(requested, over=over)
         for denied in denials:
             if denied.counted and now_s - denied.at_s < SURE_S:
                 self.prevented -= 1

@@ -24,9 +24,9 @@ def between(old: bytes, new: bytes, name: str) -> str | None:
     """
     before, after = _lines(old), _lines(new)
     # Only the lines between the first change and the last are compared.
-    start = max(0, _same(before, after) - _AROUND)
+    start = max(0, common_start(before, after) - _AROUND)
     before, after = before[start:], after[start:]
-    end = max(0, _same(before[::-1], after[::-1]) - _AROUND)
+    end = max(0, common_start(before[::-1], after[::-1]) - _AROUND)
     before, after = before[: len(before) - end], after[: len(after) - end]
     if _work(before, after) > _WORK_MAX:
         return None
@@ -64,10 +64,10 @@ def _moved(line: str, by: int) -> str:
     return f"@@ -{int(old) + by}{old_count} +{int(new) + by}{new_count} @@{line[head.end() :]}"
 
 
-def _same(some: list[str], others: list[str]) -> int:
-    same = 0
-    for line, other in zip(some, others, strict=False):
-        if line != other:
-            break
-        same += 1
-    return same
+def common_start(some: list[str], others: list[str]) -> int:
+    """Return the number of lines at the beginning that two texts have in common."""
+    if some == others:
+        return len(some)
+    pairs = enumerate(zip(some, others, strict=False))
+    shorter = min(len(some), len(others))
+    return next((number for number, (one, other) in pairs if one != other), shorter)

@@ -65,26 +65,26 @@ class FileText:
             texts.pop()
         return [text.removesuffix("\r") for text in texts]
 
-    def asked(self, read: FileRead) -> Spans:
+    def requested(self, read: FileRead) -> Spans:
         """Return the lines of this file that a read requests."""
         if read.tail is not None:
             return spans.of(max(1, self.lines - read.tail + 1), self.lines)
         last = self.lines if read.last is None else min(read.last, self.lines)
         return spans.of(max(1, read.first), last)
 
-    def tokens_of(self, asked: Spans) -> int:
+    def tokens_of(self, requested: Spans) -> int:
         """Return the estimated tokens of some of the lines."""
-        if asked == self.whole:
+        if requested == self.whole:
             return self.tokens
-        return token_estimate.of_source(sum(self.sizes_of(asked)))
+        return token_estimate.of_source(sum(self.sizes_of(requested)))
 
-    def sizes_of(self, asked: Spans) -> list[int]:
+    def sizes_of(self, requested: Spans) -> list[int]:
         """Return the bytes of each of the lines, with its line end."""
-        ended = self.data.splitlines(keepends=True) if b"\r" not in self.data else self._ended()
-        return [len(line) for first, last in asked for line in ended[first - 1 : last]]
-
-    def _ended(self) -> list[bytes]:
-        return [line + b"\n" for line in self.data.split(b"\n")]
+        if b"\r" in self.data:
+            ended = [line + b"\n" for line in self.data.split(b"\n")]
+        else:
+            ended = self.data.splitlines(keepends=True)
+        return [len(line) for first, last in requested for line in ended[first - 1 : last]]
 
 
 def real(path: str) -> str | None:

@@ -8,12 +8,11 @@ import time
 from typing import TYPE_CHECKING
 
 from triseek.memo import asking, look, output_match, primed, state, verdict
-from triseek.memo.asking import ReadTotals, Standing
 from triseek.memo.content_store import ShownChanges
 from triseek.memo.context import Given
-from triseek.memo.primed import NO_QUOTES, Asker, Primed, PrimedFile, Priming, Primings
+from triseek.memo.primed import NO_QUOTES, Asker, Primed, PrimedFile, Priming
 from triseek.memo.resolve_context import Announced, Asked, Askers, likely
-from triseek.memo.saved import Saved
+from triseek.memo.state import Saved
 from triseek.memo.table import ContextTable
 from triseek.memo.verdict import Denial
 from triseek.model import token_estimate
@@ -21,6 +20,7 @@ from triseek.model import token_estimate
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from triseek.memo.asking import Standing
     from triseek.memo.context import Conversation, InView
     from triseek.memo.look import FileText
     from triseek.memo.results import MemoCheckAnswer, MemoSessionAnswer, MemoStatusAnswer
@@ -49,12 +49,18 @@ class Memo:
         self._lock = threading.Lock()  # guards the four below
         self._table = ContextTable()
         self._announced = Announced()
-        self._primings = Primings()
         self._changed = False
         self._saving = threading.Lock()  # serializes saves; acquired before `_lock`, never after
         self._saved = Saved(folder)
         self._changes = ShownChanges(folder)
-        self._take_up()
+        contexts, self._primings = self._saved.load(clock())
+        for conversation in contexts:
+            self._table.put(conversation)
+        self._table.trim(clock())
+        self._changes.keep_only(self._digests())
+        if self._table:
+            self._changed = True
+            self.save()  # no longer "closed": a kill may lose what happens from here on
 
     def begin(self, root: str, context: Context, in_view: InView | None = None) -> None:
         """Record that a context is active under this root; forget nothing.
@@ -137,7 +143,9 @@ class Memo:
             if verdict.was_denied(conversation, files, self._clock()):
                 return None
         whole = [file for file in files if file is not None]
-        if not verdict.can_be_denied(use) or len(whole) < len(files) or verdict.is_small(whole):
+        if not verdict.can_be_denied(use) or len(whole) < len(files):
+            return None
+        if sum(file.tokens for file in whole) < verdict.LEAST_TOKENS:
             return None
         with self._lock:
             if verdict.shown_since(conversation, whole, self._clock(), None) is None:
@@ -200,10 +208,7 @@ class Memo:
                 if context.agent
                 else self._table.session(context)
             )
-            for conversation in gone:
-                conversation.forget(self._clock())
-                self._table.drop(conversation, self._clock())
-            self._changed = True
+            self._drop(gone)
         self._unsave(gone)
 
     def erase(self, root: str | None = None) -> int:
@@ -221,11 +226,8 @@ class Memo:
                 for conversation in self._table
                 if root is None or conversation.was_in(root)
             ]
-            for conversation in gone:
-                conversation.forget(self._clock())
-                self._table.drop(conversation, self._clock())
+            self._drop(gone)
             self._primings.drop(root)
-            self._changed = True
         self._unsave(gone)
         self.save()
         return len(gone)
@@ -314,37 +316,43 @@ class Memo:
     def session(self, root: str, who: Asked) -> MemoSessionAnswer:
         """Return the answer of `memo_session`: totals, and every file that is tracked."""
         askers = self._askers(root, who)
-        totals = ReadTotals()
-        paths: list[str] = []
         with self._lock:
-            for context in askers.contexts[:1]:
-                for conversation in self._table.session(context):
-                    totals.add(conversation)
-                first = self._table.get(context)
-                paths = list(first.files) if first else []
+            likeliest = askers.contexts[0] if askers.contexts else None
+            conversations = self._table.session(likeliest) if likeliest else []
+            answer = asking.session_answer(_session(askers, who), conversations)
+            first = self._table.get(likeliest) if likeliest else None
             resumed = self._primings.get(root, self._clock())
-            rest = [path for path in resumed.files if path not in paths] if resumed else []
-        standings = self._standings(root, [*paths, *rest], askers, {})
-        files = list(zip([*paths, *rest], standings, strict=True))
-        return asking.session_answer(
-            _session(askers, who),
-            totals,
-            [(path, standing) for path, standing in files if standing.tracked],
-            [(path, standing) for path, standing in files if standing.primed],
-        )
+            known = [*(first.files if first else ()), *(resumed.files if resumed else ())]
+        paths = list(dict.fromkeys(known))
+        standings = self._standings(root, paths, askers, {})
+        asking.add_files(answer, dict(zip(paths, standings, strict=True)))
+        return answer
 
-    def save(self) -> None:
+    def save(self, *, closed: bool = False) -> None:
         """Write the state if it changed; cheap otherwise. To be called now and then.
 
         If the state cannot be written, that is logged, not raised.
+
+        closed: Whether nothing happens after this.
         """
-        self._save(closed=False)
+        with self._saving:
+            with self._lock:
+                if not self._changed:
+                    return
+                self._changed = False
+                now_s = self._clock()
+                self._table.trim(now_s)
+                body = state.dump(reversed(list(self._table)), now_s, closed=closed)
+                body["primed"] = primed.dump(self._primings)
+                digests = self._digests()
+            self._saved.write(body)
+            self._changes.keep_only(digests)
 
     def close(self) -> None:
         """Save for the last time."""
         with self._lock:
             self._changed = True
-        self._save(closed=True)
+        self.save(closed=True)
 
     # Contexts. The lock is held.
 
@@ -356,6 +364,12 @@ class Memo:
         if conversation is not None:
             conversation.ask_by(in_view)
         return conversation
+
+    def _drop(self, gone: Sequence[Conversation]) -> None:
+        for conversation in gone:
+            conversation.forget(self._clock())
+            self._table.drop(conversation, self._clock())
+        self._changed = True
 
     def _is_as_before(self, conversation: Conversation, generation: int) -> bool:
         current = self._table.get(conversation.context)
@@ -398,16 +412,17 @@ class Memo:
             resumed = self._primings.get(root, self._clock())
             primed_files = resumed.files if resumed else {}
             to_see = [path for path in paths if path in tracked or path in primed_files]
+            if not to_see:
+                return [asking.UNKNOWN] * len(paths)
             records = [
-                conversation.in_view if conversation and to_see else None
-                for conversation in conversations
+                conversation.in_view if conversation else None for conversation in conversations
             ]
             begun_with = {
                 conversation.context.harness
                 for conversation in conversations
-                if to_see and conversation and conversation.has_instructions
+                if conversation and conversation.has_instructions
             }
-        if records and to_see:
+        if records:
             records[0] = askers.in_view or records[0]
         # A record that does not say proves nothing: it may be written too late.
         evidence = [(record() or frozenset()) if record else None for record in records]
@@ -417,16 +432,11 @@ class Memo:
         }
         with self._lock:
             now_s = self._clock()
-            conversations = [self._table.get(context) for context in askers.contexts]
             candidates = [
                 Asker(
-                    conversation,
-                    in_view,
-                    instructions.get(conversation.context.harness, NO_QUOTES)
-                    if conversation
-                    else NO_QUOTES,
+                    self._table.get(context), in_view, instructions.get(context.harness, NO_QUOTES)
                 )
-                for conversation, in_view in zip(conversations, evidence, strict=True)
+                for context, in_view in zip(askers.contexts, evidence, strict=True)
             ]
             return [
                 asking.UNKNOWN
@@ -444,9 +454,8 @@ class Memo:
         now_s: float,
     ) -> Standing:
         """Return how a file stands: its contexts' own reads take precedence over a resume."""
-        standing = asking.of_all(
-            [asking.standing(who.one, path, now, now_s, who.in_view) for who in askers]
-        )
+        each = [asking.standing(who.one, path, now, now_s, who.in_view) for who in askers]
+        standing = asking.of_all(each)
         if resumed is None or path not in resumed.files or standing != asking.UNKNOWN:
             return standing
         return primed.standing(
@@ -455,31 +464,6 @@ class Memo:
         )  # fmt: skip
 
     # State. The lock is not held.
-
-    def _take_up(self) -> None:
-        now_s = self._clock()
-        contexts, self._primings = self._saved.load(now_s)
-        for conversation in contexts:
-            self._table.put(conversation)
-        self._table.trim(now_s)
-        self._changes.keep_only(self._digests())
-        if self._table:
-            self._changed = True
-            self.save()  # no longer "closed": a kill may lose what happens from here on
-
-    def _save(self, *, closed: bool) -> None:
-        with self._saving:
-            with self._lock:
-                if not self._changed:
-                    return
-                self._changed = False
-                now_s = self._clock()
-                self._table.trim(now_s)
-                body = state.dump(reversed(list(self._table)), now_s, closed=closed)
-                body["primed"] = primed.dump(self._primings)
-                digests = self._digests()
-            self._saved.write(body)
-            self._changes.keep_only(digests)
 
     def _unsave(self, gone: Sequence[Conversation]) -> None:
         """Remove the saved state: what was forgotten must not come back after a kill."""

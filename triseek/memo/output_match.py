@@ -13,9 +13,11 @@ and without the blank lines next to the cut.
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from triseek.memo import look
+from triseek.memo.difference import common_start
 from triseek.model import spans
 
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ class ToolRead(NamedTuple):
     """A file that a tool has read."""
 
     look: FileText
-    asked: Spans
+    requested: Spans
     shown: Spans
     """The requested lines that appear in the tool's output."""
 
@@ -56,17 +58,13 @@ class Claim(NamedTuple):
 
 def read(use: ToolUse) -> list[ToolRead]:
     """Read the files of a tool use, and compare them with its output."""
-    looks: dict[str, FileText | None] = {}
+    looks = cache(look.look)
     claims: list[Claim] = []
     for file_read in use.reads[:FILES_MAX]:
         path = look.real(file_read.path)
-        if path is None:
-            continue
-        if path not in looks:
-            looks[path] = look.look(path)
-        now = looks[path]
+        now = looks(path) if path is not None else None
         if now is not None:
-            claims += [Claim(now, first, last) for first, last in now.asked(file_read)]
+            claims += [Claim(now, first, last) for first, last in now.requested(file_read)]
     if not claims:
         return []
     matches = [spans.NONE for _ in claims] if use.output is None else shown(use.output, claims)
@@ -91,7 +89,7 @@ def shown(output: str, claims: Sequence[Claim]) -> list[Spans]:
     at = 0
     for number, (claim, texts) in enumerate(zip(claims, wanted, strict=True)):
         at = _after_header(lines, at, texts, several=len(claims) > 1)
-        same = _same_at_start(texts, lines, at)
+        same = common_start(texts, lines[at : at + len(texts)])
         matched[number] = spans.of(claim.first, claim.first + same - 1)
         at += same
         if same < len(texts):
@@ -116,7 +114,7 @@ def _from_the_end(
         claim = claims[number]
         before = spans.count(matched[number])
         texts = wanted[number][before:]
-        same = _same_at_end(texts, lines[floor:end])
+        same = common_start(texts[::-1], lines[floor:end][::-1])
         added = spans.of(claim.last - same + 1, claim.last)
         # Not joined with the lines matched at the beginning: each stretch is verified by itself.
         matched[number] = (*matched[number], *added)
@@ -140,27 +138,6 @@ def _believed(claim: Claim, stretches: Spans) -> Spans:
         if any(counts[text] == 1 and len(text.strip()) >= _TELLING_CHARS for text in claimed):
             kept.append((first, last))
     return spans.joined(kept)
-
-
-def _same_at_start(texts: list[str], lines: list[str], at: int) -> int:
-    there = lines[at : at + len(texts)]
-    if there == texts:
-        return len(texts)
-    same = 0
-    for text, line in zip(texts, there, strict=False):
-        if text != line:
-            break
-        same += 1
-    return same
-
-
-def _same_at_end(texts: list[str], lines: list[str]) -> int:
-    same = 0
-    for text, line in zip(reversed(texts), reversed(lines), strict=False):
-        if text != line:
-            break
-        same += 1
-    return same
 
 
 def _after_header(lines: list[str], at: int, texts: list[str], *, several: bool) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import reduce
 from pathlib import Path
@@ -104,25 +105,22 @@ class Primings:
         """Set the resume of a root; it replaces an earlier one."""
         self._by_root[root] = priming
         self._by_root.move_to_end(root)
-        while len(self._by_root) > ROOTS_MAX or self._files > ALL_FILES_MAX:
-            self._by_root.popitem(last=False)
-
-    @property
-    def _files(self) -> int:
-        return sum(len(resume.files) for resume in self._by_root.values())
+        files = sum(len(resume.files) for resume in self._by_root.values())
+        while len(self._by_root) > ROOTS_MAX or files > ALL_FILES_MAX:
+            _, dropped = self._by_root.popitem(last=False)
+            files -= len(dropped.files)
 
     def get(self, root: str, now_s: float) -> Priming | None:
         """Return the resume of a root; None if there is none or it is too old."""
         found = self._by_root.get(root)
         return found if found is not None and 0 <= now_s - found.at_s < IDLE_S else None
 
-    def drop(self, folder: str | None) -> bool:
+    def drop(self, folder: str | None) -> None:
         """Forget the resumes in a folder and below it; None: everywhere."""
         above = None if folder is None else folder.rstrip("/") + "/"
         gone = [root for root in self._by_root if above is None or (root + "/").startswith(above)]
         for root in gone:
             del self._by_root[root]
-        return bool(gone)
 
 
 def priming(primed: Primed, now_s: float) -> Priming:
@@ -165,12 +163,10 @@ def borne_out(text: str, quoted: Mapping[str, Quote]) -> dict[str, Quote]:
 
 def _payload(text: str) -> str:
     if text.lstrip().startswith("{"):
-        try:
-            document = json.loads(text)
-        except (ValueError, RecursionError):
-            return text
-        if isinstance(document, dict) and isinstance(document.get("payload_markdown"), str):
-            return str(document["payload_markdown"])
+        with suppress(ValueError, RecursionError):
+            match json.loads(text):
+                case {"payload_markdown": str(payload)}:
+                    return payload
     return text
 
 
@@ -257,35 +253,29 @@ def standing(snapshot_id: str, file: PrimedFile, now: FileText | None, carried: 
         carried: Its lines that are certainly in the context, from the payload.
     """
     since = f"since the session that was resumed (snapshot {snapshot_id})"
+    primed = Standing("fresh", tokens=file.tokens, primed=snapshot_id)
     if now is None:
         message = f"Changed {since} (gone or unreadable now)."
-        return Standing("stale", tokens=file.tokens, message=message, primed=snapshot_id)
+        return replace(primed, status="stale", message=message)
     if now.sha != file.sha:
         message = f"Changed {since} (now ~{now.tokens} tokens); read file."
-        return Standing(
-            "stale", tokens=file.tokens, current_tokens=now.tokens, message=message,
-            primed=snapshot_id,
-        )  # fmt: skip
+        return replace(primed, status="stale", current_tokens=now.tokens, message=message)
     if now.whole and spans.covers(carried, now.whole):
         message = (
             f"Unchanged {since}, and quoted whole in the hydration payload. Skip re-read to save "
             f"{file.tokens} tokens."
         )
-        return Standing(
-            "fresh", tokens=file.tokens, message=message, primed=snapshot_id, carried=True
-        )
+        return replace(primed, message=message, carried=True)
     if not carried:
         message = f"Unchanged {since}, but not in your context; read what you need of it."
-        return Standing("fresh", tokens=file.tokens, message=message, primed=snapshot_id)
+        return replace(primed, message=message)
     lines = spans.text(carried)
-    was_all = (
-        " (all that session had read)" if spans.covers(carried, file.lines or now.whole) else ""
-    )
+    is_all = spans.covers(carried, file.lines or now.whole)
     message = (
         f"Unchanged {since}. Of {now.lines} lines the hydration payload quotes only {lines}"
-        f"{was_all}; read the others if you need them."
+        f"{' (all that session had read)' if is_all else ''}; read the others if you need them."
     )
-    return Standing("fresh", tokens=file.tokens, message=message, primed=snapshot_id, lines=lines)
+    return replace(primed, message=message, lines=lines)
 
 
 class SavedResumes(TypedDict):

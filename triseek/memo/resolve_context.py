@@ -86,17 +86,12 @@ class Announced:
 
 def likely(table: ContextTable, root: str, who: Asked, now_s: float) -> Askers:
     """Guess who asks if no hook announced the call: the latest context, then all active ones."""
-    matches = [
-        conversation
-        for conversation in table
-        if _is_meant(conversation.context, who) and _is_here(conversation, root, who)
-    ]
-    active = [
-        conversation
-        for conversation in matches[1:]
-        if abs(now_s - conversation.active_s) <= ACTIVE_S
-    ]
-    return Askers(tuple(conversation.context for conversation in (*matches[:1], *active)))
+    contexts: list[Context] = []
+    for conversation in table:
+        is_active = not contexts or abs(now_s - conversation.active_s) <= ACTIVE_S
+        if is_active and _is_meant(conversation.context, who) and _is_here(conversation, root, who):
+            contexts.append(conversation.context)
+    return Askers(tuple(contexts))
 
 
 def _is_meant(context: Context, who: Asked) -> bool:

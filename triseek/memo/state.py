@@ -1,4 +1,4 @@
-"""The memo's contexts as JSON, so that they outlive the daemon.
+"""The memo's contexts as JSON in a file of the user alone, so that they outlive the daemon.
 
 While no daemon runs, hooks are missed, and a daemon that is killed has received more than it saved.
 So contexts that are loaded after a gap are marked: only an agent's own record then shows what it
@@ -9,9 +9,14 @@ Data that is damaged, or of another version, counts as empty.
 
 from __future__ import annotations
 
+import logging
 from collections import OrderedDict
-from typing import TYPE_CHECKING, NotRequired, TypeAlias, TypedDict
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, NotRequired, TypeAlias, TypedDict, TypeGuard, cast
 
+from triseek import errors, private
+from triseek.memo import primed
 from triseek.memo.context import (
     FILES_MAX,
     ROOTS_MAX,
@@ -23,13 +28,16 @@ from triseek.memo.context import (
     SeenFile,
 )  # fmt: skip
 from triseek.memo.decoding import decode
+from triseek.memo.primed import Primings
 from triseek.model import spans
 from triseek.model.hook_event import Context
+from triseek.store import atomic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-
+_LOG = logging.getLogger(__name__)
+_NAME = "memo.json"
 SCHEMA = 1
 MOST_BYTES = 64 * 1024 * 1024
 GAP_S = 60
@@ -64,24 +72,29 @@ class SavedGiven(TypedDict):
     stamp: NotRequired[tuple[object, ...]]
 
 
-class SavedContext(TypedDict):
-    """A `Conversation`."""
+class SavedCounters(TypedDict):
+    """The fields of a `Conversation` that are saved as they are."""
 
-    harness: str
-    session: str
-    agent: str
     active_s: float
     passed: int
     uses: int
     forgot_s: float
     emptied_passed: int | None
     tells: bool
-    roots: list[tuple[str, float]]
     total_reads: int
     redundant_reads: int
     prevented: int
     tokens_saved: int
     compactions: int
+
+
+class SavedContext(SavedCounters):
+    """A `Conversation`."""
+
+    harness: str
+    session: str
+    agent: str
+    roots: list[tuple[str, float]]
     files: list[SavedMemo]
     given: NotRequired[SavedGiven]
 
@@ -123,7 +136,7 @@ def load(body: object, now_s: float) -> list[Conversation]:
         return []
 
 
-def is_ours(body: object) -> bool:
+def is_ours(body: object) -> TypeGuard[dict[str, object]]:
     """Whether the data is of this version."""
     return isinstance(body, dict) and body.get("schema") == SCHEMA
 
@@ -148,73 +161,43 @@ def _doubt(conversation: Conversation) -> None:
 
 
 def _context(conversation: Conversation) -> SavedContext:
-    saved: SavedContext = {
-        "harness": conversation.context.harness,
-        "session": conversation.context.session,
-        "agent": conversation.context.agent,
-        "active_s": conversation.active_s,
-        "passed": conversation.passed,
-        "uses": conversation.uses,
-        "forgot_s": conversation.forgot_s,
-        "emptied_passed": conversation.emptied_passed,
-        "tells": conversation.tells,
+    saved = {
+        **asdict(conversation.context),
+        **_plain_fields(conversation, SavedCounters),
         "roots": list(conversation.roots.items()),
-        "total_reads": conversation.total_reads,
-        "redundant_reads": conversation.redundant_reads,
-        "prevented": conversation.prevented,
-        "tokens_saved": conversation.tokens_saved,
-        "compactions": conversation.compactions,
-        "files": [_seen(path, seen) for path, seen in conversation.files.items()],
+        "files": [
+            {"path": path, **_plain_fields(seen, SavedMemo)}
+            for path, seen in conversation.files.items()
+        ],
     }
-    if conversation.given is not None:
-        saved["given"] = _given(conversation.given)
-    return saved
+    if (payload := conversation.given) is not None:
+        quoted = [(path, quote.sha, quote.spans) for path, quote in payload.quoted.items()]
+        saved["given"] = {**payload._asdict(), "quoted": quoted}
+    return cast("SavedContext", saved)
 
 
-def _given(payload: Given) -> SavedGiven:
-    return {
-        "snapshot_id": payload.snapshot_id,
-        "quoted": [(path, quote.sha, quote.spans) for path, quote in payload.quoted.items()],
-        "credit": payload.credit,
-        "stamp": payload.stamp,
-    }
-
-
-def _seen(path: str, seen: SeenFile) -> SavedMemo:
-    return {
-        "path": path,
-        "digest": seen.digest,
-        "lines": seen.lines,
-        "tokens": seen.tokens,
-        "reads": seen.reads,
-        "read_s": seen.read_s,
-        "credits": seen.credits,
-        "denied": seen.denied,
-    }
+def _plain_fields(record: Conversation | SeenFile, kind: type) -> dict[str, object]:
+    """Return the fields of a record that a saved form has under the same name."""
+    names = kind.__annotations__.keys() & {field.name for field in fields(record)}
+    return {name: getattr(record, name) for name in names}
 
 
 def _conversation(saved: SavedContext, *, gap: bool, closed: bool) -> Conversation:
-    return Conversation(
+    conversation = Conversation(
         Context(harness=saved["harness"], session=saved["session"], agent=saved["agent"]),
-        active_s=saved["active_s"],
-        passed=saved["passed"],
-        uses=saved["uses"],
-        forgot_s=saved["forgot_s"],
-        # A daemon that was killed has received more than it saved.
-        emptied_passed=saved["emptied_passed"] if closed and not gap else None,
-        tells=saved["tells"],
         roots=OrderedDict(saved["roots"][-ROOTS_MAX:]),
         files=OrderedDict(
             (file["path"], _file(file, gap=gap, closed=closed))
             for file in saved["files"][-FILES_MAX:]
         ),
-        total_reads=saved["total_reads"],
-        redundant_reads=saved["redundant_reads"],
-        prevented=saved["prevented"],
-        tokens_saved=saved["tokens_saved"],
-        compactions=saved["compactions"],
         given=_given_before(saved["given"], gap=gap) if "given" in saved else None,
     )
+    for name, value in saved.items():
+        if name in SavedCounters.__annotations__:
+            setattr(conversation, name, value)
+    if gap or not closed:  # a daemon that was killed has received more than it saved
+        conversation.emptied_passed = None
+    return conversation
 
 
 def _given_before(saved: SavedGiven, *, gap: bool) -> Given | None:
@@ -251,3 +234,45 @@ def _file(saved: SavedMemo, *, gap: bool, closed: bool) -> SeenFile:
 def _credit(saved: _Credit, *, gap: bool) -> Credit:
     lines, call, at_s, passed, use, had_gap = saved
     return Credit(spans.joined(lines), call, at_s, passed, use, gap or had_gap)
+
+
+class Saved:
+    """The memo's file. Not thread-safe."""
+
+    def __init__(self, folder: str | None) -> None:
+        self._folder = None if folder is None else Path(folder)
+        self._is_there = False
+
+    def load(self, now_s: float) -> tuple[list[Conversation], Primings]:
+        """Return the saved contexts, least recently active first, and resumes; empty if damaged."""
+        if self._folder is None:
+            return [], Primings()
+        body = atomic.read_sealed(self._folder / _NAME, most_bytes=MOST_BYTES)
+        self._is_there = body is not None
+        saved_primed = body.get("primed") if is_ours(body) else None
+        return load(body, now_s), primed.load(saved_primed, now_s)
+
+    def write(self, body: SavedState) -> None:
+        """Replace the file; a failure is logged."""
+        if self._folder is None:
+            return
+        path = self._folder / _NAME
+        try:
+            private.make(self._folder)
+            atomic.write_sealed(path, body)
+            path.chmod(0o600)
+        except (OSError, errors.StateUnwritable) as error:
+            _LOG.warning("the memo is not saved: %s", error)
+        else:
+            self._is_there = True
+
+    def remove(self) -> None:
+        """Remove the file; a failure is logged."""
+        if self._folder is None or not self._is_there:
+            return
+        try:
+            (self._folder / _NAME).unlink(missing_ok=True)
+        except OSError as error:
+            _LOG.warning("what the memo saved is not removed: %s", error)
+        else:
+            self._is_there = False

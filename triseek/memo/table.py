@@ -69,11 +69,8 @@ class ContextTable:
 
     def session(self, context: Context) -> list[Conversation]:
         """Return every agent's context of a session."""
-        return [
-            conversation
-            for conversation in self
-            if _session(conversation) == (context.harness, context.session)
-        ]
+        name = (context.harness, context.session)
+        return [conversation for conversation in self if _session(conversation) == name]
 
     def drop(self, conversation: Conversation, now_s: float) -> None:
         """Remove a context, and remember when."""

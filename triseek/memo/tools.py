@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from triseek.memo import handlers, requests, results
@@ -41,48 +42,37 @@ def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+_tool = partial(Tool, toolset="memo", digest=digest)
+
 TOOLS: tuple[Tool, ...] = (
-    Tool(
+    _tool(
         name="memo_status",
         title="What you have of files",
-        toolset="memo",
         request=requests.MemoStatusRequest,
         results=(results.MemoStatusAnswer,),
-        listed=(
-            "session_id results.path results.status results.tokens results.read_count "
-            "results.message results.current_tokens"
-        ),
+        listed="session_id results.path results.status results.tokens results.read_count "
+        "results.message results.current_tokens",
         answer=handlers.status,
-        digest=digest,
         kind="memo_status",
     ),
-    Tool(
+    _tool(
         name="memo_session",
         title="What you have read",
-        toolset="memo",
         request=requests.MemoSessionRequest,
         results=(results.MemoSessionAnswer,),
-        listed=(
-            "session_id tracked_files total_reads redundant_reads_prevented "
-            "tokens_saved compaction_count files.path files.status files.reads "
-            "files.tokens"
-        ),
+        listed="session_id tracked_files total_reads redundant_reads_prevented tokens_saved "
+        "compaction_count files.path files.status files.reads files.tokens",
         answer=handlers.session,
-        digest=digest,
         kind="memo_session",
     ),
-    Tool(
+    _tool(
         name="memo_check",
         title="Whether to read a file again",
-        toolset="memo",
         request=requests.MemoCheckRequest,
         results=(results.MemoCheckAnswer,),
-        listed=(
-            "path status recommendation tokens_at_last_read current_tokens "
-            "last_read_ago_seconds diff"
-        ),
+        listed="path status recommendation tokens_at_last_read current_tokens "
+        "last_read_ago_seconds diff",
         answer=handlers.check,
-        digest=digest,
         kind="memo_check",
     ),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from triseek.memo import look
@@ -47,12 +48,12 @@ class WantedFile(NamedTuple):
     named: str
     """The path as the read names it."""
     look: FileText
-    asked: Spans
+    requested: Spans
 
     @property
     def tokens(self) -> int:
         """Estimate for the lines that would be read."""
-        return self.look.tokens_of(self.asked)
+        return self.look.tokens_of(self.requested)
 
 
 def can_be_denied(use: ToolUse) -> bool:
@@ -76,13 +77,8 @@ def was_denied(
     for file in files:
         seen = conversation.files.get(file.look.path) if file else None
         if file is not None and seen is not None and seen.denied:
-            again = conversation.settle(seen, file.asked, now_s, over=True) or again
+            again = conversation.settle(seen, file.requested, now_s, over=True) or again
     return again
-
-
-def is_small(files: Iterable[WantedFile]) -> bool:
-    """Whether a read is too small for a denial."""
-    return sum(file.tokens for file in files) < LEAST_TOKENS
 
 
 def edits(conversation: Conversation, paths: Iterable[str | None]) -> list[int]:
@@ -98,13 +94,11 @@ def wanted(reads: Iterable[FileRead], paths: Iterable[str | None]) -> list[Wante
         reads: The reads of the tool use.
         paths: Their real paths.
     """
-    looks: dict[str, FileText | None] = {}
+    looks = cache(look.look)
     files: list[WantedFile | None] = []
     for read, path in zip(reads, paths, strict=False):
-        if path is not None and path not in looks:
-            looks[path] = look.look(path)
-        seen = looks[path] if path is not None else None
-        requested = seen.asked(read) if seen else spans.NONE
+        seen = looks(path) if path is not None else None
+        requested = seen.requested(read) if seen else spans.NONE
         files.append(WantedFile(read.path, seen, requested) if seen and requested else None)
     return files
 
@@ -133,9 +127,9 @@ def shown_since(
             return None
         there = [credit for credit in seen.credits if credit.call and sure(credit)]
         lines = spans.joined(pair for credit in there for pair in credit.spans)
-        if not spans.covers(lines, file.asked):
+        if not spans.covers(lines, file.requested):
             return None
-        times = [credit.at_s for credit in there if spans.overlap(credit.spans, file.asked)]
+        times = [credit.at_s for credit in there if spans.overlap(credit.spans, file.requested)]
         oldest = min(oldest, *times)
     return oldest
 
@@ -170,13 +164,13 @@ def record(
     for file, tokens in zip(files, made.spared, strict=True):
         saved = max(0, tokens - cost)
         cost = max(0, cost - tokens)
-        conversation.files[file.look.path].deny(Denied(file.asked, saved, now_s))
+        conversation.files[file.look.path].deny(Denied(file.requested, saved, now_s))
         conversation.prevented += 1
         conversation.tokens_saved += saved
 
 
 def _fits(files: Iterable[WantedFile], room: Room) -> bool:
-    sizes = [size for file in files for size in file.look.sizes_of(file.asked)]
+    sizes = [size for file in files for size in file.look.sizes_of(file.requested)]
     return (
         len(sizes) <= room.lines
         and sum(sizes) + _NUMBER_BYTES * len(sizes) <= room.bytes
@@ -186,6 +180,6 @@ def _fits(files: Iterable[WantedFile], room: Room) -> bool:
 
 def _named(file: WantedFile) -> str:
     name = "".join(char if char.isprintable() else "?" for char in file.named)
-    if len(name) > _PATH_MAX:
-        name = "…" + name[-_PATH_MAX:]
-    return name if file.asked == file.look.whole else f"{name} (lines {spans.text(file.asked)})"
+    name = name if len(name) <= _PATH_MAX else "…" + name[-_PATH_MAX:]
+    is_whole = file.requested == file.look.whole
+    return name if is_whole else f"{name} (lines {spans.text(file.requested)})"

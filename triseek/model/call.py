@@ -26,5 +26,7 @@ class Call:
     """How the client identifies itself: any of `harness`, `session`, `agent`, `call`."""
     connection: str = ""
     """The name of the connection that the call came by; "" if each call stands alone."""
+    is_recorded: bool = True
+    """Whether the call is an agent's work: kept in logs, counted for scores."""
     cancelled: Callable[[], bool] = never
     progress: Progress = no_progress

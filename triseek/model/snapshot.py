@@ -14,7 +14,6 @@ from typing import (
     TYPE_CHECKING,
     Any,
     Literal,
-    NamedTuple,
     Self,
     TypeAlias,
     get_args,
@@ -56,13 +55,18 @@ class Document(StoredRecord):
         Raises:
             ValueError: the document is not valid; the message names the field.
         """
-        readers = _field_readers(cls)  # type: ignore[arg-type]  # mypy: type[Self] is hashable
+        readers = _readers(cls)  # type: ignore[arg-type]  # mypy: type[Self] is hashable
         values = versioned(body) if "schema_version" in readers else _object(body)
+        optional = {
+            each.name
+            for each in fields(cls)
+            if each.default is not MISSING or each.default_factory is not MISSING
+        }
         record = cls(
             **{
-                name: reader.read(values[name], name)
-                for name, reader in readers.items()
-                if reader.is_required or name in values
+                name: read(values[name], name)
+                for name, read in readers.items()
+                if name in values or name not in optional
             }
         )
         record.check()
@@ -92,7 +96,7 @@ class SnapshotManifest(Document):
     session_status: str = "open"
     repo_branch: str | None = None
     repo_identity: str = ""
-    """Identifies the repository in other places; see `files.tree.git_state.identity`."""
+    """Identifies the repository in other places; see `files.tree.git.identity`."""
     triseek_version: str = ""
     action_log_omitted: int = 0
     """Number of older entries of the session that are not in the snapshot's log."""
@@ -226,29 +230,17 @@ class _Fields(dict[str, Any]):
         raise ValueError(f"{name} is missing")
 
 
-class _FieldReader(NamedTuple):
-    """How one field is read."""
-
-    read: Callable[[object, str], object]
-    """`read(value, name)` returns the field's value, or raises `ValueError`."""
-    is_required: bool
-
-
 @cache
-def _field_readers(record: type[Document]) -> dict[str, _FieldReader]:
-    """Return the readers of a record's fields, by their names."""
-    hints = get_type_hints(record)
-    return {
-        each.name: _FieldReader(
-            _reader(hints[each.name]),
-            is_required=each.default is MISSING and each.default_factory is MISSING,
-        )
-        for each in fields(record)
-    }
+def _readers(record: type[Document]) -> dict[str, Callable[[object, str], object]]:
+    """Return, by name, the functions `read(value, name)` of a record's fields.
+
+    They return the field's value, or raise `ValueError`.
+    """
+    return {name: _reader(hint) for name, hint in get_type_hints(record).items()}
 
 
 def _reader(hint: Any) -> Callable[[object, str], object]:  # noqa: ANN401 - any type
-    """Return the function that reads a value of a type, see `_FieldReader.read`."""
+    """Return the function that reads a value of a type, see `_readers`."""
     arguments = get_args(hint)
     match get_origin(hint):
         case None if issubclass(hint, Document):

@@ -9,6 +9,7 @@ build the same one get equal ones.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property, partial, wraps
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,20 +18,19 @@ from cachetools import LRUCache
 
 from triseek.model import budget
 from triseek.query.regex import automaton
-from triseek.query.regex.assertions import NEAR_BYTES
 from triseek.query.regex.emit import find_anew, re2_find
 from triseek.query.regex.exact_lines import ExactLines
 from triseek.query.regex.parse import parse
 from triseek.query.regex.plain_text import (
-    Bounded,
     bounded_texts_of,
     bounds_words,
     find_bounded,
+    find_bounded_anew,
     folded_text_of,
     texts_of,
 )
 from triseek.query.regex.program import matches_every_line
-from triseek.query.regex.syntax import Alternate, Assertion, Concat, Repeat, fold
+from triseek.query.regex.syntax import Alternate, Assertion, Concat, Repeat, any_node, fold
 from triseek.query.trigrams import formula
 
 if TYPE_CHECKING:
@@ -95,7 +95,8 @@ class Pattern:
         """Lower-case ASCII text if the pattern is this text in any case, else None. With
         `spec.unicode`, k and s have a third, non-ASCII case (U+212A and U+017F)."""
         self._bounded = bounded if bounded and len(bounded.texts) == 1 else None
-        self._crlf_looks = _has_look(self.tree, _CRLF)
+        self.sees_crlf = _has_look(self.tree, _CRLF)
+        """Whether the pattern asserts CR LF line ends: `--crlf`, or `(?R:$)`."""
         self._exact = ExactLines(self.tree)
 
     @cached_property
@@ -167,11 +168,6 @@ class Pattern:
         r"""Whether the pattern holds `\A` or `\z`: ripgrep then searches every line alone."""
         return _has_look(self.tree, _TEXT)
 
-    @property
-    def sees_crlf(self) -> bool:
-        """Whether the pattern asserts CR LF line ends: `--crlf`, or `(?R:$)`."""
-        return self._crlf_looks
-
     @cached_property
     def matches_every_line(self) -> bool:
         """Whether every line matches, whatever it holds, so that lines need only be counted."""
@@ -183,52 +179,28 @@ class Pattern:
         span = self.finder(b"\r\n")(b"\r\n", 1)
         return span is not None and span[0] == 1
 
-    def finder(self, text: bytes) -> Find:
-        """Return a function that finds the leftmost match in this text from an offset on.
+    def finder(self, text: bytes, *, anew: bool = False) -> Find:
+        r"""Return a function that finds the leftmost match in this text from an offset on.
 
-        Assertions see the whole text.
+        Assertions see the whole text. With `anew`, the function takes the offset for the beginning
+        of the text; a search then takes time for the bytes it passes, not for all of the text.
         """
         if len(self.literals) == 1:
             return self._find_literal
         ascii_only = text.isascii()
         if self._bounded and not (ascii_only and len(text) >= _LONG_BYTES):
-            return self._find_bounded
-        if self._crlf_looks and b"\r" in text:
-            return self._exact.finder()
-        find = self._re2_ascii if ascii_only else self._re2_any
-        return find or self._exact.finder()
-
-    def finder_anew(self, text: bytes) -> Find:
-        r"""Return a function like `finder`'s that takes the offset for the beginning of the text.
-
-        A search then takes time for the bytes it passes, not for all of the text.
-        """
-        find = self.finder(text)
-        if find == self._find_literal:
-            return find
-        if find == self._find_bounded:
-            return self._find_bounded_anew
-        if find in (self._re2_ascii, self._re2_any):
-            return partial(find_anew, find)
-        return self._exact.finder(anew=True)
+            return partial(find_bounded_anew if anew else find_bounded, self._bounded)
+        find = None
+        if not (self.sees_crlf and b"\r" in text):
+            find = self._re2_ascii if ascii_only else self._re2_any
+        if find is None:
+            return self._exact.finder(anew=anew)
+        return partial(find_anew, find) if anew else find
 
     def _find_literal(self, text: bytes, at: int) -> tuple[int, int] | None:
         literal = self.literals[0]
         start = text.find(literal, at)
         return None if start < 0 else (start, start + len(literal))
-
-    def _find_bounded(self, text: bytes, at: int) -> tuple[int, int] | None:
-        bounded = self._bounded
-        assert isinstance(bounded, Bounded)  # noqa: S101 (what `_finder` has seen to)
-        return find_bounded(bounded, text, at)
-
-    def _find_bounded_anew(self, text: bytes, at: int) -> tuple[int, int] | None:
-        assert self._bounded is not None  # noqa: S101 (what `finder` has seen to)
-        size = len(self._bounded.texts[0])
-        span = self._find_bounded(text[at : at + size + NEAR_BYTES], 0)
-        if span is not None and span[0] == 0:
-            return at, at + size
-        return self._find_bounded(text, at + 1)
 
     @cached_property
     def _re2_ascii(self) -> Find | None:
@@ -243,7 +215,7 @@ class Pattern:
     @cached_property
     def _without_cr(self) -> Node:
         """The equivalent tree for texts without a CR."""
-        return _with_looks(self.tree, _CRLF) if self._crlf_looks else self.tree
+        return _with_looks(self.tree, _CRLF) if self.sees_crlf else self.tree
 
 
 _CRLF: dict[LookKind, LookKind] = {"line_start_crlf": "line_start", "line_end_crlf": "line_end"}
@@ -251,10 +223,7 @@ _TEXT: dict[LookKind, LookKind] = {"text_start": "line_start", "text_end": "line
 
 
 def _has_look(tree: Node, kinds: dict[LookKind, LookKind]) -> bool:
-    def has(node: Node, below: list[bool]) -> bool:
-        return any(below) or (isinstance(node, Assertion) and node.kind in kinds)
-
-    return fold(tree, has)
+    return any_node(tree, lambda node: isinstance(node, Assertion) and node.kind in kinds)
 
 
 def _with_looks(tree: Node, kinds: dict[LookKind, LookKind]) -> Node:
@@ -262,14 +231,10 @@ def _with_looks(tree: Node, kinds: dict[LookKind, LookKind]) -> Node:
 
     def replaced(node: Node, below: list[Node]) -> Node:
         if isinstance(node, Assertion):
-            return Assertion(kinds.get(node.kind, node.kind), node.unicode)
-        if isinstance(node, Concat):
-            return Concat(tuple(below))
-        if isinstance(node, Alternate):
-            return Alternate(tuple(below))
-        if isinstance(node, Repeat):
-            return Repeat(below[0], node.low, node.high, node.greedy)
-        return node
+            return replace(node, kind=kinds.get(node.kind, node.kind))
+        if isinstance(node, Concat | Alternate):
+            return replace(node, parts=tuple(below))
+        return replace(node, node=below[0]) if isinstance(node, Repeat) else node
 
     return fold(tree, replaced)
 

@@ -28,27 +28,24 @@ class Plan:
     selectivity: Selectivity
     formula: Formula
     """The formula that the trigrams of a matching block (multiline: file) satisfy."""
-    grams_min: int
-    """Minimum number of trigrams that any match of the pattern requires; may be 0."""
 
 
 def plan(pattern: Pattern, formula: Formula | None = None) -> Plan:
     """Return the plan of a pattern; its formula is computed unless given."""
     query_formula = pattern.formula if formula is None else formula
-    least = least_grams(query_formula)
+    shape, needle_bytes = _shape(pattern, query_formula)
+    return Plan(shape, _selectivity(needle_bytes), query_formula)
+
+
+def _shape(pattern: Pattern, query_formula: Formula) -> tuple[Shape, int]:
+    """Return the shape, and the length of a literal that would be as selective."""
     if isinstance(query_formula, Never):
-        return Plan("nothing", "high", query_formula, least)
+        return "nothing", SELECTIVE_BYTES
     if pattern.literals:
         shortest = min(map(len, pattern.literals))
-        return Plan(
-            "short_literal" if shortest < GRAM_BYTES else "literal",
-            _selectivity(shortest),
-            query_formula,
-            least,
-        )
-    if least == 0:
-        return Plan("regex_weak", "low", query_formula, least)
-    return Plan("regex_anchored", _selectivity(least + GRAM_BYTES - 1), query_formula, least)
+        return "short_literal" if shortest < GRAM_BYTES else "literal", shortest
+    least = least_grams(query_formula)
+    return ("regex_anchored", least + GRAM_BYTES - 1) if least else ("regex_weak", 0)
 
 
 def least_grams(formula: Formula) -> int:

@@ -24,7 +24,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from triseek.query.pattern import with_pattern
-from triseek.query.regex.syntax import Assertion, fold
+from triseek.query.regex.syntax import Assertion, any_node
 from triseek.query.trigrams import literals
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def sees_back(line: bytes, offset: int, first_read: int = FIRST_READ) -> bool:
 @with_pattern
 def looks_back(pattern: Pattern) -> bool:
     """Return whether the newline before a stray byte can affect the matches of a pattern."""
-    return fold(pattern.tree, _looks_back)
+    return any_node(pattern.tree, _looks_back)
 
 
 @with_pattern
@@ -73,7 +73,5 @@ def sees_line_before(pattern: Pattern) -> bool:
     return looks_back(pattern) and not alone
 
 
-def _looks_back(node: Node, below: list[bool]) -> bool:
-    return any(below) or (
-        isinstance(node, Assertion) and node.unicode and node.kind in _LOOKING_BACK
-    )
+def _looks_back(node: Node) -> bool:
+    return isinstance(node, Assertion) and node.unicode and node.kind in _LOOKING_BACK

@@ -1,13 +1,14 @@
 """What the search tools of one agent work on: a root, and the answers it was given.
 
 An answer is stored under the conversation and the question, with the journal's clock from before
-its search began, so that it is not given to the conversation again. `engine.freshness.reuse`
+its search began, so that it is not given to the conversation again. `search.reuse`
 decides whether it still holds. Whether the asker still has it in view follows from the key: another
 conversation has another key.
 """
 
 from __future__ import annotations
 
+from itertools import count
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -50,13 +51,11 @@ class Answers:
     def __init__(self) -> None:
         self._lock = Lock()
         self._answers: LRUCache[Key, RememberedAnswer] = LRUCache(ANSWERS_MAX)
-        self._count = 0
+        self._numbers = count(1)
 
     def next_id(self) -> str:
         """Return an id for the next result set: search-0001 and so on."""
-        with self._lock:
-            self._count += 1
-            return f"search-{self._count:04d}"
+        return f"search-{next(self._numbers):04d}"
 
     def get(self, key: Key) -> RememberedAnswer | None:
         """Return the answer to this question in this conversation; None if there is none."""
@@ -88,16 +87,6 @@ class SearchContext:
     def engine(self) -> Engine:
         """The root's engine. Raises as `ToolHost.engine`."""
         return self.host.engine
-
-    @property
-    def newest_resume(self) -> int:
-        """The number of the newest resume here; 0 for none."""
-        return self.host.newest_resume(self.host.root)
-
-    @property
-    def is_building(self) -> bool:
-        """Whether the root has no index and is about to get one."""
-        return self.host.is_building(self.host.root)
 
     def scores(self, question: Hashable, offset: int) -> Mapping[bytes, float]:
         """Return the frecency scores that order an answer: for a later page, the first page's."""

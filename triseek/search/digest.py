@@ -6,9 +6,10 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from triseek.model.plain_text import clipped, plural
+from triseek.search.envelopes import count_matching
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 HINT_MAX = 80
 """Most characters of a query that are repeated."""
@@ -102,19 +103,19 @@ def _result(result: Mapping[str, Any]) -> Iterator[str]:
         yield f"{result['path']} ({result['count']})" if "count" in result else result["path"]
         return
     yield ""
-    yield f"{result['path']} ({result.get('line_matches', _matching(matches))})"
-    places = [_place(match) for match in matches]
-    width = max(5, *map(len, places)) + 1
-    for place, match in zip(places, matches, strict=True):
-        yield f"  {place:<{width}} {match['preview']}"
+    yield f"{result['path']} ({result.get('line_matches', count_matching(matches))})"
+    yield from _lines(matches, 6)
 
 
-def _matching(matches: list[Mapping[str, Any]]) -> int:
-    return sum("context" not in match for match in matches)
-
-
-def _place(match: Mapping[str, Any]) -> str:
-    return f"L{match['line']}" if "context" in match else f"L{match['line']}:{match['column']}"
+def _lines(lines: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
+    """Yield lines of a file after their numbers, which are at least `width` characters wide."""
+    places = [
+        f"L{line['line']}" if "context" in line else f"L{line['line']}:{line['column']}"
+        for line in lines
+    ]
+    width = max([width, *(len(place) + 1 for place in places)])
+    for place, line in zip(places, lines, strict=True):
+        yield f"  {place:<{width}} {line['preview']}"
 
 
 def status_lines(
@@ -149,7 +150,7 @@ def reindex_lines(
 def pack_lines(_tool: str, _arguments: Mapping[str, Any], pack: Mapping[str, Any]) -> Iterator[str]:
     """Yield the files of an envelope with their lines, then what to do next."""
     goal = clipped(pack["goal"], HINT_MAX)
-    count = f"{len(pack['items'])} item" + ("" if len(pack["items"]) == 1 else "s")
+    count = f"{len(pack['items'])} {plural(len(pack['items']), 'item')}"
     used = f"~{pack['estimated_tokens']}/{pack['budget_tokens']} tokens"
     yield f'context_pack: "{goal}" ({pack["intent"]}) — {count}, {used}'
     for item in pack["items"]:
@@ -163,9 +164,6 @@ def pack_lines(_tool: str, _arguments: Mapping[str, Any], pack: Mapping[str, Any
 
 
 def _item(item: Mapping[str, Any]) -> Iterator[str]:
-    places = [f"L{snippet['line']}:{snippet['column']}" for snippet in item["snippets"]]
-    width = max(map(len, places), default=0)
     yield f"{item['path']} (score {item['score']})"
     yield f"  reasons: {', '.join(item['reasons'])}"
-    for place, snippet in zip(places, item["snippets"], strict=True):
-        yield f"  {place:<{width}}  {snippet['preview']}"
+    yield from _lines(item["snippets"], 0)

@@ -1,19 +1,24 @@
-"""The envelopes that answer agents: the same few fields in each, and pages within limits."""
+"""What all answers to agents share: a few fields, pages within limits, and a limit of time."""
 
 from __future__ import annotations
 
+import contextlib
+import time
+from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from triseek.model import token_estimate
+from triseek.errors import Cancelled
+from triseek.model import budget, token_estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from triseek.errors import TriseekError
+    from triseek.model.call import Call
     from triseek.model.search import BackendName, Route
-    from triseek.search.results import AnswerHead, Routed, SearchResult
+    from triseek.search.results import AnswerHead, MatchLine, Routed, SearchResult
 
-Answer = TypeVar("Answer", bound="Mapping[str, object]")
+Answer = TypeVar("Answer")
 
 VERSION = "1"
 STRATEGIES: Mapping[BackendName, str] = {
@@ -28,6 +33,10 @@ BUDGET = 8_000
 BUDGET_MIN = 200
 BUDGET_MAX = 20_000
 """Some clients refuse answers of 25,000 tokens."""
+DEADLINE_S = 20.0
+"""After this time a search returns what it has found; clients give up on tools after that."""
+GRACE_S = 4.0
+"""Additional time for building the answer."""
 
 
 def head(root: str) -> AnswerHead:
@@ -102,11 +111,8 @@ def preview(line: bytes, column: int = 1) -> str:
         return text
     at = len(line[: max(0, column - 1)].decode(errors="replace"))
     begin = 0 if at < PREVIEW_MAX * 3 // 4 else at - PREVIEW_MAX // 4
-    room = PREVIEW_MAX - (1 if begin else 0)
-    lead = "…" if begin else ""
-    if len(text) - begin <= room:
-        return lead + text[begin:]
-    return lead + text[begin : begin + room - 1] + "…"
+    rest = ("…" if begin else "") + text[begin:]
+    return rest if len(rest) <= PREVIEW_MAX else rest[: PREVIEW_MAX - 1] + "…"
 
 
 def shown(path: bytes) -> str:
@@ -119,32 +125,54 @@ def printable(text: str) -> str:
     return text.encode("utf-8", "surrogateescape").decode(errors="replace")
 
 
-def fit_page(page: Callable[[int], Answer], count: int, budget: int) -> Answer:
+def fit_page(page: Callable[[int], Answer], count: int, most_tokens: int) -> Answer:
     """Return the longest page that fits a budget of tokens.
 
     Args:
         page: Returns the envelope with the first so many of its results.
         count: Number of results.
-        budget: In tokens; 0 or less: the default. One result is kept whatever it costs.
+        most_tokens: 0 or less: the default. One result is kept whatever it costs.
     """
-    most = min(max(budget, BUDGET_MIN), BUDGET_MAX) if budget > 0 else BUDGET
+    most = min(max(most_tokens, BUDGET_MIN), BUDGET_MAX) if most_tokens > 0 else BUDGET
     whole = page(count)
     if count <= 1 or token_estimate.of_json(whole) <= most:
         return whole
-    # A page of `low` results fits or is the shortest there is; one of `high` is too long.
-    low, high = 1, count
-    while high - low > 1:
-        middle = (low + high) // 2
-        if token_estimate.of_json(page(middle)) <= most:
-            low = middle
-        else:
-            high = middle
-    return page(low)
+    longer = range(2, count)
+    fitting = bisect_right(longer, most, key=lambda size: token_estimate.of_json(page(size)))
+    return page(1 + fitting)
 
 
 def count_listed(results: Sequence[SearchResult]) -> int:
     """Return how many results count towards a limit: matching lines, or files if none are shown."""
     return sum(
-        sum("context" not in match for match in result["matches"]) if "matches" in result else 1
-        for result in results
+        count_matching(result["matches"]) if "matches" in result else 1 for result in results
     )
+
+
+def count_matching(lines: Sequence[MatchLine]) -> int:
+    """Return how many lines of a result match; the others are context."""
+    return sum("context" not in line for line in lines)
+
+
+@contextlib.contextmanager
+def limited(call: Call) -> Iterator[Callable[[], bool]]:
+    """Limit the time of a call, with its grace, in its thread and those it hands work to.
+
+    Yields a test whether to stop because the time without the grace is up.
+
+    Raises, wherever `model.budget.check` or the test is called:
+        OutOfTime: time is up, and the grace with it.
+        Cancelled: nobody waits for the answer any more.
+    """
+    until = time.monotonic() + DEADLINE_S
+
+    def check() -> None:
+        if call.cancelled():
+            raise Cancelled("cancelled")
+
+    def stop() -> bool:
+        check()
+        return time.monotonic() > until
+
+    with budget.limited(DEADLINE_S + GRACE_S, check):
+        yield stop

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from triseek.errors import TriseekError
 from triseek.model import budget
@@ -53,9 +53,9 @@ def for_nothing(
         suggestions = list(_would_match(engine, _readings(tool, request, narrowing), call))
     return {
         "searched": {
-            "files": ranking.totals.files_searched,
-            "skipped": len(ranking.totals.skipped),
-            "freshness": ranking.totals.freshness,
+            "files": ranking.search.totals.files_searched,
+            "skipped": len(ranking.search.totals.skipped),
+            "freshness": ranking.search.totals.freshness,
         },
         "would_match": suggestions,
         "next_step": _next_step(request, suggestions),
@@ -85,10 +85,8 @@ def _readings(tool: str, request: SearchRequest, narrowing: Sequence[str]) -> It
     if pattern.word:
         yield _with(request, {"word": False}, word=False)
     if any(_SIGNS.search(text) for text in pattern.patterns):
-        if pattern.fixed:
-            yield _with(request, {"mode": "regex"}, fixed=False)
-        else:
-            yield _with(request, {"mode": "literal"}, fixed=True)
+        mode: Literal["literal", "regex"] = "regex" if pattern.fixed else "literal"
+        yield _with(request, {"mode": mode}, fixed=not pattern.fixed)
     spans = any(r"\n" in text or r"\s" in text for text in pattern.patterns)
     if spans and not pattern.fixed and not pattern.multiline:
         yield _with(request, {"multiline": True}, multiline=True, dotall=True)

@@ -144,7 +144,11 @@ class Nothing(TypedDict):
     """With no results: what to try."""
 
 
-class SearchAnswer(AnswerHead, Routed, Executed, MatchCounts, Remarks, Nothing):
+class NewAnswer(AnswerHead, Routed, Executed, MatchCounts):
+    """The facts of a search that was executed."""
+
+
+class SearchAnswer(NewAnswer, Remarks, Nothing):
     """What a search found."""
 
     results: list[SearchResult]

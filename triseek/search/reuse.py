@@ -2,42 +2,54 @@
 
 The clock is taken before a search, and covers everything that happened earlier: what the search
 finds can be newer than the clock says, never older.
+
+`reusable` decides from the journal whether an earlier answer would be the same now. The order of
+its checks is that of the reference implementation, with two faults fixed: an edit of a file does
+not affect a query for paths, and if file contents can be checked (`may_match`), an edit that does
+not concern the pattern does not affect a query for contents.
 """
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from triseek.engine.freshness.reuse import reusable
 from triseek.engine.search.backends.file import FileSearch
+from triseek.engine.search.query import Query
+from triseek.files.tree.ignore import IGNORE_NAMES, REPOSITORY
 from triseek.query.globs.scope import Scope
-from triseek.query.pattern import compile as compile_pattern
 from triseek.search import envelopes
 from triseek.search.context import RememberedAnswer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Callable, Hashable, Iterable
+    from collections.abc import Set as AbstractSet
 
-    from triseek.engine.freshness.journal import ChangesSince, Clock
+    from triseek.engine.freshness.journal import ChangesSince, Clock, What
     from triseek.model.call import Call
-    from triseek.model.search import Freshness, SearchRequest
-    from triseek.search.context import Key, SearchContext
-    from triseek.search.results import Executed, ReusedAnswer
+    from triseek.model.search import Freshness, Route, ScopeSpec, SearchRequest
+    from triseek.search.context import Answers, Key, SearchContext
+    from triseek.search.results import MatchCounts, NewAnswer, ReusedAnswer
 
 
-class SearchOutcome(NamedTuple):
-    """The facts of an answer that are remembered."""
+Verdict: TypeAlias = Literal[
+    "unchanged", "changed_elsewhere", "changed_matched_path", "changed_search_scope",
+    "changed_rules", "changed_everything",
+]  # fmt: skip
+"""The reason of a decision if the journal's data is complete; else the journal's own reason."""
 
-    freshness: Freshness
-    indexed: bool
-    """Whether the index answered; other answers are not remembered."""
-    told: bool
-    """Whether the journal reports every file in scope, as it does those not ignored or hidden."""
-    matched: frozenset[bytes] | None
-    shown: frozenset[bytes]
-    files: int
-    lines: int
+_RULES = (*IGNORE_NAMES, *REPOSITORY, b"exclude")  # exclude: of .git/info
+
+
+class Reuse(NamedTuple):
+    """Whether an earlier answer still holds."""
+
+    fresh: bool
+    reason: str
+    """A `Verdict`, or the journal's `Reason` if the changes are unknown."""
+    path: bytes = b""
+    """The first change that invalidates the answer; empty if there is none."""
 
 
 class Bearing(NamedTuple):
@@ -49,35 +61,30 @@ class Bearing(NamedTuple):
     """Whether it may have a match as it is now; None for questions about paths alone."""
 
 
+@dataclass(frozen=True, slots=True)
 class Turn:
     """One question of one conversation."""
 
-    def __init__(
-        self,
-        context: SearchContext,
-        key: Key | None,
-        prior: RememberedAnswer | None,
-        clock: Clock | None,
-        since: ChangesSince,
-    ) -> None:
-        self._context = context
-        self._key = key
-        self._prior = prior
-        self._clock = clock
-        self._since = since
-        self._hydration = context.newest_resume
+    root: str
+    answers: Answers
+    key: Key | None
+    prior: RememberedAnswer | None
+    clock: Clock | None
+    since: ChangesSince
+    hydration: int
+    forced: bool
 
-    def known(self, root: str, bearing: Callable[[], Bearing]) -> ReusedAnswer | None:
+    def known(self, bearing: Callable[[], Bearing]) -> ReusedAnswer | None:
         """Return the reuse envelope if the conversation has this answer and it still holds."""
-        prior = self._prior
-        if prior is None or self._clock is None or self._since.kind == "unknown":
+        prior = self.prior
+        if prior is None or self.clock is None or self.since.kind == "unknown":
             return None
-        if prior.hydration != self._hydration:
+        if prior.hydration != self.hydration:
             return None
-        if self._since.kind == "changed" and not self._still_holds(prior, bearing()):
+        if self.since.kind == "changed" and not self._still_holds(prior, bearing()):
             return None
         return {
-            **envelopes.head(root),
+            **envelopes.head(self.root),
             "strategy": envelopes.STRATEGIES["indexed"],
             "fallback_used": False,
             "cache": "hit",
@@ -85,8 +92,8 @@ class Turn:
             "prior_search_id": prior.search_id,
             "reuse_status": "fresh_duplicate",
             "reuse_reason": "unchanged",
-            "generation": self._clock.generation,
-            "context_epoch": self._clock.epoch,
+            "generation": self.clock.generation,
+            "context_epoch": self.clock.epoch,
             "files_with_matches": prior.files_with_matches,
             "total_line_matches": prior.total_line_matches,
             "results": [],
@@ -95,34 +102,57 @@ class Turn:
         }
 
     def _still_holds(self, prior: RememberedAnswer, bearing: Bearing) -> bool:
-        every = prior.matched
+        every, may_match = prior.matched, bearing.may_match
         return reusable(
-            self._since,
+            self.since,
             matched=prior.shown if every is None else every,
             in_scope=bearing.in_scope,
-            may_match=None if every is None else bearing.may_match,
-            contents=bearing.may_match is not None,
+            may_match=None if every is None else may_match,
+            contents=may_match is not None,
         ).fresh
 
-    def executed(self, outcome: SearchOutcome) -> Executed:
-        """Remember a new answer; return the envelope's fields that say when it was true."""
-        search_id = self._context.answers.next_id()
-        if self._key is not None:
-            is_sure = outcome.indexed and outcome.told and outcome.freshness == "synced"
-            if self._clock is not None and is_sure:
-                self._context.answers.put(
-                    self._key,
+    def answer(
+        self,
+        route: Route,
+        freshness: Freshness,
+        scope: ScopeSpec,
+        *,
+        matched: frozenset[bytes] | None,
+        shown: Iterable[bytes],
+        files: int,
+        lines: int = 0,
+        counts_lines: bool = True,
+        complete: bool = True,
+    ) -> NewAnswer:
+        """Remember a new answer; return the fields of its envelope, but for its results.
+
+        Only complete answers of the index are remembered, and only if the journal reports every
+        file in scope, as it does those not ignored or hidden.
+
+        matched, shown, files, lines: as in `RememberedAnswer`.
+        counts_lines: whether all matching lines were counted, so that their number is told.
+        """
+        clock, search_id = self.clock, self.answers.next_id()
+        is_sure = route.backend == "indexed" and complete and freshness == "synced"
+        if self.key is not None:
+            if clock is not None and is_sure and not Scope.compile(scope).brings_back:
+                self.answers.put(
+                    self.key,
                     RememberedAnswer(
-                        search_id, self._clock, outcome.matched, outcome.shown,
-                        outcome.files, outcome.lines, self._hydration,
+                        search_id, clock, matched, frozenset(shown), files, lines, self.hydration
                     ),
-                )  # fmt: skip
+                )
             else:
-                self._context.answers.forget(self._key)
-        clock = self._clock
+                self.answers.forget(self.key)
+        counts: MatchCounts = {"files_with_matches": files}
+        if counts_lines:
+            counts["total_line_matches"] = lines
         return {
+            **envelopes.head(self.root),
+            **envelopes.routed(route, force_refreshed=self.forced),
+            **counts,
             "search_id": search_id,
-            "freshness": outcome.freshness,
+            "freshness": freshness,
             "generation": clock.generation if clock else None,
             "context_epoch": clock.epoch if clock else None,
         }
@@ -132,14 +162,16 @@ def begin(context: SearchContext, call: Call, question: Hashable, *, forced: boo
     """Take the clock, and look up the answer that this conversation was given."""
     key = None if call.conversation is None else (call.conversation, question)
     prior = None if key is None or forced else context.answers.get(key)
-    clock, since = context.engine.since(prior.clock if prior else None)
-    return Turn(context, key, prior, clock, since)
+    engine = context.engine
+    clock, since = engine.since(prior.clock if prior else None)
+    resume = context.host.newest_resume(context.host.root)
+    return Turn(engine.root, context.answers, key, prior, clock, since, resume, forced)
 
 
 def of_contents(root: str, request: SearchRequest) -> Bearing:
     """Return which changes may affect a search of contents."""
-    scope = Scope.compile(request.scope)
-    search = FileSearch(root, request, compile_pattern(request.pattern))
+    query = Query.of(root, request)
+    scope, search = query.selection.scope, FileSearch(query)
     within = [os.fsencode(os.path.normpath(path)) for path in request.paths]
 
     def in_scope(path: bytes) -> bool:
@@ -153,3 +185,65 @@ def of_contents(root: str, request: SearchRequest) -> Bearing:
         return searched.found is not None or searched.skipped is not None
 
     return Bearing(in_scope, may_match)
+
+
+def reusable(
+    since: ChangesSince,
+    *,
+    matched: AbstractSet[bytes],
+    in_scope: Callable[[bytes], bool],
+    may_match: Callable[[bytes], bool] | None = None,
+    contents: bool = True,
+) -> Reuse:
+    """Return whether an answer still holds. Its clock was taken before its search began.
+
+    Args:
+        since: The journal's changes since that clock.
+        matched: Every path of the answer, including those beyond a limit. A caller that does not
+            know all of them may pass the shown ones and no `may_match`.
+        in_scope: Whether the request's paths, globs and types include a path.
+        may_match: Whether the current file may have a match; True in doubt. Not called for removed
+            files. None if this cannot be determined: every change in the scope counts.
+        contents: Whether the query was for contents. If False, it was for paths, and edits of
+            existing files do not count.
+    """
+    if since.kind == "unknown":
+        return Reuse(fresh=False, reason=since.reason)
+    for batch in since.batches:
+        if batch.everything:
+            return Reuse(fresh=False, reason="changed_everything")
+        for path, what in batch.changes.items():
+            if what == "modified" and not contents and not _is_rule(path):
+                continue
+            verdict = _against(path, what, matched, in_scope, may_match if contents else None)
+            if verdict is not None:
+                return Reuse(fresh=False, reason=verdict, path=path)
+    changed = any(batch.changes for batch in since.batches)
+    return Reuse(fresh=True, reason="changed_elsewhere" if changed else "unchanged")
+
+
+def _against(
+    path: bytes,
+    what: What,
+    matched: AbstractSet[bytes],
+    in_scope: Callable[[bytes], bool],
+    may_match: Callable[[bytes], bool] | None,
+) -> Verdict | None:
+    """Return why a change of this path invalidates the answer; None if it does not."""
+    if path in matched:
+        return "changed_matched_path"
+    if _is_rule(path):
+        return "changed_rules"
+    if path.endswith(b"/"):  # anything below it may have appeared or gone
+        return "changed_search_scope"
+    if not in_scope(path):
+        return None
+    # Removing a file without a match does not change the answer.
+    if may_match is None or (what != "removed" and may_match(path)):
+        return "changed_search_scope"
+    return None
+
+
+def _is_rule(path: bytes) -> bool:
+    """Return whether this file's content may affect which files are listed."""
+    return path.rpartition(b"/")[2] in _RULES

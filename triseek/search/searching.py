@@ -12,8 +12,7 @@ from triseek.engine.search.backends.file import detail
 from triseek.errors import InvalidQuery
 from triseek.files import containment
 from triseek.model.search import PatternSpec, ScopeSpec, SearchRequest
-from triseek.query.globs.scope import Scope
-from triseek.search import envelopes, hints, reuse, time_limit
+from triseek.search import envelopes, hints, reuse
 from triseek.search.requests import CONTEXT_MAX, LIMIT_MAX, SearchContentRequest
 
 if TYPE_CHECKING:
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from triseek.search.context import SearchContext
     from triseek.search.requests import OutputMode, SearchPathAndContentRequest
     from triseek.search.results import (
-        MatchCounts,
         MatchLine,
         Remarks,
         ReusedAnswer,
@@ -68,55 +66,57 @@ def search_content(
         FallbackFailure: no backend could answer.
         OutOfTime: the pattern could not be compiled in time.
     """
-    with time_limit.limited(call):
-        return _answer(context, request, call, tool)
-
-
-def _answer(
-    context: SearchContext, request: SearchContentRequest, call: Call, tool: str
-) -> SearchAnswer | ReusedAnswer:
     limit = min(max(request.limit, 1), LIMIT_MAX)
     offset = max(request.offset, 0)
-    engine = context.engine
-    search_request = engine_request(engine.root, request)
-    question = (tool, astuple(replace(request, force_refresh=False)))
-    turn = reuse.begin(context, call, question, forced=request.force_refresh)
-    reused = turn.known(engine.root, lambda: reuse.of_contents(engine.root, search_request))
-    if reused is not None:
-        return reused
-    scores = context.scores((tool, search_request), offset)
-    ranking = ranked(
-        engine,
-        search_request,
-        limit=limit,
-        offset=offset,
-        scores=scores,
-        stop=time_limit.until_deadline(call),
-        seconds=time_limit.DEADLINE_S,
-    )
-    results = list(_results(ranking.files, request.output_mode))
-    answer: SearchAnswer = {
-        **envelopes.head(engine.root),
-        **envelopes.routed(ranking.route, force_refreshed=request.force_refresh),
-        **_counted(ranking, request.output_mode),
-        **turn.executed(_outcome(ranking, search_request.scope)),
-        "results": results,
-        "truncated": ranking.more,
-        **_remarks(ranking),
-    }
-    if not ranking.totals.files_matched and not ranking.totals.incomplete:
-        narrowing = [name for name in ("glob", "type", "path") if getattr(request, name)]
-        nothing = hints.for_nothing(engine, tool, search_request, narrowing, ranking, call)
-        answer = {**answer, **nothing}
-    count = envelopes.count_listed(results)
+    engine, mode = context.engine, request.output_mode
+    with envelopes.limited(call) as stop:
+        search_request = engine_request(engine.root, request)
+        question = (tool, astuple(replace(request, force_refresh=False)))
+        turn = reuse.begin(context, call, question, forced=request.force_refresh)
+        reused = turn.known(lambda: reuse.of_contents(engine.root, search_request))
+        if reused is not None:
+            return reused
+        ranking = ranked(
+            engine,
+            search_request,
+            limit=limit,
+            offset=offset,
+            scores=context.scores((tool, search_request), offset),
+            stop=stop,
+            seconds=envelopes.DEADLINE_S,
+        )
+        totals = ranking.search.totals
+        results = list(_results(ranking.files, mode))
+        facts = turn.answer(
+            ranking.search.route,
+            totals.freshness,
+            search_request.scope,
+            matched=ranking.matched,
+            shown=(file.path for file in ranking.files),
+            files=totals.files_matched,
+            lines=totals.lines,
+            counts_lines=mode != "files",  # there a file is left at its first match
+            complete=not totals.incomplete,
+        )
+        answer: SearchAnswer = {
+            **facts,
+            "results": results,
+            "truncated": ranking.more,
+            **_remarks(ranking),
+        }
+        if not totals.files_matched and not totals.incomplete:
+            narrowing = [name for name in ("glob", "type", "path") if getattr(request, name)]
+            nothing = hints.for_nothing(engine, tool, search_request, narrowing, ranking, call)
+            answer = {**answer, **nothing}
+        count = envelopes.count_listed(results)
 
-    def page(most: int) -> SearchAnswer:
-        if most == count and not ranking.more:
-            return answer
-        shown = list(_results(ranking.shorter(most), request.output_mode))
-        return {**answer, "results": shown, "truncated": True, "next_offset": offset + most}
+        def page(most: int) -> SearchAnswer:
+            if most == count and not ranking.more:
+                return answer
+            shown = list(_results(ranking.shorter(most), mode))
+            return {**answer, "results": shown, "truncated": True, "next_offset": offset + most}
 
-    return envelopes.fit_page(page, count, request.token_budget)
+        return envelopes.fit_page(page, count, request.token_budget)
 
 
 def engine_request(root: str, request: SearchContentRequest) -> SearchRequest:
@@ -221,26 +221,6 @@ def below(root: str, path: str) -> str:
     return inside.real
 
 
-def _outcome(ranking: Ranked, scope: ScopeSpec) -> reuse.SearchOutcome:
-    complete = not ranking.totals.incomplete
-    return reuse.SearchOutcome(
-        freshness=ranking.totals.freshness,
-        indexed=ranking.route.backend == "indexed" and complete,
-        told=not Scope.compile(scope).brings_back,
-        matched=ranking.matched,
-        shown=frozenset(file.path for file in ranking.files),
-        files=ranking.totals.files_matched,
-        lines=ranking.totals.lines,
-    )
-
-
-def _counted(ranking: Ranked, mode: OutputMode) -> MatchCounts:
-    counted: MatchCounts = {"files_with_matches": ranking.totals.files_matched}
-    if mode != "files":  # there a file is left at its first match
-        counted["total_line_matches"] = ranking.totals.lines
-    return counted
-
-
 def _results(files: Sequence[RankedFile], mode: OutputMode) -> Iterator[SearchResult]:
     for file in files:
         path = envelopes.shown(file.path)
@@ -274,8 +254,8 @@ def _remarks(ranking: Ranked) -> Remarks:
     """Return the notes about an answer, and why it is incomplete if it is."""
     remarks: Remarks = {}
     binary = (f"{envelopes.shown(path)}: {detail(nul)}" for path, nul in ranking.binary.items())
-    if notes := [*ranking.notes, *binary]:
+    if notes := [*ranking.search.query.pattern.notes, *binary]:
         remarks["notes"] = notes
-    if ranking.totals.incomplete:
-        remarks["incomplete"] = ranking.totals.incomplete
+    if ranking.search.totals.incomplete:
+        remarks["incomplete"] = ranking.search.totals.incomplete
     return remarks

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from triseek.model.context_pack import ContextPack, ContextPackRequest
 from triseek.model.tool import Tool
-from triseek.search import digest, finding, indexing, requests, results, searching
+from triseek.search import digest, handlers, requests, results, searching
 
 _SEARCH = (
     "version repo_root strategy fallback_used routing_reason cache search_id freshness "
@@ -12,77 +14,68 @@ _SEARCH = (
     "results.matches.line results.matches.column results.matches.preview results_omitted truncated "
     "next_offset"
 )
-_SEARCHES = (results.SearchAnswer, results.HydratedAnswer, results.ReusedAnswer)
+_tool = partial(Tool, toolset="search")
+_search_tool = partial(
+    _tool,
+    results=(results.SearchAnswer, results.HydratedAnswer, results.ReusedAnswer),
+    digest=digest.search_lines,
+    kind="search",
+)
 
 TOOLS: tuple[Tool, ...] = (
-    Tool(
+    _search_tool(
         name="find_files",
         title="Find files",
-        toolset="search",
         request=requests.FindFilesRequest,
-        results=_SEARCHES,
         listed=(
             "version results.path results.reason search_id results_omitted truncated next_offset"
         ),
-        answer=finding.find,
-        digest=digest.search_lines,
-        kind="search",
+        answer=handlers.find_files,
     ),
-    Tool(
+    _search_tool(
         name="search_content",
         title="Search contents",
-        toolset="search",
         request=requests.SearchContentRequest,
-        results=_SEARCHES,
         listed=_SEARCH,
         answer=searching.search_content,
-        digest=digest.search_lines,
-        kind="search",
     ),
-    Tool(
+    _search_tool(
         name="search_path_and_content",
         title="Search contents of some files",
-        toolset="search",
         request=requests.SearchPathAndContentRequest,
-        results=_SEARCHES,
         listed=_SEARCH,
         answer=searching.search_path_and_content,
-        digest=digest.search_lines,
-        kind="search",
     ),
-    Tool(
+    _tool(
         name="context_pack",
         title="Starting set for a task",
-        toolset="search",
         request=ContextPackRequest,
         results=(ContextPack,),
         listed=(
             "version estimated_tokens truncated items.path items.score items.reasons "
             "suggested_next_steps"
         ),
-        answer=finding.pack,
+        answer=handlers.context_pack,
         digest=digest.pack_lines,
         kind="context_pack",
     ),
-    Tool(
+    _tool(
         name="index_status",
         title="Index status",
-        toolset="search",
         request=requests.IndexStatusRequest,
         results=(results.IndexStatusAnswer,),
         listed="version index_present index_fresh indexed_files routing_hint",
-        answer=indexing.index_status,
+        answer=handlers.index_status,
         digest=digest.status_lines,
         kind="index_status",
     ),
-    Tool(
+    _tool(
         name="reindex",
         title="Reindex",
-        toolset="search",
         request=requests.ReindexRequest,
         results=(results.ReindexAnswer,),
         listed="version completed rebuilt_full indexed_files",
-        answer=indexing.reindex,
+        answer=handlers.reindex,
         digest=digest.reindex_lines,
         kind="reindex",
         read_only=False,

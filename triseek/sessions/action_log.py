@@ -128,9 +128,8 @@ class ActionLog:
         if size > most_bytes:
             del lines[:1]
         read = [(line, entry) for line in lines if (entry := _entry(line)) is not None]
-        return Newest(
-            [line for line, _ in read], [entry for _, entry in read], max(0, count - len(lines))
-        )
+        omitted = max(0, count - len(lines))
+        return Newest([line for line, _ in read], [entry for _, entry in read], omitted)
 
     def last_id(self) -> int:
         """Return the number of the newest entry that can be read; 0 if there is none."""

@@ -64,8 +64,21 @@ def validate(text: str, entry_ids: Iterable[int]) -> None:
 def template(snapshot: Snapshot) -> str:
     """Make a briefing from the log alone; it is within the budget whatever the log holds."""
     work = gather(snapshot.entries)
-    facts = _ranked(_edited(work), _found(work), _read(work))
-    ruled_out = [*_reverted(work), *_nothing(work)][:RULED_OUT_MAX]
+    facts = _ranked(
+        [
+            f"- Edited {_code(trail.path)}{_times(trail.edits)} [action_log:{trail.edited_id}]"
+            for trail in work.files
+            if trail.edits and not trail.reverted
+        ],
+        _found(work),
+        _read(work),
+    )
+    reverted = [
+        f"- An edit of {_code(trail.path)} was taken back [action_log:{trail.edited_id}]"
+        for trail in work.files
+        if trail.reverted
+    ]
+    ruled_out = [*reverted, *_nothing(work)][:RULED_OUT_MAX]
     dirty = list(snapshot.git.dirty_files[:_CHANGED_MAX])
     while True:
         text = _text(snapshot, work, facts, ruled_out, dirty)
@@ -78,7 +91,8 @@ def template(snapshot: Snapshot) -> str:
 
 def goal(snapshot: Snapshot) -> str:
     """Return the goal on one line: the session's goal, else the last prompt, else ""."""
-    texts = [snapshot.manifest.goal, *_prompts(snapshot)]
+    prompts = (text for _, text in reversed(gather(snapshot.entries).prompts))
+    texts = [snapshot.manifest.goal, *prompts]
     return next(filter(None, (clipped(text, _GOAL_MAX).lstrip("# ") for text in texts)), "")
 
 
@@ -134,14 +148,6 @@ def _text(
     return "\n\n".join(header + "\n\n" + "\n".join(lines) for header, lines in pairs) + "\n"
 
 
-def _edited(work: WorkDone) -> list[str]:
-    return [
-        f"- Edited {_code(trail.path)}{_times(trail.edits)} [action_log:{trail.edited_id}]"
-        for trail in work.files
-        if trail.edits and not trail.reverted
-    ]
-
-
 def _found(work: WorkDone) -> list[str]:
     """List searches with results, those whose results were edited or read first."""
     use = {trail.path: 2 if trail.edits else 1 for trail in work.files}
@@ -169,15 +175,9 @@ def _read(work: WorkDone) -> list[str]:
 def _seen(trail: Trail) -> str:
     if not trail.reads:
         return f"Checked memo freshness for {_code(trail.path)}"
-    return f"Read {_code(trail.path)}{_lines(trail)}{_times(trail.reads)}"
-
-
-def _reverted(work: WorkDone) -> list[str]:
-    return [
-        f"- An edit of {_code(trail.path)} was taken back [action_log:{trail.edited_id}]"
-        for trail in work.files
-        if trail.reverted
-    ]
+    seen = trail.seen()
+    lines = f" lines {seen.line_start}-{seen.line_end}" if seen.line_start else ""
+    return f"Read {_code(trail.path)}{lines}{_times(trail.reads)}"
 
 
 def _nothing(work: WorkDone) -> list[str]:
@@ -212,16 +212,6 @@ def _next_action(work: WorkDone) -> str:
     edited = next((trail for trail in work.files if trail.edits and not trail.reverted), None)
     place = f"look at {_code(edited.path)} first" if edited else "look at the working set"
     return f"Review this payload, {place}, and check one fact with TriSeek before editing."
-
-
-def _prompts(snapshot: Snapshot) -> list[str]:
-    """Return the prompts, the last first."""
-    return [text for _, text in reversed(gather(snapshot.entries).prompts)]
-
-
-def _lines(trail: Trail) -> str:
-    seen = trail.seen()
-    return f" lines {seen.line_start}-{seen.line_end}" if seen.line_start else ""
 
 
 def _times(count: int) -> str:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import chain, zip_longest
 from typing import TYPE_CHECKING
 
-from triseek.files.tree.secret import is_secret
+from triseek.files.tree.secret_files import is_secret
 from triseek.sessions import brief
 from triseek.sessions.working_set import gather
 
@@ -116,13 +117,12 @@ def digest(snapshot: Snapshot, *, snippets: bool) -> str:
 def _parts(snapshot: Snapshot) -> Iterator[tuple[str, object]]:
     """Yield the items of the digest, the most useful of each kind first, the kinds in turns."""
     work = gather(snapshot.entries)
-    prompts = (
-        ("prompts", {"entry": number, "text": _plain(text, _TEXT_MAX)})
-        for number, text in reversed(work.prompts)
-        if text
-    )
     kinds: list[Iterator[tuple[str, object]]] = [
-        prompts,
+        (
+            ("prompts", {"entry": number, "text": _plain(text, _TEXT_MAX)})
+            for number, text in reversed(work.prompts)
+            if text
+        ),
         (("searches", _search(search)) for search in [*work.dead_ends, *work.searches[:200]]),
         (("files", _file(trail)) for trail in work.files if not is_secret(trail.path)),
         (
@@ -131,15 +131,11 @@ def _parts(snapshot: Snapshot) -> Iterator[tuple[str, object]]:
             if not is_secret(path)
         ),
     ]
-    seen: set[str] = set()
-    while kinds:
-        for kind in list(kinds):
-            item = next(kind, None)
-            if item is None:
-                kinds.remove(kind)
-            elif (line := _packed(item).decode()) not in seen:  # a dead end is a search, too
-                seen.add(line)
-                yield item
+    seen: set[bytes] = set()
+    for item in chain.from_iterable(zip_longest(*kinds)):
+        if item is not None and (line := _packed(item)) not in seen:  # a dead end is a search, too
+            seen.add(line)
+            yield item
 
 
 def _search(search: LoggedSearch) -> dict[str, object]:

@@ -11,13 +11,14 @@ import logging
 import math
 import threading
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from triseek.agents.registry import recorded_name
 from triseek.engine.roots import is_indexed
 from triseek.errors import TriseekError
-from triseek.files.tree import git_state
+from triseek.files.tree import git
 from triseek.model.snapshot import GitState, inner_path
+from triseek.sessions.requests import SessionSnapshotRequest
 from triseek.sessions.snapshot import LOG_MAX, Circumstances
 from triseek.sessions.snapshot_files import BRIEFING
 from triseek.sessions.working_set import FRECENCY_MAX, gather
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from triseek.model.session import LogEntry, Session
     from triseek.model.snapshot import SnapshotManifest, Trigger
     from triseek.sessions.lifecycle import Sessions
-    from triseek.sessions.snapshot import Snapshots, WantedPin
+    from triseek.sessions.snapshot import Snapshots
 
 logger = logging.getLogger(__name__)
 
@@ -39,13 +40,6 @@ AGAIN_S = 600.0
 compaction with every request."""
 KEPT_MAX = 10
 """Snapshots of a session that nobody requested; older ones are removed."""
-
-
-class Position(NamedTuple):
-    """The position of a root's journal."""
-
-    generation: int
-    epoch: int
 
 
 class Checkpoints:
@@ -63,19 +57,15 @@ class Checkpoints:
     def take(
         self,
         session_id: str,
-        *,
-        pins: Sequence[WantedPin] = (),
-        harness: str | None = None,
-        model: str | None = None,
+        request: SessionSnapshotRequest,
         trigger: Trigger = "asked",
     ) -> tuple[SnapshotManifest, Path]:
         """Make a snapshot of a session.
 
         Args:
-            session_id: The session.
-            pins: Lines to quote.
-            harness: The agent that requests it; None for the last agent in the log.
-            model: The model of that agent.
+            session_id: The session, whatever the request names.
+            request: The lines to quote, the model, and the agent that requests it: "" for the last
+                agent in the log.
             trigger: Why the snapshot is made.
 
         Returns:
@@ -88,18 +78,18 @@ class Checkpoints:
         session = self._sessions.get(session_id)
         log = self._sessions.log(session_id)
         newest = log.newest(LOG_MAX)
-        position = self.position(session.repo_root)
+        generation, epoch = self._position(session.repo_root)
         about = Circumstances(
             self.git(session.repo_root),
             self.identity(session.repo_root),
-            position.generation,
-            position.epoch,
-            recorded_name(harness) or _last_harness(newest.entries),
-            model,
+            generation,
+            epoch,
+            recorded_name(request.source_harness) or _last_harness(newest.entries),
+            request.source_model or None,
             trigger,
         )
         work = gather(newest.entries).working_set(self.frecency(session.repo_root))
-        return self._snapshots.create(session, newest, work, pins, about)
+        return self._snapshots.create(session, newest, work, request.pinned_snippet_paths, about)
 
     def before_compaction(self, session: Session, harness: str | None) -> None:
         """Make a snapshot in the background, unless there has just been one."""
@@ -124,32 +114,32 @@ class Checkpoints:
 
     def git(self, root: str) -> GitState:
         """Return the state of the working tree relative to its commit, as a snapshot has it."""
-        dirty = git_state.dirty(root)
+        dirty = git.dirty(root)
         if dirty is None:
             return GitState(commit=None, branch=None, dirty_files=[], hunk_summary={})
         return GitState(
             commit=dirty.commit or None,
             branch=dirty.branch or None,
-            dirty_files=sorted(_told(path) for path in dirty.files),
-            hunk_summary={_told(path): lines for path, lines in sorted(dirty.lines.items())},
+            dirty_files=sorted(_json_text(path) for path in dirty.files),
+            hunk_summary={_json_text(path): lines for path, lines in sorted(dirty.lines.items())},
         )
 
     def identity(self, root: str) -> str:
         """Return the identity of a repository; git runs once, since first commits do not change."""
         now = time.monotonic()
-        identity, asked_at = self._identities.get(root, ("", -math.inf))
-        if not identity and now - asked_at > AGAIN_S:  # no commit yet, or git timed out
-            identity = git_state.identity(root)
+        identity, requested_at = self._identities.get(root, ("", -math.inf))
+        if not identity and now - requested_at > AGAIN_S:  # no commit yet, or git timed out
+            identity = git.identity(root)
             self._identities[root] = identity, now
         return identity
 
-    def position(self, root: str) -> Position:
-        """Return the position of the journal of a watched root; zeros for another root."""
+    def _position(self, root: str) -> tuple[int, int]:
+        """Return generation and epoch of the journal of a watched root; zeros for another root."""
         for engine in self._service.engines():
             if engine.root == root and engine.watched is not None:
                 clock = engine.watched.journal.clock
-                return Position(clock.generation, clock.epoch)
-        return Position(0, 0)
+                return clock.generation, clock.epoch
+        return 0, 0
 
     def frecency(self, root: str) -> list[tuple[str, float]]:
         """Return the files used most, and their scores."""
@@ -157,27 +147,27 @@ class Checkpoints:
             return []
         scores = self._service.engine(root, exact=True).scores()
         ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
-        named = ((_told(path), round(score, 6)) for path, score in ranked)
+        named = ((_json_text(path), round(score, 6)) for path, score in ranked)
         return list(itertools.islice(filter(_is_inner, named), FRECENCY_MAX))
 
     def _keep(self, session: Session, harness: str | None) -> None:
         try:
-            manifest, _ = self.take(session.session_id, harness=harness, trigger="compaction")
+            request = SessionSnapshotRequest(source_harness=harness or "")
+            manifest, _ = self.take(session.session_id, request, "compaction")
             logger.info("kept before compaction", extra={"snapshot": manifest.snapshot_id})
-            for old in self._unasked(session.session_id)[KEPT_MAX:]:
+            manifests = self._snapshots.all(session_id=session.session_id)
+            unrequested = [each for each in manifests if self._is_unrequested(each)]
+            for old in unrequested[KEPT_MAX:]:
                 self._snapshots.remove(old.snapshot_id)
         except TriseekError as error:
             logger.warning("not kept before compaction", extra={"reason": str(error)})
         except Exception:
             logger.exception("not kept before compaction")
 
-    def _unasked(self, session_id: str) -> list[SnapshotManifest]:
-        manifests = self._snapshots.all(session_id=session_id)
-        return [one for one in manifests if one.trigger == "compaction" and not self._briefed(one)]
-
-    def _briefed(self, manifest: SnapshotManifest) -> bool:
-        """Whether a briefing has been written for it since."""
-        return (self._snapshots.folder(manifest.snapshot_id) / BRIEFING).exists()
+    def _is_unrequested(self, manifest: SnapshotManifest) -> bool:
+        """Whether nobody requested it, nor has written a briefing for it since."""
+        folder = self._snapshots.folder(manifest.snapshot_id)
+        return manifest.trigger == "compaction" and not (folder / BRIEFING).exists()
 
 
 def _last_harness(entries: Sequence[LogEntry]) -> str | None:
@@ -185,7 +175,7 @@ def _last_harness(entries: Sequence[LogEntry]) -> str | None:
     return next((name for name in names if isinstance(name, str) and name), None)
 
 
-def _told(path: bytes) -> str:
+def _json_text(path: bytes) -> str:
     """Return a path as text that JSON can hold."""
     return path.decode("utf-8", "replace")
 

@@ -105,19 +105,6 @@ def remove(folder: str | os.PathLike[str], session_ids: Iterable[str]) -> None:
         shutil.rmtree(Path(folder) / checked_id(name), ignore_errors=True)
 
 
-def log(
-    folder: str | os.PathLike[str], session_id: str, counted: Counted | None = None
-) -> ActionLog:
-    """Return the log of a session, whose id has been checked.
-
-    counted: The count of its owner; None: the count in the index.
-    """
-    if counted is None:
-        kept = _indexed(Path(folder) / INDEX) or StoredSessions({}, 1)
-        counted = kept.counted.get(session_id, Counted())
-    return ActionLog(Path(folder) / session_id, counted)
-
-
 def _indexed(path: Path) -> StoredSessions | None:
     """Read the index; None if it is damaged."""
     try:

@@ -7,6 +7,7 @@ room for, the newest first, and `omitted` has the number of the others.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -14,9 +15,8 @@ from cachetools import LRUCache
 
 from triseek.errors import InvalidQuery
 from triseek.model.session import checked_id
-from triseek.sessions import exports, session_pages
-from triseek.sessions.operations import SnapshotOptions, record
-from triseek.sessions.snapshot import WantedPin
+from triseek.sessions import session_pages
+from triseek.sessions.pack import checked_name
 
 if TYPE_CHECKING:
     from triseek.engine.tool_host import ToolHost
@@ -90,9 +90,9 @@ def open_(context: SessionContext, request: SessionOpenRequest, call: Call) -> S
         BackendFailure: no daemon runs.
     """
     session_id = _id(request.session_id)
-    session = context.operations.open(context.root, request.goal, session_id)
-    context.work_on(session.session_id, call.connection)
-    return {"session": record(session)}
+    answer = context.operations.open(context.root, request.goal, session_id)
+    context.work_on(answer["session"]["session_id"], call.connection)
+    return answer
 
 
 def status(
@@ -100,14 +100,13 @@ def status(
 ) -> SessionStatusAnswer:
     """Return the state of a session. Raises as `open_`; also if none is named, current or open."""
     session_id = _named(context, request.session_id, call)
-    session, size = context.operations.status(context.root, session_id)
-    return {"session": record(session), "action_log_size": size}
+    return context.operations.status(context.root, session_id)
 
 
 def listed(context: SessionContext, request: SessionListRequest, _call: Call) -> SessionListAnswer:
     """List the root's sessions, last used first. Raises as `open_`."""
     chosen = "" if request.status == "all" else request.status
-    return session_pages.sessions(context.operations.sessions(context.root, chosen))
+    return session_pages.cut(context.operations.sessions(context.root, chosen))
 
 
 def close(context: SessionContext, request: SessionCloseRequest, call: Call) -> SessionAnswer:
@@ -118,28 +117,27 @@ def close(context: SessionContext, request: SessionCloseRequest, call: Call) -> 
             "no session is current here, so session_id has to say which to close",
             next_step="Pass session_id; session_list has them.",
         )
-    session = context.operations.close(session_id, request.status)
+    answer = context.operations.close(session_id, request.status)
     context.leave(session_id)
-    return {"session": record(session)}
+    return answer
 
 
 def snapshot(
     context: SessionContext, request: SessionSnapshotRequest, call: Call
 ) -> SnapshotAnswer:
     """Make a snapshot. Raises as `status`; also if lines cannot be pinned."""
-    session_id = _named(context, request.session_id, call)
-    capture = _capture(request, call)
-    return session_pages.taken(context.operations.snapshot(context.root, session_id, capture))
+    completed = _completed(context, request, call)
+    return session_pages.cut(context.operations.snapshot(context.root, completed))
 
 
 def handoff(context: SessionContext, request: SessionHandoffRequest, call: Call) -> HandoffAnswer:
     """Make a snapshot with a briefing, and resolve the session. Raises as `snapshot`."""
-    session_id = _named(context, request.session_id, call)
-    output = exports.checked_name(request.output) if request.output else ""
-    capture = _capture(request, call)
-    outcome = context.operations.handoff(context.root, session_id, capture, output)
-    context.leave(outcome.session.session_id)
-    return session_pages.handed_off(outcome)
+    if request.output:
+        checked_name(request.output)
+    completed = _completed(context, request, call)
+    answer = context.operations.handoff(context.root, completed, request.output)
+    context.leave(answer["session"]["session_id"])
+    return session_pages.cut(answer)
 
 
 def snapshots(
@@ -150,24 +148,24 @@ def snapshots(
     Raises as `open_`.
     """
     session_id = _id(request.session_id)
-    return session_pages.manifests(*context.operations.snapshots(session_id=session_id))
+    return session_pages.cut(context.operations.snapshots(session_id=session_id))
 
 
 def snapshot_shown(
     context: SessionContext, request: SessionSnapshotGetRequest, _call: Call
 ) -> SnapshotGetAnswer:
     """Return the content of a snapshot. Raises as `open_`."""
-    snapshot_id = _required(request.snapshot_id, "snapshot_id")
-    return session_pages.snapshot(context.operations.content(snapshot_id))
+    snapshot_id = checked_id(request.snapshot_id.strip(), "snapshot_id")
+    return session_pages.cut(context.operations.content(snapshot_id))
 
 
 def difference(
     context: SessionContext, request: SessionSnapshotDiffRequest, _call: Call
 ) -> SnapshotDiffAnswer:
     """Return the differences between two snapshots. Raises as `open_`."""
-    a = _required(request.snapshot_a, "snapshot_a")
-    b = _required(request.snapshot_b, "snapshot_b")
-    return session_pages.difference(context.operations.difference(a, b))
+    a = checked_id(request.snapshot_a.strip(), "snapshot_a")
+    b = checked_id(request.snapshot_b.strip(), "snapshot_b")
+    return session_pages.cut(context.operations.difference(a, b))
 
 
 def resume(context: SessionContext, request: SessionResumeRequest, call: Call) -> ResumeAnswer:
@@ -175,10 +173,10 @@ def resume(context: SessionContext, request: SessionResumeRequest, call: Call) -
 
     Raises as `open_`.
     """
-    snapshot_id = _required(request.snapshot_id, "snapshot_id")
-    outcome = context.operations.resume(context.root, snapshot_id, call.who, request.budget_tokens)
-    context.work_on(outcome.session_id, call.connection)
-    return session_pages.resumed(outcome)
+    snapshot_id = checked_id(request.snapshot_id.strip(), "snapshot_id")
+    answer = context.operations.resume(context.root, snapshot_id, call.who, request.budget_tokens)
+    context.work_on(answer["session_id"], call.connection)
+    return session_pages.cut(answer)
 
 
 def _named(context: SessionContext, name: str, call: Call) -> str:
@@ -186,12 +184,15 @@ def _named(context: SessionContext, name: str, call: Call) -> str:
     return _id(name) or context.current(call.connection)
 
 
-def _capture(request: SessionSnapshotRequest, call: Call) -> SnapshotOptions:
-    pins = [
-        WantedPin(pin.path, pin.line_start, pin.line_end) for pin in request.pinned_snippet_paths
-    ]
-    harness = request.source_harness or call.who.get("harness", "")
-    return SnapshotOptions(pins, harness, request.source_model)
+def _completed(
+    context: SessionContext, request: SessionSnapshotRequest, call: Call
+) -> SessionSnapshotRequest:
+    """Return the request with the session and the agent that it leaves to the call."""
+    return replace(
+        request,
+        session_id=_named(context, request.session_id, call),
+        source_harness=request.source_harness or call.who.get("harness", ""),
+    )
 
 
 def _id(text: str) -> str:
@@ -202,8 +203,3 @@ def _id(text: str) -> str:
     """
     text = text.strip()
     return checked_id(text) if text else ""
-
-
-def _required(text: str, name: str) -> str:
-    """Return the id without blanks around it. Raises as `_id`; also if it is missing."""
-    return checked_id(text.strip(), name)

@@ -45,7 +45,7 @@ _BACKTICKS = re.compile(r"`+")
 _FENCE = re.compile(r"`{3,}")
 _MARKUP = re.compile(r"<(?=[!?]|/?(?:pre|script|style|textarea)\b)", re.IGNORECASE)
 """Openings of HTML blocks that end only at their own closing mark."""
-_TOLD_IN = frozenset(("claude.md", "claude.local.md", "agents.md", "agents.override.md",
+_PAYLOAD_FILES = frozenset(("claude.md", "claude.local.md", "agents.md", "agents.override.md",
                       "context.md", "gemini.md", ".clinerules"))  # fmt: skip
 """Files that payloads are written into, in lower case."""
 
@@ -131,7 +131,7 @@ def payload(
     """
     budget = min(max(budget_tokens, BUDGET_MIN), BUDGET_MAX) * TEXT_BYTES_PER_TOKEN
     # Writing the payload changes the file that holds it; to report that would change it again.
-    stale = [file for file in stale if not _is_told_in(file.path)]
+    stale = [file for file in stale if not _holds_payloads(file.path)]
     head = [*_head(snapshot), *_goal(snapshot, budget * 2 // 5)]
     briefing = _sections(snapshot, stale)
     parts = [
@@ -189,6 +189,11 @@ class _Part(NamedTuple):
         return _size(self.title) + sum(_size(block.lines) for block in self.blocks)
 
 
+def _part(title: str, lines: Iterable[str], *, rank: int, sure: float) -> _Part:
+    """Return a part of single lines, each of which may be left out."""
+    return _Part(["", title, ""], [_Block([line]) for line in lines], rank, sure)
+
+
 def _chosen(parts: Sequence[_Part], room: int, budget: int) -> list[list[_Block]]:
     """Return the blocks of each part that fit."""
     chosen: list[list[_Block]] = [[] for _ in parts]
@@ -229,10 +234,6 @@ def _size(lines: Iterable[str]) -> int:
     return sum(len(line.encode()) + 1 for line in lines)
 
 
-def _titled(title: str) -> list[str]:
-    return ["", title, ""]
-
-
 # The parts
 
 
@@ -252,9 +253,8 @@ def _head(snapshot: Snapshot) -> Iterator[str]:
 
 
 def _goal(snapshot: Snapshot, room: int) -> list[str]:
-    title = _titled("## Goal")
     goal = _one_line(_tame(snapshot.manifest.goal), min(_GOAL_MAX, room))
-    return [*title, f"> {goal}"] if goal else []
+    return ["", "## Goal", "", f"> {goal}"] if goal else []
 
 
 _GOAL, _FACTS, _RULED_OUT = "## Goal", "## Established facts", "## Ruled out"
@@ -287,22 +287,21 @@ def _sections(snapshot: Snapshot, stale: Sequence[Stale]) -> dict[str, list[str]
 
 
 def _split(text: str) -> dict[str, list[str]]:
-    sections: dict[str, list[str]] = {"": []}
-    header = ""
+    body: list[str] = []
+    sections = {"": body}
     for line in text.splitlines():
         plain = "".join(char for char in line.expandtabs(4) if char.isprintable()).rstrip()
         if plain in brief.HEADERS and plain not in sections:
-            header = plain
-            sections[header] = []
+            body = sections[plain] = []
         else:
-            sections[header].append(plain)
+            body.append(plain)
     return {header: _stripped(body) for header, body in sections.items()}
 
 
 def _briefing(sections: Mapping[str, list[str]]) -> Iterator[_Part]:
     """Yield the sections as parts; those that cost most to find out have the lowest rank."""
     for header, body in sections.items():
-        title = _titled(f"#{header}") if header else [""]
+        title = ["", f"#{header}", ""] if header else [""]
         blocks = [_Block([f"> {_tame(line)}".rstrip()]) for line in body]
         rank = _RANKS.get(header, _LAST_RANK)
         yield _Part(title, blocks, rank, chapter=["", "## Briefing"])
@@ -339,13 +338,12 @@ def _since(snapshot: Snapshot, since: Drift) -> _Part:
     lines += _some("still uncommitted", dirty, snapshot.git.hunk_summary)
     still = len(then_dirty & now_dirty)
     same = f"- the same commit; still uncommitted: {still}" if still else "- unchanged"
-    blocks = [_Block([line]) for line in lines or [same]]
-    return _Part(_titled("## Repository since the snapshot"), blocks, rank=6, sure=0.1)
+    return _part("## Repository since the snapshot", lines or [same], rank=6, sure=0.1)
 
 
 def _some(state: str, paths: Sequence[str], changed: Mapping[str, int] | None = None) -> list[str]:
     """Return a line for each of the first paths, and one with the number of the others."""
-    shown = [path for path in paths if not _is_told_in(path)]
+    shown = [path for path in paths if not _holds_payloads(path)]
     lines = []
     for path in shown[:_CHANGED_MAX]:
         count = (changed or {}).get(path)
@@ -366,8 +364,8 @@ def _stale(snapshot: Snapshot, stale: Sequence[Stale]) -> _Part:
         lines.append(f"- {_code(file.path)}: {_one_line(file.reason, 40)}{used}")
     if len(stale) > len(lines):
         lines.append(f"- {len(stale) - len(lines)} more files")
-    title = _titled("## Changed since they were read (read these again)")
-    return _Part(title, [_Block([line]) for line in lines], rank=7, sure=0.15)
+    title = "## Changed since they were read (read these again)"
+    return _part(title, lines, rank=7, sure=0.15)
 
 
 def _pins(snapshot: Snapshot) -> _Part:
@@ -386,7 +384,7 @@ def _pinned(pin: Pin, text: str) -> _Block:
 def _by_worth(snapshot: Snapshot) -> list[FileSeen]:
     """Return the files, edited ones first, then by number of reads, then the latest first."""
     return sorted(
-        (seen for seen in snapshot.working_set.files_read if not _is_told_in(seen.path)),
+        (seen for seen in snapshot.working_set.files_read if not _holds_payloads(seen.path)),
         key=lambda seen: (seen.edits == 0, -seen.reads, -seen.last_read_at, seen.path),
     )
 
@@ -399,16 +397,16 @@ def _files(snapshot: Snapshot, since: Drift, stale: Sequence[Stale]) -> _Part:
     lines = []
     for seen in files[:_FILES_MAX]:
         where = f":{seen.line_start}-{seen.line_end}" if seen.line_start else ""
-        states = [
-            *([used] if (used := _used(seen)) else []),
-            *(["uncommitted"] if seen.path in dirty else []),
-            *(["changed since"] if seen.path in changed else []),
-        ]
-        lines.append(f"- {_code(seen.path, _PATH_MAX)}{where} {', '.join(states)}".rstrip())
+        states = (
+            _used(seen),
+            "uncommitted" if seen.path in dirty else "",
+            "changed since" if seen.path in changed else "",
+        )
+        known = ", ".join(filter(None, states))
+        lines.append(f"- {_code(seen.path, _PATH_MAX)}{where} {known}".rstrip())
     if len(files) > len(lines):
         lines.append(f"- {len(files) - len(lines)} more files")
-    blocks = [_Block([line]) for line in lines]
-    return _Part(_titled("## Working Set"), blocks, rank=9, sure=0.2)
+    return _part("## Working Set", lines, rank=9, sure=0.2)
 
 
 def _used(seen: FileSeen) -> str:
@@ -426,8 +424,8 @@ def _searches(snapshot: Snapshot, ruled_out: Sequence[str], results: int) -> _Pa
     briefed = "\n".join(ruled_out)
     runs = [run for run in snapshot.working_set.searches_run if not _is_in(run, briefed)]
     runs.sort(key=lambda run: run.matches != 0)
-    blocks = [_Block([_search(run, results)]) for run in runs[:_SEARCHES_MAX]]
-    return _Part(_titled("## Searches"), blocks, rank=10, sure=0.15)
+    lines = [_search(run, results) for run in runs[:_SEARCHES_MAX]]
+    return _part("## Searches", lines, rank=10, sure=0.15)
 
 
 def _is_in(run: SearchRun, ruled_out: str) -> bool:
@@ -445,10 +443,10 @@ def _search(run: SearchRun, results: int) -> str:
     return f"- {kind}{_code(run.query)} -> {outcome}"
 
 
-def _is_told_in(path: str) -> bool:
+def _holds_payloads(path: str) -> bool:
     """Whether payloads are written into a file of this name."""
     folder, _, name = path.lower().rpartition("/")
-    return name in _TOLD_IN or folder.rpartition("/")[2] == ".clinerules"
+    return name in _PAYLOAD_FILES or folder.rpartition("/")[2] == ".clinerules"
 
 
 # Text from outside

@@ -5,20 +5,20 @@ from __future__ import annotations
 import dataclasses
 import logging
 import time
+from pathlib import Path
 from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any, Literal
 
 from triseek.errors import InvalidRequest, StateUnwritable
 from triseek.model.session import GOAL_MAX, LogEntry, Session, checked_id
 from triseek.sessions import files
-from triseek.sessions.action_log import Counted
+from triseek.sessions.action_log import ActionLog, Counted
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable
 
     from triseek.model.session import Status
-    from triseek.sessions.action_log import ActionLog
 
 logger = logging.getLogger(__name__)
 
@@ -229,12 +229,10 @@ class Sessions:
         return number
 
     def _log(self, session_id: str) -> ActionLog:
-        log = self._logs.get(session_id)
-        if log is None:
-            log = self._logs[session_id] = files.log(
-                self._folder, session_id, self._counted.get(session_id, Counted())
-            )
-        return log
+        if session_id not in self._logs:
+            counted = self._counted.get(session_id, Counted())
+            self._logs[session_id] = ActionLog(Path(self._folder, session_id), counted)
+        return self._logs[session_id]
 
     def _new_id(self) -> str:
         millis = int(self._clock() * 1000)

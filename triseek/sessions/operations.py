@@ -1,79 +1,47 @@
-"""What can be done with sessions and snapshots: the tools and the daemon's verbs both call this."""
+"""What can be done with sessions and snapshots: the tools and the daemon's verbs both call this.
+
+Each operation returns its answer in full; a tool cuts it with `session_pages`.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from triseek.engine.roots import project
 from triseek.errors import InvalidRequest
 from triseek.model.session import checked_id
-from triseek.sessions import exports
+from triseek.sessions import pack
 from triseek.sessions.hydration import BUDGET
-from triseek.sessions.snapshot import PINS_MAX, diff
+from triseek.sessions.snapshot import PINS_MAX, diff, list_answer, pins_refused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from triseek.model.session import Session, Status
-    from triseek.model.snapshot import SnapshotManifest, Trigger
+    from triseek.model.snapshot import Trigger
     from triseek.sessions.checkpoints import Checkpoints
     from triseek.sessions.hydration import Resumed
     from triseek.sessions.lifecycle import Sessions
-    from triseek.sessions.results import HandoffAnswer, SessionRecord, SnapshotAnswer
-    from triseek.sessions.snapshot import Damaged, Snapshots, WantedPin
-    from triseek.sessions.snapshot_files import Snapshot
+    from triseek.sessions.requests import SessionSnapshotRequest
+    from triseek.sessions.results import (
+        HandoffAnswer,
+        ResumeAnswer,
+        SessionAnswer,
+        SessionListAnswer,
+        SessionRecord,
+        SessionStatusAnswer,
+        SnapshotAnswer,
+        SnapshotDiffAnswer,
+        SnapshotGetAnswer,
+        SnapshotListAnswer,
+    )
+    from triseek.sessions.snapshot import Snapshots
 
 GOAL_MAX = 20_000
 """Maximum characters of a goal as it is passed; what is kept of it is shorter."""
 NAME_MAX = 500
 """Maximum characters of the name of an agent or a model."""
-
-
-def record(session: Session) -> SessionRecord:
-    """Return a session as answers have it."""
-    return cast("SessionRecord", session.document())
-
-
-class SnapshotOptions(NamedTuple):
-    """What a snapshot is to record besides its session."""
-
-    pins: Sequence[WantedPin] = ()
-    harness: str = ""
-    """The agent that requests it; "" for the last agent in the log."""
-    model: str = ""
-
-
-class TakenSnapshot(NamedTuple):
-    """A snapshot that was made."""
-
-    manifest: SnapshotManifest
-    folder: Path
-
-    def document(self) -> SnapshotAnswer:
-        """Return the answer of `session_snapshot`."""
-        return {
-            "snapshot_id": self.manifest.snapshot_id,
-            "snapshot_dir": str(self.folder),
-            "manifest": self.manifest.document(),
-        }
-
-
-class HandedOff(NamedTuple):
-    """A snapshot that was made to hand work off."""
-
-    taken: TakenSnapshot
-    briefing: Path
-    session: Session
-    """The session, resolved."""
-    pack: str = ""
-    """The pack that was exported; "" for none."""
-
-    def document(self) -> HandoffAnswer:
-        """Return the answer of `session_handoff`."""
-        head = {**self.taken.document(), "briefing": str(self.briefing)}
-        pack = {"pack": self.pack} if self.pack else {}
-        return cast("HandoffAnswer", {**head, **pack, "session": record(self.session)})
 
 
 class SessionOperations:
@@ -100,47 +68,52 @@ class SessionOperations:
         self._checkpoints = checkpoints
         self._resume = resume
 
-    def open(self, folder: str, goal: str = "", session_id: str = "") -> Session:
+    def open(self, folder: str, goal: str = "", session_id: str = "") -> SessionAnswer:
         """Open a new session, or continue one."""
-        return self._sessions.open(project(folder), _limited("goal", goal, GOAL_MAX), session_id)
+        _check_length("goal", goal, GOAL_MAX)
+        return {"session": _record(self._sessions.open(project(folder), goal, session_id))}
 
-    def status(self, folder: str, session_id: str = "") -> tuple[Session, int]:
+    def status(self, folder: str, session_id: str = "") -> SessionStatusAnswer:
         """Return a session, by default the one open in the repository, and the size of its log."""
         session = self._named(folder, session_id)
-        return session, len(self._sessions.log(session.session_id))
+        size = len(self._sessions.log(session.session_id))
+        return {"session": _record(session), "action_log_size": size}
 
-    def sessions(self, folder: str, status: Status | Literal[""] = "") -> Sequence[Session]:
+    def sessions(self, folder: str, status: Status | Literal[""] = "") -> SessionListAnswer:
         """Return a repository's sessions, last changed first."""
-        return self._sessions.all(project(folder), status)
+        sessions = self._sessions.all(project(folder), status)
+        return {"sessions": [_record(session) for session in sessions]}
 
-    def close(self, session_id: str, status: Status) -> Session:
+    def close(self, session_id: str, status: Status) -> SessionAnswer:
         """Close a session."""
-        return self._sessions.close(session_id, status)
+        return {"session": _record(self._sessions.close(session_id, status))}
 
-    def snapshot(self, folder: str, session_id: str, capture: SnapshotOptions) -> TakenSnapshot:
+    def snapshot(self, folder: str, request: SessionSnapshotRequest) -> SnapshotAnswer:
         """Take a snapshot of a session."""
-        return self._taken(self._named(folder, session_id), capture, "asked")
+        return self._take(self._named(folder, request.session_id), request, "asked")[0]
 
     def handoff(
-        self, folder: str, session_id: str, capture: SnapshotOptions, output: str = ""
-    ) -> HandedOff:
+        self, folder: str, request: SessionSnapshotRequest, output: str = ""
+    ) -> HandoffAnswer:
         """Take a snapshot with a briefing, and close the session as resolved.
 
         output: The name of a pack to write into the exports folder; "" for none.
         """
-        session = self._named(folder, session_id)
+        session = self._named(folder, request.session_id)
         if output:
-            exports.checked_name(output)  # before anything is written
-        taken = self._taken(session, capture, "handoff")
-        snapshot_id = taken.manifest.snapshot_id
-        briefing = self._snapshots.write_briefing(snapshot_id)
-        pack = exports.write(self._snapshots.folder(snapshot_id), output) if output else ""
+            pack.checked_name(output)  # before anything is written
+        taken, snapshot_folder = self._take(session, request, "handoff")
+        briefing = self._snapshots.write_briefing(taken["snapshot_id"])
+        exported = pack.export_named(snapshot_folder, output) if output else ""
         closed = self._sessions.close(session.session_id, "resolved")
-        return HandedOff(taken, briefing, closed, pack)
+        answer: HandoffAnswer = {
+            **taken, "briefing": str(briefing), "session": _record(closed)
+        }  # fmt: skip
+        if exported:
+            answer["pack"] = exported
+        return answer
 
-    def snapshots(
-        self, folder: str = "", session_id: str = ""
-    ) -> tuple[Sequence[SnapshotManifest], Sequence[Damaged]]:
+    def snapshots(self, folder: str = "", session_id: str = "") -> SnapshotListAnswer:
         """Return the snapshots, newest first, and those that cannot be read.
 
         Args:
@@ -150,15 +123,15 @@ class SessionOperations:
         if session_id:
             checked_id(session_id)
         manifests = self._snapshots.all(project(folder) if folder else "", session_id)
-        return manifests, self._snapshots.damaged()
+        return list_answer(manifests, self._snapshots.damaged())
 
-    def content(self, snapshot_id: str) -> Snapshot:
+    def content(self, snapshot_id: str) -> SnapshotGetAnswer:
         """Return the content of a snapshot."""
-        return self._snapshots.get(snapshot_id)
+        return {"snapshot": self._snapshots.get(snapshot_id).document()}
 
-    def difference(self, snapshot_a: str, snapshot_b: str) -> dict[str, list[str]]:
+    def difference(self, snapshot_a: str, snapshot_b: str) -> SnapshotDiffAnswer:
         """Return what only the second or only the first of two snapshots has."""
-        return diff(self._snapshots.get(snapshot_a), self._snapshots.get(snapshot_b))
+        return {"diff": diff(self._snapshots.get(snapshot_a), self._snapshots.get(snapshot_b))}
 
     def resume(
         self,
@@ -167,11 +140,11 @@ class SessionOperations:
         who: Mapping[str, object],
         budget_tokens: int = BUDGET,
         payload_file: str = "",
-    ) -> Resumed:
+    ) -> ResumeAnswer:
         """Resume a snapshot; the arguments are those of `app.resume.Resuming.resume`."""
         if budget_tokens < 1:
             raise InvalidRequest(f"budget_tokens has to be a number from 1, not {budget_tokens}")
-        return self._resume(snapshot_id, folder, who, budget_tokens, payload_file)
+        return self._resume(snapshot_id, folder, who, budget_tokens, payload_file).document()
 
     def _named(self, folder: str, session_id: str) -> Session:
         if session_id:
@@ -185,23 +158,26 @@ class SessionOperations:
             )
         return session
 
-    def _taken(self, session: Session, capture: SnapshotOptions, trigger: Trigger) -> TakenSnapshot:
-        if len(capture.pins) > PINS_MAX:
-            raise InvalidRequest(
-                f"pinned_snippet_paths has to be a list of at most {PINS_MAX}",
-                next_step="Pin fewer lines, or longer stretches of them.",
-            )
-        manifest, folder = self._checkpoints.take(
-            session.session_id,
-            pins=capture.pins,
-            harness=_limited("source_harness", capture.harness, NAME_MAX) or None,
-            model=_limited("source_model", capture.model, NAME_MAX) or None,
-            trigger=trigger,
-        )
-        return TakenSnapshot(manifest, folder)
+    def _take(
+        self, session: Session, request: SessionSnapshotRequest, trigger: Trigger
+    ) -> tuple[SnapshotAnswer, Path]:
+        if len(request.pinned_snippet_paths) > PINS_MAX:
+            raise pins_refused()
+        _check_length("source_harness", request.source_harness, NAME_MAX)
+        _check_length("source_model", request.source_model, NAME_MAX)
+        manifest, folder = self._checkpoints.take(session.session_id, request, trigger)
+        answer: SnapshotAnswer = {
+            "snapshot_id": manifest.snapshot_id,
+            "snapshot_dir": str(folder),
+            "manifest": manifest.document(),
+        }
+        return answer, folder
 
 
-def _limited(name: str, text: str, most: int) -> str:
+def _record(session: Session) -> SessionRecord:
+    return cast("SessionRecord", session.document())
+
+
+def _check_length(name: str, text: str, most: int) -> None:
     if len(text) > most:
         raise InvalidRequest(f"{name} has to be a text of at most {most:,} characters")
-    return text

@@ -12,15 +12,15 @@ archive's root, without a folder, are accepted too, because earlier packs have t
 
 from __future__ import annotations
 
-import dataclasses
 import gzip
 import io
-import json
 import os
 import stat
 import tarfile
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from triseek import paths, private
 from triseek.errors import InvalidRequest, PackRejected, StateUnwritable
 from triseek.model.session import is_id
 from triseek.sessions import archive, pack_fields, snapshot_files
@@ -28,7 +28,6 @@ from triseek.store import atomic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
     from triseek.sessions.snapshot_files import Snapshot
 
@@ -41,6 +40,10 @@ PACKED_MAX = 64 << 20
 """Bytes of the pack itself."""
 LIMITS = {CHECKSUMS: 256 << 10, SIGNATURE: 4 << 10}
 """Bytes of the files that only packs have; see `snapshot_files.LIMITS` for the others."""
+SUFFIX = ".tcp"
+NAME_BYTES_MAX = 128
+"""Bytes of the name of a pack that an agent requests."""
+_SHOWN_MAX = 80
 _TIME_MAX = 0o77777777777
 """The latest time, in Unix seconds, that a tar header can hold."""
 
@@ -107,6 +110,58 @@ def export(
     return packed.tell()
 
 
+def checked_name(name: str) -> str:
+    """Return the name if it is a valid file name for a pack.
+
+    Raises:
+        InvalidRequest: It is a path, is hidden, is not printable, lacks the suffix, or is too long.
+    """
+    why = _objection(name)
+    if why:
+        raise InvalidRequest(
+            f"output {name[:_SHOWN_MAX]!r} {why}",
+            next_step=f"Name a file such as handoff{SUFFIX}; it is written to {paths.exports()}.",
+        )
+    return name
+
+
+def export_named(snapshot_folder: Path, name: str) -> str:
+    """Export a snapshot as a pack into the exports folder; return the file's absolute path.
+
+    A pack of that name is replaced; a link of that name is replaced, not followed.
+
+    Raises:
+        InvalidRequest: The name is not valid for a pack, or the snapshot is damaged.
+        StateUnwritable: It cannot be written.
+    """
+    folder = Path(paths.exports())
+    target = folder / checked_name(name)
+    try:
+        private.make(folder)
+    except OSError as error:
+        raise StateUnwritable(f"cannot make {folder}: {error.strerror}") from error
+    if folder.is_symlink():
+        raise StateUnwritable(
+            f"{folder} is a link, and is not written to", next_step="Remove the link."
+        )
+    export(snapshot_folder, target, mode=0o600)
+    return os.fspath(target)
+
+
+def _objection(name: str) -> str:
+    """Return why a name is refused; "" if it is not."""
+    if "/" in name or "\\" in name:
+        return "is a path, not a file name"
+    if not name.isprintable():
+        return "holds characters that cannot be shown"
+    if name.startswith((".", " ")):
+        return "begins with a dot or a space"
+    if not name.endswith(SUFFIX):
+        return f"does not end in {SUFFIX}"
+    too_long = len(name.encode()) > NAME_BYTES_MAX
+    return f"is longer than {NAME_BYTES_MAX} bytes" if too_long else ""
+
+
 def checksums(files: Mapping[str, bytes]) -> bytes:
     """Return the list of checksums."""
     lines = (f"{snapshot_files.sha(files[name])}  {name}\n" for name in sorted(files))
@@ -126,15 +181,6 @@ def unpack(source: str | os.PathLike[str]) -> Unpacked:
     except OSError as error:
         reason = error.strerror or str(error)
         raise PackRejected(f"{os.fspath(source)}: {reason}") from error
-
-
-def renamed(unpacked: Unpacked, snapshot_id: str) -> Unpacked:
-    """Return the pack under another id, without its signature, which was for the old id."""
-    manifest = dataclasses.replace(unpacked.snapshot.manifest, snapshot_id=snapshot_id)
-    body = json.loads(unpacked.files[snapshot_files.MANIFEST])  # keeps unknown fields
-    encoded = json.dumps({**body, "snapshot_id": snapshot_id}, indent=1).encode("ascii") + b"\n"
-    files = {**unpacked.files, snapshot_files.MANIFEST: encoded}
-    return Unpacked(unpacked.snapshot._replace(manifest=manifest), files, checksums(files), None)
 
 
 def _checked(files: dict[str, bytes]) -> Unpacked:

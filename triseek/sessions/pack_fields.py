@@ -114,22 +114,16 @@ def _line(name: str, value: int | None) -> None:
         raise ValueError(f"{name}: lines count from 1")
 
 
+_WORDS_OF_MANIFEST = (
+    "source_harness", "source_model", "session_status", "repo_branch", "repo_identity",
+    "triseek_version",
+)  # fmt: skip
 _FIELDS: dict[str, dict[str, Callable[[str, Any], None]]] = {
     snapshot_files.MANIFEST: {
         "repo_root": _root,
         "repo_commit": _commit,
         "repo_dirty_files": _paths,
-        **dict.fromkeys(
-            (
-                "source_harness",
-                "source_model",
-                "session_status",
-                "repo_branch",
-                "repo_identity",
-                "triseek_version",
-            ),
-            _word,
-        ),
+        **dict.fromkeys(_WORDS_OF_MANIFEST, _word),
     },
     snapshot_files.WORKING_SET: {
         "files_read.line_start": _line,
@@ -160,10 +154,6 @@ def _check_log(content: bytes) -> None:
 def _check_line(line: bytes) -> None:
     if len(line) > LINE_MAX:
         raise ValueError(f"more than {LINE_MAX >> 10} KiB")
-    try:
-        body = json.loads(line.decode("utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise ValueError("not a JSON object in UTF-8") from error
-    entry = LogEntry.read(body)
-    _word("kind", entry.kind)
+    body = snapshot_files.parsed_line(line)
+    _word("kind", LogEntry.read(body).kind)
     _check_document(body, {})

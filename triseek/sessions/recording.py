@@ -20,13 +20,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from triseek.agents.registry import recorded_name
 from triseek.engine.roots import is_indexed, project
 from triseek.errors import RepoNotDetected, TriseekError
-from triseek.files import containment
-from triseek.files.tree import content
+from triseek.files import access, containment
 from triseek.files.tree.root import git_root
 from triseek.sessions.working_set import OF_FILES
 
 if TYPE_CHECKING:
-    from triseek.files.tree.content import Content
     from triseek.model.session import Session
     from triseek.sessions.lifecycle import Sessions
 
@@ -182,18 +180,14 @@ def _file(root: str, action: Action) -> dict[str, Any]:
         path = containment.locate(root, action.payload["path"]).named
     except (containment.PathRefused, RepoNotDetected):
         return {"outside": True}
-    current = _look(root, action.payload["path"])
+    try:
+        current = access.fingerprint(containment.open_file(root, action.payload["path"]))
+    except (OSError, TriseekError):
+        current = None
     lines = _lines(action, current.lines if current else 0)
     # JSON cannot hold a path that is not UTF-8.
     shown = os.fsencode(path).decode("utf-8", "replace")
     return {"path": shown, "sha": current.sha if current else "", **lines}
-
-
-def _look(root: str, path: str) -> Content | None:
-    try:
-        return content.look_at(containment.open_file(root, path))
-    except (OSError, TriseekError):
-        return None
 
 
 def _lines(action: Action, count: int) -> dict[str, int]:

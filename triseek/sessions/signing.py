@@ -131,7 +131,7 @@ def trust(folder: str | os.PathLike[str], key: str) -> None:
     if name in _names(lines):
         return
     try:
-        _made(here)
+        private.make(here)
         content = "".join(f"{line}\n" for line in (*lines, name))  # keeps remarks
         atomic.write(here / TRUSTED, content.encode())
     except OSError as error:
@@ -226,7 +226,7 @@ def _make(folder: Path) -> None:
     )
     aside = folder / f"{PRIVATE}.{secrets.token_hex(8)}.partial"
     try:
-        _made(folder)
+        private.make(folder)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         with os.fdopen(os.open(aside, flags, 0o600), "wb") as file:
             file.write(pem)
@@ -234,15 +234,11 @@ def _make(folder: Path) -> None:
             os.fsync(file.fileno())
         with contextlib.suppress(FileExistsError):
             os.link(aside, folder / PRIVATE)  # unlike a rename, it replaces nothing
-        atomic.sync_folder(folder)
+        atomic.sync(folder)
     except OSError as error:
         raise StateUnwritable(f"cannot write {folder}: {error.strerror}") from error
     finally:
         aside.unlink(missing_ok=True)
-
-
-def _made(folder: Path) -> None:
-    private.make(folder)
 
 
 def _hex(key: Ed25519PublicKey) -> str:

@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 import time
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeVar
@@ -21,17 +21,18 @@ from triseek.files import containment
 from triseek.model.plain_text import encodable
 from triseek.model.session import checked_id, is_id
 from triseek.model.snapshot import GitState, Pin, SnapshotManifest, WorkingSet, inner_path
-from triseek.sessions import brief, pack, snapshot_files
+from triseek.sessions import brief, snapshot_files
+from triseek.sessions.requests import PinnedLines
 from triseek.store import atomic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from triseek.model.session import Session
     from triseek.model.snapshot import Trigger
     from triseek.sessions.action_log import Newest
     from triseek.sessions.pack import Unpacked
-    from triseek.sessions.results import DamagedSnapshot
+    from triseek.sessions.results import DamagedSnapshot, SnapshotListAnswer
     from triseek.sessions.snapshot_files import Snapshot
 
 LOG_MAX = 4 << 20
@@ -53,16 +54,7 @@ _TAKEN = (errno.EEXIST, errno.ENOTEMPTY)
 _Part = TypeVar("_Part")
 
 
-class WantedPin(NamedTuple):
-    """Lines to pin, as requested; nothing has been checked."""
-
-    path: str
-    """Relative to the root, or absolute by any path of the root."""
-    line_start: int
-    line_end: int
-
-
-def read_wanted(body: object) -> list[WantedPin]:
+def read_pins(body: object) -> list[PinnedLines]:
     """Read lines to pin from JSON: a list of `{path, line_start, line_end}`, or None for none.
 
     Raises:
@@ -71,21 +63,26 @@ def read_wanted(body: object) -> list[WantedPin]:
     if body is None:
         return []
     if not isinstance(body, list) or len(body) > PINS_MAX:
-        raise InvalidRequest(
-            f"pinned_snippet_paths has to be a list of at most {PINS_MAX}",
-            next_step="Pin fewer lines, or longer stretches of them.",
-        )
+        raise pins_refused()
     pins = []
     for item in body:
         match item:
             case {"path": str(path), "line_start": int(first), "line_end": int(last)}:
-                pins.append(WantedPin(path, first, last))
+                pins.append(PinnedLines(path=path, line_start=first, line_end=last))
             case _:
                 raise InvalidRequest(
                     "a pinned snippet has to have path, line_start and line_end",
                     next_step='For example {"path": "src/a.py", "line_start": 1, "line_end": 9}.',
                 )
     return pins
+
+
+def pins_refused() -> InvalidRequest:
+    """Return the error for lines to pin that are not a list of at most `PINS_MAX`."""
+    return InvalidRequest(
+        f"pinned_snippet_paths has to be a list of at most {PINS_MAX}",
+        next_step="Pin fewer lines, or longer stretches of them.",
+    )
 
 
 class Circumstances(NamedTuple):
@@ -98,18 +95,6 @@ class Circumstances(NamedTuple):
     harness: str | None
     model: str | None
     trigger: Trigger = "asked"
-
-
-class Damaged(NamedTuple):
-    """A stored snapshot that cannot be read."""
-
-    snapshot_id: str
-    reason: str
-    """One phrase."""
-
-    def document(self) -> DamagedSnapshot:
-        """Return the JSON document."""
-        return {"snapshot_id": self.snapshot_id, "reason": self.reason}
 
 
 class Snapshots:
@@ -128,7 +113,7 @@ class Snapshots:
         session: Session,
         newest: Newest,
         working_set: WorkingSet,
-        wanted: Sequence[WantedPin],
+        wanted: Sequence[PinnedLines],
         about: Circumstances,
     ) -> tuple[SnapshotManifest, Path]:
         """Write a snapshot of a session, complete or not at all.
@@ -173,12 +158,8 @@ class Snapshots:
         )
         work = _bounded_work(working_set)
 
-        def build(aside: Path, name: str) -> SnapshotManifest:
-            named = dataclasses.replace(manifest, snapshot_id=name)
-            snapshot_files.write(aside, named, work, newest.lines, pins, git, snippets)
-            return named
-
-        named = self._publish(manifest.snapshot_id, build)
+        files = snapshot_files.encoded(manifest, work, newest.lines, pins, git, snippets)
+        named = self._publish(manifest, files)
         return named, self._folder / named.snapshot_id
 
     def take_in(self, unpacked: Unpacked) -> SnapshotManifest:
@@ -187,21 +168,14 @@ class Snapshots:
         Raises:
             StateUnwritable: It cannot be written.
         """
-        own = unpacked.snapshot.manifest.snapshot_id
-
-        def build(aside: Path, name: str) -> SnapshotManifest:
-            stored = unpacked if name == own else pack.renamed(unpacked, name)
-            snapshot_files.write_files(aside, stored.files)
-            return stored.snapshot.manifest
-
-        return self._publish(own, build)
+        return self._publish(unpacked.snapshot.manifest, unpacked.files)
 
     def all(self, root: str = "", session_id: str = "") -> list[SnapshotManifest]:
         """Return the manifests of a repository's snapshots, newest first; see also `damaged`."""
         return sorted(
             (
                 manifest
-                for manifest in self._listed()
+                for _, manifest in self._listed()
                 if isinstance(manifest, SnapshotManifest)
                 and root in ("", manifest.repo_root)
                 and session_id in ("", manifest.session_id)
@@ -210,12 +184,16 @@ class Snapshots:
             reverse=True,
         )
 
-    def damaged(self) -> list[Damaged]:
+    def damaged(self) -> list[DamagedSnapshot]:
         """Return those with an unreadable manifest, of all repositories: it alone names one."""
-        return sorted(item for item in self._listed() if isinstance(item, Damaged))
+        return [
+            {"snapshot_id": name, "reason": reason}
+            for name, reason in self._listed()
+            if isinstance(reason, str)
+        ]
 
-    def _listed(self) -> Iterator[SnapshotManifest | Damaged]:
-        """Yield the manifest of each snapshot folder, or why it cannot be read."""
+    def _listed(self) -> Iterator[tuple[str, SnapshotManifest | str]]:
+        """Yield the name and manifest of each snapshot, or one phrase why it cannot be read."""
         try:
             folders = sorted(self._folder.iterdir())
         except OSError:
@@ -223,19 +201,18 @@ class Snapshots:
         for folder in folders:
             if not is_id(folder.name) or not folder.is_dir():
                 continue
+            manifest: SnapshotManifest | str
             try:
                 manifest = snapshot_files.read_manifest(folder)
+                if manifest.snapshot_id != folder.name:  # no other id could be requested
+                    manifest = f"{snapshot_files.MANIFEST}: another snapshot_id"
             except FileNotFoundError:
-                yield Damaged(folder.name, f"{snapshot_files.MANIFEST} is missing")
+                manifest = f"{snapshot_files.MANIFEST} is missing"
             except OSError as error:
-                yield Damaged(folder.name, f"{snapshot_files.MANIFEST}: {error.strerror}")
+                manifest = f"{snapshot_files.MANIFEST}: {error.strerror}"
             except ValueError as error:
-                yield Damaged(folder.name, str(error))
-            else:
-                if manifest.snapshot_id == folder.name:  # no other id could be requested
-                    yield manifest
-                else:
-                    yield Damaged(folder.name, f"{snapshot_files.MANIFEST}: another snapshot_id")
+                manifest = str(error)
+            yield folder.name, manifest
 
     def get(self, snapshot_id: str) -> Snapshot:
         """Return all of a snapshot.
@@ -309,18 +286,23 @@ class Snapshots:
         except OSError as error:
             raise StateUnwritable(f"cannot write {self._folder}: {error.strerror}") from error
 
-    def _publish(
-        self, name: str, build: Callable[[Path, str], SnapshotManifest]
-    ) -> SnapshotManifest:
-        """Build a folder under a temporary name, rename it to a free one; remove it on failure."""
+    def _publish(self, manifest: SnapshotManifest, files: Mapping[str, bytes]) -> SnapshotManifest:
+        """Write a folder under a temporary name, rename it to a free one; remove it on failure.
+
+        Returns:
+            The manifest under the id that was free.
+        """
+        name = manifest.snapshot_id
         with self._writing():
             self._sweep()
             for attempt in itertools.count():
                 free = self._free(name)
                 aside = self._aside(free)
                 try:
-                    manifest = build(aside, free)
-                    atomic.sync_folder(aside / snapshot_files.SNIPPETS)
+                    snapshot_files.write(
+                        aside, files if free == name else snapshot_files.renamed(files, free)
+                    )
+                    atomic.sync(aside / snapshot_files.SNIPPETS)
                     atomic.publish(aside, self._folder / free)
                 except BaseException as error:
                     shutil.rmtree(aside, ignore_errors=True)
@@ -329,7 +311,7 @@ class Snapshots:
                     if not taken or attempt >= _ATTEMPTS:
                         raise
                 else:
-                    return manifest
+                    return dataclasses.replace(manifest, snapshot_id=free)
             raise AssertionError("counting does not end")
 
     def _aside(self, name: str) -> Path:
@@ -368,7 +350,7 @@ def _lives(pid: int) -> bool:
 
 def _bounded_git(git: GitState) -> GitState:
     """Limit the git state to its first files, for a tree in which everything has changed."""
-    files = list(_fitting(git.dirty_files[:DIRTY_MAX]))
+    files = _fitting(git.dirty_files[:DIRTY_MAX])
     lines = {path: git.hunk_summary[path] for path in files if path in git.hunk_summary}
     return dataclasses.replace(git, dirty_files=files, hunk_summary=lines)
 
@@ -377,22 +359,31 @@ def _bounded_work(work: WorkingSet) -> WorkingSet:
     """Limit the working set to what its file may hold; what was used last comes first."""
     return dataclasses.replace(
         work,
-        files_read=list(_fitting(work.files_read)),
-        searches_run=list(_fitting(work.searches_run)),
-        frecency_top_n=list(_fitting(work.frecency_top_n)),
+        files_read=_fitting(work.files_read),
+        searches_run=_fitting(work.searches_run),
+        frecency_top_n=_fitting(work.frecency_top_n),
     )
 
 
-def _fitting(parts: Sequence[_Part]) -> Iterator[_Part]:
-    """Yield the first parts, as long as they fit into `_PARTS_MAX` as JSON."""
+def _fitting(parts: list[_Part]) -> list[_Part]:
+    """Return the first parts, as long as they fit into `_PARTS_MAX` as JSON."""
     room = _PARTS_MAX
-    for part in parts:
-        plain = asdict(part) if is_dataclass(part) and not isinstance(part, type) else part
+    for number, part in enumerate(parts):
         # Indented as in the file, two levels deep.
-        room -= len(json.dumps([[plain]], indent=1)) + 2
+        room -= len(json.dumps([[part]], indent=1, default=asdict)) + 2
         if room < 0:
-            return
-        yield part
+            return parts[:number]
+    return parts
+
+
+def list_answer(
+    manifests: Iterable[SnapshotManifest], damaged: list[DamagedSnapshot]
+) -> SnapshotListAnswer:
+    """Return the answer that lists snapshots."""
+    answer: SnapshotListAnswer = {"snapshots": [manifest.document() for manifest in manifests]}
+    if damaged:
+        answer["damaged"] = damaged
+    return answer
 
 
 def diff(a: Snapshot, b: Snapshot) -> dict[str, list[str]]:
@@ -415,7 +406,7 @@ def diff(a: Snapshot, b: Snapshot) -> dict[str, list[str]]:
     }
 
 
-def _pinned(root: str, wanted: WantedPin, snippets: dict[str, bytes]) -> Pin:
+def _pinned(root: str, wanted: PinnedLines, snippets: dict[str, bytes]) -> Pin:
     """Quote lines of a file; the text goes into `snippets`."""
     if not 1 <= wanted.line_start <= wanted.line_end:
         raise InvalidRequest(

@@ -81,48 +81,52 @@ def sha(text: bytes) -> str:
     return hashlib.sha256(text).hexdigest()
 
 
-def write(
-    folder: Path,
+def encoded(
     manifest: SnapshotManifest,
     working_set: WorkingSet,
     log: Iterable[bytes],
     pins: Sequence[Pin],
     git: GitState,
     snippets: Mapping[str, bytes],
-) -> None:
-    """Write all files into a folder that does not exist yet; raises `OSError`.
+) -> dict[str, bytes]:
+    """Return the files of a snapshot, by name.
 
     log: lines of the action log, their ends included.
     """
-    folder.mkdir(mode=0o700)
-    (folder / SNIPPETS).mkdir(mode=0o700)
     documents = {
         MANIFEST: manifest.document(),
         WORKING_SET: working_set.document(),
         PINS: {"schema_version": SCHEMA_VERSION, "entries": [pin.document() for pin in pins]},
         GIT: git.document(),
     }
-    for name, document in documents.items():
-        _write(folder / name, [json.dumps(document, indent=1).encode("ascii"), b"\n"])
-    _write(folder / LOG, log)
-    for name, text in snippets.items():
-        _write(folder / SNIPPETS / f"{name}.txt", [text])
+    return {
+        **{name: _encoded(document) for name, document in documents.items()},
+        LOG: b"".join(log),
+        **{f"{SNIPPETS}/{name}.txt": text for name, text in snippets.items()},
+    }
 
 
-def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write checked files into a folder that does not exist yet; raises `OSError`."""
+def renamed(files: Mapping[str, bytes], snapshot_id: str) -> dict[str, bytes]:
+    """Return the files of a snapshot under another id; unknown fields of its manifest are kept."""
+    manifest = {**json.loads(files[MANIFEST]), "snapshot_id": snapshot_id}
+    return {**files, MANIFEST: _encoded(manifest)}
+
+
+def write(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write the files of a snapshot into a folder that does not exist yet; raises `OSError`."""
     folder.mkdir(mode=0o700)
     (folder / SNIPPETS).mkdir(mode=0o700)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
     for name, content in files.items():
-        _write(folder / name, [content])
+        descriptor = os.open(folder / name, flags, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
 
 
-def _write(path: Path, pieces: Iterable[bytes]) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.writelines(pieces)
-        file.flush()
-        os.fsync(file.fileno())
+def _encoded(document: Mapping[str, object]) -> bytes:
+    return json.dumps(document, indent=1).encode("ascii") + b"\n"
 
 
 def read_folder(folder: Path) -> Snapshot:
@@ -168,20 +172,20 @@ def read(content: Callable[[str], bytes | None]) -> Snapshot:
     Raises:
         ValueError: a file is missing, damaged or of another schema.
     """
-    files = {name: content(name) for name in REQUIRED}
-    missing = [name for name, data in files.items() if data is None]
-    if missing:
-        raise ValueError(f"{missing[0]} is missing")
-    contents = {
-        name: _json(name, files[name] or b"") for name in (MANIFEST, WORKING_SET, PINS, GIT)
-    }
+    files: dict[str, bytes] = {}
+    for name in REQUIRED:
+        data = content(name)
+        if data is None:
+            raise ValueError(f"{name} is missing")
+        files[name] = data
+    contents = {name: _json(name, files[name]) for name in (MANIFEST, WORKING_SET, PINS, GIT)}
     pins = _pins(contents[PINS])
     snippets = {pin.sha: _snippet(pin.sha, content) for pin in pins}
     briefing = content(BRIEFING)
     return Snapshot(
         _within(MANIFEST, SnapshotManifest.read, contents[MANIFEST]),
         _within(WORKING_SET, WorkingSet.read, contents[WORKING_SET]),
-        tuple(_entries(files[LOG] or b"")),
+        tuple(_entries(files[LOG])),
         pins,
         _within(GIT, GitState.read, contents[GIT]),
         snippets,
@@ -244,7 +248,7 @@ def _entries(data: bytes) -> list[LogEntry]:
         if not line.strip():
             continue
         try:
-            entries.append(_entry(line))
+            entries.append(LogEntry.read(parsed_line(line)))
         except ValueError as error:
             if number == len(lines):
                 break
@@ -252,9 +256,9 @@ def _entries(data: bytes) -> list[LogEntry]:
     return entries
 
 
-def _entry(line: bytes) -> LogEntry:
+def parsed_line(line: bytes) -> Any:  # noqa: ANN401 - JSON
+    """Return the JSON value of a line of the log; raises `ValueError` if it is none."""
     try:
-        body = json.loads(line.decode("utf-8"))
+        return json.loads(line.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise ValueError("not a JSON object in UTF-8") from error
-    return LogEntry.read(body)

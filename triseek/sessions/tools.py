@@ -2,113 +2,88 @@
 
 from __future__ import annotations
 
-from functools import partial
+from typing import TYPE_CHECKING
 
 from triseek.model.tool import Tool
 from triseek.sessions import digest, handlers, requests, results
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
 _SNAPSHOT = "snapshot_id snapshot_dir manifest"
 
-_session_tool = partial(Tool, toolset="session", digest=digest.session_lines)
+_READS = {"read_only": True, "idempotent": True}
+_CHANGES = {"read_only": False, "idempotent": True}
+_ADDS = {"read_only": False, "idempotent": False}
+"""What a call does to the state: nothing, the same as a second call would, more each time."""
+
+
+def _tool(
+    name: str,
+    title: str,
+    listed: str,
+    request: type[object],
+    result: type[object],
+    answer: Callable[..., object],
+    effect: Mapping[str, bool],
+) -> Tool:
+    return Tool(
+        name=name,
+        title=title,
+        toolset="session",
+        request=request,
+        results=(result,),
+        listed=listed,
+        answer=answer,
+        digest=digest.session_lines,
+        kind=name,
+        **effect,
+    )
+
 
 TOOLS: tuple[Tool, ...] = (
-    _session_tool(
-        name="session_open",
-        title="Begin a work session",
-        request=requests.SessionOpenRequest,
-        results=(results.SessionAnswer,),
-        listed="session",
-        answer=handlers.open_,
-        kind="session_open",
-        read_only=False,
-        idempotent=False,
+    _tool(
+        "session_open", "Begin a work session", "session",
+        requests.SessionOpenRequest, results.SessionAnswer, handlers.open_, _ADDS,
     ),
-    _session_tool(
-        name="session_status",
-        title="How a session stands",
-        request=requests.SessionStatusRequest,
-        results=(results.SessionStatusAnswer,),
-        listed="session action_log_size",
-        answer=handlers.status,
-        kind="session_status",
+    _tool(
+        "session_status", "How a session stands", "session action_log_size",
+        requests.SessionStatusRequest, results.SessionStatusAnswer, handlers.status, _READS,
     ),
-    _session_tool(
-        name="session_list",
-        title="Sessions of this repository",
-        request=requests.SessionListRequest,
-        results=(results.SessionListAnswer,),
-        listed="sessions",
-        answer=handlers.listed,
-        kind="session_list",
+    _tool(
+        "session_list", "Sessions of this repository", "sessions",
+        requests.SessionListRequest, results.SessionListAnswer, handlers.listed, _READS,
     ),
-    _session_tool(
-        name="session_close",
-        title="End a session",
-        request=requests.SessionCloseRequest,
-        results=(results.SessionAnswer,),
-        listed="session",
-        answer=handlers.close,
-        kind="session_close",
-        read_only=False,
+    _tool(
+        "session_close", "End a session", "session",
+        requests.SessionCloseRequest, results.SessionAnswer, handlers.close, _CHANGES,
     ),
-    _session_tool(
-        name="session_snapshot",
-        title="Keep a checkpoint",
-        request=requests.SessionSnapshotRequest,
-        results=(results.SnapshotAnswer,),
-        listed=_SNAPSHOT,
-        answer=handlers.snapshot,
-        kind="session_snapshot",
-        read_only=False,
-        idempotent=False,
+    _tool(
+        "session_snapshot", "Keep a checkpoint", _SNAPSHOT,
+        requests.SessionSnapshotRequest, results.SnapshotAnswer, handlers.snapshot, _ADDS,
     ),
-    _session_tool(
-        name="session_handoff",
-        title="Hand the work off",
-        request=requests.SessionHandoffRequest,
-        results=(results.HandoffAnswer,),
-        listed=_SNAPSHOT,
-        answer=handlers.handoff,
-        kind="session_handoff",
-        read_only=False,
-        idempotent=False,
+    _tool(
+        "session_handoff", "Hand the work off", _SNAPSHOT,
+        requests.SessionHandoffRequest, results.HandoffAnswer, handlers.handoff, _ADDS,
     ),
-    _session_tool(
-        name="session_snapshot_list",
-        title="Checkpoints",
-        request=requests.SessionSnapshotListRequest,
-        results=(results.SnapshotListAnswer,),
-        listed="snapshots",
-        answer=handlers.snapshots,
-        kind="session_snapshot_list",
+    _tool(
+        "session_snapshot_list", "Checkpoints", "snapshots",
+        requests.SessionSnapshotListRequest, results.SnapshotListAnswer, handlers.snapshots, _READS,
     ),
-    _session_tool(
-        name="session_snapshot_get",
-        title="What a checkpoint holds",
-        request=requests.SessionSnapshotGetRequest,
-        results=(results.SnapshotGetAnswer,),
-        listed="snapshot",
-        answer=handlers.snapshot_shown,
-        kind="session_snapshot_get",
+    _tool(
+        "session_snapshot_get", "What a checkpoint holds", "snapshot",
+        requests.SessionSnapshotGetRequest, results.SnapshotGetAnswer, handlers.snapshot_shown,
+        _READS,
     ),
-    _session_tool(
-        name="session_snapshot_diff",
-        title="Compare two checkpoints",
-        request=requests.SessionSnapshotDiffRequest,
-        results=(results.SnapshotDiffAnswer,),
-        listed="diff",
-        answer=handlers.difference,
-        kind="session_snapshot_diff",
+    _tool(
+        "session_snapshot_diff", "Compare two checkpoints", "diff",
+        requests.SessionSnapshotDiffRequest, results.SnapshotDiffAnswer, handlers.difference,
+        _READS,
     ),
-    _session_tool(
-        name="session_resume",
-        title="Go on with handed work",
-        request=requests.SessionResumeRequest,
-        results=(results.ResumeAnswer,),
-        listed="session_id payload_markdown payload_token_estimate hydration_report searches",
-        answer=handlers.resume,
-        kind="session_resume",
-        read_only=False,
+    _tool(
+        "session_resume", "Go on with handed work",
+        "session_id payload_markdown payload_token_estimate hydration_report searches",
+        requests.SessionResumeRequest, results.ResumeAnswer, handlers.resume, _CHANGES,
     ),
-)
+)  # fmt: skip
 """In the order in which they are listed."""

@@ -9,7 +9,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from triseek.agents.registry import NAME_MAX
-from triseek.sessions.working_set import search_of
+from triseek.sessions.working_set import search_of, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -56,7 +56,7 @@ def _file(entry: LogEntry) -> str:
         return "(outside of the repository)"
     first, last = payload.get("line_start"), payload.get("line_end")
     lines = f":{first}-{last}" if type(first) is int and type(last) is int else ""
-    return f"{_text(payload.get('path')) or '?'}{lines}"
+    return f"{text_of(payload.get('path')) or '?'}{lines}"
 
 
 def _denied(entry: LogEntry) -> str:
@@ -85,8 +85,8 @@ def _session(entry: LogEntry) -> str:
     record = entry.payload.get("session")
     session: Mapping[str, Any] = record if isinstance(record, dict) else {}
     if entry.kind == "session_close":
-        return _text(session.get("status"))
-    return _text(session.get("goal")) or "(no goal)"
+        return text_of(session.get("status"))
+    return text_of(session.get("goal")) or "(no goal)"
 
 
 def _of_tool(entry: LogEntry) -> str:
@@ -94,13 +94,9 @@ def _of_tool(entry: LogEntry) -> str:
     payload = entry.payload
     arguments = payload.get("arguments")
     values = arguments if isinstance(arguments, dict) else {}
-    shown = json.dumps(values, ensure_ascii=False) if values else _text(payload.get("omitted"))
-    name = _text(payload.get("tool"))
+    shown = json.dumps(values, ensure_ascii=False) if values else text_of(payload.get("omitted"))
+    name = text_of(payload.get("tool"))
     return " ".join(filter(None, (name if name != entry.kind else "", shown)))
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
 
 
 _TOLD: Mapping[str, Callable[[LogEntry], str]] = {
@@ -109,8 +105,8 @@ _TOLD: Mapping[str, Callable[[LogEntry], str]] = {
     "memo_check": _file,
     "read_denied": _denied,
     "search": _search,
-    "prompt": lambda entry: _text(entry.payload.get("prompt")),
-    "compact": lambda entry: _text(entry.payload.get("source")),
+    "prompt": lambda entry: text_of(entry.payload.get("prompt")),
+    "compact": lambda entry: text_of(entry.payload.get("source")),
     "session_open": _session,
     "session_close": _session,
 }

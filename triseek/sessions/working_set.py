@@ -109,7 +109,7 @@ def gather(entries: Iterable[LogEntry]) -> WorkDone:
                 searches.pop((search.kind, search.query), None)
                 searches[search.kind, search.query] = LoggedSearch(search, entry.entry_id)
         elif entry.kind == "prompt":
-            prompts.append((entry.entry_id, _text(entry.payload.get("prompt"))))
+            prompts.append((entry.entry_id, text_of(entry.payload.get("prompt"))))
     return WorkDone(
         sorted(files.values(), key=lambda trail: trail.entry_id, reverse=True),
         list(reversed(searches.values())),
@@ -124,7 +124,7 @@ def used(files: dict[str, Trail], entry: LogEntry) -> None:
     except ValueError:
         return
     trail = files.setdefault(path, Trail(path))
-    sha = _text(entry.payload.get("sha"))
+    sha = text_of(entry.payload.get("sha"))
     if sha and [sha] != trail.contents[-1:]:
         trail.contents.append(sha)
     is_check = entry.kind == "memo_check"
@@ -159,19 +159,17 @@ def search_of(entry: LogEntry) -> SearchRun | None:
     payload = entry.payload
     called_with = payload.get("arguments")
     arguments: dict[str, Any] = called_with if isinstance(called_with, dict) else {}
-    texts = (
-        *(arguments.get(name) for name in ("query", "content_query", "path_query")),
-        payload.get("query"),
-    )
-    query = next(filter(None, map(_text, texts)), "")
+    names = ("query", "content_query", "path_query")
+    texts = (*(arguments.get(name) for name in names), payload.get("query"))
+    query = next(filter(None, map(text_of, texts)), "")
     if not query or "error" in payload:
         return None
     is_path = payload.get("tool") == "find_files"
-    kind = "path" if is_path else _text(arguments.get("mode")) or "literal"
+    kind = "path" if is_path else text_of(arguments.get("mode")) or "literal"
     results = payload.get("result_paths")
     counts = (payload.get(name) for name in ("total_line_matches", "files_with_matches"))
     return SearchRun(
-        search_id=_text(payload.get("search_id")) or f"action-{entry.entry_id}",
+        search_id=text_of(payload.get("search_id")) or f"action-{entry.entry_id}",
         query=query[:QUERY_MAX],
         kind=kind,
         result_paths=[path for path in results if isinstance(path, str)][:RESULTS_MAX]
@@ -182,5 +180,6 @@ def search_of(entry: LogEntry) -> SearchRun | None:
     )
 
 
-def _text(value: object) -> str:
+def text_of(value: object) -> str:
+    """Return a value of a log entry if it is a text; "" otherwise."""
     return value if isinstance(value, str) else ""

@@ -18,12 +18,11 @@ from triseek import errors
 from triseek.store import atomic, layout
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from triseek.engine.engine import Engine
     from triseek.index.reader import IndexReader
 
 FORMATS = ("arrow", "parquet", "json")
+_NUMBERS = ("size", "mtime_ns", "inode", "xxh3", "lines")
 
 
 def export_tables(engine: Engine, folder: str | Path, fmt: str) -> list[Path]:
@@ -36,28 +35,18 @@ def export_tables(engine: Engine, folder: str | Path, fmt: str) -> list[Path]:
         IndexCorrupt: the index is damaged; then nothing has been written.
         InvalidRequest: the folder cannot be written.
     """
-    reader = engine.reader()
+    reader, out, written = engine.reader(), Path(folder), []
     reader.verify()
     try:
-        return _export(reader, Path(folder), fmt)
+        out.mkdir(parents=True, exist_ok=True)
+        for make in (files, trigrams, languages):
+            path = out / f"{make.__name__}.{fmt}"
+            atomic.write(path, _encoded(make(reader), fmt), mode=0o666)
+            written.append(path)
     except OSError as error:
         raise errors.InvalidRequest(
             f"cannot write to {folder}: {error.strerror}", next_step="Give another --out folder."
         ) from error
-
-
-def _export(reader: IndexReader, folder: Path, fmt: str) -> list[Path]:
-    folder.mkdir(parents=True, exist_ok=True)
-    makers: dict[str, Callable[[IndexReader], pa.Table]] = {
-        "files": files,
-        "trigrams": trigrams,
-        "languages": languages,
-    }
-    written = []
-    for name, make in makers.items():
-        path = folder / f"{name}.{fmt}"
-        atomic.write(path, _encoded(make(reader), fmt), mode=0o666)
-        written.append(path)
     return written
 
 
@@ -77,14 +66,10 @@ def files(reader: IndexReader) -> pa.Table:
                 {
                     "path": [path.decode("utf-8", "replace") for path in paths],
                     "path_bytes": pa.array(paths, pa.binary()),
-                    "size": table.numbers("size")[alive],
-                    "mtime_ns": table.numbers("mtime_ns")[alive],
-                    "inode": table.numbers("inode")[alive],
-                    "xxh3": table.numbers("xxh3")[alive],
-                    "lines": table.numbers("lines")[alive],
+                    **{name: table.numbers(name)[alive] for name in _NUMBERS},
                     "blocks": np.diff(view.edges)[alive],
                     "language": [language[i] for i in alive.tolist()],
-                    "skipped": [layout.SKIP_REASONS[i] for i in view.skip[alive].tolist()],
+                    "skipped": [layout.SKIP_REASONS.get(i, "") for i in view.skip[alive].tolist()],
                 }
             )
         )

@@ -64,7 +64,9 @@ def _check(
         segment.postings.verify_all()
         _check_lists(segment)
         _check_blocks(segment)
-        _check_rest(segment)
+        for name, schema in layout.TREE_TABLES.items():  # read from one segment only
+            if name in segment.facts["tables"]:
+                segment.table(name, schema).verify()
         manifest.dead_files(segment, live)
         size += segment.size_bytes()
     progress("check", total, total)
@@ -97,10 +99,3 @@ def _check_blocks(segment: Segment) -> None:
         and bool((offset[first] == 0).all() and (line[first] == 1).all())
     ):
         raise errors.IndexCorrupt(f"{segment.folder}: the blocks of a file do not follow")
-
-
-def _check_rest(segment: Segment) -> None:
-    """Verify the optional tables, which are read from one segment only."""
-    for name, schema in layout.TREE_TABLES.items():
-        if name in segment.facts["tables"]:
-            segment.table(name, schema).verify()

@@ -14,7 +14,7 @@ import mmap
 import os
 import struct
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Any, NotRequired, Self, TypedDict
 
 import numpy as np
 import xxhash
@@ -41,17 +41,20 @@ class ColumnEntry(TypedDict):
 
 
 class ColumnWriter:
-    """Writes a column of known dtype piece by piece; `close` returns its entry for the segment.
+    """Writes a column of known dtype piece by piece, in a `with` block that finishes it durably.
 
-    pages: the list to which `close` appends the page digests of a paged column; None for a column
-    with one digest.
+    pages: the list to which the end of the block appends the page digests of a paged column; None
+    for a column with one digest.
     """
+
+    entry: ColumnEntry
+    """The column's entry for `segment.json`; set at the end of the block, unless it raises."""
 
     def __init__(
         self, path: str | os.PathLike[str], dtype: DTypeLike, *, pages: list[int] | None = None
     ) -> None:
         self._dtype = np.dtype(dtype)
-        self._file = open(path, "wb", opener=private.opener)  # noqa: SIM115 - see `close`
+        self._file = open(path, "wb", opener=private.opener)  # noqa: SIM115 - see `__exit__`
         self._length = 0
         self._all_pages = pages
         self._digest = xxhash.xxh3_64()
@@ -70,15 +73,21 @@ class ColumnWriter:
         else:
             self._digest.update(data)
 
-    def close(self) -> ColumnEntry:
-        """Finish the file durably and return its entry for `segment.json`."""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        with self._file:
+            if kind is None:
+                self.entry = self._finish()
+
+    def _finish(self) -> ColumnEntry:
         if self._pending:
             self._pages.append(xxhash.xxh3_64_intdigest(self._pending))
         self._file.seek(0)
         self._file.write(_header(self._dtype, self._length))
         self._file.flush()
         os.fsync(self._file.fileno())
-        self._file.close()
         entry: ColumnEntry = {"dtype": self._dtype.str, "length": self._length}
         if self._all_pages is None:
             entry["xxh3"] = self._digest.hexdigest()
@@ -86,10 +95,6 @@ class ColumnWriter:
             entry["first_page"] = len(self._all_pages)
             self._all_pages.extend(self._pages)
         return entry
-
-    def abort(self) -> None:
-        """Close the file without finishing it."""
-        self._file.close()
 
     def _add_pages(self, data: bytes) -> None:
         data = self._pending + data
@@ -103,20 +108,12 @@ class ColumnWriter:
 
 
 def write(
-    path: str | os.PathLike[str],
-    values: np.ndarray[Any, Any],
-    dtype: DTypeLike,
-    *,
-    pages: list[int] | None = None,
+    path: str | os.PathLike[str], values: np.ndarray[Any, Any], dtype: DTypeLike
 ) -> ColumnEntry:
-    """Write a whole column durably and return its entry for `segment.json`."""
-    writer = ColumnWriter(path, dtype, pages=pages)
-    try:
+    """Write a whole column durably, with one digest, and return its entry for `segment.json`."""
+    with ColumnWriter(path, dtype) as writer:
         writer.append(values)
-    except BaseException:
-        writer.abort()
-        raise
-    return writer.close()
+    return writer.entry
 
 
 def load(path: str | os.PathLike[str], entry: ColumnEntry) -> np.ndarray[Any, Any]:
@@ -138,16 +135,16 @@ class PagedColumn:
     """
 
     def __init__(
-        self,
-        path: str | os.PathLike[str],
-        entry: ColumnEntry,
-        pages: np.ndarray[Any, Any],
+        self, path: str | os.PathLike[str], entry: ColumnEntry, pages: np.ndarray[Any, Any]
     ) -> None:
         self._path = path
         self.values = _map(path, entry)
         """The whole column. Use only ranges that `verify` has checked."""
         self._bytes = self.values.data.cast("B")
-        self._pages = _page_digests(path, entry, pages, len(self._bytes))
+        first, count = int(entry["first_page"]), -(-len(self._bytes) // PAGE_BYTES)
+        if not 0 <= first <= first + count <= len(pages):
+            raise errors.IndexCorrupt(f"wrong number of page checksums for {path}")
+        self._pages = pages[first : first + count]
         self._verified = bytearray(len(self._pages))
 
     def __len__(self) -> int:
@@ -171,7 +168,7 @@ class PagedColumn:
             mapping.madvise(mmap.MADV_DONTNEED)
 
     def whole(self) -> np.ndarray[Any, Any]:
-        """Verify the whole column and return it."""
+        """Verify and return the whole column."""
         self.verify(0, len(self.values))
         return self.values
 
@@ -205,15 +202,6 @@ def map_file(path: str | os.PathLike[str], size: int) -> mmap.mmap:
     raise errors.IndexCorrupt(f"{path} has {actual} bytes; {size} were written")
 
 
-def _page_digests(
-    path: object, entry: ColumnEntry, pages: np.ndarray[Any, Any], size: int
-) -> np.ndarray[Any, Any]:
-    first, count = int(entry["first_page"]), -(-size // PAGE_BYTES)
-    if not 0 <= first <= first + count <= len(pages):
-        raise errors.IndexCorrupt(f"wrong number of page checksums for {path}")
-    return pages[first : first + count]
-
-
 def _map(path: str | os.PathLike[str], entry: ColumnEntry) -> np.ndarray[Any, Any]:
     """Map the file. Its size and header must match its entry exactly."""
     dtype, length = np.dtype(entry["dtype"]), int(entry["length"])
@@ -227,10 +215,6 @@ def _map(path: str | os.PathLike[str], entry: ColumnEntry) -> np.ndarray[Any, An
 
 def _header(dtype: np.dtype[Any], length: int) -> bytes:
     """Return the header that `np.lib.format.write_array_header_1_0` writes, ten times faster."""
-    description = f"{{'descr': '{dtype.str}', 'fortran_order': False, 'shape': ({length},), }}"
-    return (
-        b"\x93NUMPY\x01\x00"
-        + struct.pack("<H", _HEADER_BYTES - 10)
-        + description.encode().ljust(_HEADER_BYTES - 11)
-        + b"\n"
-    )
+    text = f"{{'descr': '{dtype.str}', 'fortran_order': False, 'shape': ({length},), }}"
+    size = struct.pack("<H", _HEADER_BYTES - 10)
+    return b"\x93NUMPY\x01\x00" + size + text.encode().ljust(_HEADER_BYTES - 11) + b"\n"

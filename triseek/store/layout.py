@@ -59,6 +59,8 @@ update replaces it. FEATURE says whether a rebuild would improve the index; it i
 
 from __future__ import annotations
 
+from typing import Literal
+
 Schema = tuple[tuple[str, str], ...]
 """Names of a table's columns and the kind of each."""
 
@@ -123,10 +125,12 @@ TREE_TABLES: dict[str, Schema] = {
 
 FLAG_TRANSCODED = 1  # the text is not the bytes on disk: it had a byte order mark
 FLAG_ALLOWLISTED = 2  # a hidden place that ripgrep would leave out
-FLAG_UNBLOCKED = 4  # text without blocks: always a candidate, always read whole
 FLAG_BINARY = 8  # blocks, and the digest of bytes on disk, end at the first NUL byte
 
 SKIP_NONE = 0
 SKIP_BINARY = 1
 SKIP_UNREADABLE = 2
-SKIP_REASONS = ("", "binary", "unreadable")
+SKIP_REASONS: dict[int, Literal["binary", "unreadable"]] = {
+    SKIP_BINARY: "binary",
+    SKIP_UNREADABLE: "unreadable",
+}

@@ -8,18 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triseek import errors, private
+from triseek.ipc.lock import try_lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-try:
-    import fcntl
-except ImportError:  # on Windows the user must ensure that there is only one writer
-    fcntl = None  # type: ignore[assignment]
 
 
 @contextlib.contextmanager
@@ -30,34 +25,23 @@ def writer(folder: str | os.PathLike[str], name: str = "lock") -> Iterator[None]
 
     Raises:
         Busy: another process holds it.
-        StateUnwritable: the folder or its lock file cannot be created.
+        StateUnwritable: the folder or its lock file cannot be created or locked.
     """
-    descriptor = _open(Path(folder), name)
-    try:
-        _take(descriptor)
+    with contextlib.ExitStack() as stack:
+        try:
+            private.make(folder)
+            path = os.path.join(folder, name)  # noqa: PTH118
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            stack.callback(os.close, descriptor)
+            is_free = try_lock(descriptor)
+        except OSError as error:
+            raise errors.StateUnwritable(
+                f"cannot write the index folder {folder}: {error.strerror}"
+            ) from error
+        if not is_free:
+            holder = os.read(descriptor, 32).decode(errors="replace").strip()
+            who = f" (process {holder})" if holder else ""
+            raise errors.Busy(f"another triseek{who} is writing this index")
         os.ftruncate(descriptor, 0)
         os.write(descriptor, f"{os.getpid()}\n".encode())
         yield
-    finally:
-        os.close(descriptor)
-
-
-def _open(folder: Path, name: str) -> int:
-    try:
-        private.make(folder)
-        return os.open(folder / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError as error:
-        raise errors.StateUnwritable(
-            f"cannot write the index folder {folder}: {error.strerror}"
-        ) from error
-
-
-def _take(descriptor: int) -> None:
-    if fcntl is None:
-        return  # type: ignore[unreachable]
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        holder = os.pread(descriptor, 32, 0).decode(errors="replace").strip()
-        who = f" (process {holder})" if holder else ""
-        raise errors.Busy(f"another triseek{who} is writing this index") from error

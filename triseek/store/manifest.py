@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from triseek import errors, private
-from triseek.store import atomic, column, layout, sealed
+from triseek.store import atomic, column, layout
 
 if TYPE_CHECKING:
     from triseek.store.column import ColumnEntry
@@ -85,9 +85,13 @@ def read(index_dir: str | os.PathLike[str]) -> Manifest | None:
 
 
 def commit(index_dir: str | os.PathLike[str], manifest: Manifest) -> None:
-    """Make `manifest` the current generation. The caller must hold the writer lock."""
+    """Make `manifest` the current generation and remove the segments that it does not use.
+
+    The caller must hold the writer lock.
+    """
     body = json.dumps({"format": layout.FORMAT, **asdict(manifest)}).encode()
-    atomic.write(Path(index_dir) / layout.CURRENT, sealed.with_checksum(body))
+    atomic.write(Path(index_dir) / layout.CURRENT, atomic.with_checksum(body))
+    sweep(index_dir, manifest)
 
 
 def bury(segment: SegmentBuilder, live: Live, dead: np.ndarray[Any, Any]) -> Live:
@@ -149,7 +153,7 @@ def _check_trust(folder: str, status: os.stat_result) -> None:
 
 
 def _parse(path: Path, data: bytes) -> Manifest | None:
-    body, intact = sealed.split_checksum(data)
+    body, intact = atomic.split_checksum(data)
     try:
         fields = json.loads(body)
         written = int(fields.pop("format"))

@@ -22,7 +22,6 @@ from triseek.store.table import write as write_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from types import TracebackType
 
     from numpy.typing import DTypeLike
 
@@ -91,30 +90,22 @@ class SegmentBuilder:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if not self._published:
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def column(self, name: str, values: np.ndarray[Any, Any], dtype: DTypeLike) -> None:
         """Write a whole column, paged."""
-        path = self.folder / f"{name}.npy"
-        self._columns[name] = column.write(path, values, dtype, pages=self._pages)
+        with self.stream(name, dtype) as writer:
+            writer.append(values)
 
     @contextlib.contextmanager
     def stream(self, name: str, dtype: DTypeLike) -> Iterator[ColumnWriter]:
         """Write a paged column in pieces: the block appends them."""
-        writer = column.ColumnWriter(self.folder / f"{name}.npy", dtype, pages=self._pages)
-        try:
+        path = self.folder / f"{name}.npy"
+        with column.ColumnWriter(path, dtype, pages=self._pages) as writer:
             yield writer
-        except BaseException:
-            writer.abort()
-            raise
-        self._columns[name] = writer.close()
+        self._columns[name] = writer.entry
 
     def table(self, name: str, schema: layout.Schema, columns: Mapping[str, Any]) -> None:
         """Write a whole table."""
@@ -122,10 +113,8 @@ class SegmentBuilder:
 
     def publish(self, facts: Facts) -> str:
         """Make the segment durable under its final name; return the checksum of `segment.json`."""
-        pages = np.array(self._pages, np.uint64)
-        self._columns[layout.PAGES] = column.write(
-            self.folder / f"{layout.PAGES}.npy", pages, np.uint64
-        )
+        path, pages = self.folder / f"{layout.PAGES}.npy", np.array(self._pages, np.uint64)
+        self._columns[layout.PAGES] = column.write(path, pages, np.uint64)
         description: Description = {
             "format": layout.FORMAT,
             "feature": layout.FEATURE,
@@ -151,23 +140,17 @@ class Segment:
         self.facts = _describe(self.folder, digest)
         self._places: dict[int, int | None] = {}
         try:
-            self._open()
+            entries = self.facts["columns"]
+            pages = column.load(self.folder / f"{layout.PAGES}.npy", entries[layout.PAGES])
+            self._trigrams, self._offsets, self._frequency, self.postings = (
+                column.PagedColumn(self.folder / f"{name}.npy", entries[name], pages)
+                for name in (layout.TRIGRAMS, layout.OFFSETS, layout.FREQUENCY, layout.POSTINGS)
+            )
+            self.files = self.table("files", layout.FILES)
+            self.blocks = self.table("blocks", layout.BLOCKS)
         except (KeyError, TypeError, ValueError) as error:
             raise errors.IndexCorrupt(f"{self.folder} is described wrongly: {error}") from error
-
-    def _open(self) -> None:
-        entries = self.facts["columns"]
-        pages = column.load(self.folder / f"{layout.PAGES}.npy", entries[layout.PAGES])
-
-        def paged(name: str) -> column.PagedColumn:
-            return column.PagedColumn(self.folder / f"{name}.npy", entries[name], pages)
-
-        self._trigrams, self._offsets = paged(layout.TRIGRAMS), paged(layout.OFFSETS)
-        self._frequency, self.postings = paged(layout.FREQUENCY), paged(layout.POSTINGS)
-        self.files = self.table("files", layout.FILES)
-        self.blocks = self.table("blocks", layout.BLOCKS)
-        n = self.distinct
-        if len(self._offsets) != n + 1 or len(self._frequency) != n:
+        if not len(self._offsets) - 1 == len(self._frequency) == self.distinct:
             raise self._disorder("trigram")
 
     def table(self, name: str, schema: layout.Schema) -> Table:

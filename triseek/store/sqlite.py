@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from triseek import private
 from triseek.errors import Busy, FormatTooNew, StateCorrupt, StateUnwritable
 from triseek.model import budget
+from triseek.store import atomic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -82,7 +82,7 @@ class Database:
         self._readers: list[sqlite3.Connection] = []
         self._closed = False
         with self._translated():
-            _make(self.path)
+            self.path.touch(0o600)
             self._writer = self._connect()
             try:
                 self._prepare(migrations)
@@ -139,13 +139,11 @@ class Database:
         """Copy the database as it is now, atomically. Others may use it meanwhile."""
         aside = Path(f"{os.fspath(target)}.{secrets.token_hex(4)}.partial")
         with self._translated():
-            _make(aside)
+            aside.touch(0o600)
             try:
                 with contextlib.closing(sqlite3.connect(aside)) as copy, self.read() as connection:
                     connection.backup(copy, pages=BACKUP_PAGES)
-                _sync(aside)
-                aside.replace(target)
-                _sync(aside.parent)
+                atomic.publish(aside, target)
             finally:
                 aside.unlink(missing_ok=True)
 
@@ -284,17 +282,3 @@ def _has_no_time() -> int:
 
 def _number(connection: sqlite3.Connection, pragma: str) -> int:
     return int(connection.execute(f"PRAGMA {pragma}").fetchone()[0])
-
-
-def _make(path: Path) -> None:
-    """Create a file that only its owner may read, unless it exists."""
-    with open(path, "ab", opener=private.opener):
-        pass
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -1,18 +1,33 @@
-"""Reports of the verbs other than search, as text and as JSON."""
+"""Reports of the verbs other than search, as text and as JSON, and their progress bars."""
 
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections import Counter
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
+from triseek.model.index import no_progress
 from triseek.model.plain_text import json_text, visible, visible_line
 
 if TYPE_CHECKING:
-    from triseek.model.index import BuildReport, IndexStatus
+    from collections.abc import Iterator
+
+    from rich.progress import TaskID
+
+    from triseek.model.index import BuildReport, IndexStatus, Progress, Stage
     from triseek.model.search import Skipped
+
+TITLES: dict[Stage, str] = {
+    "walk": "Listing files",
+    "read": "Reading files",
+    "write": "Writing the index",
+    "compile": "Compiling kernels",
+    "check": "Checking the index",
+}
+"""Titles of progress bars."""
 
 
 def as_json(document: object) -> str:
@@ -21,11 +36,6 @@ def as_json(document: object) -> str:
     Of paths that are not UTF-8 the readable part is kept.
     """
     return json_text(json.dumps(document, indent=2, ensure_ascii=False, default=_plain))
-
-
-def build_document(report: BuildReport) -> dict[str, Any]:
-    """Return a build report as a JSON object."""
-    return asdict(report)
 
 
 def build_text(report: BuildReport, root: str) -> str:
@@ -97,3 +107,30 @@ def _plain(value: object) -> object:
     if isinstance(value, bytes):
         return value.decode(errors="replace")
     raise TypeError(f"no JSON for {type(value).__name__}")
+
+
+@contextmanager
+def progress_bars() -> Iterator[Progress]:
+    """Yield a callback that draws a bar per stage on standard error, if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield no_progress
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bars
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+        tasks: dict[Stage, TaskID] = {}
+
+        def report(stage: Stage, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = bars.add_task(TITLES[stage], total=total or None)
+            bars.update(tasks[stage], completed=done, total=total or None)
+
+        yield report

@@ -1,8 +1,7 @@
-"""The page's ASGI application: its files and its API. Every route but `enter` only reads."""
+"""The page's server: its files and its API. Every route but `enter` only reads."""
 
 from __future__ import annotations
 
-import functools
 import json
 import logging
 import threading
@@ -15,11 +14,16 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from triseek.daemon.standalone import front
+from triseek.engine.roots import project
+from triseek.engine.service import Service
 from triseek.errors import BackendFailure, Cancelled, InvalidRequest, TriseekError
+from triseek.loopback import serving
+from triseek.loopback.address import Address, listening
 from triseek.model.call import Call
 from triseek.search import envelopes
 from triseek.ui import searches, state, work
-from triseek.ui.auth import API, ENTER, Auth
+from triseek.ui.auth import API, ENTER, Auth, Keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -28,27 +32,15 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from triseek.app.dispatch import Dispatch
-    from triseek.loopback.address import Address
-    from triseek.ui.auth import Keys
-    from triseek.ui.searches import LinesReply, SearchReply
-    from triseek.ui.state import AboutReply, StatusReply
+    from triseek.daemon.server import Result
 
-    Reply = (
-        AboutReply
-        | StatusReply
-        | SearchReply
-        | LinesReply
-        | work.SessionsReply
-        | work.SessionReply
-        | work.LogReply
-        | work.SnapshotsReply
-        | work.SnapshotReply
-        | work.DifferenceReply
-    )
-    Handler = Callable[[Mapping[str, str], Call], Reply]
+    Handler = Callable[[Mapping[str, str], Call], Result]
 
 logger = logging.getLogger(__name__)
 
+HOST = "127.0.0.1"
+GRACE_S = 2
+"""Seconds that open requests have when the process is told to end."""
 THREADS = 8
 """API requests answered at once; further ones wait."""
 LEFT = 499
@@ -67,20 +59,46 @@ FILES = {
 _FOLDER = Path(__file__).parent / "static"
 
 
-class StaticFile(NamedTuple):
-    """One file as it is served."""
+class Links(NamedTuple):
+    """Links to the page; anyone who has one of them sees what the page shows."""
 
-    content: bytes
-    media_type: str
+    root: str
+    port: int
+    lasting: str
+    """Valid as long as this process runs."""
+    once: str
+    """Valid once: a browser is started with it, and other users can read its command line."""
 
 
-def static_files() -> dict[str, StaticFile]:
+def serve(folder: str, port: int, announce: Callable[[Links], None]) -> None:
+    """Serve the page of the project around a folder; port 0 is any free one.
+
+    announce: Called once, when connections are accepted.
+
+    Raises:
+        RepoNotDetected: There is no such folder.
+        Busy: The port is in use.
+    """
+    keys = Keys()
+    root = Service().engine(project(folder), exact=True).root
+    with front(root) as dispatch:
+        bound, address = listening(Address(HOST, port))
+        link = f"http://{address.authority}/#"
+        links = Links(
+            root, address.port, f"{link}token={keys.token}", f"{link}ticket={keys.ticket()}"
+        )
+        app = application(dispatch, address, keys)
+        dispatch.prepare()
+        serving.run(app, bound, lambda _: announce(links), grace_s=GRACE_S)
+
+
+def static_files() -> dict[str, Response]:
     """Read the page's own files; return them by their path in a URL.
 
     Only these can be opened: a path from a browser is never used to open a file.
     """
     return {
-        path: StaticFile((_FOLDER / name).read_bytes(), media_type)
+        path: Response((_FOLDER / name).read_bytes(), media_type=media_type)
         for path, (name, media_type) in FILES.items()
     }
 
@@ -92,7 +110,7 @@ def application(dispatch: Dispatch, address: Address, keys: Keys) -> ASGIApp:
         return _Document({"token": keys.token})
 
     runner = HandlerRunner()
-    routes = [Route(path, _file(file)) for path, file in static_files().items()]
+    routes = [Route(path, file, methods=["GET"]) for path, file in static_files().items()]
     routes += [
         Route(API + path, runner.endpoint(handler)) for path, handler in _handlers(dispatch).items()
     ]
@@ -125,33 +143,29 @@ class HandlerRunner:
     """Runs the API's handlers in threads, and cancels those whose client has left."""
 
     def __init__(self) -> None:
-        self._limiter: anyio.CapacityLimiter | None = None
+        self._limiter = anyio.CapacityLimiter(THREADS)
 
     def endpoint(self, handler: Handler) -> Callable[[Request], Any]:
         """Return an endpoint that runs a handler."""
 
         async def respond(request: Request) -> Response:
-            if self._limiter is None:
-                self._limiter = anyio.CapacityLimiter(THREADS)
             params = {**request.query_params, **request.path_params}
-            return await self._run(request, functools.partial(handler, params))
+            left = threading.Event()
+            call = Call(cancelled=left.is_set)
+            answer: Response = Response(status_code=LEFT)
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(_watch, request, left, tasks.cancel_scope)
+                try:
+                    answer = await anyio.to_thread.run_sync(
+                        lambda: _answer(handler, params, call),
+                        abandon_on_cancel=True, limiter=self._limiter,
+                    )  # fmt: skip
+                finally:
+                    left.set()
+                tasks.cancel_scope.cancel()
+            return answer
 
         return respond
-
-    async def _run(self, request: Request, handler: Callable[[Call], Reply]) -> Response:
-        left = threading.Event()
-        answer: Response = Response(status_code=LEFT)
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_watch, request, left, tasks.cancel_scope)
-            try:
-                answer = await anyio.to_thread.run_sync(
-                    _answer, handler, Call(cancelled=left.is_set),
-                    abandon_on_cancel=True, limiter=self._limiter,
-                )  # fmt: skip
-            finally:
-                left.set()
-            tasks.cancel_scope.cancel()
-        return answer
 
 
 async def _watch(request: Request, left: threading.Event, scope: anyio.CancelScope) -> None:
@@ -162,9 +176,9 @@ async def _watch(request: Request, left: threading.Event, scope: anyio.CancelSco
     scope.cancel()
 
 
-def _answer(handler: Callable[[Call], Reply], call: Call) -> Response:
+def _answer(handler: Handler, params: Mapping[str, str], call: Call) -> Response:
     try:
-        return _Document(handler(call))
+        return _Document(handler(params, call))
     except Cancelled:
         return Response(status_code=LEFT)
     except InvalidRequest as error:
@@ -193,10 +207,3 @@ class _Document(JSONResponse):
     def render(self, content: Any) -> bytes:  # noqa: ANN401 - JSON
         text = json.dumps(content, separators=(",", ":"), default=lambda record: record.document())
         return text.encode("ascii")
-
-
-def _file(file: StaticFile) -> Callable[[Request], Any]:
-    async def endpoint(_request: Request) -> Response:
-        return Response(file.content, media_type=file.media_type)
-
-    return endpoint

@@ -94,7 +94,10 @@ class Auth:
             await send(message)
 
         refusal = self._refusal(scope["path"], Headers(scope=scope))
-        app = self._app if refusal is None else _refused(refusal)
+        app = self._app
+        if refusal is not None:
+            error = {"code": "REFUSED", "message": refusal.reason, "suggested_action": ""}
+            app = JSONResponse({"error": error}, refusal.status)
         await app(scope, receive, sent)
 
     def _refusal(self, path: str, headers: Headers) -> Refusal | None:
@@ -104,18 +107,9 @@ class Auth:
         if only(headers, "sec-fetch-site") not in ("", "same-origin", "none"):
             return Refusal(403, "Another page may not ask")
         if path == ENTER:
-            return self._entering(headers)
+            scheme, _, ticket = only(headers, "authorization").partition(" ")
+            is_valid = scheme == "Ticket" and self._keys.enter(ticket)
+            return None if is_valid else Refusal(401, "That link has been used")
         if path.startswith(API) and not knows(headers, self._keys.token):
             return Refusal(401, "The token of this run is needed")
         return None
-
-    def _entering(self, headers: Headers) -> Refusal | None:
-        scheme, _, ticket = only(headers, "authorization").partition(" ")
-        if scheme == "Ticket" and self._keys.enter(ticket):
-            return None
-        return Refusal(401, "That link has been used")
-
-
-def _refused(refusal: Refusal) -> JSONResponse:
-    error = {"code": "REFUSED", "message": refusal.reason, "suggested_action": ""}
-    return JSONResponse({"error": error}, refusal.status)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from triseek.app.registry import TOOLS
@@ -83,9 +84,8 @@ def answer(dispatch: Dispatch, params: Mapping[str, str], call: Call) -> SearchR
     if unknown:
         raise InvalidQuery(f"there is no option {unknown[0][:60]!r}")
     began = time.perf_counter()
-    kind = _choice(params, "kind", "content", "path")
-    search = _contents if kind == "content" else _paths
-    envelope = search(dispatch, params, call)
+    is_content = _choice(params, "kind", "content", "path") == "content"
+    envelope = (_contents if is_content else _paths)(dispatch, params, call)
     return {**envelope, "ms": round((time.perf_counter() - began) * 1e3, 2)}
 
 
@@ -98,7 +98,7 @@ def call_tool(
         TriseekError: The answer is an error.
     """
     tool = next(tool for tool in TOOLS if tool.name == name)
-    reply = dispatch(tool, arguments, call, is_recorded=False)
+    reply = dispatch(tool, arguments, replace(call, is_recorded=False))
     if reply.error is not None:
         raise reply.error
     return reply.envelope

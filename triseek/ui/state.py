@@ -14,6 +14,7 @@ from triseek.ui import searches
 
 if TYPE_CHECKING:
     from triseek.app.dispatch import Dispatch
+    from triseek.daemon.verbs import RootReply
     from triseek.search.results import IndexStatusAnswer
 
 PATIENCE_S = 2.0
@@ -34,14 +35,6 @@ class AboutReply(TypedDict):
     """Number of files that differ from the index."""
 
 
-class RootStatus(TypedDict, total=False):
-    """What the daemon says of one root, as far as the page's server reads it."""
-
-    watched: bool
-    generation: int | None
-    dirty: int | None
-
-
 class DaemonView(TypedDict):
     """The daemon's status; fields that are not listed are passed on as they come."""
 
@@ -49,10 +42,10 @@ class DaemonView(TypedDict):
     reason: NotRequired[str]
     """Why it cannot be asked."""
     next_step: NotRequired[str]
-    root: NotRequired[RootStatus]
+    root: NotRequired[RootReply]
 
 
-class StatusReply(TypedDict):
+class PageStatus(TypedDict):
     """The index, and the daemon."""
 
     index: IndexStatusAnswer
@@ -74,7 +67,7 @@ def about(root: str) -> AboutReply:
     }
 
 
-def status(dispatch: Dispatch) -> StatusReply:
+def status(dispatch: Dispatch) -> PageStatus:
     """Return `index`, the answer of `index_status`, and `daemon`, the daemon's status.
 
     Raises:

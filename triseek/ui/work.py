@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-from typing import TYPE_CHECKING, NotRequired, TypedDict
+from typing import TYPE_CHECKING, NotRequired, TypedDict, cast
 
 from triseek import paths
 from triseek.errors import DaemonUnreachable, InvalidRequest
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from triseek.model.session import LogEntry, Session
     from triseek.model.snapshot import GitState, SnapshotManifest, WorkingSet
     from triseek.sessions.results import DamagedSnapshot, SessionRecord
-    from triseek.sessions.snapshot_files import Snapshot
 
 PATIENCE_S = 2.0
 ENTRIES, ENTRIES_MAX = 50, 200
@@ -137,11 +136,7 @@ def session(root: str, session_id: str) -> SessionReply:
         params = {"target_root": root, "session_id": session_id}
         reply = ask.if_running("session_status", params, PATIENCE_S)
         if reply is not None:
-            return {
-                "session": reply["session"],
-                "action_log_size": reply["action_log_size"],
-                "snapshots": snapshots,
-            }
+            return cast("SessionReply", {**reply, "snapshots": snapshots})
     stored = files.peek(paths.sessions()).get(session_id)
     if stored is None:
         raise InvalidRequest(
@@ -188,10 +183,7 @@ def snapshots(root: str, *, everywhere: bool) -> SnapshotsReply:
     """Return manifests, newest first, of a repository or of all, and what is damaged."""
     return {
         "snapshots": _snapshots().all("" if everywhere else root),
-        "damaged": [
-            {"snapshot_id": problem.snapshot_id, "reason": problem.reason}
-            for problem in _snapshots().damaged()
-        ],
+        "damaged": _snapshots().damaged(),
     }
 
 
@@ -206,13 +198,7 @@ def snapshot(snapshot_id: str) -> SnapshotReply:
         "manifest": content.manifest,
         "working_set": content.working_set,
         "pinned_snippets": [
-            {
-                "path": pin.path,
-                "line_start": pin.line_start,
-                "line_end": pin.line_end,
-                "sha": pin.sha,
-                "text": content.snippets[pin.sha],
-            }
+            cast("PinnedText", {**pin.document(), "text": content.snippets[pin.sha]})
             for pin in content.pins
         ],
         "git_state": content.git,
@@ -234,15 +220,10 @@ def difference(first: str, second: str) -> DifferenceReply:
         "a": a.manifest,
         "b": b.manifest,
         "diff": diff(a, b),
-        "searches": {**_searches(a), **_searches(b)},
-    }
-
-
-def _searches(content: Snapshot) -> Mapping[str, SearchSummary]:
-    """Return a snapshot's searches by the ids that a difference names."""
-    return {
-        run.search_id: {"query": run.query, "kind": run.kind, "matches": run.matches}
-        for run in content.working_set.searches_run
+        "searches": {
+            run.search_id: {"query": run.query, "kind": run.kind, "matches": run.matches}
+            for run in (*a.working_set.searches_run, *b.working_set.searches_run)
+        },
     }
 
 

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from pathlib import Path
 
 import pytest
 
+from triseek.agents.base import InstallPlace
 from triseek.agents.codex import Codex
 from triseek.agents.doctor.checks import info, ok
-from triseek.agents.doctor.clients import program, registration, version
+from triseek.agents.doctor.clients import (
+    program,
+    registration,
+    scopes,
+    settings,
+    trust,
+    version,
+)
+from triseek.agents.install import apply
 from triseek.agents.registry import AGENTS, by_name
 
 CODEX = Codex()
@@ -29,8 +39,8 @@ def codex_says(program):
     return f"echo '{json.dumps(told)}'"
 
 
-def found(host, agent=CODEX, *, wanted=False):
-    return [*program(host, agent), *registration(host, agent, wanted=wanted)]
+def found(host, agent=CODEX, *, is_installed=False):
+    return [*program(host, agent), *registration(host, agent, is_installed=is_installed)]
 
 
 def levels(findings):
@@ -62,15 +72,15 @@ def test_a_slow_client_is_asked_only_if_we_are_installed_in_it(host, programs, t
     assert (told.level, told.mend) == ("info", "triseek install gemini")
     assert not (tmp_path / "ran-mcp").exists()
 
-    found(host(), gemini, wanted=True)
+    found(host(), gemini, is_installed=True)
     assert (tmp_path / "ran-mcp").exists()
 
 
-@pytest.mark.parametrize(("wanted", "level"), [(False, "info"), (True, "fail")])
-def test_a_client_without_us_is_told_how_to_get_us(host, programs, wanted, level):
+@pytest.mark.parametrize(("is_installed", "level"), [(False, "info"), (True, "fail")])
+def test_a_client_without_us_is_told_how_to_get_us(host, programs, is_installed, level):
     programs("codex", SAYS.format('echo "Error: No MCP server named x found." >&2; exit 1'))
 
-    listed = found(host(), wanted=wanted)[1]
+    listed = found(host(), is_installed=is_installed)[1]
 
     assert (listed.level, listed.mend) == (level, "triseek install codex")
 
@@ -82,7 +92,7 @@ def test_a_client_without_us_is_told_how_to_get_us(host, programs, wanted, level
 def test_every_state_is_a_line_with_something_to_do(host, programs, triseek, said, level):
     programs("gemini", f"echo '* triseek: {triseek} mcp serve (stdio) - {said}'")
 
-    listed = found(host(program=triseek), by_name("gemini"), wanted=True)[1]
+    listed = found(host(program=triseek), by_name("gemini"), is_installed=True)[1]
 
     assert listed.level == level
     assert bool(listed.mend) == (level != "ok")
@@ -92,7 +102,7 @@ def test_a_folder_that_is_not_trusted_is_told_from_a_server_that_is_off(host, pr
     lines = f"this folder is untrusted\n* triseek: {triseek} mcp serve (stdio) - Disabled"
     programs("gemini", f"printf '{lines}\n'")
 
-    listed = found(host(program=triseek), by_name("gemini"), wanted=True)[1]
+    listed = found(host(program=triseek), by_name("gemini"), is_installed=True)[1]
 
     assert (listed.level, listed.mend) == ("warn", "gemini")
     assert "waits for you" in listed.detail
@@ -155,7 +165,7 @@ def test_a_client_that_makes_no_sense_is_a_warning(host, programs, script, name)
     agent = by_name(name)
     programs(agent.programs[0], f'[ "$*" = --version ] && echo 1.2 && exit\n{script}\n')
 
-    findings = found(host(), agent, wanted=True)
+    findings = found(host(), agent, is_installed=True)
 
     assert findings[1].level == "warn" or findings[1].detail.startswith("does not list triseek")
 
@@ -184,9 +194,137 @@ def test_the_version_of_an_npm_package_is_read_and_not_asked(host, programs, tmp
     assert version(host(), str(link)) == "0.169.0"
 
 
+@pytest.mark.parametrize(
+    ("name", "other"), [("vscode", "codium"), ("vscode", "code-insiders"), ("zed", "zed-editor")]
+)
+def test_a_client_is_found_by_any_name_of_its_program(host, programs, name, other):
+    path = programs(other, "echo 1.2")
+
+    assert found(host(), by_name(name), is_installed=True) == [
+        ok(by_name(name).title, f"1.2 at {path}")
+    ]
+
+
 def test_a_fine_client_is_one_line_of_ok(host, programs):
     programs("zed", "echo Zed 0.999")
 
-    assert found(host(), by_name("zed"), wanted=True) == [
+    assert found(host(), by_name("zed"), is_installed=True) == [
         ok("Zed", f"Zed 0.999 at {programs.folder}/zed")
     ]
+
+
+@pytest.fixture
+def place(home, tmp_path, triseek):
+    (tmp_path / "project").mkdir()
+    return InstallPlace(triseek, str(home), str(tmp_path / "project"), {"PATH": ""})
+
+
+def installed(client, place, scope):
+    owner = apply.owner_of(client.name, scope, place.cwd)
+    apply.install(client.plan(scope, place), owner)
+
+
+def settings_of(client, place):
+    return list(settings(client, place, list(scopes(client, place))))
+
+
+@pytest.mark.parametrize("client", AGENTS, ids=lambda client: client.name)
+def test_what_was_installed_is_found_and_what_was_not_is_not(client, place):
+    assert settings_of(client, place) == []
+
+    for scope in client.scopes:
+        installed(client, place, scope)
+
+    found = settings_of(client, place)
+    assert [finding.level for finding in found] == ["ok"] * len(client.scopes)
+    assert [finding.detail.split()[1].rstrip(":") for finding in found] == [*client.scopes]
+
+
+@pytest.mark.parametrize("client", AGENTS, ids=lambda client: client.name)
+def test_a_file_that_was_changed_since_is_told_of(client, place):
+    scope = client.scopes[0]
+    installed(client, place, scope)
+    victim = client.plan(scope, place)[-1].path
+    os.unlink(victim)
+
+    (said,) = settings_of(client, place)
+
+    assert (said.level, said.mend) == ("warn", f"triseek install {client.name}")
+    assert victim in said.detail
+
+
+@pytest.mark.parametrize("client", AGENTS, ids=lambda client: client.name)
+def test_a_program_that_is_gone_fails_whoever_looks(client, place, programs, tmp_path):
+    installed(client, place, client.scopes[0])
+    away = tmp_path / "elsewhere"
+    os.rename(place.program, away)
+
+    (said,) = settings_of(client, InstallPlace(str(away), place.home, place.cwd, place.environ))
+
+    assert (said.level, said.mend) == ("fail", f"triseek install {client.name}")
+    assert place.program in said.detail
+
+
+@pytest.mark.parametrize("client", AGENTS, ids=lambda client: client.name)
+def test_another_triseeks_settings_are_worth_a_word(client, place, programs):
+    installed(client, place, client.scopes[0])
+    other = programs("triseek.exe", "exit 0")
+
+    (said,) = settings_of(client, InstallPlace(other, place.home, place.cwd, place.environ))
+
+    assert said.level == "info"
+    assert place.program in said.detail
+
+
+def test_the_scope_is_in_the_command_that_mends(place):
+    client = by_name("claude-code")
+    assert client is not None
+    installed(client, place, "project")
+    os.unlink(client.plan("project", place)[0].path)
+
+    (said,) = settings_of(client, place)
+
+    assert said.mend == "triseek install claude-code --scope project"
+
+
+OURS = "'/bin/triseek' hook PreToolUse --harness codex"
+
+
+def hook(command, status, **more):
+    return {"command": command, "trustStatus": status, "enabled": True, "isManaged": False, **more}
+
+
+def trusted(host, programs, hooks):
+    told = {"id": 1, "result": {"data": [{"cwd": "/x", "hooks": hooks}]}}
+    line = json.dumps(told, separators=(",", ":"))
+    # It answers, and ends when its input does.
+    programs("codex", f"read a; read b; read c; cat <<'END'\n{line}\nEND\ncat >/dev/null\n")
+    (said,) = trust(host())
+    return said
+
+
+@pytest.mark.parametrize(
+    ("hooks", "level", "word"),
+    [
+        ([hook(OURS, "trusted")] * 2 + [hook("other", "untrusted")], "ok", "all 2 are approved"),
+        ([hook(OURS, "trusted"), hook(OURS, "untrusted")], "warn", "1 of 2 wait"),
+        ([hook(OURS, "modified")], "warn", "1 of 1 wait"),
+        ([hook(OURS, "trusted", enabled=False)], "warn", "1 of 1 wait"),
+        ([hook("other", "untrusted")], "info", "does not say"),
+        ([1, None], "info", "does not say"),
+    ],
+)
+def test_hooks_that_do_not_run_are_told_of(host, programs, hooks, level, word):
+    said = trusted(host, programs, hooks)
+
+    assert said.level == level
+    assert word in said.detail
+
+
+@pytest.mark.parametrize("script", ["exit 3", "echo '{'", "read a; exit 0"])
+def test_a_codex_that_cannot_say_is_no_failure(host, programs, script):
+    programs("codex", script)
+
+    (said,) = trust(host())
+
+    assert said.level == "info"

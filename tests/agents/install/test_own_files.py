@@ -15,7 +15,7 @@ from triseek import __version__
 from triseek.agents.install import own_files
 from triseek.agents.install.own_files import MARKER, plugin
 from triseek.agents.registry import receiver, receivers
-from triseek.cli import app
+from triseek.cli import command_tree
 
 CLIENTS = [agent.name for agent in receivers()]
 
@@ -31,7 +31,7 @@ def test_every_command_it_names_is_one(client: str) -> None:
 
     assert len(found) == 4
     for words in found:
-        verb = typer.main.get_command(app.app)
+        verb = typer.main.get_command(command_tree.app)
         while words and words[0] in getattr(verb, "commands", {}):
             verb = verb.commands[words.pop(0)]  # type: ignore[attr-defined]
         assert not hasattr(verb, "commands"), words

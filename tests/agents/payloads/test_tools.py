@@ -6,25 +6,28 @@ import pytest
 
 from triseek.agents.payloads import tools
 from triseek.agents.payloads.fields import Fields
-from triseek.agents.payloads.tools import ReadTool
 from triseek.model.hook_event import FileRead, ToolUse
+
+
+def lines(path: str, first: int = 1, last: int | None = None) -> FileRead:
+    return FileRead(path=path, first=first, last=last)
 
 
 def test_a_read_is_counted_or_between_two_lines():
     given = Fields({"file_path": "a.py", "offset": "3", "limit": 4})
 
-    assert tools.counted(given, "/r") == ReadTool("/r/a.py", 3, 6)
-    assert tools.counted(Fields({"path": "/a"}), "/r", usual=10) == ReadTool("/a", 1, 10)
-    assert tools.counted(given, "/r", most=2) == ReadTool("/r/a.py", 3, 4)
-    assert tools.between(Fields({"path": "a", "start_line": 2, "endLine": 5}), "/r") == ReadTool(
+    assert tools.counted(given, "/r") == lines("/r/a.py", 3, 6)
+    assert tools.counted(Fields({"path": "/a"}), "/r", usual=10) == lines("/a", 1, 10)
+    assert tools.counted(given, "/r", most=2) == lines("/r/a.py", 3, 4)
+    assert tools.between(Fields({"path": "a", "start_line": 2, "endLine": 5}), "/r") == lines(
         "/r/a", 2, 5
     )
 
 
 def test_a_read_of_no_file_or_no_lines_is_none():
-    assert tools.native_read("read", ReadTool("")) == ToolUse(name="read")
-    assert tools.native_read("read", ReadTool("/a", 5, 4)) == ToolUse(name="read")
-    use = tools.native_read("read", ReadTool("/a", 5, 6))
+    assert tools.native_read("read", lines("")) == ToolUse(name="read")
+    assert tools.native_read("read", lines("/a", 5, 4)) == ToolUse(name="read")
+    use = tools.native_read("read", lines("/a", 5, 6))
     assert use.reads == (FileRead(path="/a", first=5, last=6),)
     assert use.only_reads
 

@@ -66,7 +66,7 @@ def test_a_footer_names_the_backend_and_what_was_left_out() -> None:
     report.totals.lines, report.totals.files_matched = 1, 1
     report.totals.truncated, report.totals.dirty = True, 3
     report.route = Route(backend="ripgrep", reason="large files", fell_back="index is damaged")
-    report.freshness = "swept"
+    report.totals.freshness = "swept"
 
     assert footer(report, 0.0042, colored=False).decode() == (
         "\n1 line in 1 file, more were left out by --limit · rg (large files), after another "

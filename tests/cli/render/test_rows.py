@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.cli.render.rendering import found_in, rendered
+from triseek.cli.render.rows import Prelude, escaped
 from triseek.cli.render.style import OutputStyle, Palette
 
 ESCAPE = re.compile(rb"\x1b\[[0-9;]*m")
@@ -74,3 +75,37 @@ def test_matches_stand_alone_and_long_lines_are_cut_as_ripgrep_does(
 
 def test_leading_white_space_is_trimmed() -> None:
     assert rendered(OutputStyle(path=False, trim=True), found_in(b" \t x y\n", [0])) == b"x y\n"
+
+
+# What comes before the text of a line
+
+ALL = OutputStyle(path=True, line_number=True, column=True, byte_offset=True)
+
+
+@pytest.mark.parametrize(
+    ("style", "match", "context"),
+    [
+        (ALL, b"a%b:7:3:90:", b"a%b-7-90-"),
+        (OutputStyle(path=True, heading=True, line_number=True), b"7:", b"7-"),
+        (OutputStyle(path=True, path_terminator=b"\0"), b"a%b\0", b"a%b\0"),
+        (OutputStyle(path=False, byte_offset=True, field_match_separator=b"%"), b"90%", b"90-"),
+    ],
+)
+def test_fields_are_those_asked_for(style: OutputStyle, match: bytes, context: bytes) -> None:
+    prelude = Prelude(style)
+    before_match, before_context = prelude.leads(b"a%b")
+
+    assert before_match + prelude.fields(7, 3, 90, context=False) == match
+    assert before_context + prelude.fields(7, None, 90, context=True) == context
+
+
+def test_the_formats_for_many_lines_write_the_same() -> None:
+    look = OutputStyle(path=True, line_number=True, byte_offset=True, palette=Palette([]))
+    prelude = Prelude(look)
+    figures = prelude.figures(found_in(b"x\nb\n", [0, 1]).rows)
+
+    assert figures == [[1, 2], [0, 2]]
+    for kind, lead in enumerate(prelude.leads(b"a%b")):
+        fields = prelude.fields(7, None, 90, context=bool(kind))
+        form = escaped(lead) + prelude.form(kind) + b"%b"
+        assert form % (7, 90, b"text") == lead + fields + b"text"

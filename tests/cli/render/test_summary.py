@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from tests.cli.render.rendering import Kept, found_in
+from triseek.cli.render.file_matches import Renderer
 from triseek.cli.render.style import OutputStyle
-from triseek.cli.render.summary import CountLines, PathLines, Silence, Tallied
+from triseek.cli.render.summary import CountLines, PathLines, Tallied
 from triseek.engine.search.backends.base import Batch, Nul
 
 FOUND = found_in(b"xx x\nb\nx\n", [0, 1, 2])
@@ -43,7 +44,7 @@ def test_many_files_at_once_are_written_as_one_by_one(
 
 
 def test_silence_only_counts_files() -> None:
-    silence = Silence()
+    silence = Renderer()
     silence.file(FOUND)
     silence.file(FOUND._replace(hits=0))
 

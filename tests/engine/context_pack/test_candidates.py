@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from triseek.engine.context_pack import candidates, terms
-from triseek.engine.context_pack.candidates import READ_BYTES, Candidate, Files, is_code
+from triseek.engine.context_pack.candidates import READ_BYTES, Candidate, Field, is_code
 
 GOAL = terms.read("retry cookies")
 WEIGHTS = [term.weight for term in GOAL.terms]
@@ -15,7 +17,7 @@ WEIGHTS = [term.weight for term in GOAL.terms]
 
 def rated(root, *paths, goal=GOAL, intent="bugfix"):
     weights = [term.weight for term in goal.terms]
-    pool = candidates.read(paths, Files(root), goal, weights, lambda: False)
+    pool = candidates.read(os.fsencode(root), paths, goal, weights, lambda: False)
     candidates.rate(pool, goal, intent, weights, [1.0] * len(goal.phrases))
     return {candidate.path: candidate for candidate in pool}
 
@@ -24,18 +26,22 @@ def test_only_text_files_of_the_tree_are_read(repo):
     root = repo({"a.py": "x\n", "nul": "a\0b", "large": "y" * (READ_BYTES + 9)})
     os.symlink("a.py", os.path.join(root, "link"))
     os.mkfifo(os.path.join(root, "fifo"))
-    files = Files(root)
+    paths = [b"nul", b"link", b"fifo", b"gone", b"a.py", b"large"]
 
-    assert files.read(b"a.py") == b"x\n"
-    assert len(files.read(b"large")) == READ_BYTES
-    assert [files.read(path) for path in (b"nul", b"link", b"fifo", b"gone")] == [None] * 4
+    pool = candidates.read(os.fsencode(root), paths, GOAL, WEIGHTS, lambda: False)
+
+    assert [candidate.path for candidate in pool] == [b"a.py", b"large"]
+    assert pool[0].text == b"x\n"
+    assert len(pool[1].text) == READ_BYTES
 
 
 def test_reading_stops_when_asked_to(repo):
     root = repo({"a": "retry\n", "b": "retry\n"})
     asked = iter([False, True])
 
-    pool = candidates.read([b"a", b"a", b"b"], Files(root), GOAL, WEIGHTS, lambda: next(asked))
+    pool = candidates.read(
+        os.fsencode(root), [b"a", b"a", b"b"], GOAL, WEIGHTS, lambda: next(asked)
+    )
     assert [candidate.path for candidate in pool] == [b"a"]
 
 
@@ -82,3 +88,43 @@ def test_a_candidate_holds_a_text_in_its_path_or_its_text():
     assert candidate.holds([b"retry"])
     assert candidate.holds([b"nothing", b"cookie"])
     assert not candidate.holds([b"nothing"])
+
+
+FIELD = Field(weight=2.0, length_share=0.75)
+
+
+def test_a_rare_term_tells_more_and_none_tells_less_than_nothing():
+    values = [candidates.idf(1_000, containing) for containing in (0, 1, 10, 500, 1_000)]
+
+    assert values == sorted(values, reverse=True)
+    assert values[-1] >= 0
+
+
+def test_it_is_bm25_where_there_is_one_field():
+    """Robertson & Zaragoza, equation 3.15, less the constant k1 + 1."""
+    occurrences, length, mean = 3, 200.0, 100.0
+    by_hand = occurrences / (candidates.SATURATION * (0.25 + 0.75 * length / mean) + occurrences)
+
+    worth = candidates.normalised(Field(1.0, 0.75), occurrences, length, mean)
+
+    assert candidates.saturated(worth) == pytest.approx(by_hand)
+
+
+@given(st.floats(0, 1e6), st.floats(0, 1e6))
+def test_more_occurrences_never_count_less_and_a_term_never_more_than_its_idf(few, more):
+    few, more = sorted((few, more))
+
+    assert 0 <= candidates.saturated(few) <= candidates.saturated(more) <= 1
+
+
+def test_an_occurrence_in_a_longer_field_is_worth_less():
+    assert candidates.normalised(FIELD, 1, 10, 100) > candidates.normalised(FIELD, 1, 1_000, 100)
+    assert candidates.normalised(FIELD, 0, 10, 100) == 0
+    assert candidates.normalised(FIELD, 1, 0, 0) == FIELD.weight
+
+
+def test_two_fields_saturate_together():
+    together = candidates.saturated(2.0 + 2.0)
+    apart = candidates.saturated(2.0) + candidates.saturated(2.0)
+
+    assert candidates.saturated(2.0) < together < apart

@@ -10,13 +10,20 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from triseek.engine.context_pack.pack import context_pack
+from triseek.engine.context_pack import terms
+from triseek.engine.context_pack.pack import context_pack, next_steps
 from triseek.engine.engine import Engine
 from triseek.engine.frecency import Frecency
 from triseek.engine.freshness import sweep
 from triseek.errors import InvalidQuery
 from triseek.files.containment import PathOutside, PathRefused
-from triseek.model.context_pack import PREVIEW_CHARACTERS, REASONS, SNIPPETS_MAX, ContextPackRequest
+from triseek.model.context_pack import (
+    PREVIEW_CHARACTERS,
+    REASONS,
+    SNIPPETS_MAX,
+    ContextPackRequest,
+    PackItem,
+)
 
 SHOP: dict[str | bytes, bytes | str] = {
     "src/auth/router.py": (
@@ -156,7 +163,8 @@ def test_what_is_used_often_wins_among_equals(repo, tmp_path):
     root, index = repo({"a.py": "alpha = 1\n", "b.py": "alpha = 1\n"}), str(tmp_path / "index")
     engine = Engine(root, index_dir=index)
     engine.build()
-    with Frecency.open(index) as frecency:
+    with Frecency(index) as frecency:
+        frecency.claim()
         for _ in range(5):
             frecency.touch("select", [b"b.py"])
 
@@ -399,3 +407,43 @@ def test_what_was_just_written_makes_no_difference_once_it_has_rested(
     assert engine.indexed().tree_diff().count == 0
 
     assert context_pack(engine, request) == while_racy
+
+
+GOAL = terms.read("retry fails after a timeout")
+
+
+def plain_item(*reasons):
+    return PackItem(path="src/retry.py", score=1.0, reasons=reasons, snippets=())
+
+
+def steps(intent, items, *, goal=GOAL, strongest="retry", test=""):
+    return " ".join(next_steps(intent, goal, items, strongest=strongest, test=test))
+
+
+def test_a_fix_starts_with_the_first_file_and_its_test():
+    text = steps("bugfix", [plain_item()], test="tests/test_retry.py")
+
+    assert "Start with the highest-ranked source file" in text
+    assert "Read tests/test_retry.py for what src/retry.py is expected to do" in text
+    assert "search_content for 'retry'" in text
+
+
+def test_without_a_test_it_says_how_to_look_for_one():
+    assert "No test of src/retry.py was found by its name" in steps("bugfix", [plain_item()])
+
+
+@pytest.mark.parametrize(
+    ("reasons", "expected"),
+    [(("changed_file",), "Read the changed_file items first"), ((), "No changed file is known")],
+)
+def test_a_review_starts_with_what_changed(reasons, expected):
+    assert steps("review", [plain_item(*reasons)]).startswith(expected)
+
+
+def test_without_items_it_says_what_to_ask_for():
+    assert "another spelling of 'retry'" in steps("bugfix", [])
+    assert "The goal names nothing" in steps("bugfix", [], goal=terms.read("the"), strongest="")
+
+
+def test_a_long_word_is_cut():
+    assert "x" * 61 not in steps("bugfix", [plain_item()], strongest="x" * 200)

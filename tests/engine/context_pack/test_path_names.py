@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triseek.engine.context_pack import path_names
 from triseek.engine.context_pack.path_names import PathNames
 
 PATHS = st.lists(
@@ -57,21 +56,21 @@ PAIRS = [
 def test_each_finds_the_other(source, test):
     names = PathNames(sorted(path for pair in PAIRS for path in pair))
 
-    assert path_names.tests_of(source, names)[:1] == [test]
-    assert path_names.sources_of(test, names)[:1] == [source]
+    assert names.neighbours(source)[:1] == [test]
+    assert names.neighbours(test)[:1] == [source]
 
 
 def test_of_several_the_one_in_folders_most_alike_is_meant():
     names = PathNames([b"tests/a/test_x_y.py", b"tests/b/test_x_y.py"])
 
-    assert path_names.tests_of(b"src/b/x_y.py", names)[0] == b"tests/b/test_x_y.py"
+    assert names.neighbours(b"src/b/x_y.py")[0] == b"tests/b/test_x_y.py"
 
 
 def test_another_language_is_not_meant():
     names = PathNames([b"tests/router_test.go", b"tests/test_router.py"])
 
-    assert path_names.tests_of(b"router.py", names) == [b"tests/test_router.py"]
+    assert names.neighbours(b"router.py") == [b"tests/test_router.py"]
 
 
 def test_a_file_without_a_test_has_none():
-    assert path_names.tests_of(b"a.py", PathNames([b"a.py", b"b.py", b"tests/test_b.py"])) == []
+    assert PathNames([b"a.py", b"b.py", b"tests/test_b.py"]).neighbours(b"a.py") == []

@@ -31,7 +31,7 @@ def sweeper(tree):
 
 def test_what_was_remembered_of_another_generation_is_not_believed(tree):
     late = Checked(10**18, 10**18)
-    sweeper(tree)._remember(late)
+    checked.remember(sweeper(tree)._reader, late)
     assert sweeper(tree)._checked == late
     build(*tree)
     assert sweeper(tree)._checked == NEVER

@@ -137,7 +137,7 @@ def test_a_name_longer_than_one_call_may_be_is_found_by_both_ways(tmp_path):
     expected = fetch.stat_row(os.stat(b"file", dir_fd=here))
     assert fetch.stat_slowly(top, path) == expected
     assert fetch.stat_slowly(top, path + b"s") == [0] * fetch.STAT_SLOTS
-    assert compare._Below(top).file(path) == expected
+    assert compare._Below(top).row(path) == expected
     os.close(here)
     os.close(top)
 

@@ -21,7 +21,7 @@ from hypothesis.stateful import (
 from triseek import errors
 from triseek.engine.freshness import journal as module
 from triseek.engine.freshness.journal import BATCHES_MAX, NAME, PATHS_MAX, Clock, Journal
-from triseek.store import sealed
+from triseek.store import atomic
 
 WHATS = st.sampled_from(["created", "modified", "removed"])
 SMALL = st.dictionaries(st.sampled_from([b"a.c", b"b/c.h", b"d/", b"\xff"]), WHATS)
@@ -262,7 +262,7 @@ def test_a_file_that_says_what_no_journal_says_is_begun_anew_above_everything(tm
     journal = Journal.open(tmp_path)
     for _ in range(1000):
         told = journal.note({b"a": "modified"})
-    sealed.write(tmp_path / NAME, body)
+    atomic.write_sealed(tmp_path / NAME, body)
 
     reopened = Journal.open(tmp_path)
 

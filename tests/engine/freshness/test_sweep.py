@@ -12,12 +12,12 @@ from triseek import errors
 from triseek.engine.engine import Engine
 from triseek.engine.freshness import checked, racy_files, sweep
 from triseek.engine.freshness.sweep import Sweeper
+from triseek.engine.search.query import Query
 from triseek.files.tree.ignore import IgnoreFiles
 from triseek.index.build import build
 from triseek.index.reader import IndexReader
 from triseek.model.search import PatternSpec, ScopeSpec, SearchRequest, Totals
-from triseek.query.globs.rules import RuleSet, parse_line
-from triseek.query.pattern import compile as compile_pattern
+from triseek.query.globs.gitignore import RuleSet, parse_line
 
 BEFORE = {
     "a": "needle\n",
@@ -161,7 +161,7 @@ SCOPES = [ScopeSpec(), ScopeSpec(allowlist=True), ScopeSpec(globs=("*.log",))]
 def freshness_of(backend, **fields):
     totals, spec = Totals(), PatternSpec(patterns=("needle",))
     request = SearchRequest(pattern=spec, **fields)
-    assert list(backend.search(request, compile_pattern(spec), totals))
+    assert list(backend.search(Query.of(backend.root, request), totals))
     assert totals.generation == 1
     return totals.freshness
 
@@ -517,7 +517,7 @@ def test_another_backend_answers_where_there_is_no_time_for_a_sweep(tree, monkey
     search = engine.search(request)
 
     assert b"new" in [path for batch in search for path in batch.paths]
-    assert search.freshness == "swept"
+    assert search.totals.freshness == "swept"
     assert "could not be compared" in search.route.fell_back
     assert b"new" in list(engine.list_files(ScopeSpec()))
     with pytest.raises(errors.BackendFailure, match="could not be compared"):

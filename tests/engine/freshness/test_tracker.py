@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -231,7 +232,7 @@ def test_the_old_generation_answers_until_the_new_one_is_followed(followed):
     followed.indexed().catch_up()
     found, search = find(followed, "novel")
     assert found == {b"top.txt", b"new.txt"}
-    assert (search.totals.generation, search.freshness) == (before + 1, "synced")
+    assert (search.totals.generation, search.totals.freshness) == (before + 1, "synced")
 
 
 def test_what_a_change_of_generation_falls_together_with_is_told_once(followed):
@@ -397,10 +398,8 @@ def test_events_that_were_lost_cost_a_sweep_and_no_answer(followed, monkeypatch)
     journal, tracker = followed.watched.journal, followed.watched._tracker
     clock = journal.clock
     taken = tracker.watcher.take
-    monkeypatch.setattr(
-        tracker.watcher, "take", lambda: taken()._replace(files=frozenset(), folders=frozenset(),
-                                                         trees=frozenset(), lost=True)
-    )  # fmt: skip
+    nothing = {"files": set(), "folders": set(), "trees": set()}
+    monkeypatch.setattr(tracker.watcher, "take", lambda: replace(taken(), **nothing, lost=True))
     answers.write(followed.root, {"new/n.txt": "novel\n"})
 
     assert find(followed, "novel")[0] == {b"new/n.txt"}
@@ -417,7 +416,7 @@ def test_a_root_that_was_moved_away_is_followed_no_more(followed, tmp_path):
 
     found, search = find(followed, "novel")
 
-    assert (found, search.freshness) == ({b"new.txt"}, "swept")
+    assert (found, search.totals.freshness) == ({b"new.txt"}, "swept")
     assert followed.watched is None
 
 

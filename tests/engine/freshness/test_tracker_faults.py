@@ -31,7 +31,7 @@ def test_no_fault_makes_an_answer_wrong(seed):
     assert result.failures == []
 
 
-def no_more_watches(*_):
+def no_more_watches(*_, follow):
     raise WatchLimit("no more inotify watches", "sudo sysctl fs.inotify.max_user_watches=9")
 
 
@@ -45,7 +45,7 @@ def test_a_root_that_runs_out_of_watches_is_swept_from_the_first_answer_on(follo
 
     for _ in range(3):
         found, search = find(followed, "novel")
-        assert (found, search.freshness) == (expected, "swept")
+        assert (found, search.totals.freshness) == (expected, "swept")
     assert followed.watched is None
     assert "no more inotify watches" in followed.trouble.reason
     assert followed.trouble.fix == "sudo sysctl fs.inotify.max_user_watches=9"
@@ -86,7 +86,7 @@ def test_an_unknown_error_ends_the_tracker_and_no_search(followed, monkeypatch):
 
     found, search = find(followed, "novel")
 
-    assert (found, search.freshness) == ({b"new.txt"}, "swept")
+    assert (found, search.totals.freshness) == ({b"new.txt"}, "swept")
     assert followed.watched is None
     assert "tracking failed" in followed.trouble.reason
 
@@ -103,7 +103,7 @@ def test_a_thread_that_dies_leaves_the_root_to_sweeps(followed, monkeypatch, err
 
     found, search = find(followed, "novel")
 
-    assert (found, search.freshness) == ({b"new.txt"}, "swept")
+    assert (found, search.totals.freshness) == ({b"new.txt"}, "swept")
     assert followed.watched is None
     assert "reading events failed" in followed.trouble.reason
 
@@ -118,7 +118,7 @@ def test_a_thread_that_hangs_is_given_up(followed, monkeypatch):
     for number in range(watcher.UNHEARD_MAX + 2):
         answers.write(followed.root, {f"new{number}.txt": "novel\n"})
         found, search = find(followed, "novel")
-        assert (len(found), search.freshness) in ((number + 1, "swept"), (1, "synced"))
+        assert (len(found), search.totals.freshness) in ((number + 1, "swept"), (1, "synced"))
 
     assert followed.watched is None
     assert "no event of a new file" in followed.trouble.reason
@@ -148,7 +148,7 @@ def test_a_folder_that_cannot_be_listed_leaves_the_answer_to_another_backend(fol
     answers.write(followed.root, {"d1/s1/new.txt": "novel\n"})
 
     found, search = find(followed, "novel")
-    assert (found, search.freshness) == ({b"d1/s1/new.txt"}, "swept")
+    assert (found, search.totals.freshness) == ({b"d1/s1/new.txt"}, "swept")
     assert "Input/output error" in search.route.fell_back
     assert "Input/output error" in followed.trouble.reason
 

@@ -144,7 +144,7 @@ def test_one_large_file_leaves_room_and_shows_its_definitions(repo):
     assert paths(found) == ["big.py", *(f"s{n}.py" for n in range(8))]
     assert [len(file.lines) for file in found.files] == [SHARE, *[2] * 8]
     assert [line.number for line in found.files[0].lines] == [1, 2, 3, 501]
-    assert (found.files[0].count, found.totals.lines, found.more) == (1001, 1019, True)
+    assert (found.files[0].count, found.search.totals.lines, found.more) == (1001, 1019, True)
 
 
 def test_the_lines_that_define_come_before_the_first_uses_of_any_file(repo):
@@ -170,7 +170,7 @@ def test_pages_of_any_size_show_every_line_once_in_one_order(repo, seed):
             found = page(engine, asked, size, offset, scores)
             assert sorted(matches(found)) == sorted(order[offset : offset + size])
             assert found.more == (offset + size < len(whole))
-            assert found.totals.lines == len(whole)
+            assert found.search.totals.lines == len(whole)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -245,13 +245,13 @@ def test_no_more_is_held_than_a_page_may_need(repo, monkeypatch):
     files = {f"d{n:04}/f.py": "foo()\n" * 40 + "def foo():\n" * (n % 7 == 0) for n in range(400)}
     engine = Engine(repo(files))
     held = []
-    keep = module._Best._keep
+    keep = module.Ranked._keep
 
     def watched(self, kept):
         keep(self, kept)
         held.append((len(self._kept), sum(len(each.matches) for each in self._kept)))
 
-    monkeypatch.setattr(module._Best, "_keep", watched)
+    monkeypatch.setattr(module.Ranked, "_keep", watched)
     page(engine, request(), limit=10, offset=10)
 
     assert max(files for files, _ in held) == 20
@@ -269,7 +269,7 @@ def test_a_search_that_is_stopped_says_so(repo):
     found = ranked(Engine(repo(files)), request(), limit=5, scores={}, stop=stop)
 
     assert len(calls) == 2
-    assert "stopped" in found.totals.incomplete
+    assert "stopped" in found.search.totals.incomplete
     assert len(found.files) == 5
 
 
@@ -301,7 +301,7 @@ def test_a_page_out_of_reach_is_refused(repo, limit, offset):
 def test_no_results_asked_for_still_counts(repo):
     found = page(Engine(repo(TREE)), request(), 0)
 
-    assert (found.files, found.totals.lines, found.more) == ([], 17, True)
+    assert (found.files, found.search.totals.lines, found.more) == ([], 17, True)
 
 
 def test_limits_of_the_request_itself_mean_nothing(repo):
@@ -316,4 +316,4 @@ def test_a_binary_file_that_matches_is_told_as_skipped(repo):
     found = page(engine, request(paths=("b", "t.py")))
 
     assert paths(found) == ["t.py"]
-    assert [skipped.path for skipped in found.totals.skipped] == [b"b"]
+    assert [skipped.path for skipped in found.search.totals.skipped] == [b"b"]

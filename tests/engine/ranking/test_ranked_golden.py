@@ -29,7 +29,10 @@ def answered(engine, question):
     _, limit, pattern = question.split(" ", 2)
     request = SearchRequest(pattern=PatternSpec(patterns=(pattern,)))
     found = ranked(engine, request, limit=int(limit), scores={}, stop=lambda: False)
-    said = [question, f"{found.totals.lines} lines in {found.totals.files_matched} files"]
+    said = [
+        question,
+        f"{found.search.totals.lines} lines in {found.search.totals.files_matched} files",
+    ]
     for file in found.files:
         said.append(f"{file.path.decode()} ({file.kind.name.lower()}, {file.count})")
         for line in file.lines:

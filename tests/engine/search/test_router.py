@@ -6,12 +6,11 @@ from typing import get_args
 
 import pytest
 
+from triseek.engine.search.query import Query
 from triseek.engine.search.router import REASONS, SMALL_BYTES, Reason, RepoState, choose
 from triseek.model.search import PatternSpec, SearchRequest
-from triseek.query.pattern import compile as compile_pattern
-from triseek.query.plan import plan
 
-READY = {"has_index": True, "kernels_ready": True, "rg_available": True, "bytes": SMALL_BYTES + 1}
+READY = {"problem": "", "kernels_ready": True, "rg_available": True, "bytes": SMALL_BYTES + 1}
 COLD = READY | {"one_shot": True, "bytes": SMALL_BYTES}
 
 TABLE = [
@@ -66,7 +65,7 @@ def test_the_first_reason_that_applies_decides(pattern, fields, state, backend, 
     spec = PatternSpec(patterns=(pattern,))
     request = SearchRequest(pattern=spec, **fields)
 
-    route = choose(request, plan(compile_pattern(spec)), RepoState(**state))
+    route = choose(Query.of("/", request), RepoState(**state))
 
     assert (route.backend, route.reason) == (backend, reason)
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from triseek.engine.engine import Engine
+from triseek.engine.search.backends import scan
 from triseek.engine.search.backends.base import ROW, Batch, Nul
-from triseek.engine.search.backends.scan import Scan
 from triseek.engine.search.search import cut_batch, keep_files
 from triseek.errors import (
     BackendFailure,
@@ -39,11 +39,11 @@ def found(search):
 class Breaking:
     """A real scan that fails after some batches."""
 
-    def __init__(self, root, batches, error):
-        self.scan, self.left, self.error = Scan(root), batches, error
+    def __init__(self, batches, error):
+        self.left, self.error = batches, error
 
-    def search(self, request, pattern, totals):
-        for number, batch in enumerate(self.scan.search(request, pattern, totals)):
+    def search(self, query, totals):
+        for number, batch in enumerate(scan.search(query, totals)):
             if number == self.left:
                 raise self.error
             yield batch
@@ -57,7 +57,7 @@ class Breakable(Engine):
 
     def backend(self, name):
         if name in self.broken:
-            return Breaking(self.root, *self.broken[name])
+            return Breaking(*self.broken[name]).search
         return super().backend(name)
 
 

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from tests import rg
-from triseek.files.tree.text import decode, has_mark, is_binary, language
+from triseek.files.tree.text import decode, has_mark, is_binary
 
 MARKS = {"utf-16-le": b"\xff\xfe", "utf-16-be": b"\xfe\xff"}
 
@@ -57,8 +57,3 @@ def test_broken_utf16_becomes_what_rg_makes_of_it(tmp_path):
         printed = subprocess.run(command, capture_output=True, check=False).stdout
         ours = decode(path.read_bytes(), binary=True).data
         assert printed == ours + (b"" if ours[-1:] in (b"", b"\n") else b"\n"), data
-
-
-def test_the_language_is_that_of_the_name():
-    assert language(b"a/b.c/x.py") == "python"
-    assert language(b"a.py/Makefile") == "make"

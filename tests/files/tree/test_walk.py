@@ -9,8 +9,9 @@ import pytest
 from tests import rg, sockets
 from tests.strategies_trees import make_flags, make_tree, rg_arguments
 from triseek.cli.command_context import CommandContext
-from triseek.cli.operands import Naming, OperandPlace, as_typed
+from triseek.cli.operands import OperandPlace, as_typed
 from triseek.errors import InvalidQuery, InvalidRequest, RepoNotDetected
+from triseek.files.tree.ignore import faults_above
 from triseek.files.tree.walk import path_order, walk, walk_below
 from triseek.model.search import ScopeSpec
 from triseek.query.globs.scope import Excluded
@@ -102,9 +103,10 @@ def check_operands(seed, tmp_path, monkeypatch):
         arguments = [*rg_arguments(scope), typed]
         expected = rg.files(here, *arguments, environment=tree.environment())
         world = CommandContext(terminal=False, width=80, plain=True, stdin_readable=False, cwd=here)
-        asked = as_typed(scope, OperandPlace(None, inside), typed, world)
+        place = OperandPlace(None, inside, typed)
+        asked = as_typed(scope, place, world)
         paths = walk(tree.root, asked, within=(os.fsdecode(inside),)).paths
-        shown = Naming(inside, typed).all_shown(paths)
+        shown = place.all_shown(paths)
         assert shown == expected, (seed, here, arguments)
 
 
@@ -306,16 +308,15 @@ def test_lines_that_are_no_globs_are_reported_and_the_others_count(tmp_path):
     grow(tmp_path, {".ignore": "{a\n*.o\n", "x.o": "", "y": ""})
     found = walk(tmp_path, DEFAULT)
     assert found.paths == [b"y"]
-    ((path, why),) = found.problems
+    ((path, why),) = faults_above(os.fsencode(tmp_path / "below"), DEFAULT)
     assert path.endswith(b"/.ignore")
     assert "line 1" in why
 
 
-def test_an_ignore_file_that_was_asked_for_and_is_missing_is_reported(tmp_path):
+def test_an_ignore_file_that_was_asked_for_and_is_missing_leaves_nothing_out(tmp_path):
     grow(tmp_path, {"a": ""})
     found = walk(tmp_path, ScopeSpec(ignore_files=("gone",)))
     assert found.paths == [b"a"]
-    assert [path.rpartition(b"/")[2] for path, _ in found.problems] == [b"gone"]
 
 
 def test_a_missing_root_and_bad_globs_and_types_are_named(tmp_path):

@@ -19,7 +19,7 @@ def test_the_table_is_what_rg_prints():
 
 
 def taken(spec, *names):
-    verdicts = Types.compile(spec).decide(list(names))
+    verdicts = Types(spec).decide(list(names))
     return [name for name in names if verdicts.get(name, True)]
 
 
@@ -61,7 +61,7 @@ def test_a_definition_that_means_nothing_is_named(text):
 
 def test_an_unknown_type_is_named_with_what_comes_close():
     with pytest.raises(InvalidQuery, match="unrecognized file type: pyton") as caught:
-        Types.compile(ScopeSpec(types=("pyton",)))
+        Types(ScopeSpec(types=("pyton",)))
     assert "python" in caught.value.next_step
 
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from triseek.query.globs.gitignore import parse_line
 from triseek.query.globs.path_table import PathTable
-from triseek.query.globs.rules import parse_line
 
 PATHS = [
     b"a",

@@ -3,8 +3,8 @@
 import pytest
 
 from triseek.model.search import ScopeSpec
+from triseek.query.globs.gitignore import RuleSet, parse_line, wrap
 from triseek.query.globs.rule_paths import AS_IT_IS, RulePrefix
-from triseek.query.globs.rules import RuleSet, parse_line, wrap
 
 
 def rules(*globs):

@@ -5,8 +5,8 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from triseek.errors import InvalidQuery
+from triseek.query.globs.gitignore import compile_wrapped, parse_line, parse_name_glob, wrap
 from triseek.query.globs.path_table import PathTable
-from triseek.query.globs.rules import compile_wrapped, parse_line, parse_name_glob, wrap
 from triseek.query.globs.shapes import Shape, literal_of, shapes_of
 
 COMPONENTS = st.one_of(
@@ -57,7 +57,7 @@ def parsed(glob, *, fold_case):
 
 def by_expression(rule, paths):
     """Path by path, with nothing but RE2."""
-    expression = compile_wrapped([rule.body])
+    expression = compile_wrapped((rule.body,))
     subjects = [path.rpartition(b"/")[2] if rule.name_only else path for path in paths]
     return [expression.search(wrap([subject])) is not None for subject in subjects]
 

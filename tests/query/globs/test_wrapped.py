@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from triseek.query.globs.rules import parse_line, wrap
+from triseek.query.globs.gitignore import parse_line, wrap
 from triseek.query.globs.wrapped import WrappedTexts
 
 TEXT = st.lists(st.sampled_from([b"a", b"b", b"A", b"/", b"\n", b"\xff"]), max_size=6).map(b"".join)

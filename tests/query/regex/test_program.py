@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from tests.query.strategies_patterns import lines as random_lines
 from tests.query.strategies_patterns import patterns as random_patterns
 from triseek.engine.search.backends import lines
+from triseek.engine.search.query import Query
 from triseek.errors import InvalidQuery
 from triseek.model.search import PatternSpec, SearchRequest
 from triseek.query.pattern import Pattern
@@ -48,7 +49,7 @@ def test_lines_are_counted_without_looking_into_them(text, limit):
 
     def count(**options):
         request = SearchRequest(pattern=spec, max_count=limit, **options)
-        return lines.rows_of(text, Pattern(spec), request)[1]
+        return lines.rows_of(text, Query("/", request, Pattern(spec))).count
 
     said = len(text.splitlines(keepends=True)) if b"\r" not in text else 2
     expected = said if limit is None else min(said, limit)
@@ -66,7 +67,8 @@ def test_counting_all_lines_of_a_large_text_takes_no_time_to_speak_of():
         pass
     looped, started = time.thread_time() - started, time.thread_time()
 
-    _, count = lines.rows_of(text, Pattern(spec), SearchRequest(pattern=spec, mode="count"))
+    query = Query("/", SearchRequest(pattern=spec, mode="count"), Pattern(spec))
+    count = lines.rows_of(text, query).count
 
     assert count == 200_000
     assert time.thread_time() - started < looped

@@ -61,7 +61,7 @@ class Check(NamedTuple):
 def examine(checks: Iterable[Check]) -> Iterator[Finding]:
     """Run checks one after the other. An exception in a check becomes a finding."""
     for check in checks:
-        yield from _looked(check)
+        yield from _findings(check)
 
 
 def examine_together(
@@ -79,7 +79,7 @@ def examine_together(
     done: queue.SimpleQueue[tuple[int, list[Finding]]] = queue.SimpleQueue()
 
     def work(number: int, check: Check) -> None:
-        done.put((number, _looked(check)))
+        done.put((number, _findings(check)))
 
     for number, check in enumerate(checks):
         threading.Thread(target=work, args=(number, check), daemon=True).start()
@@ -92,10 +92,11 @@ def examine_together(
             break
         findings_of[number] = findings
     for number, check in enumerate(checks):
-        yield from findings_of.get(number, [_late(check)])
+        late = warn(check.what, "took too long to answer", "triseek doctor")
+        yield from findings_of.get(number, [late])
 
 
-def _looked(check: Check) -> list[Finding]:
+def _findings(check: Check) -> list[Finding]:
     """Run a check and return its findings, including those from before a failure."""
     findings: list[Finding] = []
     try:
@@ -108,10 +109,6 @@ def _looked(check: Check) -> list[Finding]:
             fail(check.what, f"could not be looked at: {text}", "triseek doctor --json")
         )
     return findings
-
-
-def _late(check: Check) -> Finding:
-    return warn(check.what, "took too long to answer", "triseek doctor")
 
 
 def tally(findings: Iterable[Finding]) -> dict[str, int]:

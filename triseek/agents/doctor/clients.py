@@ -1,33 +1,31 @@
-"""Checks of a coding agent: whether it is installed, and what it reports about our server."""
+"""Checks of a coding agent: its program, our settings in it, and what it reports about us."""
 
 from __future__ import annotations
 
-import json
 import math
 import os
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from triseek.agents.base import NAME
 from triseek.agents.doctor.checks import fail, info, ok, warn
-from triseek.agents.listing import SERVER
+from triseek.agents.doctor.host import QUIET
+from triseek.agents.install import apply, ledger
+from triseek.agents.install.entries import JsonMember, mcp_words
+from triseek.agents.install.hook_entries import is_ours
+from triseek.agents.install.toml_edits import TomlTable
+from triseek.agents.payloads.fields import fields_of, parsed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from triseek.agents.base import Agent
+    from triseek.agents.base import Agent, Edit, InstallPlace, Scope
     from triseek.agents.doctor.checks import Finding
     from triseek.agents.doctor.host import DoctorHost
+    from triseek.agents.install.ledger import Ledger
     from triseek.agents.listing import Listed, Question
+    from triseek.agents.payloads.fields import Fields
 
-QUIET = {
-    "NO_COLOR": "1",
-    "DISABLE_AUTOUPDATER": "1",
-    "OPENCODE_DISABLE_AUTOUPDATE": "1",
-    "PI_OFFLINE": "1",
-    "TRISEEK_MCP_DISABLE_STARTUP_SYNC": "1",
-    "TRISEEK_NO_DAEMON": "1",
-}
-"""Variables for programs that the doctor runs: an agent must not update anything, and a server that
-it tries must not build or start anything."""
 LIMIT_S = 10.0
 """Seconds for a version query; an agent's answer is limited only by the doctor's own time limit."""
 
@@ -54,19 +52,70 @@ def program(host: DoctorHost, agent: Agent, detected: str = "") -> Iterator[Find
         yield info(agent.title, f"{' or '.join(agent.programs)} is not on PATH")
 
 
-def registration(host: DoctorHost, agent: Agent, *, wanted: bool) -> Iterator[Finding]:
+class Installed(NamedTuple):
+    """A scope of an agent that has our settings."""
+
+    scope: Scope
+    program: str
+    """The triseek program that the settings name."""
+    lacking: tuple[str, ...]
+    """Files that lack what this version would write."""
+
+
+def scopes(
+    agent: Agent, here: InstallPlace, install_ledger: Ledger | None = None
+) -> Iterator[Installed]:
+    """Yield the scopes with our settings: by the ledger, or because all entries are in the files.
+
+    Settings that name another triseek are correct if they are what this version writes.
+    """
+    files = (install_ledger or ledger.load()).files.values()
+    for scope in agent.scopes:
+        owner = apply.owner_of(agent.name, scope, here.cwd)
+        edits = [edit for file in files for edit in file.of(owner)]
+        program = _program(edits) or here.program
+        lacking = apply.lacking(agent.plan(scope, replace(here, program=program)))
+        if edits or not lacking:
+            yield Installed(scope, program, tuple(lacking))
+
+
+def settings(agent: Agent, here: InstallPlace, installed: Iterable[Installed]) -> Iterator[Finding]:
+    """Check the settings of each scope."""
+    for entry in installed:
+        what = f"{agent.title} settings"
+        mend = install(agent)
+        if entry.scope != agent.scopes[0]:
+            mend += f" --scope {entry.scope}"
+        if not os.access(entry.program, os.X_OK):
+            yield fail(what, f"scope {entry.scope}: they name {entry.program}, which is gone", mend)
+        elif entry.lacking:
+            files = ", ".join(entry.lacking)
+            yield warn(what, f"scope {entry.scope}: not as this version writes them: {files}", mend)
+        elif here.program and not os.path.samefile(entry.program, here.program):  # noqa: PTH121
+            yield info(what, f"scope {entry.scope}: of another triseek, {entry.program}", mend)
+        else:
+            yield ok(what, f"scope {entry.scope}: all that was installed is in place")
+
+
+def _program(edits: Iterable[Edit]) -> str:
+    """Return the program that the first server among the edits starts; "" if there is none."""
+    servers = (edit.value for edit in edits if isinstance(edit, (JsonMember, TomlTable)))
+    return next((words[0] for server in servers if (words := mcp_words(server)) and words[0]), "")
+
+
+def registration(host: DoctorHost, agent: Agent, *, is_installed: bool) -> Iterator[Finding]:
     """Check what an agent reports about our server, if it can be asked.
 
     Args:
         host: the machine to look at.
         agent: the agent to ask.
-        wanted: whether its settings contain entries of ours, so that it has to list our server.
+        is_installed: whether its settings contain our entries, so that it has to list our server.
     """
     path = present(host, agent)
     question = agent.question(version(host, path)) if path else None
-    if question is not None and (wanted or agent.answers_quickly):
-        yield from _asked(host, agent, path, question, wanted=wanted)
-    elif path and not wanted:
+    if question is not None and (is_installed or agent.answers_quickly):
+        yield from _answer(host, agent, path, question, is_installed=is_installed)
+    elif path and not is_installed:
         yield info(agent.title, "triseek is not installed in it", install(agent))
 
 
@@ -85,15 +134,14 @@ def version(host: DoctorHost, path: str) -> str:
 def _packaged(folder: str) -> str:
     try:
         with open(os.path.join(folder, "package.json"), "rb") as file:  # noqa: PTH118, PTH123
-            document = json.loads(file.read(1 << 20))
-    except (OSError, ValueError, RecursionError):
+            package = fields_of(parsed(file.read(1 << 20)))
+    except OSError:
         return ""
-    value = document.get("version") if isinstance(document, dict) and "name" in document else ""
-    return value if isinstance(value, str) else ""
+    return package.text("version") if "name" in package else ""
 
 
-def _asked(
-    host: DoctorHost, agent: Agent, path: str, question: Question, *, wanted: bool
+def _answer(
+    host: DoctorHost, agent: Agent, path: str, question: Question, *, is_installed: bool
 ) -> Iterator[Finding]:
     ran = host.run([path, *question.words[1:]], stdin=question.stdin, limit_s=math.inf, more=QUIET)
     words = " ".join(question.words)
@@ -103,28 +151,28 @@ def _asked(
     listed = question.read(ran)
     findings = list(stale(host, agent.title, listed.program, install(agent)))
     if not any(finding.level == "fail" for finding in findings):
-        yield _listed(agent, listed, words, wanted=wanted)
+        yield _listed(agent, listed, words, is_installed=is_installed)
     yield from findings
 
 
-def _listed(agent: Agent, listed: Listed, command: str, *, wanted: bool) -> Finding:
+def _listed(agent: Agent, listed: Listed, command: str, *, is_installed: bool) -> Finding:
     """Return the finding for an agent's answer."""
     note = f": {listed.note}" if listed.note else ""
     if listed.state == "connected":
-        return ok(agent.title, f"lists {SERVER}, connected{note}")
+        return ok(agent.title, f"lists {NAME}, connected{note}")
     if listed.state == "known":
-        return ok(agent.title, f"lists {SERVER}{note}")
-    if listed.state == "absent" and wanted:
-        detail = f"does not list {SERVER}, though its settings are there{note}"
+        return ok(agent.title, f"lists {NAME}{note}")
+    if listed.state == "absent" and is_installed:
+        detail = f"does not list {NAME}, though its settings are there{note}"
         return fail(agent.title, detail, install(agent))
     if listed.state == "absent":
-        return info(agent.title, f"does not list {SERVER}{note}", install(agent))
+        return info(agent.title, f"does not list {NAME}{note}", install(agent))
     if listed.state == "failed":
-        return fail(agent.title, f"cannot start {SERVER}{note}", install(agent))
+        return fail(agent.title, f"cannot start {NAME}{note}", install(agent))
     if listed.state == "waiting":
-        return warn(agent.title, f"waits for you to allow {SERVER}{note}", agent.programs[0])
+        return warn(agent.title, f"waits for you to allow {NAME}{note}", agent.programs[0])
     if listed.state == "off":
-        return warn(agent.title, f"has {SERVER} switched off{note}", agent.programs[0])
+        return warn(agent.title, f"has {NAME} switched off{note}", agent.programs[0])
     return warn(agent.title, f"`{command}` gave an answer that is not understood{note}", command)
 
 
@@ -142,3 +190,42 @@ def stale(host: DoctorHost, title: str, named: str, mend: str) -> Iterator[Findi
 def install(agent: Agent) -> str:
     """Return the command that fixes most problems."""
     return f"triseek install {agent.name}"
+
+
+def trust(host: DoctorHost) -> Iterator[Finding]:
+    """Check whether Codex runs our hooks: it runs only hooks that the person has approved.
+
+    Only Codex's app server knows which hooks are approved in their current form.
+    """
+    what = "Codex hooks"
+    path = host.which("codex")
+    if not path:
+        return
+    messages: list[dict[str, Any]] = [
+        {
+            "id": 0,
+            "method": "initialize",
+            "params": {"clientInfo": {"name": "triseek-doctor", "version": "1"}},
+        },
+        {"method": "initialized"},
+        {"id": 1, "method": "hooks/list", "params": {"cwds": [host.cwd]}},
+    ]
+    _, result = host.call([path, "app-server"], messages, limit_s=5.0)
+    hooks = [hook for entry in result.objects("data") for hook in entry.objects("hooks")]
+    states = [_is_run(hook) for hook in hooks if is_ours(hook)]
+    if not states:
+        yield info(what, "it does not say which it trusts", "codex   # and type /hooks")
+    elif all(states):
+        yield ok(what, f"all {len(states)} are approved")
+    else:
+        waiting = states.count(False)
+        yield warn(
+            what, f"{waiting} of {len(states)} wait for your approval, and do not run",
+            "codex   # and type /hooks",
+        )  # fmt: skip
+
+
+def _is_run(hook: Fields) -> bool:
+    """Whether Codex runs a hook."""
+    trusted = hook.get("trustStatus") in ("trusted", "managed") or hook.get("isManaged")
+    return bool(trusted) and hook.get("enabled") is not False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
 import signal
@@ -10,15 +11,26 @@ import subprocess
 import threading
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from triseek.agents.listing import Ran
+from triseek.agents.payloads.fields import Fields, fields_of, parsed
 from triseek.ipc import children
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _NEVER_S = 3600.0
+QUIET = {
+    "NO_COLOR": "1",
+    "DISABLE_AUTOUPDATER": "1",
+    "OPENCODE_DISABLE_AUTOUPDATE": "1",
+    "PI_OFFLINE": "1",
+    "TRISEEK_MCP_DISABLE_STARTUP_SYNC": "1",
+    "TRISEEK_NO_DAEMON": "1",
+}
+"""Variables for programs that the doctor runs: an agent must not update anything, and a server that
+it tries must not build or start anything."""
 OUTPUT_MAX = 1 << 20
 """Bytes of each of a program's output streams that are kept."""
 
@@ -66,7 +78,7 @@ class DoctorHost:
         began = time.monotonic()
         limit = min(limit_s, self.until - began, _NEVER_S)
         if limit <= 0:
-            return Ran(None, "", "", 0.0, "there was no time left to ask")
+            return Ran(None, trouble="there was no time left to ask")
         try:
             with children.session(
                 words,
@@ -76,25 +88,34 @@ class DoctorHost:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL if held else subprocess.PIPE,
             ) as child:
-                return _followed(child, stdin, held, limit, began)
+                try:
+                    if held:
+                        out, err = _converse(child, stdin, held, limit), b""
+                    else:
+                        out, err = child.communicate(stdin, timeout=limit)
+                except subprocess.TimeoutExpired:
+                    _end(child)
+                    return Ran(None, trouble=f"no answer within {limit:.0f} s")
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
-            return Ran(None, "", "", 0.0, f"it does not start: {reason}")
+            return Ran(None, trouble=f"it does not start: {reason}")
+        return Ran(child.returncode, _text(out), _text(err), (time.monotonic() - began) * 1e3)
 
+    def call(
+        self, words: Sequence[str], messages: Sequence[dict[str, Any]], *, limit_s: float
+    ) -> tuple[Ran, Fields]:
+        """Run a JSON-RPC server, send it messages, and end it once it has replied to the last.
 
-def _followed(
-    child: subprocess.Popen[bytes], stdin: bytes, held: bytes, limit_s: float, began: float
-) -> Ran:
-    """Wait for a program to end; kill it and its children when its time is up."""
-    try:
-        if held:
-            out, err = _converse(child, stdin, held, limit_s), b""
-        else:
-            out, err = child.communicate(stdin, timeout=limit_s)
-    except subprocess.TimeoutExpired:
-        _end(child)
-        return Ran(None, "", "", _ms(began), f"no answer within {limit_s:.0f} s")
-    return Ran(child.returncode, _text(out), _text(err), _ms(began))
+        Returns:
+            How it ran, and the result in its reply; empty if there is none.
+        """
+        lines = b"".join(json.dumps(message).encode() + b"\n" for message in messages)
+        last = messages[-1]["id"]
+        held = f'"id":{json.dumps(last)}'.encode()
+        ran = self.run(words, stdin=lines, held=held, limit_s=limit_s, more=QUIET)
+        replies = (fields_of(parsed(line)) for line in ran.out.splitlines())
+        results = (reply.inner("result") for reply in replies if reply.get("id") == last)
+        return ran, next(results, Fields())
 
 
 def _converse(child: subprocess.Popen[bytes], stdin: bytes, held: bytes, limit_s: float) -> bytes:
@@ -104,27 +125,26 @@ def _converse(child: subprocess.Popen[bytes], stdin: bytes, held: bytes, limit_s
         subprocess.TimeoutExpired: the line has not come, or the server does not end.
     """
     lines: list[bytes] = []
-    arrived = threading.Event()
 
     def listen() -> None:
         for line in child.stdout or ():
             lines.append(line)
             if held in line:
-                arrived.set()
-        arrived.set()
+                close()
+        close()
 
-    began = time.monotonic()
+    def close() -> None:
+        if child.stdin is not None:
+            with contextlib.suppress(OSError):
+                child.stdin.close()
+
     listener = threading.Thread(target=listen, daemon=True)
     listener.start()
     if child.stdin is not None:
-        with contextlib.suppress(OSError):  # the server has ended already
+        with contextlib.suppress(OSError, ValueError):  # the server has ended already
             child.stdin.write(stdin)
             child.stdin.flush()
-        if not arrived.wait(limit_s):
-            raise subprocess.TimeoutExpired(child.args, limit_s)
-        with contextlib.suppress(OSError):
-            child.stdin.close()
-    child.wait(timeout=max(0.1, limit_s - (time.monotonic() - began)))
+    child.wait(timeout=limit_s)
     listener.join(timeout=1.0)
     return b"".join(lines)
 
@@ -135,10 +155,6 @@ def _end(child: subprocess.Popen[bytes]) -> None:
         os.killpg(child.pid, signal.SIGKILL) if hasattr(os, "killpg") else child.kill()
     with contextlib.suppress(subprocess.TimeoutExpired, ValueError):
         child.communicate(timeout=1.0)
-
-
-def _ms(began: float) -> float:
-    return (time.monotonic() - began) * 1e3
 
 
 def _text(data: bytes) -> str:

@@ -1,4 +1,4 @@
-"""Checks of what agents run: the hook, the MCP server, and the memo's answer to a repeated read."""
+"""Checks of what serves agents: the daemon, the hook, the MCP server, and the memo."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from triseek import config
+from triseek import __version__, config, errors, paths
 from triseek.agents.doctor.checks import fail, info, ok, warn
-from triseek.agents.doctor.clients import QUIET
-from triseek.errors import InvalidRequest
-from triseek.ipc import lock
+from triseek.ipc import address, client, lock, spawn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +19,8 @@ if TYPE_CHECKING:
     from triseek.agents.doctor.host import DoctorHost
     from triseek.agents.listing import Ran
 
+PATIENCE_S = 3.0
+_START = "triseek daemon start"
 TIMES = 5
 SLOW_MS = 500.0
 """Agents wait for the hook before each tool. Most of its time is Python's own start."""
@@ -28,6 +28,59 @@ EVENT = "Notification"
 """An event that reports no file and no change of a context."""
 ALONE = {"TRISEEK_NO_DAEMON": "1"}
 """A hook starts a daemon if there is none, but a check must not change the machine."""
+
+
+def daemon(_host: DoctorHost) -> Iterator[Finding]:
+    """Ask the daemon for its status."""
+    try:
+        status = client.ask("status", timeout_s=PATIENCE_S)
+    except errors.DaemonUnreachable as error:
+        yield _unreached(error)
+    except errors.TriseekError as error:
+        yield fail("daemon", f"answers with an error: {error}", "triseek daemon restart")
+    else:
+        yield _running(status)
+
+
+def _running(status: dict[str, Any]) -> Finding:
+    who = f"process {status.get('pid')}"
+    if status.get("version") != __version__:
+        return warn(
+            "daemon", f"{who} is version {status.get('version')}, and this is {__version__}",
+            "triseek daemon restart",
+        )  # fmt: skip
+    return ok("daemon", f"runs ({who}), and is reached from here")
+
+
+def _unreached(error: errors.DaemonUnreachable) -> Finding:
+    """Return the finding for the cause: no daemon, no answer, or no permission to connect."""
+    cause = error.__cause__
+    if isinstance(cause, address.Absent):
+        return _absent()
+    if isinstance(cause, address.Forbidden):
+        if isinstance(cause.__cause__, PermissionError):
+            socket = os.path.join(paths.daemon(), address.SOCKET)  # noqa: PTH118
+            return warn(
+                "daemon", "may not be reached from here: a sandbox, or another user's rights",
+                f"allow the socket {socket} in the sandbox",
+            )  # fmt: skip
+        return fail("daemon", str(error), "triseek daemon status")
+    return fail(
+        "daemon", f"process {lock.holder()} does not answer: {error}",
+        "triseek daemon restart --force",
+    )  # fmt: skip
+
+
+def _absent() -> Finding:
+    if not lock.is_free():
+        return fail(
+            "daemon", f"process {lock.holder()} holds its lock, and does not listen",
+            "triseek daemon restart --force",
+        )  # fmt: skip
+    veto = spawn.veto()
+    if veto:
+        return warn("daemon", f"none runs, and none starts by itself: {veto}", _START)
+    return warn("daemon", "none runs; the memo needs one, and the next search starts it", _START)
 
 
 def hook(host: DoctorHost) -> Iterator[Finding]:
@@ -60,14 +113,13 @@ def hook(host: DoctorHost) -> Iterator[Finding]:
         yield ok("hook", f"silent, {median:.0f} ms there and back")
 
 
-_REVISION = "2025-06-18"
-_ASKED: tuple[dict[str, Any], ...] = (
+_MESSAGES = (
     {
         "jsonrpc": "2.0",
         "id": 1,
         "method": "initialize",
         "params": {
-            "protocolVersion": _REVISION,
+            "protocolVersion": "2025-06-18",
             "capabilities": {},
             "clientInfo": {"name": "triseek-doctor", "version": "1"},
         },
@@ -84,25 +136,13 @@ def server(host: DoctorHost) -> Iterator[Finding]:
     if not host.program:
         return  # the first check reports it
     words = [host.program, "mcp", "serve"]
-    requests = b"".join(json.dumps(request).encode() + b"\n" for request in _ASKED)
-    ran = host.run(words, stdin=requests, held=b'"tools"', limit_s=_SERVER_LIMIT_S, more=QUIET)
-    tools = _tools(ran.out)
+    ran, result = host.call(words, _MESSAGES, limit_s=_SERVER_LIMIT_S)
+    tools = len(result.objects("tools"))
     if tools:
         yield ok("MCP server", f"answers with {tools} tools, {ran.ms:.0f} ms from start to end")
     else:
         message = ran.trouble or f"status {ran.status}, {ran.out.strip()[:200] or 'not a word'}"
         yield fail("MCP server", f"does not answer: {message}", f"{host.program} mcp serve")
-
-
-def _tools(out: str) -> int:
-    for line in out.splitlines():
-        try:
-            message = json.loads(line)
-            if message.get("id") == "tools":
-                return len(message["result"]["tools"])
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            continue
-    return 0
 
 
 _LINES = 60
@@ -142,7 +182,7 @@ def memo(host: DoctorHost) -> Iterator[Finding]:
 def _may_refuse() -> bool:
     try:
         return config.read().memo_refuse
-    except InvalidRequest:
+    except errors.InvalidRequest:
         return True  # the check of settings reports what is wrong with them
 
 

@@ -36,7 +36,7 @@ class _Step:
     """The file without our entries, kept as a backup while it has entries of ours."""
 
 
-_Work: TypeAlias = "Callable[[str, list[Edit], str, InstalledFile | None], _Step]"
+_Work: TypeAlias = "Callable[[str, list[Edit], str, InstalledFile], _Step]"
 """Computes the step of a file from its edits, their owner and its ledger entry."""
 
 
@@ -85,10 +85,10 @@ def lacking(edits: Sequence[Edit]) -> list[str]:
     missing = []
     for edit in edits:
         try:
-            text = _text(writing.read(writing.target_of(edit.path)))
+            stands = edit.stands(_text(writing.read(writing.target_of(edit.path))))
         except Refused:
-            text = None
-        if not edit.stands(text):
+            stands = False
+        if not stands:
             missing.append(edit.path)
     return list(dict.fromkeys(missing))
 
@@ -117,49 +117,46 @@ def _steps(edits: Sequence[Edit], owner: str, ledger: Ledger, work: _Work) -> li
         with _naming(edit.path):
             by_file.setdefault(writing.target_of(edit.path), []).append(edit)
     steps = []
-    for target, wanted in by_file.items():
-        with _naming(wanted[0].path if wanted else target):
-            step = work(target, wanted, owner, ledger.files.get(target))
+    for target, planned in by_file.items():
+        with _naming(planned[0].path if planned else target):
+            step = work(target, planned, owner, ledger.files.get(target, InstalledFile()))
             if step.change.before != step.change.after:
                 writing.check(step.change)
             steps.append(step)
     return steps
 
 
-def _installed(target: str, wanted: list[Edit], owner: str, file: InstalledFile | None) -> _Step:
+def _installed(target: str, planned: list[Edit], owner: str, file: InstalledFile) -> _Step:
     now = writing.read(target)
     text = _text(now)
-    same = wanted == (file.of(owner) if file else [])
-    if all(edit.stands(text) for edit in wanted) and (same or file is None):
-        return _Step(FileChange(target, now, now), file, None)
-    base = _base(now, file)
-    entries = file.of_others(owner) if file else []
-    entries += [OwnedEdit(owner, edit) for edit in wanted]
+    is_recorded = planned == file.of(owner) or not file.entries
+    if is_recorded and all(edit.stands(text) for edit in planned):
+        return _Step(FileChange(target, now, now), file if file.entries else None, None)
+    entries = [*file.of_others(owner), *(OwnedEdit(owner, edit) for edit in planned)]
+    if _is_known(now, file):
+        base = ledgers.kept(file.backup)
+    else:
+        base = _bytes(_cleaned(text, [entry.edit for entry in file.entries], file.traces))
     after, traces = _folded(base, entries)
     change = FileChange(target, now, after, private=not _is_shared(target, owner))
-    return _Step(change, _kept(base, after, entries, traces), base)
+    return _step(change, base, entries, traces)
 
 
-def _uninstalled(target: str, wanted: list[Edit], owner: str, file: InstalledFile | None) -> _Step:
+def _uninstalled(target: str, planned: list[Edit], owner: str, file: InstalledFile) -> _Step:
     now = writing.read(target)
-    if file is not None and _is_known(now, file):
-        base, others = ledgers.kept(file.backup), file.of_others(owner)
+    mine, others = file.of(owner), file.of_others(owner)
+    if _is_known(now, file):
+        base = ledgers.kept(file.backup)
         after, traces = _folded(base, others)
-        return _Step(FileChange(target, now, after), _kept(base, after, others, traces), base)
-    traces = file.traces if file else Traces()
-    mine = file.of(owner) if file else []
-    mine += [edit for edit in wanted if edit not in mine]
-    text = _text(now)
-    for edit in reversed(mine):
-        text = edit.remove(text, traces)
-    if text is None and now is not None and file is not None and file.existed:
-        text = ""
-    after = _bytes(text)
-    others = file.of_others(owner) if file else []
-    if not others or file is None:
-        return _Step(FileChange(target, now, after), None, None)
-    base = _bytes(_cleaned(text, others, traces))
-    return _Step(FileChange(target, now, after), _kept(base, after, others, traces), base)
+    else:
+        traces = file.traces
+        mine += [edit for edit in planned if edit not in mine]
+        text = _cleaned(_text(now), mine, traces)
+        if text is None and now is not None and file.existed:
+            text = ""
+        after = _bytes(text)
+        base = _bytes(_cleaned(text, [entry.edit for entry in others], traces))
+    return _step(FileChange(target, now, after), base, others, traces)
 
 
 def _is_shared(target: str, owner: str) -> bool:
@@ -175,18 +172,9 @@ def _is_known(now: bytes | None, file: InstalledFile) -> bool:
     return not file.existed or ledgers.digest(ledgers.kept(file.backup)) == file.before
 
 
-def _base(now: bytes | None, file: InstalledFile | None) -> bytes | None:
-    """Return a file's bytes without our entries."""
-    if file is None:
-        return now
-    if _is_known(now, file):
-        return ledgers.kept(file.backup)
-    return _bytes(_cleaned(_text(now), file.entries, file.traces))
-
-
-def _cleaned(text: str | None, entries: list[OwnedEdit], traces: Traces) -> str | None:
-    for entry in reversed(entries):
-        text = entry.edit.remove(text, traces)
+def _cleaned(text: str | None, edits: list[Edit], traces: Traces) -> str | None:
+    for edit in reversed(edits):
+        text = edit.remove(text, traces)
     return text
 
 
@@ -200,24 +188,23 @@ def _folded(base: bytes | None, entries: list[OwnedEdit]) -> tuple[bytes | None,
     return _bytes(text), traces
 
 
-def _kept(
-    base: bytes | None, after: bytes | None, entries: list[OwnedEdit], traces: Traces
-) -> InstalledFile | None:
-    if not entries:
-        return None
-    existed = base is not None
-    return InstalledFile(existed, "", ledgers.digest(base), ledgers.digest(after), entries, traces)
+def _step(
+    change: FileChange, base: bytes | None, entries: list[OwnedEdit], traces: Traces
+) -> _Step:
+    before, after = ledgers.digest(base), ledgers.digest(change.after)
+    kept = InstalledFile(base is not None, "", before, after, entries, traces)
+    return _Step(change, kept if entries else None, base)
 
 
 def _carry_out(steps: list[_Step], changes: list[FileChange], ledger: Ledger) -> None:
     """Write the backups, the ledger and the files; undo all if a file cannot be written."""
     old, stale = ledgers.load(), []
     for step in steps:
-        target, previous = step.change.path, ledger.files.get(step.change.path)
-        if step.kept is previous:
+        target = step.change.path
+        if step.kept is ledger.files.get(target):
             continue
         if step.kept is None:
-            stale.append(ledger.files.pop(target).backup if previous else "")
+            stale.append(ledger.files.pop(target).backup)
             continue
         if step.base is not None:
             step.kept.backup = ledgers.keep(target, step.base)
@@ -226,18 +213,14 @@ def _carry_out(steps: list[_Step], changes: list[FileChange], ledger: Ledger) ->
         ledger.folders += [folder for folder in new if folder not in ledger.folders]
     if ledger != old:
         ledgers.save(ledger)
-    done: list[FileChange] = []
-    try:
+    with contextlib.ExitStack() as undo:  # in reverse order, unless all files are written
+        undo.callback(ledgers.save, old)
+        undo.callback(_sweep, ledger)
         for change in changes:
             with _naming(change.path):
                 writing.make(change)
-            done.append(change)
-    except BaseException:
-        for change in reversed(done):
-            writing.undo(change)
-        _sweep(ledger)
-        ledgers.save(old)
-        raise
+            undo.callback(writing.undo, change)
+        undo.pop_all()
     for name in stale:
         ledgers.forget(name)
     if _sweep(ledger):

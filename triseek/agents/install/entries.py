@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from triseek.agents.base import NAME, Edit, Refused, Traces
+from triseek.agents.install import jsonc
 from triseek.agents.install.splices import (
-    check_dialect,
     mark_of,
     note_made,
     parsed,
@@ -55,8 +55,8 @@ class JsonMember(Edit):
 
     def apply(self, text: str | None, traces: Traces) -> str:
         """Return the text with the member."""
-        check_dialect(text, self.dialect)
-        value = value_at(text, self.keys, strictly=True)
+        jsonc.check(text or "", self.dialect)
+        value = value_at(text, self.keys)
         if value is not None and value != self.value and not runs_triseek(value):
             raise Refused(
                 f"{'.'.join(self.keys)} is there and does not run triseek; rename or remove it"
@@ -65,7 +65,7 @@ class JsonMember(Edit):
 
     def remove(self, text: str | None, traces: Traces) -> str | None:
         """Return the text without the member, if that is still ours."""
-        value = value_at(text, self.keys, strictly=True)
+        value = value_at(text, self.keys)
         if text is None or value is None or not (value == self.value or runs_triseek(value)):
             return text
         return take_member(text, self.keys, traces)
@@ -89,8 +89,8 @@ class JsonDefault(Edit):
 
     def apply(self, text: str | None, traces: Traces) -> str:
         """Return the text with the member."""
-        check_dialect(text, self.dialect)
-        if value_at(text, self.keys, strictly=True) is not None:
+        jsonc.check(text or "", self.dialect)
+        if value_at(text, self.keys) is not None:
             return text or ""
         note_made(self.keys, traces)
         return put_member(text or "", self.keys, self.value, traces)

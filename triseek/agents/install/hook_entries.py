@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from triseek.agents.base import Edit
+from triseek.agents.install import jsonc
 from triseek.agents.install.splices import (
-    check_dialect,
     put_item,
     replace_item,
     take_item,
@@ -79,7 +79,7 @@ class HookItem(Edit):
 
     def apply(self, text: str | None, traces: Traces) -> str:
         """Return the text with the item and without older items of ours."""
-        check_dialect(text, self.dialect)
+        jsonc.check(text or "", self.dialect)
         if self.stands(text):
             return text or ""
         text = self.remove(text, traces)
@@ -87,7 +87,7 @@ class HookItem(Edit):
 
     def remove(self, text: str | None, traces: Traces) -> str | None:
         """Return the text without any hook of ours in that list."""
-        items = _items(text, self.keys, strictly=True)
+        items = _items(text, self.keys)
         for index in range(len(items) - 1, -1, -1):
             if text is None or not _has_ours(items[index]):
                 continue
@@ -99,8 +99,8 @@ class HookItem(Edit):
         return text
 
 
-def _items(text: str | None, keys: tuple[str, ...], *, strictly: bool = False) -> list[Any]:
-    value = value_at(text, keys, strictly=strictly)
+def _items(text: str | None, keys: tuple[str, ...]) -> list[Any]:
+    value = value_at(text, keys)
     return value if isinstance(value, list) else []
 
 

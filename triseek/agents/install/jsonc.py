@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any, Literal, TypeAlias
+
+from triseek.agents.base import Refused
 
 
 def _refuse(word: str) -> None:
@@ -22,9 +25,7 @@ def _refuse(word: str) -> None:
 
 
 _SKIP = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)+", re.DOTALL)
-_BLANK = re.compile(r"[ \t\r\n]*")
-_STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\["\\/bfnrtu])*"')
-_WORD = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null", re.ASCII)
+_COMMENT = re.compile(r"[ \t\r\n]*(//[^\r\n]*|/\*.*?\*/)", re.DOTALL)
 _PLAIN = json.JSONDecoder(parse_constant=_refuse)
 _CLOSING = {"{": "}", "[": "]"}
 
@@ -34,23 +35,24 @@ Dialect: TypeAlias = Literal["jsonc", "commented", "json", "bare"]
 json: JSON, perhaps with a BOM. bare: JSON without a BOM and without duplicate names."""
 
 
-class MalformedJsonc(Exception):
+class MalformedJsonc(Refused):
     """The text is not JSON, even with comments and trailing commas; the message says where."""
 
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"it is not valid JSON: {reason}")
 
+
+@dataclass
 class Part:
     """A member of an object or an item of an array."""
 
-    __slots__ = ("comma", "key", "node", "start")
-
-    def __init__(self, start: int, key: str | None, node: Node) -> None:
-        self.start = start
-        """The position where the key begins, or an item's value."""
-        self.key = key
-        """The member's name; None for an item."""
-        self.node = node
-        self.comma: int | None = None
-        """The position of the comma after it; None if there is none."""
+    start: int
+    """The position where the key begins, or an item's value."""
+    key: str | None
+    """The member's name; None for an item."""
+    node: Node
+    comma: int | None = None
+    """The position of the comma after it; None if there is none."""
 
     @property
     def end(self) -> int:
@@ -58,26 +60,22 @@ class Part:
         return self.node.end
 
 
+@dataclass
 class Node:
     """A value and its position in the text."""
 
-    __slots__ = ("_parts", "_text", "end", "start", "value")
+    text: str
+    """The whole text."""
+    start: int
+    end: int
+    value: Any
+    """The value, as `json.loads` would return it."""
 
-    def __init__(self, text: str, start: int, end: int, value: Any) -> None:  # noqa: ANN401 - any JSON
-        self.start = start
-        self.end = end
-        self.value = value
-        """The value, as `json.loads` would return it."""
-        self._text = text
-        self._parts: list[Part] | None = None
-
-    @property
+    @cached_property
     def parts(self) -> list[Part]:
         """The parts of a container, parsed at first use; empty for other values."""
-        if self._parts is None:
-            container = self.value if isinstance(self.value, (dict, list)) else None
-            self._parts = [] if container is None else _container(self._text, self.start)[0]
-        return self._parts
+        is_container = isinstance(self.value, (dict, list))
+        return _container(self.text, self.start)[0] if is_container else []
 
     def member(self, key: str) -> Part | None:
         """Return an object's member of that name; the last of several, as that takes effect."""
@@ -154,22 +152,11 @@ def has_comment(text: str, begin: int, end: int) -> bool:
 
 def after_comments(text: str, at: int, *, same_line: bool = False) -> int:
     """Return where the last of the comments after `at` ends; `at` itself if there are none."""
-    last = at
-    while True:
-        blank = _BLANK.match(text, at)
-        at = blank.end() if blank else at
-        if same_line and "\n" in text[last:at]:
-            return last
-        comment = _SKIP.match(text, at) if text.startswith(("//", "/*"), at) else None
-        if comment is None:
-            return last
-        end = text.find("*/", at) + 2 if text.startswith("/*", at) else _line_end(text, at)
-        last = at = end
-
-
-def _line_end(text: str, at: int) -> int:
-    found = re.compile(r"[\r\n]").search(text, at)
-    return found.start() if found else len(text)
+    while comment := _COMMENT.match(text, at):
+        if same_line and "\n" in text[at : comment.start(1)]:
+            break
+        at = comment.end()
+    return at
 
 
 def _value(text: str, at: int) -> Node:
@@ -181,7 +168,8 @@ def _value(text: str, at: int) -> Node:
         value, end = _PLAIN.raw_decode(text, at)
     except ValueError:
         if text[at : at + 1] not in _CLOSING:
-            return _scalar(text, at)
+            is_number = text[at : at + 2].lstrip("-")[:1].isdecimal()
+            raise _malformed(text, at, "a shorter number" if is_number else "a value") from None
         parts, end = _container(text, at)
         items = [part.node.value for part in parts]
         members = [(part.key, part.node.value) for part in parts]
@@ -197,10 +185,10 @@ def _container(text: str, at: int) -> tuple[list[Part], int]:
     while not text.startswith(closing, at):
         begin, key = at, None
         if opening == "{":
-            name = _STRING.match(text, at)
-            if name is None:
+            if not text.startswith('"', at):
                 raise _malformed(text, at, 'a "name" or }')
-            key, at = _text(name.group(), text, at), skip(text, name.end())
+            name = _value(text, at)
+            key, at = name.value, skip(text, name.end)
             if not text.startswith(":", at):
                 raise _malformed(text, at, "a colon")
             at = skip(text, at + 1)
@@ -215,33 +203,7 @@ def _container(text: str, at: int) -> tuple[list[Part], int]:
     return parts, at + 1
 
 
-def _scalar(text: str, at: int) -> Node:
-    quoted = text.startswith('"', at)
-    found = (_STRING if quoted else _WORD).match(text, at)
-    if found is None:
-        raise _malformed(text, at, "a value")
-    word = found.group()
-    value = _text(word, text, at) if quoted else _word(word, text, at)
-    return Node(text, at, found.end(), value)
-
-
-def _text(word: str, text: str, at: int) -> str:
-    if "\\" not in word:
-        return word[1:-1]
-    try:
-        return str(json.loads(word))
-    except ValueError:
-        raise _malformed(text, at, "a string") from None
-
-
-def _word(word: str, text: str, at: int) -> Any:  # noqa: ANN401 - a number, a truth or nothing
-    try:
-        return json.loads(word)
-    except ValueError:  # a number of more digits than Python reads
-        raise _malformed(text, at, "a number of fewer digits") from None
-
-
-def _malformed(text: str, at: int, wanted: str) -> MalformedJsonc:
+def _malformed(text: str, at: int, expected: str) -> MalformedJsonc:
     line = text.count("\n", 0, at) + 1
     column = at - (text.rfind("\n", 0, at) + 1) + 1
-    return MalformedJsonc(f"line {line}, column {column}: expected {wanted}")
+    return MalformedJsonc(f"line {line}, column {column}: expected {expected}")

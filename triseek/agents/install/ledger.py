@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from triseek import paths, private
-from triseek.agents.base import Edit, Refused, Traces
+from triseek.agents.base import Edit, Traces
 from triseek.agents.install.entries import JsonDefault, JsonMember
 from triseek.agents.install.hook_entries import HookItem
 from triseek.agents.install.own_files import OwnFile
 from triseek.agents.install.toml_edits import TomlTable
-from triseek.agents.install.writing import FileChange, make, read
 from triseek.errors import Busy, StateUnwritable
-from triseek.ipc.lock import try_exclusively
+from triseek.ipc.lock import try_lock
+from triseek.store import atomic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,13 +65,13 @@ class OwnedEdit(NamedTuple):
 class InstalledFile:
     """A file that has entries of ours."""
 
-    existed: bool
+    existed: bool = False
     """Whether the file exists without our entries; if so, there is a backup."""
-    backup: str
+    backup: str = ""
     """The backup's file name."""
-    before: str
+    before: str = ""
     """Digest of the file without our entries."""
-    after: str
+    after: str = ""
     """Digest of the file as we wrote it."""
     entries: list[OwnedEdit] = field(default_factory=list)
     """The edits, in order."""
@@ -197,12 +197,12 @@ def alone() -> Iterator[None]:
         StateUnwritable: the state folder cannot be written.
     """
     try:
-        _make_folder(Path(folder()))
+        private.make(folder())
         file = (Path(folder()) / "lock").open("ab")
     except OSError as error:
         raise StateUnwritable(f"{folder()}: {error.strerror}") from None
     with file:
-        if not try_exclusively(file.fileno()):
+        if not try_lock(file.fileno()):
             raise Busy("another install is under way")
         yield
 
@@ -217,18 +217,7 @@ def _backups() -> Path:
 
 def _put(path: Path, content: bytes) -> None:
     try:
-        _make_folder(path.parent)
-        before = read(str(path))
-        if before is None:
-            path.touch(0o600)
-            before = b""
-        make(FileChange(str(path), before, content))
-    except (OSError, Refused) as error:
-        raise StateUnwritable(f"{path}: {error}") from None
-
-
-def _make_folder(path: Path) -> None:
-    if path.is_relative_to(folder()):
-        private.make(path)
-    else:
-        path.mkdir(parents=True, exist_ok=True)
+        private.make(path.parent)
+        atomic.write(path, content)
+    except OSError as error:
+        raise StateUnwritable(f"{path}: {error.strerror or error}") from None

@@ -49,45 +49,13 @@ def prompt(harness: str, arguments: str = "$ARGUMENTS") -> str:
 
     harness: its name as in `triseek install`. arguments: the placeholder of what the person typed.
     """
-    return f"""\
-The person typed: `{arguments}`
-
-Do exactly one of these.
-
-**`handoff <target>`** (target: claude, codex, opencode, pi, cursor, cline or gemini): hand this
-work over.
-1. Run `triseek handoff <target> --from {harness}` in the project's folder. It keeps a snapshot,
-   writes a briefing, and puts the work into the file that the target reads when it starts. Where
-   you can run no commands, call the tool `session_handoff` of the MCP server `triseek` with
-   `source_harness` set to `{harness}`.
-2. If no session is open, run `triseek session open` with the goal of this work in a sentence, or
-   call the tool `session_open`, and do step 1 again.
-3. Show what it printed, and end with exactly the line to paste into the target:
-   `/triseek resume <snapshot_id>`, for codex `$triseek resume <snapshot_id>`.
-
-**`resume <snapshot_id>`**: go on with work that was handed over.
-1. Run `triseek resume <snapshot_id> --for {harness}` in the project's folder: the file that you
-   read when you start then has the work, too. Show what it printed.
-2. Call the tool `session_resume` of the MCP server `triseek` with `snapshot_id`. Where there is
-   none, run `triseek resume <snapshot_id> --print`.
-3. Read the whole payload, then sum up its goal, what is ruled out, its files and the next step.
-   Files that it calls stale have changed: read them again before you rely on them.
-4. Wait for the person to say "continue" before you edit anything.
-
-With other words, or none, show these two forms and stop.
-"""
+    text = _template("prompt.md").replace("@ARGUMENTS@", arguments)
+    return text.replace("@HARNESS@", harness)
 
 
 def claude_command(harness: str) -> str:
     """Return a command file: front matter, marker, prompt."""
-    return (
-        "---\n"
-        "description: Hand work over to another agent, or resume work handed over, with triseek\n"
-        "argument-hint: handoff <codex|claude|opencode|pi|cursor|cline|gemini> | "
-        "resume <snapshot_id>\n"
-        "---\n\n"
-        f"{managed(harness)}\n\n{prompt(harness)}"
-    )
+    return f"{_template('command.md')}\n{managed(harness)}\n\n{prompt(harness)}"
 
 
 def managed(harness: str) -> str:
@@ -102,17 +70,7 @@ def plain_command(harness: str) -> str:
 
 def skill(harness: str) -> str:
     """Return a skill's file; it is for the person to request, not for the agent to choose."""
-    return (
-        "---\n"
-        "name: triseek\n"
-        "description: Use only when the person types $triseek, to hand work over to another agent "
-        "or to resume work handed over.\n"
-        "---\n\n"
-        f"{managed(harness)}\n\n{prompt(harness, '$triseek …')}"
-    )
-
-
-_COMMON = "telling.ts"
+    return f"{_template('skill.md')}\n{managed(harness)}\n\n{prompt(harness, '$triseek …')}"
 
 
 def plugin(harness: str, program: str) -> str:
@@ -120,9 +78,7 @@ def plugin(harness: str, program: str) -> str:
 
     harness: opencode or pi. program: the absolute path of triseek.
     """
-    folder = files("triseek.agents.install").joinpath("templates")
-    parts = [folder.joinpath(name).read_text("utf-8") for name in (_COMMON, f"{harness}.ts")]
-    text = "\n".join([_head(harness), *parts])
+    text = "\n".join([_head(harness), _template("telling.ts"), _template(f"{harness}.ts")])
     for name, value in (("PROGRAM", program), ("HARNESS", harness)):
         text = text.replace(f'"@{name}@"', json.dumps(value))
     return text
@@ -134,3 +90,7 @@ def _head(harness: str) -> str:
         f"// Written by `triseek install {harness}`, removed by `triseek uninstall {harness}`:\n"
         "// changes to it are lost.\n"
     )
+
+
+def _template(name: str) -> str:
+    return files("triseek.agents.install").joinpath("templates", name).read_text("utf-8")

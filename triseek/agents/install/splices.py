@@ -16,19 +16,7 @@ from triseek.agents.install import jsonc
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from triseek.agents.install.jsonc import Dialect, Node
-
-
-def check_dialect(text: str | None, dialect: Dialect) -> None:
-    """Refuse a text that its agent would not accept.
-
-    Raises:
-        Refused: it is malformed for that agent.
-    """
-    try:
-        jsonc.check(text or "", dialect)
-    except jsonc.MalformedJsonc as error:
-        raise Refused(f"it is not valid JSON: {error}") from None
+    from triseek.agents.install.jsonc import Node
 
 
 def put_member(text: str, keys: Sequence[str], value: object, traces: Traces) -> str:
@@ -49,8 +37,8 @@ def put_member(text: str, keys: Sequence[str], value: object, traces: Traces) ->
         return _replaced(text, node, value)
     depth = len(nodes) - 1  # the number of keys that exist
     _expect(nodes[-1], dict, keys[:depth])
-    for made in range(depth + 1, len(keys)):
-        note_made(keys[:made], traces)
+    for length in range(depth + 1, len(keys)):
+        note_made(keys[:length], traces)
     inner = _nested(keys[depth + 1 :], value)
     lead = json.dumps(keys[depth], ensure_ascii=False) + ": "
     return _inserted(text, nodes[-1], lead, inner, keys[:depth], traces)
@@ -71,13 +59,11 @@ def put_item(text: str, keys: Sequence[str], item: object, traces: Traces) -> st
 
 
 def take_member(text: str, keys: Sequence[str], traces: Traces) -> str | None:
-    """Undo `put_member`; containers that it made are removed when they are empty.
+    """Remove a member, which has to exist, and the containers made for it that are empty then.
 
     Returns None if nothing is left of the file.
     """
     nodes = _nodes(text, keys)
-    if not nodes:
-        return text
     replaced = traces.replaced.get(mark_of(keys))
     if replaced is not None:
         return text[: nodes[-1].start] + replaced + text[nodes[-1].end :]
@@ -86,32 +72,21 @@ def take_member(text: str, keys: Sequence[str], traces: Traces) -> str | None:
 
 def take_item(text: str, keys: Sequence[str], index: int, traces: Traces) -> str | None:
     """Undo `put_item` for the item at an index."""
-    nodes = _nodes(text, keys)
-    if not nodes or index >= len(nodes[-1].parts):
-        return text
-    return _cleared(_cut(text, nodes[-1], index, keys, traces), keys, traces)
+    return _cleared(_cut(text, _nodes(text, keys)[-1], index, keys, traces), keys, traces)
 
 
 def replace_item(text: str, keys: Sequence[str], index: int, value: object) -> str:
     """Return the text with another value for the item at an index."""
-    nodes = _nodes(text, keys)
-    if not nodes or index >= len(nodes[-1].parts):
-        return text
-    return _replaced(text, nodes[-1].parts[index].node, value)
+    return _replaced(text, _nodes(text, keys)[-1].parts[index].node, value)
 
 
-def value_at(text: str | None, keys: Sequence[str], *, strictly: bool = False) -> Any:  # noqa: ANN401 - any JSON
+def value_at(text: str | None, keys: Sequence[str]) -> Any:  # noqa: ANN401 - any JSON
     """Return the value at `keys` of a text; None if there is none.
 
     Raises:
-        Refused: `strictly` is set and the text is malformed.
+        Refused: the text is malformed, or its root is not an object.
     """
-    try:
-        nodes = _nodes(text, keys)
-    except Refused:
-        if strictly:
-            raise
-        return None
+    nodes = _nodes(text, keys)
     return nodes[-1].value if nodes else None
 
 
@@ -121,12 +96,7 @@ def parsed(text: str | None) -> Node | None:
     Raises:
         Refused: the text is malformed, or its root is something else.
     """
-    if text is None:
-        return None
-    try:
-        root = jsonc.parse(text)
-    except jsonc.MalformedJsonc as error:
-        raise Refused(f"it is not valid JSON: {error}") from None
+    root = jsonc.parse(text or "")
     if root is not None:
         _expect(root, dict, ())
     return root
@@ -185,8 +155,8 @@ def note_made(keys: Sequence[str], traces: Traces) -> None:
 
 def _first(text: str, value: object, keys: Sequence[str], traces: Traces) -> str:
     """Add the first object to a text that is empty or has only comments."""
-    for made in range(len(keys)):
-        note_made(keys[:made], traces)
+    for length in range(len(keys)):
+        note_made(keys[:length], traces)
     line = _line_end(text)
     lead = line if text.strip("\ufeff \t\r\n") and not text.endswith("\n") else ""
     return text + lead + _dumped(value, text, _indent_at(text, len(text))) + line

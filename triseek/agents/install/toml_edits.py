@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import tomllib
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from triseek.agents.base import Edit, Refused, Traces
 from triseek.agents.install.entries import runs_triseek
+from triseek.agents.install.splices import mark_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
 _HEADER = re.compile(r"^[ \t]*\[", re.MULTILINE)
 _IDLE = re.compile(r"[ \t]*(#[^\r\n]*)?\r?\n?")
@@ -28,10 +31,7 @@ class TomlTable(Edit):
 
     def stands(self, text: str | None) -> bool:
         """Whether the table has this value."""
-        try:
-            return bool(_split(text or "", self.keys).value == self.value)
-        except Refused:
-            return False
+        return bool(_split(text or "", self.keys).value == self.value)
 
     def apply(self, text: str | None, traces: Traces) -> str:
         """Return the text with the table."""
@@ -44,11 +44,11 @@ class TomlTable(Edit):
                 name = ".".join(self.keys)
                 raise Refused(f"[{name}] is there and does not run triseek; rename or remove it")
             begin, end = self._block(text, before)
-            traces.replaced[self._mark] = text[begin:end]
+            traces.replaced[mark_of(self.keys)] = text[begin:end]
             return self._checked(text[:begin] + self._text(text) + text[end:], before)
-        line = "\r\n" if "\r\n" in text else "\n"
+        line = _line_end(text)
         lead = "" if not text.strip("\ufeff") else line if text.endswith("\n") else line * 2
-        traces.hollow[self._mark] = lead
+        traces.hollow[mark_of(self.keys)] = lead
         return self._checked(text + lead + self._text(text), before)
 
     def remove(self, text: str | None, traces: Traces) -> str | None:
@@ -59,24 +59,19 @@ class TomlTable(Edit):
         if not runs_triseek(before.value):
             return text
         begin, end = self._block(text, before)
-        replaced = traces.replaced.get(self._mark)
+        replaced = traces.replaced.get(mark_of(self.keys))
         if replaced is not None:
             return text[:begin] + replaced + text[end:]
-        lead = traces.hollow.get(self._mark, "")
+        lead = traces.hollow.get(mark_of(self.keys), "")
         head = text[:begin].removesuffix(lead)
         if text[end:].strip() and head and not head.endswith("\n"):
             head += lead[: len(lead) // 2]  # the line end that the text after it needs
         return head + text[end:]
 
-    @property
-    def _mark(self) -> str:
-        return json.dumps([*self.keys])
-
     def _text(self, text: str) -> str:
         lines = [f"[{'.'.join(self.keys)}]"]
         lines += [f"{name} = {_literal(value)}" for name, value in self.value.items()]
-        line = "\r\n" if "\r\n" in text else "\n"
-        return line.join([*lines, ""])
+        return _line_end(text).join([*lines, ""])
 
     def _checked(self, text: str, before: _Content) -> str:
         """Return the text if its meaning is that of before plus our table.
@@ -101,13 +96,11 @@ class TomlTable(Edit):
         Raises:
             Refused: the table is not written as a block of its own.
         """
-        for begin in _headers(text):
-            for end in [*(at for at in _headers(text) if at > begin), len(text)]:
-                try:
-                    after = _split(text[:begin] + text[end:], self.keys)
-                except Refused:
-                    continue
-                if after == (None, before.rest):
+        # A line in a string of several lines may look like a header.
+        headers = [header.start() for header in _HEADER.finditer(text)]
+        for begin, end in combinations([*headers, len(text)], 2):
+            with contextlib.suppress(Refused):
+                if _split(text[:begin] + text[end:], self.keys) == (None, before.rest):
                     return begin, _idle_cut(text, begin, end)
         raise Refused(
             f"[{'.'.join(self.keys)}] is not written as a table of its own; remove it by hand"
@@ -145,11 +138,6 @@ def _split(text: str, keys: tuple[str, ...]) -> _Content:
     return _Content(value, tables[0])
 
 
-def _headers(text: str) -> Iterator[int]:
-    """Yield where lines begin that may be a table's header; in multi-line strings they are not."""
-    return (found.start() for found in _HEADER.finditer(text))
-
-
 def _idle_cut(text: str, begin: int, end: int) -> int:
     """Return the end of a block, without the comments and blank lines before the next block."""
     if end == len(text) and not _IDLE.fullmatch(text[text.rfind("\n", 0, end - 1) + 1 :]):
@@ -160,9 +148,10 @@ def _idle_cut(text: str, begin: int, end: int) -> int:
     return end
 
 
+def _line_end(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
 def _literal(value: object) -> str:
-    if isinstance(value, list):
-        return "[" + ", ".join(_literal(item) for item in value) + "]"
-    if isinstance(value, (bool, int, float)):
-        return json.dumps(value)
-    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
+    """Return a value in TOML, which for these types is JSON, but for one character."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from triseek.agents.base import Refused
+from triseek.store.atomic import sync
 
 SIZE_MAX = 64 << 20
 """Bytes. A larger file is not a config file."""
@@ -136,7 +137,8 @@ def _replace(path: Path, data: bytes, *, private: bool) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
-    _sync(path.parent)
+    with contextlib.suppress(OSError):
+        sync(path.parent)
 
 
 def _like(path: Path, descriptor: int, *, private: bool) -> None:
@@ -152,15 +154,6 @@ def _like(path: Path, descriptor: int, *, private: bool) -> None:
     if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid):
         os.fchown(descriptor, old.st_uid, old.st_gid)
     os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
-
-
-def _sync(folder: Path) -> None:
-    with contextlib.suppress(OSError):  # some file systems refuse to sync folders
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def _reason(error: Exception) -> str:

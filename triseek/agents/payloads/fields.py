@@ -1,8 +1,10 @@
-"""Reads fields of a payload, which is untrusted: any field may have any type."""
+"""Reads JSON that agents write, in payloads and transcripts: any field may have any type."""
 
 from __future__ import annotations
 
+import json
 import os
+import stat
 from typing import Any
 
 _WORD_MAX = 512
@@ -10,6 +12,9 @@ _WORD_MAX = 512
 _PATH_MAX = 4096
 _LINE_MAX = 1 << 31
 """No file has more lines: a larger number is a mistake."""
+READ_MAX = 4 << 20
+"""Bytes of a transcript, from its end: an agent waits for the read, and what was shown long ago is
+not refused."""
 
 
 class Fields(dict[str, Any]):
@@ -20,7 +25,13 @@ class Fields(dict[str, Any]):
     def inner(self, *names: str) -> Fields:
         """Return the first object; empty if there is none."""
         values = (self.get(name) for name in names)
-        return next((Fields(value) for value in values if isinstance(value, dict)), Fields())
+        return fields_of(next((value for value in values if isinstance(value, dict)), None))
+
+    def objects(self, name: str) -> list[Fields]:
+        """Return the objects of a list; empty if it is no list."""
+        value = self.get(name)
+        items = value if isinstance(value, list) else []
+        return [Fields(item) for item in items if isinstance(item, dict)]
 
     def text(self, *names: str) -> str:
         """Return the first text that is not empty; "" if there is none."""
@@ -56,6 +67,53 @@ class Fields(dict[str, Any]):
     def folder(self, cwd: str, *names: str) -> str:
         """Return the first absolute path, else `cwd`."""
         return next((path for name in names if (path := absolute_only(self.get(name)))), cwd)
+
+
+def fields_of(value: object) -> Fields:
+    """Return the fields of a JSON value; empty if it is no object."""
+    return Fields(value) if isinstance(value, dict) else Fields()
+
+
+def parsed(text: str | bytes) -> object:
+    """Return the value of a JSON text; None if it is malformed."""
+    try:
+        value: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value
+
+
+def entries(path: str, *, without: tuple[bytes, ...] = ()) -> list[Fields] | None:
+    """Return the objects of a file, in order; None if it cannot be read.
+
+    Lines that are not JSON objects are skipped: the last one may be half written.
+    without: beginnings of lines that need not be parsed.
+    """
+    data = _end_of(path)
+    if data is None:
+        return None
+    lines = (line for line in data.split(b"\n") if not (without and line.startswith(without)))
+    return [entry for line in lines if (entry := fields_of(parsed(line)))]
+
+
+def _end_of(path: str) -> bytes | None:
+    """Return the last bytes of a regular file, cut at a line's start if it is longer."""
+    try:
+        with open(path, "rb", opener=_opened) as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                return None
+            cut = max(0, status.st_size - READ_MAX)
+            file.seek(cut)
+            data = file.read(READ_MAX)
+    except (OSError, ValueError):
+        return None
+    return data.partition(b"\n")[2] if cut else data
+
+
+def _opened(path: str, flags: int) -> int:
+    """Open a file, without waiting for a writer if it is a pipe."""
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def absolute(path: str, cwd: str) -> str:

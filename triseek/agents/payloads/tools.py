@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from triseek.agents.payloads import fields
 from triseek.agents.shell.shell_reads import ShellUse, shell_use, without_numbers
@@ -31,28 +31,16 @@ _NUMBER = re.compile(r"^[ \t]*\d+(?:\t|→|: |\| ?|$)", re.MULTILINE)
 _SHELLS = frozenset(("bash", "sh", "zsh", "dash", "ksh"))
 
 
-class ReadTool(NamedTuple):
-    """A use of a read tool: a path, and the lines from `first` to `last`, None for the end."""
-
-    path: str
-    first: int = 1
-    last: int | None = None
-
-
-def native_read(name: str, read: ReadTool, *, whole: bool = True) -> ToolUse:
+def native_read(name: str, read: FileRead, *, whole: bool = True) -> ToolUse:
     """Return the use of a tool that shows lines of a file. whole: whether it does nothing else."""
     if not read.path or (read.last is not None and read.last < read.first):
         return ToolUse(name=name)
-    return ToolUse(
-        name=name,
-        reads=(FileRead(path=read.path, first=read.first, last=read.last),),
-        only_reads=whole,
-    )
+    return ToolUse(name=name, reads=(read,), only_reads=whole)
 
 
 def counted(
     tool_input: Fields, cwd: str, *, usual: int | None = None, most: int | None = None
-) -> ReadTool:
+) -> FileRead:
     """Read path, offset (from 1) and limit from a tool's input.
 
     usual: the number of lines shown if the input has no limit; None: all.
@@ -63,14 +51,15 @@ def counted(
     limit = usual if requested is None else requested
     if most is not None and limit is not None:
         limit = min(limit, most)
-    path = tool_input.path(cwd, *_PATHS)
-    return ReadTool(path, first, None if limit is None else first + limit - 1)
+    last = None if limit is None else first + limit - 1
+    return FileRead(path=tool_input.path(cwd, *_PATHS), first=first, last=last)
 
 
-def between(tool_input: Fields, cwd: str) -> ReadTool:
+def between(tool_input: Fields, cwd: str) -> FileRead:
     """Read path, first and last line from a tool's input."""
     first = max(1, tool_input.line("start_line", "startLine") or 1)
-    return ReadTool(tool_input.path(cwd, *_PATHS), first, tool_input.line("end_line", "endLine"))
+    last = tool_input.line("end_line", "endLine")
+    return FileRead(path=tool_input.path(cwd, *_PATHS), first=first, last=last)
 
 
 def edit(name: str, tool_input: Fields, cwd: str) -> ToolUse:
@@ -147,12 +136,11 @@ def numbered(output: str, first: int, mark: str) -> str:
 
 def mcp(name: str, tool_input: Fields, cwd: str) -> ToolUse:
     """Return the use of an MCP server's tool, recognized by the last part of its name."""
-    ours = _OURS.search(name)
     verb = _verb(name)
-    if ours is not None:
+    if is_ours(name):
         return search(name, tool_input)
     if verb in _MCP_READS:
-        read = ReadTool(tool_input.path(cwd, *_PATHS))
+        read = FileRead(path=tool_input.path(cwd, *_PATHS))
         # Only the server knows its other input fields, and the base folder of a relative path.
         whole = len(tool_input) == 1 and os.path.isabs(tool_input.text(*_PATHS))  # noqa: PTH117
         return native_read(name, read, whole=whole)
@@ -171,7 +159,7 @@ def _verb(name: str) -> str:
 
 def is_mcp(name: str) -> bool:
     """Whether a tool is an MCP server's, or ours in an agent's own form of such names."""
-    return name.startswith("mcp_") or _OURS.search(name) is not None
+    return name.startswith("mcp_") or is_ours(name)
 
 
 def is_ours(name: str) -> bool:

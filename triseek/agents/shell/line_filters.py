@@ -6,13 +6,13 @@ that is not listed here makes the filter unknown.
 
 from __future__ import annotations
 
+import getopt
 import re
 from typing import NamedTuple
 
-_NUMBER_MAX = 10
-"""Digits."""
 _RANGE = re.compile(r"(?:(\d{1,10})(?:,(\d{1,10}|\$|\+\d{1,10}))?|(\$))p")
 _QUIT = re.compile(r"(\d{1,10})q")
+_NL_OPTION = re.compile(r"-w \d{1,3}|(?:-b|--body-numbering) [at]")
 
 
 class Lines(NamedTuple):
@@ -37,7 +37,10 @@ class Filter(NamedTuple):
 def line_filter(words: tuple[str, ...]) -> Filter | None:
     """Return the filter that a command is; None if it is none of these, or does anything else."""
     parse = {"cat": _cat, "head": _head, "tail": _tail, "sed": _sed, "nl": _nl}.get(words[0])
-    parsed = parse(words[1:]) if parse is not None else None
+    try:
+        parsed = parse(words[1:]) if parse is not None else None
+    except getopt.GetoptError:
+        return None
     return None if parsed is None or "-" in parsed.files else parsed
 
 
@@ -63,65 +66,46 @@ def _within(outer: Lines, inner: Lines) -> Lines | None:
     return None if last is not None and last < first else Lines(first, last)
 
 
-def _cat(words: tuple[str, ...]) -> Filter | None:
-    options, files = _operands(words)
-    if any(option not in ("-n", "--number") for option in options):
-        return None
-    return Filter((Lines(),), files, bool(options))
+def _cat(words: tuple[str, ...]) -> Filter:
+    options, files = getopt.gnu_getopt(words, "n", ["number"])
+    return Filter((Lines(),), tuple(files), bool(options))
 
 
 def _head(words: tuple[str, ...]) -> Filter | None:
     count, files = _count(words)
-    if count is None:
-        return None
-    number = _number(count)
-    return Filter((Lines(1, number),), files) if number else None
+    return Filter((Lines(1, int(count)),), files) if count.isdigit() and int(count) else None
 
 
 def _tail(words: tuple[str, ...]) -> Filter | None:
     count, files = _count(words)
-    if count is None:
-        return None
-    number = _number(count.removeprefix("+"))
+    number = int(count or 0)
     if not number:
         return None
     return Filter((Lines(number) if count.startswith("+") else Lines(tail=number),), files)
 
 
-def _count(words: tuple[str, ...]) -> tuple[str | None, tuple[str, ...]]:
-    """Return the line count of `head` or `tail`, 10 by default, and the files; None if unknown."""
-    options, files = _operands(words, takes_value=("-n", "--lines"))
-    counts: list[str] = []
-    for option in options:
-        value = re.fullmatch(r"(?:-n|--lines=|-)(\+?\d{1,10})", option)
-        if value is not None and not option.startswith("-+"):
-            counts.append(value[1])
-        elif option not in ("-q", "-v", "--quiet", "--silent", "--verbose"):
-            return None, ()
+def _count(words: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    """Return the line count of `head` or `tail`, 10 by default, and the files; "" if unknown."""
+    if words and re.fullmatch(r"-\d{1,10}", words[0], re.ASCII):
+        words = ("-n", words[0][1:], *words[1:])
+    options, files = getopt.gnu_getopt(words, "n:qv", ["lines=", "quiet", "silent", "verbose"])
+    counts = [value for option, value in options if option in ("-n", "--lines")] or ["10"]
     # Not every implementation takes the last of two counts.
-    return (counts[0] if counts else "10") if len(counts) < 2 else None, files
+    is_plain = len(counts) == 1 and re.fullmatch(r"\+?\d{1,10}", counts[0], re.ASCII)
+    return counts[0] if is_plain else "", tuple(files)
 
 
 def _sed(words: tuple[str, ...]) -> Filter | None:
-    options, operands = _operands(words, takes_value=("-e", "--expression", "-ne"))
-    scripts = [
-        re.sub(r"^(?:-n?e|--expression=)", "", option) for option in options if _is_script(option)
-    ]
-    quiet = any(
-        option in ("-n", "--quiet", "--silent") or option.startswith("-ne") for option in options
+    options, operands = getopt.gnu_getopt(
+        words, "ne:Eru", ["quiet", "silent", "expression=", "regexp-extended", "unbuffered"]
     )
-    plain = ("-n", "--quiet", "--silent", "-E", "-r", "--regexp-extended", "-u", "--unbuffered")
-    if any(not _is_script(option) and option not in plain for option in options):
-        return None
+    scripts = [value for option, value in options if option in ("-e", "--expression")]
     if not scripts:
-        scripts, operands = list(operands[:1]), operands[1:]
-    parts = _ranges(";".join(scripts)) if quiet else _until(scripts)
+        scripts, operands = operands[:1], operands[1:]
+    is_quiet = any(option in ("-n", "--quiet", "--silent") for option, _ in options)
+    parts = _ranges(";".join(scripts)) if is_quiet else _until(scripts)
     # `sed` reads several files as one stream.
-    return Filter(parts, operands) if parts and len(operands) <= 1 else None
-
-
-def _is_script(option: str) -> bool:
-    return option.startswith(("-e", "-ne", "--expression="))
+    return Filter(parts, tuple(operands)) if parts and len(operands) <= 1 else None
 
 
 def _ranges(script: str) -> tuple[Lines, ...] | None:
@@ -170,36 +154,7 @@ def _until(scripts: list[str]) -> tuple[Lines, ...] | None:
 
 
 def _nl(words: tuple[str, ...]) -> Filter | None:
-    options, files = _operands(words, takes_value=("-b", "-w"))
-    if any(
-        not re.fullmatch(r"-b[at]|-w\d{1,3}|--body-numbering=[at]", option) for option in options
-    ):
+    options, files = getopt.gnu_getopt(words, "b:w:", ["body-numbering="])
+    if not all(_NL_OPTION.fullmatch(f"{option} {value}") for option, value in options):
         return None
-    return Filter((Lines(),), files, numbers=True)
-
-
-def _operands(
-    words: tuple[str, ...], takes_value: tuple[str, ...] = ()
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Split words into options, each joined with its value, and operands; `-` is an operand."""
-    options: list[str] = []
-    rest = list(words)
-    operands: list[str] = []
-    while rest:
-        word = rest.pop(0)
-        if word == "--":
-            operands += rest
-            break
-        if not word.startswith("-") or word == "-":
-            operands.append(word)
-        elif word in takes_value and rest:
-            options.append(word + ("=" if word.startswith("--") else "") + rest.pop(0))
-        else:
-            options.append(word)
-    return tuple(options), tuple(operands)
-
-
-def _number(digits: str) -> int:
-    return (
-        int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= _NUMBER_MAX else 0
-    )
+    return Filter((Lines(),), tuple(files), numbers=True)

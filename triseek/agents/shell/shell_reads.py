@@ -6,7 +6,7 @@ import os
 import re
 from typing import NamedTuple
 
-from triseek.agents.shell.line_filters import Filter, Lines, line_filter, then
+from triseek.agents.shell.line_filters import Filter, line_filter, then
 from triseek.agents.shell.shell_words import Redirect, Step, Word, steps
 from triseek.model.hook_event import FileRead
 
@@ -85,10 +85,9 @@ def without_numbers(output: str) -> str:
 def _pipelines(parsed: tuple[Step, ...]) -> list[list[Step]]:
     pipelines: list[list[Step]] = []
     for step in parsed:
-        if step.joiner == "|":
-            pipelines[-1].append(step)
-        else:
-            pipelines.append([step])
+        if step.joiner != "|":
+            pipelines.append([])
+        pipelines[-1].append(step)
     return pipelines
 
 
@@ -106,9 +105,9 @@ def _together(pipelines: list[_Pipeline], cwd: str) -> ShellUse:
             continue
         if pipeline.is_silent():
             continue
-        shown = pipeline.reads(folder)
-        only = only and shown is not None and pipeline.joiner != "||"
-        if shown is not None and pipeline.joiner != "||":
+        shown = pipeline.reads(folder) if pipeline.joiner != "||" else None
+        only = only and shown is not None
+        if shown is not None:
             reads += shown
             numbered.add(pipeline.numbered)
         if pipeline.loses_folder():
@@ -163,13 +162,12 @@ class _Pipeline:
     def moves(self) -> str | None:
         """Return the folder that a `cd` goes to, "" if unknown; None if it is not a `cd`."""
         step = self.parts[0]
-        if len(self.parts) > 1 or not step.words or step.words[0] != "cd":
+        if len(self.parts) > 1 or step.words[:1] != ("cd",):
             return None
-        words = [word for word in step.words[1:] if word != "--"]
-        to = words[0] if len(words) == 1 else None
-        if to is None or to.startswith("-") or not all(map(_is_harmless, step.redirects)):
+        words = [word or "-" for word in step.words[1:] if word != "--"]
+        if len(words) != 1 or words[0].startswith("-"):
             return ""
-        return to
+        return words[0] if all(map(_is_harmless, step.redirects)) else ""
 
     def is_silent(self) -> bool:
         """Whether it prints nothing but words from the command itself."""
@@ -177,34 +175,30 @@ class _Pipeline:
         if len(self.parts) > 1 or step.redirects or None in step.words:
             return False
         name, *rest = step.words
-        plain = name in ("true", ":") or name == "echo"
-        return plain or (name == "printf" and len(rest) == 1 and not str(rest[0]).startswith("-"))
+        if name == "printf":
+            return len(rest) == 1 and not str(rest[0]).startswith("-")
+        return name in ("true", ":", "echo")
 
     def loses_folder(self) -> bool:
         """Whether commands after it may run in another folder."""
-        name = self.parts[0].words[:1]
-        return len(self.parts) == 1 and (name in ((), (None,)) or name[0] in _MOVES)
+        name = next(iter(self.parts[0].words), None)
+        return len(self.parts) == 1 and (name is None or name in _MOVES)
 
     def reads(self, folder: str | None) -> list[FileRead] | None:
         """Return the lines it shows; None if it does anything else, or is not understood."""
-        filters: list[Filter] = []
-        for number, step in enumerate(self.parts):
-            step_filter = _filter(step)
-            if step_filter is None or bool(step_filter.files) != (number == 0):
-                return None
-            filters.append(step_filter)
-        self.numbered = any(later.numbers for later in filters)
-        if sum(later.numbers for later in filters) > 1:
+        source, *others = (_filter(step) for step in self.parts)
+        if source is None or not source.files or (others and len(source.files) > 1):
             return None
-        source, parts = filters[0], filters[0].parts
-        if len(filters) > 1 and len(source.files) != 1:
-            return None
-        for later in filters[1:]:
-            follows = then(parts, later.parts)
-            if follows is None:
+        parts, self.numbered = source.parts, source.numbers
+        for later in others:
+            follows = then(parts, later.parts) if later and not later.files else None
+            if later is None or follows is None or (self.numbered and later.numbers):
                 return None
-            parts = follows
-        return _of_files(source.files, parts, folder)
+            parts, self.numbered = follows, self.numbered or later.numbers
+        paths = _joined(folder, [name for name in source.files if name])
+        if len(paths) < len(source.files):
+            return None
+        return [FileRead(path=path, **lines._asdict()) for path in paths for lines in parts]
 
     def written(self) -> list[str]:
         """Return the files that its output is redirected to."""
@@ -228,16 +222,16 @@ class _Pipeline:
         words = self.parts[0].words
         if words[:2] == ("git", "grep"):
             words = words[1:]
-        if not words or words[0] not in _GREPS:
-            return ""
-        return _pattern(words)
+        return _pattern(words) if words and words[0] in _GREPS else ""
 
 
 def _filter(step: Step) -> Filter | None:
-    words = tuple(word for word in step.words if word is not None)
-    if not words or len(words) != len(step.words) or not all(map(_is_harmless, step.redirects)):
-        return None
-    return line_filter(words)
+    return _filter_of(step.words) if all(map(_is_harmless, step.redirects)) else None
+
+
+def _filter_of(words: tuple[Word, ...]) -> Filter | None:
+    plain = tuple(word for word in words if word is not None)
+    return line_filter(plain) if plain and len(plain) == len(words) else None
 
 
 def _is_harmless(redirect: Redirect) -> bool:
@@ -250,21 +244,6 @@ def _is_nowhere(target: str) -> bool:
     return target in ("/dev/null", "/dev/stdout", "/dev/stderr") or target.startswith("&")
 
 
-def _of_files(
-    files: tuple[str, ...], parts: tuple[Lines, ...], folder: str | None
-) -> list[FileRead] | None:
-    reads: list[FileRead] = []
-    for name in files:
-        paths = _joined(folder, [name])
-        if not name or not paths:
-            return None
-        reads += [
-            FileRead(path=paths[0], first=lines.first, last=lines.last, tail=lines.tail)
-            for lines in parts
-        ]
-    return reads
-
-
 def _is_quiet(words: tuple[Word, ...]) -> bool:
     name = words[0] if words else None
     if name == "git":
@@ -272,8 +251,7 @@ def _is_quiet(words: tuple[Word, ...]) -> bool:
     if name == "find":
         return not any(word is None or word in _FIND_WRITES for word in words)
     if name == "sed":
-        plain_words = tuple(word for word in words if word is not None)
-        return len(plain_words) == len(words) and line_filter(plain_words) is not None
+        return _filter_of(words) is not None
     if name == "sort":
         return not any(word is None or word.startswith(("-o", "--output")) for word in words)
     return name in _QUIET or name in _GREPS

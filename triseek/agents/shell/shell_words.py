@@ -17,11 +17,38 @@ _STEPS_MAX = 64
 Word: TypeAlias = str | None
 """None: a word whose expansion by the shell is unknown."""
 
-_EXPANDS = frozenset("*?[]")
-_ESCAPED = ("$", "`", '"', "\\", "\n")
-"""Characters that a backslash escapes within double quotes."""
-_SUBSTITUTION = re.compile(r"\$[({\['\"]|`")
-_VARIABLE = re.compile(r"\$(?:\w+|[?$!#@*-])")
+_TOKEN = re.compile(
+    r"""
+    (?P<blank> (?:[ \t]|\\\n)+ | \#[^\n]* )
+  | (?P<redirect> (?P<stream>&|(?:[0-9]|\\\n)*) > (?:(?P<copies>&)|[>|])? )
+  | (?P<joiner> && | \|\| | \|(?!&) | ;(?!;) | \n | \Z )
+  | (?P<word> (?: '[^']*' | "(?:\\.|[^"\\])*" | \\. | [^ \t\n;|&<>()'"\\] )+ )
+  | (?P<unknown> . )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_PART = re.compile(
+    r"""
+    '(?P<single>[^']*)'
+  | "(?P<double>(?:\\.|[^"\\])*)"
+  | \\(?P<escaped>.)
+  | (?P<unknown> \$[({\['"] | ` )
+  | (?P<expanded> \$(?:\w+|[?$!#@*-]) | \{(?!\}?\Z) | [*?\[\]] | ^[~=] )
+  | (?P<plain> [\w/.-]+ | . )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+"""A part of a word. A brace does not expand in `{` and `{}`; zsh expands `=ls`."""
+_QUOTED_PART = re.compile(
+    r"""
+    \\(?P<escaped>[$`"\\\n])
+  | (?P<unknown> \$(?:[({\['"]|\Z) | ` )
+  | (?P<expanded> \$(?:\w+|[?$!#@*-]) )
+  | (?P<plain> [\w/.-]+ | . )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+"""A part of a text in double quotes."""
 
 
 class Redirect(NamedTuple):
@@ -47,179 +74,65 @@ def steps(command: str) -> tuple[Step, ...] | None:
     if len(command) > COMMAND_MAX or "\0" in command:
         return None
     try:
-        parsed = _Splitter(command).run()
+        parsed = _steps(command.replace("\\\r\n", "\\\n"))
     except _UnknownError:
         return None
     return tuple(parsed) if 0 < len(parsed) <= _STEPS_MAX else None
 
 
 class _UnknownError(Exception):
-    """The command uses something that only a shell can evaluate."""
+    """The command uses something that only a shell can evaluate, or it is incomplete."""
 
 
-class _Splitter:
-    """A single-pass parser of a command."""
-
-    def __init__(self, command: str) -> None:
-        self.rest = command.replace("\\\r\n", "\\\n")
-        self.at = 0
-        self.steps: list[Step] = []
-        self.joiner = ""
-        self._begin()
-
-    def _begin(self) -> None:
-        self.words: list[Word] = []
-        self.redirects: list[Redirect] = []
-        self.pending = ""  # the descriptor whose target is the next word
-        self._begin_word()
-
-    def _begin_word(self) -> None:
-        self.letters: list[str] = []
-        self.inside = False  # within a word; a quoted word may be empty
-        self.quoted = False
-        self.known = True
-
-    def run(self) -> list[Step]:
-        while self.at < len(self.rest):
-            self._letter(self.rest[self.at])
-        self._end_step("")
-        if self.joiner in ("&&", "||", "|"):
-            raise _UnknownError  # the command is incomplete
-        return self.steps
-
-    def _letter(self, letter: str) -> None:
-        if letter in " \t":
-            self._end_word()
-            self.at += 1
-        elif letter == "#" and not self.inside:
-            end = self.rest.find("\n", self.at)
-            self.at = len(self.rest) if end < 0 else end
-        elif letter in ";\n|&":
-            self._operator(letter)
-        elif letter == ">":
-            self._redirect()
-        elif letter in "<()":
+def _steps(command: str) -> list[Step]:
+    parsed: list[Step] = []
+    joiner = ""
+    words: list[Word] = []
+    redirects: list[Redirect] = []
+    pending: re.Match[str] | None = None  # a redirection whose target is the next word
+    for token in _TOKEN.finditer(command):
+        kind, text = token.lastgroup, token[0]
+        if kind == "unknown" or (pending and kind in ("redirect", "joiner")):
             raise _UnknownError
-        else:
-            self._part(letter)
+        if kind == "redirect":
+            pending = token
+        elif kind == "word" and pending:
+            redirects.append(_redirect(pending, _value(text, _PART)))
+            pending = None
+        elif kind == "word":
+            words.append(_value(text, _PART))
+        elif kind == "joiner" and (words or redirects):
+            parsed.append(Step(joiner, tuple(words), tuple(redirects)))
+            joiner, words, redirects = text.replace("\n", ";"), [], []
+        elif text.strip() and kind == "joiner":
+            raise _UnknownError  # `; ;`, `| |`: no shell accepts it
+    if joiner in ("&&", "||", "|"):
+        raise _UnknownError
+    return parsed
 
-    def _part(self, letter: str) -> None:
-        """Handle a character of a word, or the quotes, escape or variable that it begins."""
-        at_start, self.inside = not self.inside, True
-        if letter == "'":
-            self._single()
-        elif letter == '"':
-            self._double()
-        elif letter == "\\":
-            self._escape()
-        elif letter in "$`":
-            self._variable()
-        else:
-            expands = letter in _EXPANDS or (letter == "{" and not self._alone())
-            if expands or (letter in "~=" and at_start):  # zsh expands `=ls`
-                self.known = False
-            self.letters.append(letter)
-            self.at += 1
 
-    def _alone(self) -> bool:
-        """Whether a brace is a word of its own, or `{}`."""
-        return re.match(r"\{\}?(?=[\s;|&]|$)", self.rest[self.at :]) is not None
+def _redirect(token: re.Match[str], word: Word) -> Redirect:
+    stream = token["stream"].replace("\\\n", "") or "1"
+    if not token["copies"]:
+        return Redirect(stream, word)
+    is_descriptor = word is not None and re.fullmatch(r"\d|-", word)
+    return Redirect(stream, f"&{word}") if is_descriptor else Redirect("&", word)
 
-    def _single(self) -> None:
-        end = self.rest.find("'", self.at + 1)
-        if end < 0:
+
+def _value(text: str, pattern: re.Pattern[str]) -> Word:
+    """Return a word without its quotes and escapes; None if the shell would expand it.
+
+    pattern: of its parts.
+    """
+    pieces: list[str] = []
+    is_known = True
+    for part in pattern.finditer(text):
+        kind, piece = part.lastgroup, part[part.lastgroup or 0]
+        if kind == "unknown":
             raise _UnknownError
-        self.letters.append(self.rest[self.at + 1 : end])
-        self.quoted, self.at = True, end + 1
-
-    def _double(self) -> None:
-        self.quoted = True
-        self.at += 1
-        while True:
-            letter = self.rest[self.at : self.at + 1]
-            if letter == '"':
-                self.at += 1
-                return
-            if letter == "\\" and self.rest.startswith(_ESCAPED, self.at + 1):
-                self._escape()
-            elif letter in ("$", "`"):
-                self._variable()
-            elif letter:
-                self.letters.append(letter)
-                self.at += 1
-            else:
-                raise _UnknownError
-
-    def _escape(self) -> None:
-        letter = self.rest[self.at + 1 : self.at + 2]
-        if not letter:
-            raise _UnknownError
-        if letter != "\n":
-            self.letters.append(letter)
-            self.quoted = True
-        elif not self.letters and not self.quoted:
-            self.inside = False  # a line continuation begins no word
-        self.at += 2
-
-    def _variable(self) -> None:
-        if _SUBSTITUTION.match(self.rest, self.at):
-            raise _UnknownError
-        name = _VARIABLE.match(self.rest, self.at)
-        if name is not None:
-            self.known = False
-        self.letters.append(name[0] if name else "$")
-        self.at += len(self.letters[-1])
-
-    def _operator(self, letter: str) -> None:
-        two = self.rest[self.at : self.at + 2]
-        if two == "&>":
-            self._end_word()
-            self.at += 1
-            self._redirect("&")
-            return
-        if two in ("|&", ";;") or (letter == "&" and two != "&&"):
-            raise _UnknownError
-        joiner = two if two in ("&&", "||") else (";" if letter in ";\n" else letter)
-        self.at += len(two) if two in ("&&", "||") else 1
-        self._end_step(joiner, is_break=letter == "\n")
-
-    def _redirect(self, stream: str = "") -> None:
-        plain = "".join(self.letters)
-        if self.inside and not self.quoted and plain.isascii() and plain.isdigit():
-            stream = plain
-            self._begin_word()
-        self._end_word()
-        two = self.rest[self.at : self.at + 2]
-        copies = two == ">&"
-        self.at += 2 if two in (">>", ">|", ">&") else 1
-        self._must_not_wait()
-        self.pending = (stream or "1") + ("=" if copies else ">")
-
-    def _must_not_wait(self) -> None:
-        if self.pending:
-            raise _UnknownError  # a redirection without its target
-
-    def _end_word(self) -> None:
-        if not self.inside:
-            return
-        word = "".join(self.letters) if self.known else None
-        if not self.pending:
-            self.words.append(word)
-        else:
-            stream, copies = self.pending[:-1], self.pending[-1] == "="
-            if copies and (word is None or not re.fullmatch(r"\d|-", word)):
-                stream, copies = "&", False
-            self.redirects.append(Redirect(stream, f"&{word}" if copies else word))
-            self.pending = ""
-        self._begin_word()
-
-    def _end_step(self, joiner: str, *, is_break: bool = False) -> None:
-        self._end_word()
-        self._must_not_wait()
-        if not self.words and not self.redirects:
-            if joiner and not is_break:
-                raise _UnknownError  # `;;`, `| |`: no shell accepts it
-            return
-        self.steps.append(Step(self.joiner, tuple(self.words), tuple(self.redirects)))
-        self.joiner = joiner
-        self._begin()
+        value = _value(piece, _QUOTED_PART) if kind == "double" else piece
+        if value is None or kind == "expanded":
+            is_known = False
+        elif (kind, value) != ("escaped", "\n"):  # a line continuation
+            pieces.append(value)
+    return "".join(pieces) if is_known else None

@@ -8,16 +8,13 @@ import os
 import re
 import sys
 import time
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from triseek.errors import InvalidRequest, StateUnwritable
 from triseek.model.plain_text import json_text, visible
 from triseek.terminal import options, status
-
-if TYPE_CHECKING:
-    from triseek.app.audit import Audit
 
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 7 * 86_400}
 _AGO = re.compile(r"(\d{1,9})([smhdw])")
@@ -65,7 +62,16 @@ def audit(
             "PATH, --session and --snapshot exclude each other, and so do --json and --html",
             next_step="Give one of them.",
         )
-    report = _of(path, session, snapshot, _moment(since, time.time())).report()
+    from triseek.app import audit as audits
+
+    since_s = _moment(since, time.time())
+    if session:
+        summed = audits.of_session(session, since_s)
+    elif snapshot:
+        summed = audits.of_snapshot(snapshot, since_s)
+    else:
+        summed = audits.of_root(options.existing_folder(path or os.curdir), since_s)
+    report = summed.report()
     if html:
         from triseek.cli.render import audit_html
 
@@ -77,16 +83,6 @@ def audit(
 
         _out(audit_text.text(report))
     return status.FOUND if report.totals.entries else status.NOTHING
-
-
-def _of(path: str, session: str, snapshot: str, since: int) -> Audit:
-    from triseek.app import audit
-
-    if session:
-        return audit.of_session(session, since)
-    if snapshot:
-        return audit.of_snapshot(snapshot, since)
-    return audit.of_root(options.existing_folder(path or os.curdir), since)
 
 
 def _moment(text: str, now_s: float) -> int:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from triseek.errors import BackendFailure, InvalidRequest
-from triseek.sessions.commands import handoff_progress
+from triseek.sessions.commands import printing
 from triseek.terminal import options, report_text, status
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def brief(
         }
         print(report_text.as_json(reply))
         return status.FOUND
-    handoff_progress.arrow("briefing.md written")
+    printing.arrow("briefing.md written")
     sys.stdout.buffer.write(report_text.readable(written if print_it else f"{path}\n").encode())
     return status.FOUND
 

@@ -6,8 +6,10 @@ import os
 import shutil
 import sys
 import time
+from contextlib import contextmanager
+from dataclasses import asdict, replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Self
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,7 +18,7 @@ from triseek.model.plain_text import visible_line
 from triseek.terminal import options, report_text, status
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from triseek.agents.base import Agent, InstallPlace
     from triseek.agents.doctor.checks import Check, Finding
@@ -54,7 +56,10 @@ def doctor(
     from triseek.engine.service import Service
 
     findings: list[Finding] = []
-    cwd = _folder()
+    try:
+        cwd = os.getcwd()
+    except OSError:
+        raise RepoNotDetected("the folder this was called in is gone") from None
     if not json:
         print("triseek doctor\n----", flush=True)
     with Service() as service:
@@ -64,7 +69,8 @@ def doctor(
                 print(_line(finding), flush=True)
     counts = tally(findings)
     if json:
-        print(report_text.as_json(_document(findings, counts)))
+        checks = [asdict(finding) for finding in findings]
+        print(report_text.as_json({"checks": checks, "summary": counts}))
     else:
         summary = ", ".join(f"{count} {level}" for level, count in counts.items())
         print(f"doctor checks complete: {summary}")
@@ -73,53 +79,44 @@ def doctor(
 
 def _examined(service: Service, cwd: str, wait_s: float, *, ask_clients: bool) -> Iterator[Finding]:
     """Run all checks: those of this machine first, then those of the clients, all at once."""
-    from dataclasses import replace
-
-    from triseek.agents.doctor import serving
+    from triseek.agents.doctor import installation, repository, serving, state_folder
     from triseek.agents.doctor.checks import Check, examine, examine_together
     from triseek.agents.doctor.host import DoctorHost
+    from triseek.cli.commands import install
     from triseek.ipc import client
 
-    host = DoctorHost(cwd=cwd, program=own_program())
-    yield from examine(_machine(host))
+    try:
+        own = install.program()
+    except InvalidRequest:
+        own = ""  # a finding of its own
+    host = DoctorHost(cwd=cwd, program=own)
+    of_machine = {  # in the order in which they are to be mended
+        "triseek": installation.program,
+        "python": installation.python,
+        "kernels": installation.kernels,
+        "rg": installation.ripgrep,
+        "state folder": state_folder.folder,
+        "modes": state_folder.privacy,
+        "settings": state_folder.settings,
+        "daemon": serving.daemon,
+    }
+    yield from examine(Check(title, partial(look, host)) for title, look in of_machine.items())
     # Checked once: the rest takes longer than the time for which a stuck daemon is not asked again.
     host = replace(host, is_daemon_stuck=client.is_stuck())
-    yield from examine(_beside_daemon(host, service))
+    asking_daemon = [
+        Check("hook", partial(serving.hook, host)),
+        Check("memo", partial(serving.memo, host)),
+        Check("index", lambda: repository.repository(host, service.engine(host.cwd))),
+        Check("watch limits", lambda: repository.limits(host, service.engine(host.cwd))),
+    ]
     if ask_clients:
-        yield from examine([Check("MCP server", partial(serving.server, host))])
+        asking_daemon.append(Check("MCP server", partial(serving.server, host)))
+    yield from examine(asking_daemon)
     until = time.monotonic() + wait_s
     asking = DoctorHost(cwd=host.cwd, program=host.program, until=until)
-    with _Waiting() as waiting:
+    with _waiting() as tell:
         # The programs have until then; reading their last output takes a moment more.
-        yield from examine_together(
-            list(_clients(asking, ask=ask_clients)), until + 2.0, waiting.tell
-        )
-
-
-def _machine(host: DoctorHost) -> Iterator[Check]:
-    """The checks of this machine up to its daemon, in the order in which they are to be mended."""
-    from triseek.agents.doctor import daemon, program, state
-    from triseek.agents.doctor.checks import Check
-
-    yield Check("triseek", partial(program.program, host))
-    yield Check("python", partial(program.python, host))
-    yield Check("kernels", partial(program.kernels, host))
-    yield Check("rg", partial(program.ripgrep, host))
-    yield Check("state folder", partial(state.folder, host))
-    yield Check("modes", partial(state.privacy, host))
-    yield Check("settings", partial(state.settings, host))
-    yield Check("daemon", partial(daemon.daemon, host))
-
-
-def _beside_daemon(host: DoctorHost, service: Service) -> Iterator[Check]:
-    """The checks that may ask the daemon themselves."""
-    from triseek.agents.doctor import repository, serving, watching
-    from triseek.agents.doctor.checks import Check
-
-    yield Check("hook", partial(serving.hook, host))
-    yield Check("memo", partial(serving.memo, host))
-    yield Check("index", lambda: repository.repository(host, service.engine(host.cwd)))
-    yield Check("watch limits", lambda: watching.limits(host, service.engine(host.cwd)))
+        yield from examine_together(list(_clients(asking, ask=ask_clients)), until + 2.0, tell)
 
 
 def _clients(host: DoctorHost, *, ask: bool) -> Iterator[Check]:
@@ -138,37 +135,15 @@ def _client(
     host: DoctorHost, agent: Agent, here: InstallPlace, installs: Ledger, *, ask: bool
 ) -> Iterator[Finding]:
     """Check one client: its program, our settings in it, what it reports about triseek."""
-    from triseek.agents.doctor import clients, codex_trust, installed
+    from triseek.agents.doctor import clients
 
-    scopes = list(installed.scopes(agent, here, installs))
+    scopes = list(clients.scopes(agent, here, installs))
     yield from clients.program(host, agent, agent.detect(here))
-    yield from installed.settings(agent, here, scopes)
+    yield from clients.settings(agent, here, scopes)
     if ask:
-        yield from clients.registration(host, agent, wanted=bool(scopes))
+        yield from clients.registration(host, agent, is_installed=bool(scopes))
     if ask and scopes and agent.name == "codex":
-        yield from codex_trust.trust(host)
-
-
-def own_program() -> str:
-    """Return the path of triseek that `install` would name; "" if there is none."""
-    from triseek.cli.commands import install
-
-    try:
-        return install.program()
-    except InvalidRequest:
-        return ""
-
-
-def _folder() -> str:
-    """Return the working folder.
-
-    Raises:
-        RepoNotDetected: It does not exist any more.
-    """
-    try:
-        return os.getcwd()
-    except OSError:
-        raise RepoNotDetected("the folder this was called in is gone") from None
+        yield from clients.trust(host)
 
 
 def _line(finding: Finding) -> str:
@@ -176,26 +151,19 @@ def _line(finding: Finding) -> str:
     return f"{line}\n       → {visible_line(finding.mend)}" if finding.mend else line
 
 
-def _document(findings: Sequence[Finding], counts: dict[str, int]) -> dict[str, object]:
-    from dataclasses import asdict
+@contextmanager
+def _waiting() -> Iterator[Callable[[Sequence[str]], None]]:
+    """Yield a function that names who is waited for, on standard error if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda _titles: None
+        return
 
-    return {"checks": [asdict(finding) for finding in findings], "summary": counts}
+    def tell(titles: Sequence[str]) -> None:
+        width = shutil.get_terminal_size().columns - 1
+        text = f"asking {', '.join(titles)} …"
+        print(f"\r\x1b[K{text:.{width}}", end="", file=sys.stderr, flush=True)
 
-
-class _Waiting:
-    """A temporary line on standard error, on a terminal only, that names who is waited for."""
-
-    def __enter__(self) -> Self:
-        self._shown = sys.stderr.isatty()
-        return self
-
-    def tell(self, titles: Sequence[str]) -> None:
-        """Show the names of those that are waited for."""
-        if self._shown:
-            width = shutil.get_terminal_size().columns - 1
-            print(f"\r\x1b[K{'asking ' + ', '.join(titles) + ' …':.{width}}", end="",
-                  file=sys.stderr, flush=True)  # fmt: skip
-
-    def __exit__(self, *_: object) -> None:
-        if self._shown:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+    try:
+        yield tell
+    finally:
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from triseek.cli.command_context import Output
 from triseek.cli.find_words import FindWords
-from triseek.cli.operands import Naming, Places, as_typed, session
+from triseek.cli.operands import as_typed, places
 from triseek.engine.ranking.find_files import GLOB_SIGNS, folded
 from triseek.errors import InvalidQuery, InvalidRequest, RepoNotDetected
 from triseek.model.plain_text import json_text
@@ -46,9 +46,9 @@ def find_files(
     if words.path and not os.path.isdir(context.at(words.path)):
         raise RepoNotDetected(f"{words.path}: no such folder")
     out = Output(context.out)
-    with session(service) as open_service:
-        place = Places(open_service, context).tree(words.path)
-        scope = as_typed(scope or ScopeSpec(allowlist=True), place, words.path, context)
+    with places(service, context) as operand_places:
+        place = operand_places.tree(words.path)
+        scope = as_typed(scope or ScopeSpec(allowlist=True), place, context)
         matches = list(_matches(words, place, scope))
     limited = matches if words.limit is None else matches[: words.limit]
     if words.as_json:
@@ -86,14 +86,13 @@ def _matches(words: FindWords, place: OperandPlace, scope: ScopeSpec) -> Iterato
     accepts = _accepts(words.query)
     if accepts is None:
         scope = replace(scope, globs=(*scope.globs, words.query))
-    naming = Naming(place.inside, words.path)
     paths = list(place.engine.list_files(scope, place.paths))
     if accepts is not None:
-        names = naming.all_shown(paths)
+        names = place.all_shown(paths)
         paths = [path for path, name in zip(paths, names, strict=True) if accepts(name)]
     ordered = paths if words.by_path else place.engine.most_used_first(paths)
     place.engine.remember(words.query, "path", ordered)
-    return map(naming.shown, ordered)
+    return map(place.shown, ordered)
 
 
 def _accepts(query: str) -> Callable[[bytes], bool] | None:

@@ -45,17 +45,7 @@ def install(
     Examples: triseek install claude-code · triseek install codex --dry-run ·
     triseek install claude-code --scope project
     """
-    from triseek.agents.install import apply
-
-    client, here = _client(name), _here()
-    chosen = _scope(client, scope)
-    if not client.detect(here):
-        raise ClientNotInstalled(f"{client.title} is not installed here")
-    owner = apply.owner_of(client.name, chosen, here.cwd)
-    changes = apply.install(client.plan(chosen, here), owner, dry_run=dry_run)
-    advice = client.advice(chosen) if changes else []
-    _tell("install", client, chosen, changes, advice, dry_run=dry_run, as_json=json)
-    return status.FOUND
+    return _edit("install", name, scope, dry_run=dry_run, as_json=json)
 
 
 def uninstall(
@@ -67,15 +57,52 @@ def uninstall(
 
     Example: triseek uninstall claude-code
     """
+    return _edit("uninstall", name, scope, dry_run=dry_run, as_json=json)
+
+
+def _edit(verb: str, name: str, scope: str, *, dry_run: bool, as_json: bool) -> int:
+    from triseek.agents.base import InstallPlace
     from triseek.agents.install import apply
 
-    client, here = _client(name), _here()
+    client = _client(name)
+    here = InstallPlace(program(), os.path.expanduser("~"), os.getcwd(), dict(os.environ))
     chosen = _scope(client, scope)
+    if verb == "install" and not client.detect(here):
+        raise ClientNotInstalled(f"{client.title} is not installed here")
     owner = apply.owner_of(client.name, chosen, here.cwd)
-    changes = apply.uninstall(client.plan(chosen, here), owner, dry_run=dry_run)
-    advice = [f"Restart {client.title}."] if changes else _elsewhere(client, chosen, here)
-    _tell("uninstall", client, chosen, changes, advice, dry_run=dry_run, as_json=json)
+    plan = client.plan(chosen, here)
+    if verb == "install":
+        changes = apply.install(plan, owner, dry_run=dry_run)
+        advice = client.advice(chosen) if changes else []
+    else:
+        changes = apply.uninstall(plan, owner, dry_run=dry_run)
+        advice = [f"Restart {client.title}."] if changes else _elsewhere(client, chosen, here)
+    if as_json:
+        document = {
+            "action": verb,
+            "client": client.name,
+            "scope": chosen,
+            "dry_run": dry_run,
+            "changes": [_as_document(change, dry_run=dry_run) for change in changes],
+            "next": [*advice],
+        }
+        print(report_text.as_json(document))
+    elif dry_run:
+        print(report_text.readable("\n".join(_diff(change) for change in changes)), end="")
+    else:
+        done = f"is {verb}ed"
+        if not changes:
+            done = "was installed already" if verb == "install" else "was not installed"
+        _tell(f"{client.title}: triseek {done} (scope {chosen})", changes, advice)
     return status.FOUND
+
+
+def _tell(headline: str, changes: Sequence[FileChange], advice: Sequence[str]) -> None:
+    print(headline + ":" * bool(changes))
+    for change in changes:
+        print(report_text.readable(f"  {_kind(change)} {change.path}"))
+    for sentence in advice:
+        print(report_text.readable(f"- {sentence}"))
 
 
 def program() -> str:
@@ -100,18 +127,12 @@ def program() -> str:
     return os.path.abspath(script)
 
 
-def _here() -> InstallPlace:
-    from triseek.agents.base import InstallPlace
-
-    return InstallPlace(program(), os.path.expanduser("~"), os.getcwd(), dict(os.environ))
-
-
 def _client(name: str) -> Agent:
     from triseek.agents import registry
 
     client = registry.by_name(name)
     if client is None:
-        names = ", ".join(agent.name for agent in AGENTS)
+        names = ", ".join(_NAMES)
         raise InvalidRequest(f"unknown client {name!r}", next_step=f"Give one of {names}.")
     return client
 
@@ -133,40 +154,6 @@ def _elsewhere(client: Agent, scope: str, here: InstallPlace) -> list[str]:
     others = [other for other in client.scopes if other != scope]
     installed = [other for other in others if not apply.lacking(client.plan(other, here))]
     return [f"It is installed for another scope: pass --scope {other}." for other in installed]
-
-
-def _tell(
-    verb: str,
-    client: Agent,
-    scope: str,
-    changes: Sequence[FileChange],
-    advice: Sequence[str],
-    *,
-    dry_run: bool,
-    as_json: bool,
-) -> None:
-    if as_json:
-        document = {
-            "action": verb,
-            "client": client.name,
-            "scope": scope,
-            "dry_run": dry_run,
-            "changes": [_as_document(change, dry_run=dry_run) for change in changes],
-            "next": [*advice],
-        }
-        print(report_text.as_json(document))
-        return
-    if dry_run:
-        print(report_text.readable("\n".join(_diff(change) for change in changes)), end="")
-        return
-    done = "is installed" if verb == "install" else "is uninstalled"
-    if not changes:
-        done = "was installed already" if verb == "install" else "was not installed"
-    print(f"{client.title}: triseek {done} (scope {scope}){':' if changes else ''}")
-    for change in changes:
-        print(report_text.readable(f"  {_kind(change)} {change.path}"))
-    for sentence in advice:
-        print(report_text.readable(f"- {sentence}"))
 
 
 def _as_document(change: FileChange, *, dry_run: bool) -> dict[str, str]:

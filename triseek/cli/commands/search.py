@@ -7,20 +7,20 @@ import os
 import stat
 import time
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from triseek.cli.command_context import Output
-from triseek.cli.operands import Naming, Places, as_typed, runs, session
-from triseek.cli.render.file_matches import BulkRenderer, FileMatches, RowLists
+from triseek.cli.operands import as_typed, places, runs
+from triseek.cli.render.file_matches import FileMatches, Renderer, RowLists
 from triseek.cli.render.report import SearchReport, footer, statistics
 from triseek.cli.resolve import as_explicit
 from triseek.engine.search.backends.binary import HELD_MAX_BYTES
 from triseek.engine.search.backends.file import FileSearch
-from triseek.engine.search.backends.lines import limit_reached_at, spans_lines
-from triseek.errors import InvalidQuery
+from triseek.engine.search.backends.lines import limit_reached_at
+from triseek.engine.search.query import Query
 from triseek.files.tree.ignore import faults_above
 from triseek.files.tree.text import decode_all, is_binary
 from triseek.files.tree.walk import path_order
@@ -31,11 +31,9 @@ from triseek.terminal import status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from typing import BinaryIO
 
     from triseek.cli.command_context import CommandContext
-    from triseek.cli.operands import OperandPlace
-    from triseek.cli.render.file_matches import Renderer
+    from triseek.cli.operands import OperandPlace, Places
     from triseek.cli.render.replace import Replacer
     from triseek.cli.resolve import CommandPlan, Operand
     from triseek.engine.engine import Engine
@@ -44,6 +42,7 @@ if TYPE_CHECKING:
     from triseek.engine.service import Service
     from triseek.model.search import ScopeSpec, SearchRequest, Skipped
 
+STDIN_SHOWN = b"<stdin>"
 MARK_BYTES = 3
 """Length of the longest byte order mark."""
 PIECE_BYTES = 1 << 20
@@ -61,8 +60,8 @@ def run(plan: CommandPlan, context: CommandContext, service: Service | None = No
     counts_unlisted = plan.stats and plan.shows == "files_without_match"
     if counts_unlisted:
         context = context._replace(read_stdin=cache(context.read_stdin))  # searched twice
-    with session(service) as open_service:
-        job = _Job(plan, Places(open_service, context), context)
+    with places(service, context) as operand_places:
+        job = _Job(plan, operand_places, context)
         try:
             if plan.shows == "list":
                 job.check_ignore_files()
@@ -99,6 +98,7 @@ class _Job:
         self.report = SearchReport()
         self.renderer = _renderer(plan, self.out)
         self._stops_early = plan.quiet and not plan.stats
+        self._shows_zeros = plan.include_zero and plan.shows in ("count", "count_matches")
 
     def check_ignore_files(self) -> None:
         """Report files of --ignore-file that cannot be read; the search goes on without them."""
@@ -132,44 +132,35 @@ class _Job:
         """Find mistakes that requests for named files would hide, because those drop the scope.
 
         Raises:
-            InvalidQuery: as `engine.search.search.Search` does.
+            InvalidQuery: as `Query.of`.
         """
-        request = self.plan.request
-        Scope.compile(request.scope)
-        pattern = compile_pattern(request.pattern)
-        if pattern.needs_nul and not request.scope.text:
-            raise InvalidQuery(
-                "the pattern asks for a NUL byte, and a file that holds one is not searched",
-                next_step="Add -a (--text) to search binary files as well.",
-            )
+        Query.of("", replace(self.plan.request, paths=()))  # without paths no root is needed
 
     def _search_tree(self, operand: Operand) -> None:
         place, scope = self._placed(operand)
-        naming = Naming(place.inside, operand.typed)
         request = replace(self.plan.request, scope=scope, paths=place.paths)
-        if self.plan.include_zero and self.plan.shows in ("count", "count_matches"):
-            self._count_all(place, request, naming)
+        if self._shows_zeros:
+            self._count_all(place, request)
         else:
-            self._show_matches(place, request, naming)
+            self._show_matches(place, request)
         nothing = not (self.report.matched or self.report.totals.files_searched)
         if nothing and not operand.typed:
             self._check_scope(place, request)
 
-    def _show_matches(self, place: OperandPlace, request: SearchRequest, naming: Naming) -> None:
-        renderer = self.renderer
-        bulk = renderer if isinstance(renderer, BulkRenderer) and renderer.is_plain else None
-        for batch, search in self._batches(place.engine, request, naming.shown):
-            if bulk is not None and not self._needs_files(batch, search):
-                self.report.matched = self.report.matched or self._any_counts(batch)
-                bulk.batch(batch, naming.shown)
+    def _show_matches(self, place: OperandPlace, request: SearchRequest) -> None:
+        for batch, search in self._batches(place.engine, request, place.shown):
+            if self.renderer.is_plain and not self._needs_files(batch, search):
+                shows_paths = self.plan.shows == "files_without_match"
+                self.report.matched |= bool(batch.counts.any() or (shows_paths and batch.paths))
+                self.renderer.batch(batch, place.shown)
                 continue
-            for matches in self._files_of(batch, search, place.engine, naming.shown):
+            for matches in self._files_of(batch, search, place.engine, place.shown):
                 self._show(matches)
 
     def _placed(self, operand: Operand) -> tuple[OperandPlace, ScopeSpec]:
         """Return the place of a folder operand and its scope; report invalid globs above it."""
         place = self.places.tree(operand.typed)
-        scope = as_typed(self.plan.request.scope, place, operand.typed, self.context)
+        scope = as_typed(self.plan.request.scope, place, self.context)
         folder = os.path.join(os.fsencode(place.engine.root), place.inside)
         for path, fault in faults_above(folder, scope):
             self._complain(os.fsdecode(path), fault)
@@ -178,15 +169,7 @@ class _Job:
     @staticmethod
     def _needs_files(batch: Batch, search: Search) -> bool:
         """Return whether rows may have several lines, or are of binary files or of context."""
-        return (
-            bool(batch.nuls)
-            or spans_lines(search.pattern, search.request)
-            or bool(batch.rows["context"].any())
-        )
-
-    def _any_counts(self, batch: Batch) -> bool:
-        without = self.plan.shows == "files_without_match"
-        return bool(batch.counts.any()) or (without and bool(batch.paths))
+        return bool(batch.nuls) or search.query.spans_lines or bool(batch.rows["context"].any())
 
     def _check_scope(self, place: OperandPlace, request: SearchRequest) -> None:
         """Report an error, as ripgrep does, if the filters leave nothing of the working folder."""
@@ -197,13 +180,13 @@ class _Job:
                 "triseek --files shows what is left, -uu filters less"
             )
 
-    def _count_all(self, place: OperandPlace, request: SearchRequest, naming: Naming) -> None:
+    def _count_all(self, place: OperandPlace, request: SearchRequest) -> None:
         """Show the counts of all files that were searched, zeros too (--include-zero)."""
-        by_path = {file.path: file for file in self._found(place.engine, request, naming.shown)}
-        search_file = FileSearch(place.engine.root, request, compile_pattern(request.pattern))
+        by_path = {file.path: file for file in self._found(place.engine, request, place.shown)}
+        search_file = FileSearch(Query.of(place.engine.root, request))
         text = request.scope.text or request.scope.binary
         for path in place.engine.list_files(request.scope, request.paths):
-            shown = naming.shown(path)
+            shown = place.shown(path)
             if shown in by_path:
                 self._show(by_path[shown])
             elif text or not _ends_at_nul(search_file, path):
@@ -226,7 +209,7 @@ class _Job:
             shown = os.fsencode(operand.typed)
             if answer is not None:
                 self._show(answer._replace(path=shown))
-            elif self.plan.include_zero and self.plan.shows in ("count", "count_matches"):
+            elif self._shows_zeros:
                 self.renderer.file(_nothing_in(shown))
 
     def _search_stdin(self) -> None:
@@ -243,12 +226,11 @@ class _Job:
                 stdin=self.context.stdin,
             )
             answered = False
-            for matches in self._found(place.engine, request, lambda _: b"<stdin>"):
+            for matches in self._found(place.engine, request, lambda _: STDIN_SHOWN):
                 answered = True
                 self._show(matches)
-            counts = self.plan.shows in ("count", "count_matches")
-            if not answered and counts and self.plan.include_zero:
-                self.renderer.file(_nothing_in(b"<stdin>"))
+            if self._shows_zeros and not answered:
+                self.renderer.file(_nothing_in(STDIN_SHOWN))
 
     def _found(
         self, engine: Engine, request: SearchRequest, shown: Callable[[bytes], bytes]
@@ -288,24 +270,28 @@ class _Job:
     def _files_of(
         self, batch: Batch, search: Search, engine: Engine, shown: Callable[[bytes], bytes]
     ) -> Iterator[FileMatches]:
-        root, spanning = os.fsencode(engine.root), spans_lines(search.pattern, search.request)
-        for number, (path, rows, count) in enumerate(_files(batch)):
-            nul = batch.nuls.get(number)
-            size = 0
-            if self.plan.shows == "json":
-                size = (
-                    search.totals.bytes_searched
-                    if search.request.stdin >= 0
-                    else _searched(os.path.join(root, path), batch, number, search)
-                )
+        root, spanning = os.fsencode(engine.root), search.query.spans_lines
+        rows, files = RowLists.of(batch.rows), np.arange(len(batch.paths) + 1)
+        bounds = np.searchsorted(batch.rows["file"], files).tolist()
+        for number, (path, hits) in enumerate(zip(batch.paths, batch.counts.tolist(), strict=True)):
+            nul, size = batch.nuls.get(number), 0
+            first, last = bounds[number : number + 2]
+            if nul is not None:
+                size = nul.searched
+            elif self.plan.shows == "json" and search.request.stdin >= 0:
+                size = search.totals.bytes_searched
+            elif self.plan.shows == "json":
+                file_rows = batch.rows[first:last]
+                stopped = limit_reached_at(file_rows, search.query)
+                size = _size(os.path.join(root, path)) if stopped is None else stopped
             yield FileMatches(
                 path=shown(path),
-                rows=rows,
+                rows=rows.part(first, last),
                 text=batch.text,
-                hits=count,
-                pattern=search.pattern,
+                hits=hits,
+                pattern=search.query.pattern,
                 nul=nul,
-                size=size if nul is None else nul.searched,
+                size=size,
                 multiline=spanning,
                 text_end=batch.ends.get(number, 0),
                 first_read=batch.first_reads.get(number, FIRST_READ),
@@ -323,13 +309,10 @@ class _Job:
         self.report.matched = self.report.matched or self._counts(matches)
         self.renderer.file(matches)
 
-    @property
-    def _summed(self) -> bool:
-        """Whether a file's matches are only counted, or not shown at all."""
-        return self.plan.quiet or self.plan.shows in ("count", "count_matches", "files")
-
     def _counts(self, matches: FileMatches) -> bool:
-        if self._summed and matches.nul is not None and matches.nul.stopped:
+        """Return whether a file counts for the exit status."""
+        summed = self.plan.quiet or self.plan.shows in ("count", "count_matches", "files")
+        if summed and matches.nul is not None and matches.nul.stopped:
             return False  # only the statistics count what matched in the file
         return matches.hits > 0 or self.plan.shows == "files_without_match"
 
@@ -363,15 +346,14 @@ class _Job:
             elif operand.kind == "file":
                 yield [os.fsencode(operand.typed)]
             elif operand.kind == "stdin":
-                yield [b"<stdin>"]
+                yield [STDIN_SHOWN]
             else:
                 place, scope = self._placed(operand)
-                naming = Naming(place.inside, operand.typed)
                 skipped: list[Skipped] = []
                 paths = list(place.engine.list_files(scope, place.paths, skipped=skipped))
                 last = paths[0] if paths and self.plan.quiet else None
-                self._complain_about(_before(last, skipped), naming.shown)
-                yield naming.all_shown(paths)
+                self._complain_about(_before(last, skipped), place.shown)
+                yield place.all_shown(paths)
 
     # Closing words
 
@@ -432,34 +414,28 @@ def _before(last: bytes | None, skipped: list[Skipped]) -> list[Skipped]:
 
 def _renderer(plan: CommandPlan, out: Output) -> Renderer:
     """Return the renderer for what the plan shows; only its module is imported."""
-    if plan.quiet and plan.shows != "list":
-        from triseek.cli.render.summary import Silence
-
-        return _tallied(Silence(), plan) if plan.stats else Silence()
-    if plan.shows == "envelope":
+    look, shows = plan.look, plan.shows
+    is_silent = plan.quiet and shows != "list"
+    if not is_silent and shows == "envelope":
         from triseek.cli.render.envelope import Envelope
 
         return Envelope()
-    if plan.shows == "json":
+    if not is_silent and shows == "json":
         from triseek.cli.render.json_lines import JsonLines
 
-        return JsonLines(plan.look, out, _replacer(plan))
-    if plan.shows == "standard":
+        return JsonLines(look, out, _replacer(plan))
+    if not is_silent and shows == "standard":
         from triseek.cli.render.standard import Standard
 
-        return Standard(plan.look, out, _replacer(plan))
-    from triseek.cli.render.summary import CountLines, PathLines
+        return Standard(look, out, _replacer(plan))
+    from triseek.cli.render.summary import CountLines, PathLines, Tallied
 
-    lines: Renderer = PathLines(plan.look, out)
-    if "count" in plan.shows:
-        lines = CountLines(plan.look, out)
-    return _tallied(lines, plan) if plan.request.mode == "lines" else lines
-
-
-def _tallied(renderer: Renderer, plan: CommandPlan) -> Renderer:
-    from triseek.cli.render.summary import Tallied
-
-    return Tallied(renderer, plan.look, matches=plan.shows == "count_matches")
+    renderer: Renderer = CountLines(look, out) if "count" in shows else PathLines(look, out)
+    if is_silent:
+        renderer = Renderer()
+    if plan.stats if is_silent else plan.request.mode == "lines":
+        return Tallied(renderer, look, matches=shows == "count_matches")
+    return renderer
 
 
 def _replacer(plan: CommandPlan) -> Replacer | None:
@@ -469,15 +445,6 @@ def _replacer(plan: CommandPlan) -> Replacer | None:
     from triseek.cli.render.replace import Replacer
 
     return Replacer(plan.look.replacement, compile_pattern(plan.request.pattern))
-
-
-def _files(batch: Batch) -> Iterator[tuple[bytes, RowLists, int]]:
-    """Yield path, rows and count of each file of a batch."""
-    rows = RowLists.of(batch.rows)
-    bounds = np.searchsorted(batch.rows["file"], np.arange(len(batch.paths) + 1)).tolist()
-    counts = batch.counts.tolist()
-    for number, (path, count) in enumerate(zip(batch.paths, counts, strict=True)):
-        yield path, rows.part(bounds[number], bounds[number + 1]), count
 
 
 def _nothing_in(path: bytes) -> FileMatches:
@@ -497,24 +464,11 @@ def _ends_at_nul(search_file: FileSearch, path: bytes) -> bool:
     """
     try:
         with open(os.path.join(search_file.root, path), "rb", opener=_without_waiting) as file:
-            if not any(map(is_binary, _pieces(file))):
+            if not any(map(is_binary, iter(partial(file.read, PIECE_BYTES), b""))):
                 return False
     except OSError:
         return True
     return search_file(path).skipped is not None
-
-
-def _pieces(file: BinaryIO) -> Iterator[bytes]:
-    """Yield the rest of a file, piece by piece."""
-    while piece := file.read(PIECE_BYTES):
-        yield piece
-
-
-def _searched(path: bytes, batch: Batch, number: int, search: Search) -> int:
-    """Return how many bytes of a file's text were searched."""
-    first, last = np.searchsorted(batch.rows["file"], (number, number + 1))
-    stopped = limit_reached_at(batch.rows[first:last], search.pattern, search.request)
-    return _size(path) if stopped is None else stopped
 
 
 def _size(path: bytes) -> int:

@@ -11,7 +11,7 @@ import typer
 from triseek.terminal import options, report_text, status
 
 if TYPE_CHECKING:
-    from triseek.ui.serve import Links
+    from triseek.ui.app import Links
 
 
 def ui(
@@ -31,14 +31,18 @@ def ui(
 
     Examples: triseek ui · triseek ui ~/src/linux --port 8700 --no-open
     """
+    import threading
+    import webbrowser
+
     from triseek import logs
     from triseek.ipc import ending
-    from triseek.ui.serve import serve
+    from triseek.ui.app import serve
 
     def announce(links: Links) -> None:
         _tell(links, as_json=json)
         if not no_open and _is_desktop():
-            _browse(links.once)
+            # For some browsers the call returns only when they are closed.
+            threading.Thread(target=webbrowser.open, args=(links.once,), daemon=True).start()
 
     logs.configure("cli")
     serve(options.existing_folder(path), port, announce)
@@ -60,12 +64,3 @@ def _is_desktop() -> bool:
         return sys.stdout.isatty()
     display = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     return bool(display) and sys.stdout.isatty()
-
-
-def _browse(url: str) -> None:
-    """Open a browser in the background; its messages are not reported."""
-    import threading
-    import webbrowser
-
-    # For some browsers the call returns only when they are closed.
-    threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()

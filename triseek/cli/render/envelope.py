@@ -8,35 +8,24 @@ triseek adds: freshness, generation, exact totals, notes.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
-from triseek.cli.render.file_matches import SearchCounts, located
+from triseek.cli.render.file_matches import Renderer, located
 from triseek.model.plain_text import json_text
 from triseek.search.envelopes import STRATEGIES, preview, shown
 
 if TYPE_CHECKING:
     from triseek.cli.render.file_matches import FileMatches
     from triseek.cli.render.report import SearchReport
+    from triseek.search.results import MatchLine, SearchResult
 
 
-class _Match(TypedDict):
-    line: int
-    column: int
-    preview: str
-
-
-class _FileResult(TypedDict):
-    path: str
-    matches: list[_Match]
-    reason: str
-
-
-class Envelope:
+class Envelope(Renderer):
     """Renderer that collects results for one document."""
 
     def __init__(self) -> None:
-        self.counts = SearchCounts()
-        self.results: list[_FileResult] = []
+        super().__init__()
+        self.results: list[SearchResult] = []
 
     def file(self, file: FileMatches) -> None:
         """Collect the matching lines of one file."""
@@ -50,7 +39,7 @@ class Envelope:
             {"path": shown(file.path), "matches": matches, "reason": "content_match"}
         )
 
-    def _match(self, file: FileMatches, number: int, offset: int, line: bytes) -> _Match:
+    def _match(self, file: FileMatches, number: int, offset: int, line: bytes) -> MatchLine:
         spans = located(file, line, offset, line_end=b"\n")
         column = spans[0][0] + 1 if spans else 1
         if file.multiline:  # the row may begin above the match: report where the match begins
@@ -77,8 +66,8 @@ class Envelope:
             "results": self.results,
             "search_id": "search-0001",
             "truncated": totals.truncated,
-            "freshness": report.freshness,
-            "generation": report.generation,
+            "freshness": totals.freshness,
+            "generation": totals.generation,
             "dirty": totals.dirty,
             "totals": {
                 "files_searched": totals.files_searched,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple
 
 from triseek.engine.search.backends import spanning
 from triseek.query.stray import FIRST_READ, sees_back
@@ -98,10 +98,10 @@ def located(
     if file.pattern is None:
         return []
     if file.multiline:
-        return _located_in_text(file, line, offset, file.pattern, alone=context)
-    end = len(line)
-    if line.endswith(b"\n"):
-        end -= 2 if line_end == b"\r\n" and line.endswith(b"\r\n") else 1
+        window = seen_with(file, line, offset, line_end=line_end, context=context)
+        spans = spanning.located(window, file.pattern)
+        return [(first, min(last, len(line))) for first, last in spans]
+    end = _bare_length(line, line_end)
     literals = file.pattern.literals
     if len(literals) == 1 and literals[0]:
         return _occurrences(line, literals[0], end)
@@ -128,20 +128,17 @@ def seen_with(
         end = begin + len(line)
         ahead = line if context else file.text[begin : max(end, file.text_end)]
         return spanning.seen_with_row(ahead, len(line), at_start=context or offset == 0)
-    end = len(line)
-    if line.endswith(b"\n"):
-        end -= 2 if line_end == b"\r\n" and line.endswith(b"\r\n") else 1
+    end = _bare_length(line, line_end)
     if not context and sees_back(line, offset, file.first_read):
         return spanning.SpanWindow(b"\n" + line[:end], 1, len(line))
     return spanning.SpanWindow(line[:end], 0, len(line))
 
 
-def _located_in_text(
-    file: FileMatches, line: bytes, offset: int, pattern: Pattern, *, alone: bool
-) -> list[Span]:
-    window = seen_with(file, line, offset, line_end=b"\n", context=alone)
-    spans = spanning.located(window, pattern)
-    return [(first, min(last, len(line))) for first, last in spans]
+def _bare_length(line: bytes, line_end: bytes) -> int:
+    """Return the length of a line without its terminator."""
+    if line.endswith(b"\n"):
+        return len(line) - (2 if line_end == b"\r\n" and line.endswith(b"\r\n") else 1)
+    return len(line)
 
 
 def _occurrences(line: bytes, literal: bytes, end: int) -> list[Span]:
@@ -164,30 +161,22 @@ class SearchCounts:
     bytes_printed: int = 0
 
 
-class Renderer(Protocol):
-    """Shows the files of a search, one after the other."""
+class Renderer:
+    """Shows the files of a search, one after the other; this one shows nothing (-q)."""
 
-    counts: SearchCounts
+    is_plain = False
+    """Whether `batch` may be used: its output is the same as that of `file`."""
+
+    def __init__(self) -> None:
+        self.counts = SearchCounts()
 
     def file(self, file: FileMatches) -> None:
         """Show the matches of one file."""
-        ...
+        self.counts.files_matched += file.hits > 0
 
-
-@runtime_checkable
-class BulkRenderer(Protocol):
-    """A renderer that can show the files of a batch at once, if the output is the same."""
-
-    counts: SearchCounts
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether the output of `batch` is the same as that of `file`."""
-        ...
-
-    def batch(self, batch: Batch, shown: Callable[[bytes], bytes]) -> None:
-        """Show the matches of a batch; `shown` returns the path to show for a file."""
-        ...
+    def batch(self, batch: Batch, shown: Callable[[bytes], bytes]) -> None:  # noqa: ARG002
+        """Show the matches of many files at once; `shown` returns the path to show for a file."""
+        self.counts.files_matched += int((batch.counts > 0).sum())
 
 
 def line_spans(text: bytes) -> list[Span]:

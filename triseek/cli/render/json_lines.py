@@ -10,22 +10,28 @@ from base64 import b64encode
 from json.encoder import encode_basestring
 from typing import TYPE_CHECKING
 
-from triseek.cli.render.file_matches import SearchCounts, located, may_hold_matches, seen_with
+from triseek.cli.render.file_matches import (
+    Renderer,
+    line_count,
+    located,
+    may_hold_matches,
+    seen_with,
+)
 from triseek.model import budget
 
 if TYPE_CHECKING:
     from triseek.cli.command_context import Output
-    from triseek.cli.render.file_matches import FileMatches
+    from triseek.cli.render.file_matches import FileMatches, SearchCounts
     from triseek.cli.render.replace import Replacer
     from triseek.cli.render.report import SearchReport
     from triseek.cli.render.style import OutputStyle
 
 
-class JsonLines:
+class JsonLines(Renderer):
     """Renderer that writes JSON Lines messages."""
 
     def __init__(self, look: OutputStyle, out: Output, replacer: Replacer | None = None) -> None:
-        self.counts = SearchCounts()
+        super().__init__()
         self._replacer = replacer
         self._look = look
         self._out = out
@@ -43,7 +49,7 @@ class JsonLines:
         counts = self.counts
         counts.matches += matches
         counts.matched_lines += lines
-        counts.files_matched += file.hits > 0  # --passthru shows files without a match
+        super().file(file)  # --passthru shows files without a match
         counts.bytes_printed += printed
 
     def _rows(self, file: FileMatches, path: str) -> tuple[int, int]:
@@ -64,7 +70,7 @@ class JsonLines:
                     replacements = [replaced[first:last] for first, last in places]
             if not context:
                 matches += len(spans)
-                lines += line.count(b"\n") + (not line.endswith(b"\n"))
+                lines += line_count(line)
             kind = "context" if context else "match"
             figure = number if self._look.line_number else "null"
             pieces.append(

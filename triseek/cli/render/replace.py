@@ -25,9 +25,9 @@ class Replacer:
     def __init__(self, replacement: bytes, pattern: Pattern) -> None:
         self._pattern = pattern
         pieces = _pieces(replacement)
-        names = {name for _, name in pieces if name is not None}
+        names = {piece for piece in pieces if isinstance(piece, str)}
         self._captures = _captures(names, pattern.spec)
-        self._pieces = [(text, self._number(name)) for text, name in pieces]
+        self._pieces = [self._number(x) if isinstance(x, str) else x for x in pieces]
 
     def replaced(
         self, seen: SpanWindow, spans: list[tuple[int, int]] | None = None
@@ -56,34 +56,29 @@ class Replacer:
         if self._captures is not None:
             groups = self._captures.groups(text, begin, end)
         out = []
-        for piece, number in self._pieces:
-            if number is None:
+        for piece in self._pieces:
+            if isinstance(piece, bytes):
                 out.append(piece)
-            elif 0 <= number < len(groups) and groups[number][0] >= 0:
-                out.append(text[slice(*groups[number])])
+            elif 0 <= piece < len(groups) and groups[piece][0] >= 0:
+                out.append(text[slice(*groups[piece])])
         return b"".join(out)
 
-    def _number(self, name: str | None) -> int | None:
-        """Return the group a reference names; None for text, -1 for a group that is not there."""
-        if name is None:
-            return None
+    def _number(self, name: str) -> int:
+        """Return the group a reference names; -1 for one that is not there."""
         if name.isdigit() and int(name) <= _NUMBER_MAX:
             return int(name)
         return self._captures.names.get(name, -1) if self._captures else -1
 
 
-def _pieces(replacement: bytes) -> list[tuple[bytes, str | None]]:
+def _pieces(replacement: bytes) -> list[bytes | str]:
     """Split a replacement into literal pieces and group names, in order."""
-    pieces: list[tuple[bytes, str | None]] = []
+    pieces: list[bytes | str] = []
     at = 0
     for reference in REFERENCE.finditer(replacement):
-        pieces.append((replacement[at : reference.start()], None))
-        if reference[1]:
-            pieces.append((b"$", None))
-        else:
-            pieces.append((b"", (reference[2] or reference[3]).decode()))
+        name = reference[2] or reference[3]
+        pieces += [replacement[at : reference.start()], name.decode() if name else b"$"]
         at = reference.end()
-    return [*pieces, (replacement[at:], None)]
+    return [*pieces, replacement[at:]]
 
 
 def _captures(names: set[str], spec: PatternSpec) -> Captures | None:

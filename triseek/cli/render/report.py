@@ -20,8 +20,6 @@ class SearchReport:
     def __init__(self) -> None:
         self.totals = Totals()
         self.route: Route | None = None
-        self.freshness = "unverified"
-        self.generation: int | None = None
         self.notes: tuple[str, ...] = ()
         self.root = b""
         self.matched = False
@@ -31,20 +29,16 @@ class SearchReport:
     def add(self, search: Search, root: bytes) -> None:
         """Add a finished search."""
         totals, added = self.totals, search.totals
-        totals.files_searched += added.files_searched
-        totals.files_matched += added.files_matched
-        totals.lines += added.lines
-        totals.bytes_searched += added.bytes_searched
+        for name in ("files_searched", "files_matched", "lines", "bytes_searched", "elapsed_ms"):
+            setattr(totals, name, getattr(totals, name) + getattr(added, name))
         totals.truncated = totals.truncated or added.truncated
         totals.skipped.extend(added.skipped)
         totals.incomplete = totals.incomplete or added.incomplete
-        totals.elapsed_ms += added.elapsed_ms
         if added.dirty is not None:
             totals.dirty = (totals.dirty or 0) + added.dirty
         self.route = search.route
-        self.freshness = search.freshness
-        self.generation = search.generation
-        self.notes += tuple(note for note in search.notes if note not in self.notes)
+        totals.freshness, totals.generation = added.freshness, added.generation
+        self.notes += tuple(note for note in search.query.pattern.notes if note not in self.notes)
         self.root = self.root or root
 
 
@@ -65,7 +59,10 @@ def statistics(counts: SearchCounts, report: SearchReport, seconds: float) -> by
 def footer(report: SearchReport, seconds: float, *, colored: bool) -> bytes:
     """`12 lines in 3 files · index (reason) · synced · 4 ms`, dimmed where colours are allowed."""
     totals = report.totals
-    parts = [_found(totals.lines, totals.files_matched)]
+    lines, files = totals.lines, totals.files_matched
+    parts = ["no matching lines"]
+    if lines:
+        parts = [f"{lines:,} line{'s' * (lines != 1)} in {files:,} file{'s' * (files != 1)}"]
     if totals.truncated:
         parts[0] += ", more were left out by --limit"
     if report.route:
@@ -73,18 +70,8 @@ def footer(report: SearchReport, seconds: float, *, colored: bool) -> bytes:
         if report.route.fell_back:
             backend += f", after another failed: {report.route.fell_back}"
         parts.append(backend)
-        parts.append(report.freshness + (f", {totals.dirty:,} dirty" if totals.dirty else ""))
+        parts.append(totals.freshness + (f", {totals.dirty:,} dirty" if totals.dirty else ""))
     parts.append(f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1e3:.1f} ms")
     text = " · ".join(parts)
     lead = "\n" if totals.lines else ""
     return (f"{lead}\x1b[2m{text}\x1b[0m\n" if colored else f"{lead}{text}\n").encode()
-
-
-def _found(lines: int, files: int) -> str:
-    if not lines:
-        return "no matching lines"
-    return f"{lines:,} {_many('line', lines)} in {files:,} {_many('file', files)}"
-
-
-def _many(word: str, count: int) -> str:
-    return word if count == 1 else f"{word}s"

@@ -8,6 +8,7 @@ scripts compare bytes.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from triseek.cli.render.clip import clipped, prefix_length
@@ -18,28 +19,78 @@ from triseek.cli.render.file_matches import (
     may_hold_matches,
     seen_with,
 )
-from triseek.cli.render.prelude import Prelude, PreludeStyle
+from triseek.model import budget
 
 if TYPE_CHECKING:
-    from triseek.cli.render.file_matches import FileMatches, Span
+    from collections.abc import Iterator
+
+    from triseek.cli.render.file_matches import FileMatches, RowLists, SearchCounts, Span
     from triseek.cli.render.replace import Replacer
     from triseek.cli.render.style import OutputStyle
-    from triseek.engine.search.backends.spanning import SpanWindow
 
 SPACE = b"\t\n\x0b\x0c\r "
 """What --trim removes; never the line's own end."""
 
 
-class Painter:
-    """Settings for writing rows one by one that all files of a search share."""
+class Prelude:
+    """The preludes of all lines of a search. Of pairs, the second is for lines of context."""
 
-    def __init__(self, look: OutputStyle, replacer: Replacer | None) -> None:
+    def __init__(self, look: OutputStyle) -> None:
         self.look = look
-        self.style = PreludeStyle(look)
-        self.replacer = replacer
-        self.colors = look.palette if look.palette and look.palette.marks else None
+        self._separators = (look.field_match_separator, look.field_context_separator)
+        palette = look.palette
+        line_on, column_on = (palette.line_on, palette.column_on) if palette else (b"", b"")
+        ends = [(palette.reset if palette else b"") + escaped(text) for text in self._separators]
+        self._numbers = [line_on + b"%d" + end for end in ends]
+        self._columns = [column_on + b"%d" + end for end in ends]
+        """Formats for `%`: a line number, and a column or offset, each with its separator."""
+
+    def leads(self, path: bytes) -> tuple[bytes, bytes]:
+        """Return a path and what follows it: before matches, before context."""
+        look = self.look
+        if not look.path or look.heading:
+            return b"", b""
+        shown, (match, context) = look.colored_path(path), self._separators
+        return shown + (look.path_terminator or match), shown + (look.path_terminator or context)
+
+    def figures(self, rows: RowLists) -> list[list[int]]:
+        """Return the columns of numbers that are shown."""
+        shown = [rows.numbers] if self.look.line_number else []
+        return [*shown, rows.offsets] if self.look.byte_offset else shown
+
+    def form(self, kind: int = 0) -> bytes:
+        """Return the format for `%` with the values of `figures`: of matches, or (1) of context."""
+        look = self.look
+        return self._numbers[kind] * look.line_number + self._columns[kind] * look.byte_offset
+
+    def fields(self, number: int, column: int | None, offset: int, *, context: bool) -> bytes:
+        """Return what comes between the path and the text of one line."""
+        look, kind, fields = self.look, int(context), b""
+        if look.line_number:
+            fields += self._numbers[kind] % number
+        if look.column and column is not None:
+            fields += self._columns[kind] % column
+        if look.byte_offset:
+            fields += self._columns[kind] % offset
+        return fields
+
+
+def escaped(text: bytes) -> bytes:
+    """Return a text that is itself in a format for `%`."""
+    return text.replace(b"%", b"%%")
+
+
+class RowWriter:
+    """Writes rows that need their matches located, or their text cut."""
+
+    def __init__(self, look: OutputStyle, replacer: Replacer | None, counts: SearchCounts) -> None:
+        """Create a writer.
+
+        counts: To which the matches and matching lines are added.
+        """
+        self.prelude = Prelude(look)
         self.locates = bool(
-            self.colors
+            (look.palette and look.palette.marks)
             or look.column
             or look.per_match
             or look.only_matching
@@ -48,134 +99,92 @@ class Painter:
             or replacer
         )
         """Whether anything needs to know where in a line the matches are."""
-
-
-class RowWriter:
-    """Writes the rows of one file that need their matches located, or their text cut."""
-
-    def __init__(self, painter: Painter, file: FileMatches) -> None:
-        self.pieces: list[bytes] = []
-        self.matches = 0
-        self.matched_lines = 0
-        self._look = painter.look
-        self._colors = painter.colors
-        self._locates = painter.locates
-        self._replacer = painter.replacer
-        self._file = file
-        self._multiline = file.multiline
-        self._prelude = Prelude(painter.style, file.path)
+        self._look = look
+        self._replacer = replacer
+        self._counts = counts
+        self._file: FileMatches
+        self._leads = (b"", b"")
+        self._pieces: list[bytes] = []
         # The current row, as ripgrep's printer has it.
         self._spans: list[Span] = []
         self._original: list[Span] = []
         self._context = False
-        self._painting = False
 
-    def row(self, line: bytes, number: int, offset: int, *, context: bool) -> None:
+    def rows(self, file: FileMatches, gap: bytes | None) -> bytes:
+        """Return the rows of a file as they are shown.
+
+        gap: Separator of rows that are not adjacent; None for none.
+        """
+        self._file, self._leads, self._pieces = file, self.prelude.leads(file.path), []
+        expected = -1
+        for number, offset, begin, end, context in file.rows:
+            budget.check()  # a file may have any number of rows, and the client may have left
+            if gap is not None and expected not in (-1, offset):
+                self._pieces.append(gap)
+            self._context = context
+            self._row(file.text[begin:end], number, offset)
+            expected = offset + end - begin
+        return b"".join(self._pieces)
+
+    def _row(self, line: bytes, number: int, offset: int) -> None:
         """Write one row: a line, or in multi-line mode a run of lines."""
-        look = self._look
-        self._context = context
-        self._spans = self._original = self._located(line, offset)
+        look, file, context = self._look, self._file, self._context
+        line_end, spans = look.line_end, []
+        if self.locates and may_hold_matches(context=context, invert=look.invert):
+            spans = located(file, line, offset, line_end=line_end, context=context)
+        self._original = spans
         if not context:
-            self.matches += len(self._spans)
-            self.matched_lines += line_count(line)
-        if self._replacer and self._spans:
-            window = self._seen(line, offset)
-            end = len(line) if self._multiline else len(window.text) - window.first
-            spans = None if self._multiline else self._spans
-            replaced, self._spans = self._replacer.replaced(window, spans)
+            self._counts.matches += len(spans)
+            self._counts.matched_lines += line_count(line)
+        if self._replacer and spans:
+            window = seen_with(file, line, offset, line_end=line_end, context=context)
+            end = len(line) if file.multiline else len(window.text) - window.first
+            replaced, spans = self._replacer.replaced(window, None if file.multiline else spans)
             line = replaced + line[end:]  # a line keeps its own end
-        if look.clip and not self._multiline:
-            line, self._spans = clipped(line, self._spans, look.clip)
-        several = self._multiline and not context
-        if not self._spans:
-            self._plain_rows(line, number, offset, several=several)
-        elif several:
-            self._marked_lines(line, number, offset)
+        if look.clip and not file.multiline:
+            line, spans = clipped(line, spans, look.clip)
+        self._spans = spans
+        lines = line_spans(line) if file.multiline and not context else [(0, len(line))]
+        if not spans:
+            for place, (begin, end) in enumerate(lines):
+                self._prefix(number + place, None, offset + begin)
+                self._write_line(line[begin:end])
+        elif file.multiline and not context:
+            self._marked_lines(line, lines, number, offset)
         else:
             self._marked_row(line, number, offset)
 
-    def _located(self, line: bytes, offset: int) -> list[Span]:
-        """Return the matches in a row."""
-        look, context = self._look, self._context
-        if not self._locates or not may_hold_matches(context=context, invert=look.invert):
-            return []
-        return located(self._file, line, offset, line_end=look.line_end, context=context)
-
-    def _seen(self, line: bytes, offset: int) -> SpanWindow:
-        """Return the text that the search for the matches in a row sees."""
-        end, context = self._look.line_end, self._context
-        return seen_with(self._file, line, offset, line_end=end, context=context)
-
-    def _plain_rows(self, line: bytes, number: int, offset: int, *, several: bool) -> None:
-        if not several:
-            self._prefix(number, None, offset)
-            self._write_line(line)
-            return
-        for place, (begin, end) in enumerate(line_spans(line)):
-            self._prefix(number + place, None, offset + begin)
-            self._write_line(line[begin:end])
-
     def _marked_row(self, line: bytes, number: int, offset: int) -> None:
         look = self._look
-        if look.only_matching:
-            for begin, end in self._spans:
-                self._prefix(number, begin + 1, offset + begin)
-                self._write_marked(line[begin:end], [(0, end - begin)])
-        elif look.per_match:
-            for begin, end in self._spans:
-                self._prefix(number, begin + 1, offset + begin)
-                self._write_marked(line, [(begin, end)])
-        else:
+        if not (look.only_matching or look.per_match):
             self._prefix(number, self._spans[0][0] + 1, offset)
             self._write_marked(line, self._spans)
-
-    def _marked_lines(self, text: bytes, number: int, offset: int) -> None:
-        look = self._look
-        if look.only_matching:
-            self._only_matching_lines(text, number, offset)
             return
-        if look.per_match:
-            self._first_lines(text, number, offset)
-            return
-        cursor = [0]
-        for place, (begin, end) in enumerate(line_spans(text)):
-            self._prefix(number + place, self._spans[0][0] + 1, offset + begin)
-            begin = self._untrimmed(text, begin, end)
-            if self._too_long(end - begin):
-                self._write_exceeded(text, begin, end, self._spans, cursor)
+        for begin, end in self._spans:
+            self._prefix(number, begin + 1, offset + begin)
+            if look.only_matching:
+                self._write_marked(line[begin:end], [(0, end - begin)])
             else:
-                self._paint(text, begin, end, self._spans, cursor)
-                self.pieces.append(look.line_end)
+                self._write_marked(line, [(begin, end)])
 
-    def _only_matching_lines(self, text: bytes, number: int, offset: int) -> None:
-        spans, cursor = self._spans, [0]
-        for place, (begin, end) in enumerate(line_spans(text)):
-            end = self._trimmed(text, begin, end)
-            begin = self._untrimmed(text, begin, end)
-            while begin < end:
-                first, last = spans[cursor[0]]
-                if last <= begin:
-                    if cursor[0] + 1 == len(spans):
-                        break
-                    cursor[0] += 1
-                elif begin < first:
-                    begin = min(end, first)
-                else:
-                    upto = min(end, last)
-                    self._prefix(number + place, first + 1, offset + first)
-                    self._write_part(text, begin, upto, cursor)
-                    begin = upto
-
-    def _write_part(self, text: bytes, begin: int, end: int, cursor: list[int]) -> None:
-        if self._too_long(end - begin):
-            self._write_exceeded(text, begin, end, self._spans, cursor)
+    def _marked_lines(self, text: bytes, lines: list[Span], number: int, offset: int) -> None:
+        if self._look.per_match and not self._look.only_matching:
+            self._first_lines(text, lines, number, offset)
             return
-        self.pieces.append(self._painted(text[begin:end]))
-        self.pieces.append(self._look.line_end)
+        for place, (begin, end) in enumerate(lines):
+            if self._look.only_matching:
+                end = self._trimmed(text, begin, end)
+                begin = self._untrimmed(text, begin, end)
+                for (first, _), shown in _overlaps(self._spans, begin, end):
+                    self._prefix(number + place, first + 1, offset + first)
+                    self._write_part(text, *shown, self._spans)
+            else:
+                self._prefix(number + place, self._spans[0][0] + 1, offset + begin)
+                begin = self._untrimmed(text, begin, end)
+                self._write_part(text, begin, end, self._spans)
 
-    def _first_lines(self, text: bytes, number: int, offset: int) -> None:
+    def _first_lines(self, text: bytes, lines: list[Span], number: int, offset: int) -> None:
         """Show a match of several lines by its first that is not too long (--vimgrep)."""
-        lines = line_spans(text)
         ends = [end for _, end in lines]
         for span in self._spans:
             for place in range(bisect_right(ends, span[0]), len(lines)):
@@ -183,102 +192,84 @@ class RowWriter:
                 if begin >= span[1]:
                     break
                 self._prefix(number + place, max(0, span[0] - begin) + 1, offset + begin)
-                if self._write_first_line(text, begin, end, span):
+                end = self._trimmed(text, begin, end)
+                if self._write_part(text, self._untrimmed(text, begin, end), end, [span]):
                     break
-
-    def _write_first_line(self, text: bytes, begin: int, end: int, span: Span) -> bool:
-        """Write a line of a match; return False if it is too long and omitted."""
-        end = self._trimmed(text, begin, end)
-        begin = self._untrimmed(text, begin, end)
-        if self._too_long(end - begin):
-            self._write_exceeded(text, begin, end, [span], [0])
-            return False
-        first, last = max(begin, span[0]), min(end, span[1])
-        if first < last:
-            self.pieces += [text[begin:first], self._painted(text[first:last]), text[last:end]]
-        else:
-            self.pieces.append(text[begin:end])
-        self.pieces.append(self._look.line_end)
-        return True
 
     # Pieces
 
     def _prefix(self, number: int, column: int | None, offset: int) -> None:
-        self.pieces.append(self._prelude.written(number, column, offset, context=self._context))
+        context = self._context
+        fields = self.prelude.fields(number, column, offset, context=context)
+        self._pieces.append(self._leads[context] + fields)
 
     def _write_line(self, line: bytes) -> None:
         line = line[self._untrimmed(line, 0, len(line)) :]
         if self._too_long(len(line)):
-            self._write_exceeded(line, 0, len(line), self._spans, [0])
+            self._write_exceeded(line, 0, len(line), self._spans)
             return
-        self.pieces.append(line)
+        self._pieces.append(line)
         if not line.endswith(b"\n"):
-            self.pieces.append(self._look.line_end)
+            self._pieces.append(self._look.line_end)
 
     def _write_marked(self, line: bytes, spans: list[Span]) -> None:
-        if not self._colors:
+        palette = self._look.palette
+        if not (palette and palette.marks):
             self._write_line(line)
             return
         begin = self._untrimmed(line, 0, len(line))
-        if self._too_long(len(line)):
-            self._write_exceeded(line, begin, len(line), spans, [0])
-            return
-        self._paint(line, begin, len(line), spans, [0])
-        self.pieces.append(self._look.line_end)
+        self._write_part(line, begin, len(line), spans, length=len(line))
 
-    def _paint(
-        self, text: bytes, begin: int, end: int, spans: list[Span], cursor: list[int]
-    ) -> None:
-        """Write `text[begin:end]` without its line end, matches in colour."""
+    def _write_part(
+        self, text: bytes, begin: int, end: int, spans: list[Span], length: int | None = None
+    ) -> bool:
+        """Write `text[begin:end]`; return False if it is too long and omitted.
+
+        length: The length that counts, if it is another.
+        """
+        if self._too_long(end - begin if length is None else length):
+            self._write_exceeded(text, begin, end, spans)
+            return False
+        self._paint(text, begin, end, spans)
+        self._pieces.append(self._look.line_end)
+        return True
+
+    def _paint(self, text: bytes, begin: int, end: int, spans: list[Span]) -> None:
+        """Write `text[begin:end]` without its line end, matches in colour.
+
+        The colour stays on between adjacent matches, as in ripgrep.
+        """
         end = self._trimmed(text, begin, end)
-        if not spans or not self._look.palette:
-            self.pieces.append(text[begin:end])
+        palette, painting = self._look.palette, False
+        if palette is None:
+            self._pieces.append(text[begin:end])
             return
-        while begin < end:
-            first, last = spans[cursor[0]]
-            if last <= begin:
-                if cursor[0] + 1 < len(spans):
-                    cursor[0] += 1
-                    continue
-                self._brush(on=False)
-                self.pieces.append(text[begin:end])
-                break
-            self._brush(on=begin >= first)
-            upto = min(end, first if begin < first else last)
-            self.pieces.append(text[begin:upto])
-            begin = upto
-        self._brush(on=False)
+        for _, (first, last) in _overlaps(spans, begin, end):
+            if first > begin or not painting:
+                self._pieces += [palette.reset * painting, text[begin:first], palette.match_on]
+            self._pieces.append(text[first:last])
+            begin, painting = last, True
+        if painting:
+            self._pieces.append(palette.reset)
+        self._pieces.append(text[begin:end])
 
-    def _brush(self, *, on: bool) -> None:
-        """Turn the match colour on or off once for adjacent matches, as ripgrep does."""
-        palette = self._look.palette
-        if on is not self._painting and palette:
-            self.pieces.append(palette.match_on if on else palette.reset)
-            self._painting = on
-
-    def _painted(self, text: bytes) -> bytes:
-        palette = self._look.palette
-        return palette.match_on + text + palette.reset if palette else text
-
-    def _write_exceeded(
-        self, text: bytes, begin: int, end: int, spans: list[Span], cursor: list[int]
-    ) -> None:
+    def _write_exceeded(self, text: bytes, begin: int, end: int, spans: list[Span]) -> None:
         look = self._look
         if look.max_columns_preview:
             upto = begin + prefix_length(text[begin:end], look.max_columns or 0)
-            self._paint(text, begin, upto, spans, cursor)
+            self._paint(text, begin, upto, spans)
             rest = bisect_left(spans, (end,)) - bisect_left(spans, (upto,))
-            self.pieces.append(
+            self._pieces.append(
                 b" [... %d more %b]" % (rest, b"match" if rest == 1 else b"matches")
                 if spans
                 else b" [... omitted end of long line]"
             )
         elif self._original and not look.only_matching:
-            self.pieces.append(b"[Omitted long line with %d matches]" % len(self._original))
+            self._pieces.append(b"[Omitted long line with %d matches]" % len(self._original))
         else:
             kind = b"context" if self._context else b"matching"
-            self.pieces.append(b"[Omitted long %b line]" % kind)
-        self.pieces.append(look.line_end)
+            self._pieces.append(b"[Omitted long %b line]" % kind)
+        self._pieces.append(look.line_end)
 
     def _too_long(self, length: int) -> bool:
         limit = self._look.max_columns
@@ -298,3 +289,14 @@ class RowWriter:
             return begin
         space = bytes(byte for byte in SPACE if byte not in self._look.line_end)
         return end - len(text[begin:end].lstrip(space))
+
+
+def _overlaps(spans: list[Span], begin: int, end: int) -> Iterator[tuple[Span, Span]]:
+    """Yield each match that has a part in `begin` to `end`, and that part."""
+    for place in range(bisect_right(spans, begin, key=itemgetter(1)), len(spans)):
+        span = spans[place]
+        if span[0] >= end:
+            return
+        first, last = max(span[0], begin), min(span[1], end)
+        if first < last:
+            yield span, (first, last)

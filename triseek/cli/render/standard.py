@@ -15,44 +15,37 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from triseek.cli.command_context import Output
-from triseek.cli.render.file_matches import RowLists, SearchCounts, line_spans
-from triseek.cli.render.prelude import Prelude
-from triseek.cli.render.rows import Painter, RowWriter
+from triseek.cli.render.file_matches import Renderer, RowLists, line_spans
+from triseek.cli.render.rows import RowWriter, escaped
 from triseek.engine.search.backends.file import detail
-from triseek.model import budget
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from triseek.cli.render.file_matches import FileMatches
-    from triseek.cli.render.prelude import PreludeStyle
     from triseek.cli.render.replace import Replacer
+    from triseek.cli.render.rows import Prelude
     from triseek.cli.render.style import OutputStyle
     from triseek.engine.search.backends.base import Batch, Nul
 
 
-class Standard:
+class Standard(Renderer):
     """Renderer that writes rows as lines."""
 
     def __init__(self, look: OutputStyle, out: Output, replacer: Replacer | None = None) -> None:
-        self.counts = SearchCounts()
+        super().__init__()
         self._look = look
         self._out = out
-        self._painter = Painter(look, replacer)
+        self._rows = RowWriter(look, replacer, self.counts)
         self._unpainted = None
         if look.stats and look.palette and look.palette.reset:
             # Statistics count what is printed without its colours.
             plain = replace(look, palette=look.palette.unseen())
             self._unpainted = Standard(plain, Output(lambda _: None), replacer)
-        self._bulk = not (
-            self._painter.locates or look.trim or look.max_columns is not None or look.clip
+        self._bulk = not (self._rows.locates or look.trim or look.max_columns is not None)
+        self.is_plain = self._bulk and not (
+            look.heading or look.context or look.file_separator is not None
         )
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether a row is only its path, its numbers and its text, so that `batch` may be used."""
-        look = self._look
-        return self._bulk and not (look.heading or look.context or look.file_separator is not None)
 
     def batch(self, batch: Batch, shown: Callable[[bytes], bytes]) -> None:
         """Write the rows of many files, as `file` does for each; for rows of single lines only.
@@ -60,11 +53,10 @@ class Standard:
         shown: Returns the path to show for a file.
         """
         if len(batch.rows):
-            lines = _all_filled(self._painter.style, batch, shown)
-            text = b"".join(lines)
+            text = b"".join(_all_filled(self._rows.prelude, batch, shown))
             self._out.write(text)
             self.counts.bytes_printed += len(text)
-        self.counts.files_matched += int((batch.counts > 0).sum())
+        super().batch(batch, shown)
 
     def file(self, file: FileMatches) -> None:
         """Write the rows of one file, after the separator from the file before."""
@@ -72,13 +64,11 @@ class Standard:
         shown = file if nul is None else file._replace(rows=file.rows.part(0, nul.shown))
         if len(shown.rows):
             self._out.write(self._opening(file.path))
-            if self._bulk:
-                self._out.write(self._formatted(shown))
-            else:
-                self._out.write(self._taken_apart(shown))
+            rows = self._formatted(shown) if self._bulk else self._rows.rows(shown, self._gap())
+            self._out.write(rows)
         if nul is not None:
             self._end_binary(file, nul)
-        self.counts.files_matched += file.hits > 0
+        super().file(file)
         self.counts.bytes_printed += self._out.written - before
         if self._unpainted:
             self._unpainted.file(file)
@@ -92,8 +82,8 @@ class Standard:
             named = self._look.colored_path(file.path) + b": " if self._look.path else b""
             self._out.write(named + detail(nul).encode() + b"\n")
         hidden = file._replace(rows=file.rows.part(nul.shown, nul.shown + 1))
-        if len(hidden.rows) and self._painter.locates:
-            self._taken_apart(hidden)
+        if len(hidden.rows) and self._rows.locates:
+            self._rows.rows(hidden, None)  # only to be counted
 
     def _opening(self, path: bytes) -> bytes:
         look, opening = self._look, b""
@@ -116,7 +106,7 @@ class Standard:
         rows, text = file.rows, file.text
         if file.multiline:
             rows = _single_lines(rows, text)
-        lines = _filled(Prelude(self._painter.style, file.path), text, rows)
+        lines = _filled(self._rows.prelude, file.path, text, rows)
         self._mark_gaps(lines, rows)
         last = rows.ends[-1]
         if text[last - 1 : last] != b"\n":  # only a file's last line can lack its end
@@ -135,52 +125,33 @@ class Standard:
                 lines[place] = separator + lines[place]
             expected = offset + end - begin
 
-    # Row by row
 
-    def _taken_apart(self, file: FileMatches) -> bytes:
-        writer, separator = RowWriter(self._painter, file), self._gap()
-        expected = -1
-        for number, offset, begin, end, context in file.rows:
-            budget.check()  # a file may have any number of rows, and the client may have left
-            if separator is not None and expected not in (-1, offset):
-                writer.pieces.append(separator)
-            writer.row(file.text[begin:end], number, offset, context=context)
-            expected = offset + end - begin
-        self.counts.matches += writer.matches
-        self.counts.matched_lines += writer.matched_lines
-        return b"".join(writer.pieces)
-
-
-def _filled(prelude: Prelude, text: bytes, rows: RowLists) -> list[bytes]:
+def _filled(prelude: Prelude, path: bytes, text: bytes, rows: RowLists) -> list[bytes]:
     """Format all lines of a file; the loops of every plain search are here."""
-    spans = zip(rows.begins, rows.ends, strict=True)
-    texts = [text[begin:end] for begin, end in spans]
-    figures = prelude.figures(rows)
+    texts = [text[begin:end] for begin, end in zip(rows.begins, rows.ends, strict=True)]
+    figures, leads = prelude.figures(rows), prelude.leads(path)
+    if not figures and True not in rows.contexts:
+        return [leads[0] + line for line in texts]
+    forms = [escaped(lead) + prelude.form(kind) + b"%b" for kind, lead in enumerate(leads)]
+    values = zip(*figures, texts, strict=True)
     if True in rows.contexts:
-        forms = prelude.formats()
-        values = zip(*figures, texts, strict=True)
-        return [
-            forms[context] % value for context, value in zip(rows.contexts, values, strict=True)
-        ]
-    if not figures:
-        prefix = prelude.paths[0]
-        return [prefix + line for line in texts]
-    form = prelude.formats()[0]
-    return [form % value for value in zip(*figures, texts, strict=True)]
+        return [forms[kind] % value for kind, value in zip(rows.contexts, values, strict=True)]
+    form = forms[0]
+    return [form % value for value in values]
 
 
-def _all_filled(style: PreludeStyle, batch: Batch, shown: Callable[[bytes], bytes]) -> list[bytes]:
+def _all_filled(prelude: Prelude, batch: Batch, shown: Callable[[bytes], bytes]) -> list[bytes]:
     """Format all lines of a batch."""
     rows, text = RowLists.of(batch.rows), batch.text
     owners = batch.rows["file"]
-    preludes = [style.lead(shown(path)) for path in batch.paths]
+    of_files = [prelude.leads(shown(path))[0] for path in batch.paths]
     texts = [text[begin:end] for begin, end in zip(rows.begins, rows.ends, strict=True)]
-    _end_all(texts, owners, style.look.line_end)
-    figures = Prelude(style, b"").figures(rows)
-    leads = [preludes[owner] for owner in owners.tolist()]
+    _end_all(texts, owners, prelude.look.line_end)
+    figures = prelude.figures(rows)
+    leads = [of_files[owner] for owner in owners.tolist()]
     if not figures:
         return [lead + line for lead, line in zip(leads, texts, strict=True)]
-    form = b"%b" + Prelude(style, b"").format_of_figures() + b"%b"
+    form = b"%b" + prelude.form() + b"%b"
     return [form % value for value in zip(leads, *figures, texts, strict=True)]
 
 

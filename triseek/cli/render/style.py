@@ -9,29 +9,17 @@ from triseek.errors import InvalidRequest
 
 RESET = b"\x1b[0m"
 NAMES = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
-STYLES = {
-    "bold": ("bold", True),
-    "nobold": ("bold", False),
-    "intense": ("intense", True),
-    "nointense": ("intense", False),
-    "underline": ("underline", True),
-    "nounderline": ("underline", False),
-}
+STYLES = ("bold", "intense", "underline")
+"""Each may follow `no`."""
 DEFAULTS = ("path:fg:magenta", "line:fg:green", "match:fg:red", "match:style:bold")
 
 
 class Style:
     """Foreground, background and styles of one element."""
 
-    def __init__(self) -> None:
-        self.fg = ""
-        self.bg = ""
-        self.bold = self.intense = self.underline = False
-
-    @property
-    def plain(self) -> bool:
-        """Whether the style sets nothing."""
-        return not (self.fg or self.bg or self.bold or self.intense or self.underline)
+    fg = ""
+    bg = ""
+    bold = intense = underline = False
 
     def escape(self) -> bytes:
         """Return the sequence that turns the style on, whatever was on before."""
@@ -65,7 +53,7 @@ class Palette:
         self.column_on = styles["column"].escape()
         self.match_on = styles["match"].escape()
         self.reset = RESET
-        self.marks = not styles["match"].plain
+        self.marks = any(vars(styles["match"]).values())
         """Whether matches are shown in colour, so that their places must be known."""
 
     def path(self, text: bytes) -> bytes:
@@ -83,6 +71,7 @@ def _apply(styles: dict[str, Style], spec: str) -> None:
     kind, _, rest = spec.partition(":")
     attribute, colon, value = rest.partition(":")
     kind, attribute = kind.strip().lower(), attribute.strip().lower()
+    style = value.strip().lower()
     if kind not in styles:
         raise InvalidRequest(
             f"--colors {spec!r}: {kind!r} is no element; give path, line, column or match"
@@ -91,9 +80,8 @@ def _apply(styles: dict[str, Style], spec: str) -> None:
         styles[kind] = Style()
     elif attribute in ("fg", "bg") and colon:
         setattr(styles[kind], attribute, _value(spec, value.strip()))
-    elif attribute == "style" and value.strip().lower() in STYLES:
-        field, on = STYLES[value.strip().lower()]
-        setattr(styles[kind], field, on)
+    elif attribute == "style" and style.removeprefix("no") in STYLES:
+        setattr(styles[kind], style.removeprefix("no"), not style.startswith("no"))
     else:
         raise InvalidRequest(
             f"--colors {spec!r}: give {kind}:fg:COLOR, {kind}:bg:COLOR, {kind}:style:STYLE "
@@ -159,11 +147,7 @@ class OutputStyle:
     clip: int = 0
     """In triseek's own view on a terminal: most bytes shown of a line; 0: all."""
 
-    def shown_path(self, path: bytes) -> bytes:
-        """Return a path with the requested separators."""
-        return path.replace(b"/", self.path_separator) if self.path_separator else path
-
     def colored_path(self, path: bytes) -> bytes:
         """Return a path with the requested separators and colour."""
-        shown = self.shown_path(path)
+        shown = path.replace(b"/", self.path_separator) if self.path_separator else path
         return self.palette.path(shown) if self.palette else shown

@@ -1,67 +1,60 @@
-"""Renderers that write less than lines: a count, the path, or nothing; and their statistics."""
+"""Renderers that write less than lines: a count or the path; and their statistics."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from triseek.cli.render.file_matches import SearchCounts, located
+from triseek.cli.render.file_matches import Renderer, line_count, located
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from triseek.cli.command_context import Output
-    from triseek.cli.render.file_matches import FileMatches, Renderer
+    from triseek.cli.render.file_matches import FileMatches
     from triseek.cli.render.style import OutputStyle
     from triseek.engine.search.backends.base import Batch
 
 
-class _Lines:
-    """Common part of the renderers that write a line for each file."""
+class _Lines(Renderer):
+    """Writes a line for each file."""
 
     is_plain = True
-    """Files stand for themselves."""
 
     def __init__(self, look: OutputStyle, out: Output) -> None:
-        self.counts = SearchCounts()
+        super().__init__()
         self._look = look
         self._out = out
+
+    def file(self, file: FileMatches) -> None:
+        """Write the line of a file."""
+        super().file(file)
+        self._write([file.path], [file.hits])
+
+    def batch(self, batch: Batch, shown: Callable[[bytes], bytes]) -> None:
+        """Write the lines of many files."""
+        super().batch(batch, shown)
+        self._write(list(map(shown, batch.paths)), batch.counts.tolist())
+
+    def _write(self, paths: list[bytes], counts: list[int]) -> None:
+        raise NotImplementedError
 
 
 class CountLines(_Lines):
     """Renderer for -c and --count-matches: writes `path:count`."""
 
-    def file(self, file: FileMatches) -> None:
-        """Write the count of a file."""
-        self._out.write(self._line(file.path, file.hits))
-        self.counts.files_matched += file.hits > 0
-
-    def batch(self, batch: Batch, shown: Callable[[bytes], bytes]) -> None:
-        """Write the counts of many files."""
-        counts = batch.counts.tolist()
-        lines = [self._line(shown(path), n) for path, n in zip(batch.paths, counts, strict=True)]
-        self._out.write(b"".join(lines))
-        self.counts.files_matched += int((batch.counts > 0).sum())
-
-    def _line(self, path: bytes, hits: int) -> bytes:
-        look = self._look
-        named = b""
+    def _write(self, paths: list[bytes], counts: list[int]) -> None:
+        look, leads = self._look, [b""] * len(paths)
         if look.path:
-            named = look.colored_path(path) + (look.path_terminator or b":")
-        return named + b"%d" % hits + look.line_end
+            leads = [look.colored_path(path) + (look.path_terminator or b":") for path in paths]
+        lines = (b"%b%d%b" % (*line, look.line_end) for line in zip(leads, counts, strict=True))
+        self._out.write(b"".join(lines))
 
 
 class PathLines(_Lines):
     """Renderer for -l, --files-without-match and --files: writes the path."""
 
-    def file(self, file: FileMatches) -> None:
-        """Write the path of a file."""
-        self.counts.files_matched += file.hits > 0
-        self.paths([file.path])
-
-    def batch(self, batch: Batch, shown: Callable[[bytes], bytes]) -> None:
-        """Write the paths of many files."""
-        self.counts.files_matched += int((batch.counts > 0).sum())
-        self.paths(list(map(shown, batch.paths)))
+    def _write(self, paths: list[bytes], counts: list[int]) -> None:  # noqa: ARG002
+        self.paths(paths)
 
     def paths(self, paths: list[bytes]) -> None:
         """Write paths."""
@@ -73,18 +66,7 @@ class PathLines(_Lines):
             self._out.write(end.join(paths) + end)
 
 
-class Silence:
-    """Renderer for -q: writes nothing."""
-
-    def __init__(self) -> None:
-        self.counts = SearchCounts()
-
-    def file(self, file: FileMatches) -> None:
-        """Count a file that has matches."""
-        self.counts.files_matched += file.hits > 0
-
-
-class Tallied:
+class Tallied(Renderer):
     """Counts the matches in the rows, then passes the file on with the count to show."""
 
     def __init__(self, renderer: Renderer, look: OutputStyle, *, matches: bool) -> None:
@@ -101,7 +83,7 @@ class Tallied:
             if context:
                 continue
             line = file.text[begin:end]
-            lines += line.count(b"\n") + (not line.endswith(b"\n"))
+            lines += line_count(line)
             spans = located(file, line, offset, line_end=self._look.line_end)
             # A row in which ripgrep finds no match again while counting still counts as one match.
             matches += max(1, len(spans))

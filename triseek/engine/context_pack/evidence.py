@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from triseek.engine.context_pack.terms import split
+from triseek.engine.context_pack.terms import PHRASE_WEIGHT, split
 from triseek.engine.context_pack.words import occurrences
 from triseek.engine.ranking.definition_names import defined_name, family_of, line_finder
 
@@ -98,10 +99,14 @@ def gather(path: bytes, text: bytes, goal: Goal, weights: list[float]) -> Eviden
         size=len(text),
         text=counts,
         definitions=defined,
-        name=_in_words(_bare(name), goal),
+        name=_in_words(name.rpartition(b".")[0] or name, goal),  # without its extension
         folders=_in_words(folder, goal),
         pairs=[_pairs(lower, pair, lines, weights, goal) for pair in goal.pairs],
-        phrases=[_phrases(lower, phrase.text, lines, phrase.weight) for phrase in goal.phrases],
+        phrases=[
+            # A phrase ranks its line above every line with only some of the words.
+            _exact(re.escape(phrase), lower, lines, 10 * PHRASE_WEIGHT)
+            for phrase in goal.phrases
+        ],
         near=_nearest(sorted(hits), weights),
         lines=lines.found(),
     )
@@ -146,11 +151,8 @@ class _Lines:
 
     def found(self) -> list[EvidenceLine]:
         """Return all lines of readable length, in order; all lines if none is."""
-        return [
-            line
-            for _, line in sorted(self._lines.items())
-            if line.end - line.start <= _LINE_BYTES_MAX
-        ] or [line for _, line in sorted(self._lines.items())]
+        lines = [line for _, line in sorted(self._lines.items())]
+        return [line for line in lines if line.end - line.start <= _LINE_BYTES_MAX] or lines
 
 
 def is_import(text: bytes, line: EvidenceLine) -> bool:
@@ -173,11 +175,6 @@ def _in_words(name: bytes, goal: Goal) -> list[float]:
     ]
 
 
-def _bare(name: bytes) -> bytes:
-    """Return a file's name without its extension."""
-    return name.rpartition(b".")[0] or name
-
-
 def _holds(name: bytes, stem: bytes) -> bool:
     """Return whether a name contains the stem, which must be an identifier of several parts."""
     return (b"_" in stem or len(stem) > 12) and stem in name.lower()
@@ -190,22 +187,15 @@ def _pairs(
     pattern = re.escape(pair[0]) + rb"[a-z]{0,5}[ _./:-]{0,2}" + re.escape(pair[1])
     stems = [term.stem for term in goal.terms]
     worth = sum(weights[stems.index(word)] for word in pair if word in stems) / 2
-    count = 0
-    for match in re.finditer(pattern, lower):
+    return _exact(pattern, lower, lines, worth)
+
+
+def _exact(pattern: bytes, lower: bytes, lines: _Lines, worth: float) -> int:
+    """Add `worth` to each line with a match of a pattern; return the number of matches."""
+    matches = list(islice(re.finditer(pattern, lower), OCCURRENCES_MAX))
+    for match in matches:
         lines.at(match.start()).exact += worth
-        count += 1
-        if count == OCCURRENCES_MAX:
-            break
-    return count
-
-
-def _phrases(lower: bytes, phrase: bytes, lines: _Lines, weight: float) -> int:
-    count, at = 0, lower.find(phrase)
-    while at >= 0 and count < OCCURRENCES_MAX:
-        lines.at(at).exact += 10 * weight  # ranks above every line with only some of the words
-        count += 1
-        at = lower.find(phrase, at + len(phrase))
-    return count
+    return len(matches)
 
 
 def _nearest(hits: list[tuple[int, int]], weights: list[float]) -> list[int]:

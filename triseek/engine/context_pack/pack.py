@@ -9,15 +9,12 @@ names, that are used most, tests beside sources. Same tree, same request, same a
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from triseek.engine.context_pack import candidates, path_names, terms
-from triseek.engine.context_pack.budget import fit
-from triseek.engine.context_pack.candidates import Candidate, Files
-from triseek.engine.context_pack.changed_files import changed_files, uncommitted
-from triseek.engine.context_pack.next_steps import next_steps
+from triseek.engine.context_pack import candidates, terms
+from triseek.engine.context_pack.candidates import Candidate
 from triseek.engine.context_pack.recall import recall, searched_texts
-from triseek.engine.context_pack.snippets import snippets
+from triseek.engine.context_pack.snippets import fit, item
 from triseek.engine.ranking.path_class import PathClass, path_class
 from triseek.errors import InvalidQuery
 from triseek.model.context_pack import (
@@ -26,23 +23,22 @@ from triseek.model.context_pack import (
     GOAL_CHARACTERS,
     INTENTS,
     ContextPack,
-    PackItem,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from triseek.engine.context_pack.recall import Recalled
     from triseek.engine.context_pack.terms import Goal
     from triseek.engine.engine import Engine
-    from triseek.model.context_pack import ContextPackRequest, Intent
+    from triseek.model.context_pack import ContextPackRequest, Intent, PackItem, Reason
 
 READ_FILES = 100
 """Candidates that are read."""
 ADJACENT_OF = 8
 """Number of best candidates whose tests or sources are looked up."""
-NAMED_MAX = 4
-"""Files that one path in the goal may match; if more match, it names no file."""
+_WORD_CHARACTERS = 60
+"""Characters shown of the strongest word."""
 FREQUENT = 1.0
 """Frecency from which a file counts as frequently used."""
 _NAMED = 0.8
@@ -53,29 +49,6 @@ _SOURCE_OF_TEST = 0.35
 _TEST_OF_SOURCE = {"bugfix": 0.15, "review": 0.7}
 """Additions to a score, as shares of the best score by words alone (`_SOURCE_OF_TEST` and
 `_TEST_OF_SOURCE`: of the neighbour's score)."""
-
-
-class _Known(NamedTuple):
-    """Facts about the tree that do not come from the text of its files."""
-
-    recalled: Recalled
-    changed: list[bytes]
-    """Files that the caller reports as changed."""
-    uncommitted: set[bytes]
-    """Files that git reports as changed."""
-    named: dict[bytes, int]
-    """Files that the goal names → line number, 0 if none."""
-    neighbours_of: dict[bytes, list[bytes]]
-    """Cache of `neighbours`."""
-
-    def neighbours(self, path: bytes) -> list[bytes]:
-        """Return the tests of a source, or the sources of a test, likeliest first."""
-        if path not in self.neighbours_of:
-            names = self.recalled.names
-            is_test = path_class(path) is PathClass.TEST
-            look = path_names.sources_of if is_test else path_names.tests_of
-            self.neighbours_of[path] = look(path, names)
-        return self.neighbours_of[path]
 
 
 def context_pack(
@@ -95,11 +68,9 @@ def context_pack(
     budget = min(max(request.budget_tokens, 1), BUDGET_TOKENS_MAX)
     most = min(max(request.max_files, 1), FILES_MAX)
     goal = terms.read(request.goal)
-    facts = _known(engine, request, goal, stop)
-    weights = facts.recalled.weights
-    ranked = _ranked(engine, goal, intent, facts, stop)
-    items = [_item(candidate, weights) for candidate in ranked[:most]]
-    fitted = fit(items, budget)
+    recalled = recall(engine, goal, stop, request.changed_files)
+    ranked = _ranked(engine, goal, intent, recalled, stop)
+    fitted = fit([item(candidate, recalled.weights) for candidate in ranked[:most]], budget)
     return ContextPack(
         repo_root=os.fsencode(engine.root).decode(errors="replace"),
         intent=intent,
@@ -112,8 +83,8 @@ def context_pack(
             intent,
             goal,
             fitted.items,
-            strongest=_strongest(goal, weights),
-            test=_test_of_first(ranked, facts) if fitted.items else "",
+            strongest=_strongest(goal, recalled.weights),
+            test=_test_of_first(ranked, recalled) if fitted.items else "",
         ),
         truncated=fitted.cut or len(ranked) > most or stop(),
     )
@@ -130,118 +101,78 @@ def _intent(request: ContextPackRequest) -> Intent:
     )
 
 
-def _known(
-    engine: Engine, request: ContextPackRequest, goal: Goal, stop: Callable[[], bool]
-) -> _Known:
-    changed = changed_files(engine.root, request.changed_files)  # raises before any work is done
-    recalled = recall(engine, goal, stop)
-    names = recalled.names
-    named: dict[bytes, int] = {}
-    for place in goal.places:
-        for path in _named(place.path, recalled):
-            named[path] = named.get(path) or place.line
-    return _Known(
-        recalled,
-        [path for path in changed if path in names],
-        {path for path in uncommitted(engine.root) if path in names},
-        named,
-        {},
-    )
-
-
-def _named(path: bytes, recalled: Recalled) -> list[bytes]:
-    """Return the files that a path in the goal refers to.
-
-    The path may be from another machine or folder, so leading components are dropped until it
-    matches.
-    """
-    tail = path
-    while tail:
-        paths = recalled.names.ending(tail)
-        if paths:
-            return paths if len(paths) <= NAMED_MAX else []
-        tail = tail.partition(b"/")[2]
-    return []
-
-
 def _ranked(
-    engine: Engine, goal: Goal, intent: Intent, facts: _Known, stop: Callable[[], bool]
+    engine: Engine, goal: Goal, intent: Intent, recalled: Recalled, stop: Callable[[], bool]
 ) -> list[Candidate]:
     """Return all candidates with a score, best first; equal scores in path order."""
-    recalled, files = facts.recalled, Files(engine.root)
-    wanted = [*facts.changed, *facts.named, *recalled.ranked[:READ_FILES]]
-    wanted += sorted(facts.uncommitted)[:READ_FILES]
-    pool = candidates.read(wanted, files, goal, recalled.weights, stop)
-    pool += _dirty(goal, recalled, set(wanted), files, stop)
-    candidates.rate(pool, goal, intent, recalled.weights, recalled.phrase_idf)
+    root = os.fsencode(engine.root)
+
+    def read(paths: list[bytes]) -> list[Candidate]:
+        return candidates.read(root, paths, goal, recalled.weights, stop)
+
+    def rate(pool: list[Candidate]) -> None:
+        candidates.rate(pool, goal, intent, recalled.weights, recalled.phrase_idf)
+
+    wanted = [*recalled.changed, *recalled.named, *recalled.ranked[:READ_FILES]]
+    wanted += sorted(recalled.uncommitted)[:READ_FILES]
+    pool = read(wanted)
+    # Changed files without a term are left out, as they would be once indexed. Otherwise the answer
+    # would depend on when the tree was indexed.
+    texts, others = searched_texts(goal), set(wanted)
+    dirty = read([path for path in recalled.dirty if path not in others])
+    pool += [candidate for candidate in dirty if candidate.holds(texts)]
+    rate(pool)
     pool.sort(key=_order)
     read_paths = {candidate.path for candidate in pool}
-    beside = [path for path in _adjacent(pool, facts) if path not in read_paths]
-    more = candidates.read(beside, files, goal, recalled.weights, stop)
-    candidates.rate(more, goal, intent, recalled.weights, recalled.phrase_idf)
+    more = read([path for path in _adjacent(pool, recalled) if path not in read_paths])
+    rate(more)
     pool += more
-    _add_what_is_known(engine, pool, intent, facts)
+    _add_other_signals(engine, pool, intent, recalled)
     rest = [Candidate(path, 1e-6) for path in recalled.ranked[READ_FILES:]]
     return sorted((candidate for candidate in pool if candidate.score > 0), key=_order) + rest
-
-
-def _dirty(
-    goal: Goal, recalled: Recalled, others: set[bytes], files: Files, stop: Callable[[], bool]
-) -> list[Candidate]:
-    """Return candidates for the files missing in the index that contain any term.
-
-    Files without a term are left out, as they would be once indexed. Otherwise the answer would
-    depend on when the tree was indexed.
-    """
-    paths = [path for path in recalled.dirty if path not in others]
-    pool = candidates.read(paths, files, goal, recalled.weights, stop)
-    texts = searched_texts(goal)
-    return [candidate for candidate in pool if candidate.holds(texts)]
 
 
 def _order(candidate: Candidate) -> tuple[float, bytes]:
     return (-candidate.score, candidate.path)
 
 
-def _adjacent(pool: list[Candidate], facts: _Known) -> list[bytes]:
+def _adjacent(pool: list[Candidate], recalled: Recalled) -> list[bytes]:
     beside: list[bytes] = []
-    for path in [*facts.changed, *(candidate.path for candidate in pool[:ADJACENT_OF])]:
-        beside += facts.neighbours(path)[:1]
+    for path in [*recalled.changed, *(candidate.path for candidate in pool[:ADJACENT_OF])]:
+        beside += recalled.names.neighbours(path)[:1]
     return beside
 
 
-def _add_what_is_known(
-    engine: Engine, pool: list[Candidate], intent: Intent, facts: _Known
+def _add_other_signals(
+    engine: Engine, pool: list[Candidate], intent: Intent, recalled: Recalled
 ) -> None:
     """Add the score components that do not come from words."""
     by_path = {candidate.path: candidate for candidate in pool}
     best = max((candidate.score for candidate in pool), default=0.0) or 1.0
     by_words = {candidate.path: candidate.score for candidate in pool}
-    for path in facts.changed:
-        _add(by_path.get(path), _CHANGED[intent] * best, "changed_file")
-    for path in sorted(facts.uncommitted - set(facts.changed)):
-        whole = intent == "review" and not facts.changed
-        _add(
-            by_path.get(path), (_CHANGED[intent] if whole else _UNCOMMITTED) * best, "changed_file"
-        )
-    for path, line in facts.named.items():
-        _add(by_path.get(path), _NAMED * best, "named_in_goal")
+
+    def add(path: bytes, score: float, reason: Reason) -> None:
+        if path in by_path:
+            by_path[path].score += score
+            by_path[path].reasons.add(reason)
+
+    for path in recalled.changed:
+        add(path, _CHANGED[intent] * best, "changed_file")
+    whole = intent == "review" and not recalled.changed
+    for path in sorted(recalled.uncommitted - set(recalled.changed)):
+        add(path, (_CHANGED[intent] if whole else _UNCOMMITTED) * best, "changed_file")
+    for path, line in recalled.named.items():
+        add(path, _NAMED * best, "named_in_goal")
         if path in by_path:
             by_path[path].line = line
     for path, used in _frequent(engine, list(by_path)):
-        _add(by_path[path], _FREQUENT * used * by_words[path], "frequently_used")
+        add(path, _FREQUENT * used * by_words[path], "frequently_used")
     for candidate in sorted(pool, key=_order)[:ADJACENT_OF]:
-        for path in facts.neighbours(candidate.path)[:1]:
+        for path in recalled.names.neighbours(candidate.path)[:1]:
             if path_class(candidate.path) is PathClass.TEST:
-                _add(by_path.get(path), _SOURCE_OF_TEST * candidate.score, "source_adjacent")
+                add(path, _SOURCE_OF_TEST * candidate.score, "source_adjacent")
             else:
-                _add(by_path.get(path), _TEST_OF_SOURCE[intent] * candidate.score, "test_adjacent")
-
-
-def _add(candidate: Candidate | None, score: float, reason: str) -> None:
-    if candidate is not None:
-        candidate.score += score
-        candidate.reasons.add(reason)  # type: ignore[arg-type]
+                add(path, _TEST_OF_SOURCE[intent] * candidate.score, "test_adjacent")
 
 
 def _frequent(engine: Engine, paths: list[bytes]) -> list[tuple[bytes, float]]:
@@ -257,29 +188,67 @@ def _frequent(engine: Engine, paths: list[bytes]) -> list[tuple[bytes, float]]:
     ]
 
 
-def _item(candidate: Candidate, weights: list[float]) -> PackItem:
-    return PackItem(
-        path=candidate.path.decode(errors="replace"),
-        score=round(candidate.score, 1),
-        reasons=tuple(sorted(candidate.reasons)),
-        snippets=snippets(candidate, weights),
-    )
-
-
 def _strongest(goal: Goal, weights: list[float]) -> str:
     if not goal.terms:
-        return goal.phrases[0].text.decode() if goal.phrases else ""
+        return goal.phrases[0].decode() if goal.phrases else ""
     return max(zip(weights, goal.terms, strict=True), key=lambda pair: pair[0])[1].word
 
 
-def _test_of_first(ranked: list[Candidate], facts: _Known) -> str:
+def _test_of_first(ranked: list[Candidate], recalled: Recalled) -> str:
     first = ranked[0].path
     if path_class(first) is PathClass.TEST:
         return ""
-    return next(iter(facts.neighbours(first)), b"").decode(errors="replace")
+    return next(iter(recalled.names.neighbours(first)), b"").decode(errors="replace")
 
 
 def _one_line(goal: str) -> str:
     text = "".join(char if char.isprintable() else " " for char in goal[: 4 * GOAL_CHARACTERS])
     text = " ".join(text.split())
     return text if len(text) <= GOAL_CHARACTERS else text[: GOAL_CHARACTERS - 1] + "…"
+
+
+def next_steps(
+    intent: Intent, goal: Goal, items: Sequence[PackItem], *, strongest: str, test: str
+) -> tuple[str, ...]:
+    """Return sentences that suggest how to continue from the items.
+
+    strongest: The goal's word with the highest weight; empty if it has none.
+    test: Path of the likeliest test of the first item; empty if none is known.
+    """
+    word = strongest[:_WORD_CHARACTERS]
+    if not items:
+        return _from_nothing(goal, word)
+    first = items[0].path
+    otherwise = (
+        f"If that is not it, run search_content for {word!r}, the goal's most telling word."
+        if word
+        else "If that is not it, ask again with a symbol, an error message or a changed file."
+    )
+    test_step = (
+        f"Read {test} for what {first} is expected to do."
+        if test
+        else f"No test of {first} was found by its name: run search_path_and_content for "
+        f"{word or first!r} below the tests."
+    )
+    if intent == "review":
+        changed = any("changed_file" in item.reasons for item in items)
+        start = (
+            "Read the changed_file items first, then the test_adjacent ones."
+            if changed
+            else "No changed file is known: pass changed_files, or start with the first item."
+        )
+        return (start, test_step, otherwise)
+    return ("Start with the highest-ranked source file and its snippets.", otherwise, test_step)
+
+
+def _from_nothing(goal: Goal, word: str) -> tuple[str, ...]:
+    if not (goal.texts or goal.places):
+        return (
+            "The goal names nothing to look for: give a symbol, an error message or a file.",
+            "Pass changed_files to start from what was edited.",
+        )
+    return (
+        f"Run search_content for another spelling of {word!r}, or for a symbol you know.",
+        "Run find_files for a part of the file's name.",
+        "Raise budget_tokens if it is very small.",
+    )

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from functools import cached_property
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING
 
@@ -35,15 +36,17 @@ class PathNames:
         self.paths = paths
         self._text = b"\n".join(paths).lower()
         self._starts = [0, *accumulate(len(path) + 1 for path in paths)]
-        self._numbers: dict[bytes, int] | None = None
+        self._neighbours: dict[bytes, list[bytes]] = {}
+
+    @cached_property
+    def _set(self) -> set[bytes]:
+        return set(self.paths)
 
     def __len__(self) -> int:
         return len(self.paths)
 
     def __contains__(self, path: bytes) -> bool:
-        if self._numbers is None:
-            self._numbers = {path: number for number, path in enumerate(self.paths)}
-        return path in self._numbers
+        return path in self._set
 
     def holding(self, word: bytes) -> Iterator[bytes]:
         """Yield each path that contains a lower-case word, in order."""
@@ -74,6 +77,15 @@ class PathNames:
         exact = [path for path in matches if (b"/" + path).endswith(b"/" + tail)]
         return exact or matches
 
+    def neighbours(self, path: bytes) -> list[bytes]:
+        """Return the tests of a source, or the sources of a test, likeliest first."""
+        if path not in self._neighbours:
+            is_test = path_class(path) is PathClass.TEST
+            kind = PathClass.SOURCE if is_test else PathClass.TEST
+            alike = [other for other in _alike(path, self) if path_class(other) is kind]
+            self._neighbours[path] = alike
+        return self._neighbours[path]
+
 
 def subject(path: bytes) -> bytes:
     """Return the subject of a source or test: its name in lower case without marks and extension.
@@ -86,21 +98,13 @@ def subject(path: bytes) -> bytes:
 
 def _bare(path: bytes) -> bytes:
     name = path.rpartition(b"/")[2]
-    bare = name.partition(b".")[0] if _is_script(name) else name.rpartition(b".")[0] or name
+    # In JavaScript a mark may precede the last extension, as in `router.spec.ts`.
+    is_script = _extension(name) == b"js"
+    bare = name.partition(b".")[0] if is_script else name.rpartition(b".")[0] or name
     before = b""
     while before != bare:
         before, bare = bare, _MARKS.sub(b"", bare)
     return bare.lower()
-
-
-def tests_of(path: bytes, names: PathNames) -> list[bytes]:
-    """Return the tests of a source, likeliest first."""
-    return [other for other in _alike(path, names) if path_class(other) is PathClass.TEST]
-
-
-def sources_of(path: bytes, names: PathNames) -> list[bytes]:
-    """Return the sources that a test covers, likeliest first."""
-    return [other for other in _alike(path, names) if path_class(other) is PathClass.SOURCE]
 
 
 def _alike(path: bytes, names: PathNames) -> list[bytes]:

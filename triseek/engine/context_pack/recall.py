@@ -1,5 +1,8 @@
 """Candidate files for a goal: many files, found cheaply by searches and by their names.
 
+To these come the files that somebody is working on: those that a caller names, and uncommitted
+changes in git.
+
 Each term is searched for separately, because what matters is how rare it is and how often each file
 contains it. Its stem is matched anywhere in a line, so the counts include false matches;
 `engine.context_pack.evidence` reads the best files and excludes those.
@@ -9,20 +12,24 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from triseek.engine.context_pack import bm25
+from triseek.engine.context_pack.candidates import Field, idf, normalised, saturated
 from triseek.engine.context_pack.path_names import PathNames
+from triseek.engine.context_pack.terms import PHRASE_WEIGHT
 from triseek.engine.search.router import BACKEND_FAILED
+from triseek.errors import InvalidRequest
+from triseek.files import containment
+from triseek.files.tree import git
+from triseek.files.tree.root import git_root
 from triseek.model.search import PatternSpec, ScopeSpec, SearchRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from triseek.engine.context_pack.terms import Goal
     from triseek.engine.engine import Engine
-    from triseek.engine.search.search import Search
 
 SEARCHED_BLOCKS_MAX = 50_000
 """Index blocks that all searches of one goal may read together, rarest terms first; the remaining
@@ -35,16 +42,26 @@ WEIGHED_FILES = 1_000
 """Number of candidates whose sizes are read."""
 DIRTY_MAX = 64
 """Files missing in the index that are examined regardless of the search results."""
+NAMED_MAX = 500
+"""Paths accepted from a caller; further ones are ignored."""
+UNCOMMITTED_MAX = 200
+"""Uncommitted files beyond which they do not indicate what is worked on, and are ignored."""
+MEANT_MAX = 4
+"""Files that one path in the goal may match; if more match, it names no file."""
 _SHORTEST = 3
 _SCOPE = ScopeSpec(allowlist=True)
-_LINES = bm25.Field(weight=1.0, length_share=0.4)
+_LINES = Field(weight=1.0, length_share=0.4)
 _NAME_WORTH = 4.0
 _FOLDER_WORTH = 1.0
 
 
-@dataclass(slots=True)
+Counts: TypeAlias = "dict[bytes, int]"
+"""Path → number of its matching lines."""
+
+
+@dataclass(frozen=True, slots=True)
 class Recalled:
-    """The candidates for one goal."""
+    """The candidates for one goal, and what is known of them but their text."""
 
     names: PathNames
     """Every file of the tree."""
@@ -52,12 +69,16 @@ class Recalled:
     """Files with any term in their text or path, best first."""
     dirty: list[bytes]
     """New and changed files missing in the index, in path order; at most `DIRTY_MAX`."""
-    idf: list[float] = field(default_factory=list)
-    """One per term of the goal."""
-    weights: list[float] = field(default_factory=list)
+    weights: list[float]
     """One per term of the goal: its weight in the goal times its idf."""
-    phrase_idf: list[float] = field(default_factory=list)
+    phrase_idf: list[float]
     """One per phrase of the goal; 0 for a phrase without a match."""
+    changed: list[bytes]
+    """Files that the caller reports as changed."""
+    uncommitted: set[bytes]
+    """Files that git reports as changed."""
+    named: dict[bytes, int]
+    """Files that the goal names → line number, 0 if none."""
 
 
 class _Tree(NamedTuple):
@@ -66,49 +87,95 @@ class _Tree(NamedTuple):
     indexed: bool
 
 
-class _Found(NamedTuple):
-    """Counts from one search."""
-
-    lines: dict[bytes, int]
-    """Path → number of matching lines."""
-    files: int
-
-
-def recall(engine: Engine, goal: Goal, stop: Callable[[], bool]) -> Recalled:
+def recall(
+    engine: Engine, goal: Goal, stop: Callable[[], bool], changed: Iterable[str] = ()
+) -> Recalled:
     """Return the candidates for a goal; no further search starts once `stop` returns True.
+
+    changed: paths that a caller reports as changed.
 
     Raises:
         FallbackFailure: No backend could answer.
+        InvalidRequest: As `changed_files`.
     """
+    changed_paths = changed_files(engine.root, changed)  # raises before any work is done
     tree = _tree(engine)
-    stems = [term.stem for term in goal.terms]
-    texts = [phrase.text for phrase in goal.phrases]
-    hits = _search(engine, [*stems, *texts], tree, stop)
-    total = len(tree.names)
-    idf = [bm25.idf(total, _containing(hits.get(stem), tree.names, stem)) for stem in stems]
-    phrases = [hits.get(text) for text in texts]
-    recalled = Recalled(
-        names=tree.names,
-        ranked=[],
-        dirty=tree.dirty[:DIRTY_MAX],
-        idf=idf,
-        weights=[term.weight * each for term, each in zip(goal.terms, idf, strict=True)],
-        phrase_idf=[
-            bm25.idf(total, each.files) if each and each.files else 0.0 for each in phrases
-        ],
-    )
-    phrase_weights = [
-        phrase.weight * each for phrase, each in zip(goal.phrases, recalled.phrase_idf, strict=True)
+    names, total = tree.names, len(tree.names)
+    texts = goal.texts
+    hits = _search(engine, texts, tree, stop)
+    weights = [term.weight * idf(total, _containing(hits, names, term.stem)) for term in goal.terms]
+    phrase_idf = [
+        idf(total, len(hits[phrase])) if hits.get(phrase) else 0.0 for phrase in goal.phrases
     ]
-    weights = recalled.weights + phrase_weights
-    recalled.ranked = _ranked(engine, tree.names, [*stems, *texts], hits, weights)
-    return recalled
+    phrase_weights = [PHRASE_WEIGHT * each for each in phrase_idf]
+    named: dict[bytes, int] = {}
+    for place in goal.places:
+        for path in _meant(place.path, names):
+            named[path] = named.get(path) or place.line
+    return Recalled(
+        names=names,
+        ranked=_ranked(engine, names, texts, hits, weights + phrase_weights),
+        dirty=tree.dirty[:DIRTY_MAX],
+        weights=weights,
+        phrase_idf=phrase_idf,
+        changed=[path for path in changed_paths if path in names],
+        uncommitted={path for path in uncommitted(engine.root) if path in names},
+        named=named,
+    )
+
+
+def changed_files(root: str, named: Iterable[str]) -> list[bytes]:
+    """Return a caller's paths relative to the root, each once, in order; they need not exist.
+
+    Links are resolved, because all other data uses the tree's own names.
+
+    Raises:
+        InvalidRequest: a path names the root itself.
+        PathRefused: a path leads out of the root, or names neither a regular file nor a folder.
+        RepoNotDetected: the root is gone.
+    """
+    paths: dict[bytes, None] = {}
+    for path in filter(str.strip, list(named)[:NAMED_MAX]):
+        location = containment.locate(root, path.strip())
+        if location.real == ".":
+            raise InvalidRequest(
+                f"{path[:200]!r} is the searched folder itself",
+                next_step="Name changed files inside it, relative to it.",
+            )
+        paths[os.fsencode(location.real)] = None
+    return list(paths)
+
+
+def uncommitted(root: str) -> list[bytes]:
+    """Return the files that git reports as changed or added since the last commit, sorted.
+
+    Empty without git, without a commit, or beyond `UNCOMMITTED_MAX` files.
+    """
+    if git_root(root) is None:
+        return []
+    head = git.head(root)
+    changed = git.changed_since(root, head.commit) if head is not None and head.commit else None
+    return changed if changed is not None and len(changed) <= UNCOMMITTED_MAX else []
+
+
+def _meant(path: bytes, names: PathNames) -> list[bytes]:
+    """Return the files that a path in the goal refers to.
+
+    The path may be from another machine or folder, so leading components are dropped until it
+    matches.
+    """
+    tail = path
+    while tail:
+        paths = names.ending(tail)
+        if paths:
+            return paths if len(paths) <= MEANT_MAX else []
+        tail = tail.partition(b"/")[2]
+    return []
 
 
 def searched_texts(goal: Goal) -> list[bytes]:
     """Return the texts to search for, in lower case: stems and phrases that are long enough."""
-    texts = [term.stem for term in goal.terms] + [phrase.text for phrase in goal.phrases]
-    return [text for text in texts if len(text) >= _SHORTEST]
+    return [text for text in goal.texts if len(text) >= _SHORTEST]
 
 
 def _tree(engine: Engine) -> _Tree:
@@ -125,54 +192,50 @@ def _tree(engine: Engine) -> _Tree:
 
 def _search(
     engine: Engine, texts: list[bytes], tree: _Tree, stop: Callable[[], bool]
-) -> dict[bytes, _Found]:
+) -> dict[bytes, Counts]:
     """Count the lines with each text by file; texts beyond the cost limit are left out."""
     searches = {
-        text: engine.search(_request(text, sweep=not tree.indexed), remember=False)
+        text: engine.search(
+            SearchRequest(
+                pattern=PatternSpec(patterns=(text.decode(),), fixed=True, case="insensitive"),
+                scope=_SCOPE,
+                mode="count",
+                line_numbers=False,
+                sweep=not tree.indexed,
+            ),
+            remember=False,
+        )
         for text in texts
         if len(text) >= _SHORTEST
     }
-    costs = {text: _blocks(engine, search, tree) for text, search in searches.items()}
-    hits: dict[bytes, _Found] = {}
+    # The cost of a search: the blocks it may read; 1 without an index.
+    views = engine.reader().views if tree.indexed else []
+    costs = {
+        text: sum(view.estimate(search.query.plan.formula).blocks for view in views) if views else 1
+        for text, search in searches.items()
+    }
+    hits: dict[bytes, Counts] = {}
     left = SEARCHED_BLOCKS_MAX if tree.indexed else SEARCHES_WITHOUT_INDEX
     for text in sorted(searches, key=costs.__getitem__):  # stable: ties by importance
         left -= costs[text]
         if stop() or (left < 0 and hits):
             break
-        hits[text] = _counted(searches[text])
+        hits[text] = {
+            path: lines
+            for batch in searches[text]
+            for path, lines in zip(batch.paths, batch.counts.tolist(), strict=True)
+        }
     return hits
 
 
-def _request(text: bytes, *, sweep: bool) -> SearchRequest:
-    pattern = PatternSpec(patterns=(text.decode(),), fixed=True, case="insensitive")
-    return SearchRequest(
-        pattern=pattern, scope=_SCOPE, mode="count", line_numbers=False, sweep=sweep
-    )
-
-
-def _blocks(engine: Engine, search: Search, tree: _Tree) -> int:
-    """Return the cost of a search: the blocks it may read; 1 without an index."""
-    if not tree.indexed:
-        return 1
-    formula = search.plan.formula
-    return sum(view.estimate(formula).blocks for view in engine.reader().views)
-
-
-def _counted(search: Search) -> _Found:
-    lines: dict[bytes, int] = {}
-    for batch in search:
-        lines.update(zip(batch.paths, batch.counts.tolist(), strict=True))
-    return _Found(lines, len(lines))
-
-
-def _containing(hits: _Found | None, names: PathNames, stem: bytes) -> int:
+def _containing(hits: dict[bytes, Counts], names: PathNames, stem: bytes) -> int:
     """Return the number of files with a term.
 
     For a term that was not searched for, estimate it as half of all files; as a fourth if the stem
     is shorter than `_SHORTEST`.
     """
-    if hits is not None:
-        return hits.files
+    if stem in hits:
+        return len(hits[stem])
     return len(names) // 2 if len(stem) >= _SHORTEST else len(names) // 4
 
 
@@ -180,7 +243,7 @@ def _ranked(
     engine: Engine,
     names: PathNames,
     texts: list[bytes],
-    hits: dict[bytes, _Found],
+    hits: dict[bytes, Counts],
     weights: list[float],
 ) -> list[bytes]:
     """Return the candidates, best first, by BM25F over names, folders and lines; then by path."""
@@ -195,25 +258,18 @@ def _ranked(
 
 
 def _candidates(
-    names: PathNames, texts: list[bytes], hits: dict[bytes, _Found]
+    names: PathNames, texts: list[bytes], hits: dict[bytes, Counts]
 ) -> dict[bytes, dict[int, int]]:
     """Return path → text number → number of lines with the text; 0 if only the path has it."""
     counts: dict[bytes, dict[int, int]] = defaultdict(dict)
-    for number in sorted(range(len(texts)), key=lambda index: _files(hits, texts[index])):
-        text_hits = hits.get(texts[number], _Found({}, 0))
-        closed = text_hits.files > COMMON_FILES and len(counts) >= WEIGHED_FILES
-        for path, lines in text_hits.lines.items():
+    by_text = [hits.get(text, {}) for text in texts]
+    for number in sorted(range(len(texts)), key=lambda index: len(by_text[index])):
+        text, files = texts[number], by_text[number]
+        closed = len(files) > COMMON_FILES and len(counts) >= WEIGHED_FILES
+        for path in (*files, *(names.holding(text) if len(text) >= _SHORTEST else ())):
             if not closed or path in counts:
-                counts[path][number] = lines
-        if len(texts[number]) >= _SHORTEST:
-            for path in names.holding(texts[number]):
-                if not closed or path in counts:
-                    counts[path].setdefault(number, 0)
+                counts[path][number] = files.get(path, 0)
     return counts
-
-
-def _files(hits: dict[bytes, _Found], text: bytes) -> int:
-    return hits[text].files if text in hits else 0
 
 
 def _score(
@@ -224,9 +280,9 @@ def _score(
     score = 0.0
     for number, lines in counts.items():
         text = texts[number]
-        worth = bm25.normalised(_LINES, lines, length, 1.0)
+        worth = normalised(_LINES, lines, length, 1.0)
         worth += _NAME_WORTH * (text in name) + _FOLDER_WORTH * (text in folder)
-        score += weights[number] * bm25.saturated(worth)
+        score += weights[number] * saturated(worth)
     return score
 
 

@@ -24,6 +24,8 @@ GOAL_READ = 8_000
 are used."""
 TERMS_MAX = 16
 PHRASES_MAX = 6
+PHRASE_WEIGHT = 2.0
+"""Importance of a phrase in the goal, where a word's is about 1."""
 PLACES_MAX = 24
 _STEM_MIN = 4
 _WORD_BYTES_MAX = 80
@@ -64,14 +66,6 @@ class Term(NamedTuple):
     """The word as in the goal."""
 
 
-class Phrase(NamedTuple):
-    """Text to search for literally, ignoring case."""
-
-    text: bytes
-    """Lower case."""
-    weight: float
-
-
 class NamedPlace(NamedTuple):
     """A file that the goal names."""
 
@@ -86,17 +80,16 @@ class Goal:
     """A parsed goal; terms are in order of importance."""
 
     terms: tuple[Term, ...]
-    phrases: tuple[Phrase, ...]
+    phrases: tuple[bytes, ...]
+    """Texts to search for literally, ignoring case; lower case."""
     places: tuple[NamedPlace, ...]
     pairs: tuple[tuple[bytes, bytes], ...]
     """Stems of adjacent words, which may be one name in code."""
-    names: tuple[str, ...]
-    """Identifiers of several parts, as written."""
 
     @property
-    def is_empty(self) -> bool:
-        """Whether there is nothing to search for."""
-        return not (self.terms or self.phrases or self.places)
+    def texts(self) -> list[bytes]:
+        """The texts to search for, in lower case: the terms' stems, then the phrases."""
+        return [*(term.stem for term in self.terms), *self.phrases]
 
 
 def read(text: str) -> Goal:
@@ -122,7 +115,6 @@ def read(text: str) -> Goal:
         phrases=_phrases(text),
         places=places,
         pairs=_pairs(runs),
-        names=tuple(dict.fromkeys(names)),
     )
 
 
@@ -205,15 +197,15 @@ def _pairs(runs: list[list[str]]) -> tuple[tuple[bytes, bytes], ...]:
     return tuple(dict.fromkeys(pairs))[:TERMS_MAX]
 
 
-def _phrases(text: str) -> tuple[Phrase, ...]:
+def _phrases(text: str) -> tuple[bytes, ...]:
     quoted = [next(filter(None, groups)) for groups in _QUOTED.findall(text)]
     messages = _MESSAGE.findall(text)
-    phrases = {
-        phrase.strip().lower(): Phrase(phrase.strip().lower().encode(), 2.0)
+    phrases = [
+        phrase.strip().lower().encode()
         for phrase in [*quoted, *messages]
         if len(split(phrase)) > 1 and re.search(r"\s|[^\w.]", phrase.strip())
-    }
-    return tuple(phrases.values())[:PHRASES_MAX]
+    ]
+    return tuple(dict.fromkeys(phrases))[:PHRASES_MAX]
 
 
 def _places(text: str) -> tuple[NamedPlace, ...]:

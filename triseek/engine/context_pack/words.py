@@ -1,7 +1,7 @@
 """English words in goals, and their forms in prose or in names in code.
 
 The lists are short. A missing word costs little, because common words have almost no weight anyway
-(`engine.context_pack.bm25.idf`). The search works on bytes for speed.
+(`engine.context_pack.candidates.idf`). The search works on bytes for speed.
 """
 
 from __future__ import annotations

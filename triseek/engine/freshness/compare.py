@@ -20,7 +20,7 @@ import numpy as np
 
 from triseek.files import access
 from triseek.files.tree.walk import path_order
-from triseek.index.names import NameTable, stat_all
+from triseek.index.tree import stat_all
 from triseek.kernels import fetch, sweep
 
 if TYPE_CHECKING:
@@ -35,8 +35,7 @@ _SLICE = 4_096
 """Files stat'ed between checks of the deadline."""
 
 
-@dataclass(frozen=True, slots=True)
-class Differing:
+class Differing(NamedTuple):
     """Live files of one view that differ from the index, or changed too recently to tell."""
 
     numbers: Array
@@ -84,14 +83,18 @@ def compare(
 
     # Threads are started once per process: starting them takes longer than a small tree's stats.
     results = list(map(run, pieces) if len(pieces) < 2 else threads().map(run, pieces))
-    parts: dict[int, list[Differing]] = {id(view): [] for view in views}
-    for piece, differing in zip(pieces, results, strict=True):
-        if differing is None:
-            return None
-        parts[id(piece.view)].append(differing)
+    done = [
+        (piece.view, part) for piece, part in zip(pieces, results, strict=True) if part is not None
+    ]
+    if len(done) < len(pieces):
+        return None
     _ask_again(directory, folders, np.arange(len(folders)), folder_rows)
     lost = _lost(folders, folder_rows)
-    files = [_without(directory, view, _joined(parts[id(view)]), lost) for view in views]
+    files = []
+    for view in views:
+        parts = [part for other, part in done if other is view]
+        joined = Differing(*map(np.concatenate, zip(*parts, strict=True)))
+        files.append(_without(directory, view, joined, lost))
     return Now(files, folder_rows, lost)
 
 
@@ -111,12 +114,13 @@ def look(
     folder_rows[:, fetch.STAT_KIND] = stat.S_IFDIR
     below = _Below(directory)
     for j in some.tolist():
-        folder_rows[j] = below.folder(folders[j])
+        folder_rows[j] = below.row(folders[j])
     lost = _lost(folders, folder_rows)
-    differing = [
-        _without(directory, view, _some(directory, view, numbers, horizon), lost)
-        for view, numbers, horizon in zip(views, files, horizons, strict=True)
-    ]
+    differing = []
+    for view, numbers, horizon in zip(views, files, horizons, strict=True):
+        alive = numbers[view.alive[numbers]]
+        part = settled_out(view, alive, stat_all(directory, view.names.take(alive)), horizon)
+        differing.append(_without(directory, view, part, lost))
     return Now(differing, folder_rows, lost)
 
 
@@ -127,23 +131,10 @@ def linked(directory: int, view: View) -> Array:
         OSError: The state of one of the files cannot be determined.
     """
     alive = np.flatnonzero(view.alive)
-    paths = view.names.take(alive)
-    names = NameTable(paths)
-    rows = stat_all(directory, names.blob, names.starts)
+    rows = stat_all(directory, view.names.take(alive))
     _ask_again(directory, view.names, alive, rows)
     several: Array = alive[rows[:, fetch.STAT_LINKS] > 1]
     return several
-
-
-def _some(directory: int, view: View, numbers: Array, horizon: int) -> Differing:
-    """Stat some files of a view; return those that differ or changed too recently to tell."""
-    alive = numbers[view.alive[numbers]]
-    paths = view.names.take(alive)
-    names = NameTable(paths)
-    rows = stat_all(directory, names.blob, names.starts)
-    for i in np.flatnonzero(np.diff(names.starts) >= fetch.NAME_BYTES).tolist():
-        rows[i] = fetch.stat_slowly(directory, paths[i])
-    return settled_out(view, alive, rows, horizon)
 
 
 def settled_out(view: View, numbers: Array, rows: Array, horizon: int) -> Differing:
@@ -169,15 +160,14 @@ def _lost(folders: StringColumn, rows: Array) -> list[bytes]:
 
 def _without(directory: int, view: View, differing: Differing, lost: Sequence[bytes]) -> Differing:
     """Return `differing` with all files in lost folders as gone, whatever a link leads to now."""
-    if not lost:
-        _ask_again(directory, view.names, differing.numbers, differing.rows)
-        return differing
     gone = np.zeros(len(view.names), np.bool_)
     for folder in lost:
         gone[slice(*ordered_below(view.names, folder))] = True
     kept = ~gone[differing.numbers]
     numbers, rows = differing.numbers[kept], differing.rows[kept]
     _ask_again(directory, view.names, numbers, rows)
+    if not lost:
+        return Differing(numbers, rows)
     below = np.flatnonzero(gone & view.alive)
     numbers = np.concatenate((numbers, below))
     nothing = np.zeros((len(below), fetch.STAT_SLOTS), np.int64)
@@ -208,11 +198,11 @@ def _cut(
 ) -> list[tuple[tuple[int, int], tuple[int, int]]]:
     """Return ranges of nearby folders and files: [((first, last), (first, last))]."""
     starts = range(0, max(len(names), 1), _SLICE)
-    files = [(first, min(first + _SLICE, len(names))) for first in starts]
-    if not with_folders:
-        return [((0, 0), part) for part in files]
-    cuts = [_place(folders, path_order(names[first])) for first, _ in files[1:]]
-    edges = [0, *cuts, len(folders)]
+    edges = [0] * (len(starts) + 1)
+    if with_folders:
+        cuts = [_place(folders, path_order(names[first])) for first in starts[1:]]
+        edges = [0, *cuts, len(folders)]
+    files = itertools.pairwise([*starts, len(names)])
     return list(zip(itertools.pairwise(edges), files, strict=True))
 
 
@@ -230,15 +220,6 @@ def _place(names: StringColumn, key: bytes) -> int:
     return bisect.bisect_left(range(len(names)), key, key=lambda i: path_order(names[i]))
 
 
-def _joined(parts: Sequence[Differing]) -> Differing:
-    numbers = [part.numbers for part in parts]
-    rows = [part.rows for part in parts]
-    return Differing(
-        np.concatenate(numbers or [np.empty(0, np.int64)]),
-        np.concatenate(rows or [np.empty((0, fetch.STAT_SLOTS), np.int64)]),
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class _Piece:
     """The work of one thread task."""
@@ -254,51 +235,40 @@ class _Piece:
 
     def compare(self) -> Differing:
         """Stat this piece's folders and files; return the files that differ."""
-        return self._quickly() if fetch.is_available() else self._slowly()
+        if fetch.is_available():
+            numbers, rows = self._by_kernel()
+        else:
+            first, last = self.own_files
+            numbers = first + np.flatnonzero(self.view.alive[first:last])
+            rows = np.full((len(numbers), fetch.STAT_SLOTS), fetch.UNKNOWN, np.int64)
+            self.folder_rows[slice(*self.own_folders)] = fetch.UNKNOWN
+        below, begin = _Below(self.directory), self.own_folders[0]
+        own = self.folder_rows[slice(*self.own_folders)]
+        for i in np.flatnonzero(own[:, fetch.STAT_KIND] == fetch.UNKNOWN).tolist():
+            own[i] = below.row(self.folders[begin + i])
+        for i in np.flatnonzero(rows[:, fetch.STAT_KIND] == fetch.UNKNOWN).tolist():
+            rows[i] = below.row(self.view.names[int(numbers[i])])
+        return settled_out(self.view, numbers, rows, self.horizon)
 
-    def _quickly(self) -> Differing:
+    def _by_kernel(self) -> tuple[Array, Array]:
+        """Fill in the folders' rows; return the numbers and rows of the files that differ.
+
+        The rows of names that are too long for the kernel are `UNKNOWN`.
+        """
         first, last = self.own_files
         numbers = np.empty(last - first, np.int64)
         rows = np.empty((last - first) * fetch.STAT_SLOTS, np.int64)
         scratch, names = np.empty(fetch.SCRATCH_BYTES, np.uint8), self.view.names
-        sweep.stat_folders(
+        fetch.stat_many(
             self.directory, self.folders.blob, self.folders.starts, *self.own_folders,
-            scratch, self.folder_rows.reshape(-1),
+            scratch, self.folder_rows[slice(*self.own_folders)].reshape(-1),
         )  # fmt: skip
         count = sweep.compare(
             self.directory, names.blob, names.starts, first, last,
             self.view.alive.view(np.uint8), self.view.stats.reshape(-1), self.horizon, sweep.RUN,
             scratch, numbers, rows,
         )  # fmt: skip
-        differing = Differing(
-            numbers[:count].copy(), rows.reshape(-1, fetch.STAT_SLOTS)[:count].copy()
-        )
-        return self._ask_of_long_names(differing)
-
-    def _ask_of_long_names(self, differing: Differing) -> Differing:
-        """Stat, by Python calls, the names that are too long for the kernel."""
-        begin, end = self.own_folders
-        below = _Below(self.directory)
-        own = self.folder_rows[begin:end]
-        for i in np.flatnonzero(own[:, fetch.STAT_KIND] == sweep.UNKNOWN).tolist():
-            own[i] = below.folder(self.folders[begin + i])
-        unknown = np.flatnonzero(differing.rows[:, fetch.STAT_KIND] == sweep.UNKNOWN)
-        for i in unknown.tolist():
-            differing.rows[i] = below.file(self.view.names[int(differing.numbers[i])])
-        if not len(unknown):
-            return differing
-        return settled_out(self.view, differing.numbers, differing.rows, self.horizon)
-
-    def _slowly(self) -> Differing:
-        """Do the same in Python, if kernels cannot call the operating system."""
-        below = _Below(self.directory)
-        for i in range(*self.own_folders):
-            self.folder_rows[i] = below.folder(self.folders[i])
-        first, last = self.own_files
-        numbers = first + np.flatnonzero(self.view.alive[first:last])
-        names = self.view.names.take(numbers)
-        rows = np.array([below.file(name) for name in names], np.int64)
-        return settled_out(self.view, numbers, rows.reshape(-1, fetch.STAT_SLOTS), self.horizon)
+        return numbers[:count].copy(), rows.reshape(-1, fetch.STAT_SLOTS)[:count].copy()
 
 
 class _Below:
@@ -308,15 +278,15 @@ class _Below:
         self._directory = directory
         self._folders: dict[bytes, bool] = {b"": True}
 
-    def file(self, path: bytes) -> list[int]:
-        """Return the stat row of a path; zeros if it, or a folder above it, does not exist."""
-        if not self._is_folder(path.rpartition(b"/")[0]):
-            return [0] * fetch.STAT_SLOTS
-        return self._stat(path)
+    def row(self, path: bytes) -> list[int]:
+        """Return the stat row of a path; zeros if it, or a folder above it, does not exist.
 
-    def folder(self, path: bytes) -> list[int]:
-        """Return the stat row of a folder; the empty path is the base folder."""
-        return self.file(path) if path else fetch.stat_row(os.fstat(self._directory))
+        The empty path is the base folder.
+        """
+        if not path:
+            return fetch.stat_row(os.fstat(self._directory))
+        is_there = self._is_folder(path.rpartition(b"/")[0])
+        return self._stat(path) if is_there else [0] * fetch.STAT_SLOTS
 
     def _is_folder(self, path: bytes) -> bool:
         """Return whether every component of the path is a folder and not a link."""

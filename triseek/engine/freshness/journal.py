@@ -28,7 +28,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypeAlias
 
 from triseek import errors
-from triseek.store import sealed
+from triseek.store import atomic
 
 if TYPE_CHECKING:
     import os
@@ -71,12 +71,12 @@ class Clock(NamedTuple):
         Raises:
             InvalidRequest: `text` is not a clock.
         """
-        found = _CLOCK.fullmatch(text)
-        if found is None:
+        match = _CLOCK.fullmatch(text)
+        if match is None:
             raise errors.InvalidRequest(
                 f"{text[:60]!r} is no clock", next_step="Pass a clock as an answer gave it."
             )
-        return cls(found[1], int(found[2]), int(found[3]))
+        return cls(match[1], int(match[2]), int(match[3]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class Journal:
         If nothing valid is saved, it starts at the microseconds since 1970. They are above any
         count of batches that came more slowly than a million per second.
         """
-        saved = _numbers(sealed.read(Path(folder) / NAME, most_bytes=_FILE_BYTES_MAX))
+        saved = _numbers(atomic.read_sealed(Path(folder) / NAME, most_bytes=_FILE_BYTES_MAX))
         generation, epoch = saved or (time.time_ns() // 1_000, 0)
         return cls(generation=generation + 1, epoch=epoch + 1)
 
@@ -141,24 +141,24 @@ class Journal:
         """
         clock = self.clock
         body = {"version": 1, "generation": clock.generation, "epoch": clock.epoch}
-        sealed.write(Path(folder) / NAME, body)
+        atomic.write_sealed(Path(folder) / NAME, body)
 
     def watching_began(self) -> Clock:
         """Start a watch period: every later change is noted, and earlier clocks become unknown.
 
         Call this when all watches are set.
         """
-        with self._lock:
-            self._generation += 1
-            self._watched = True
-            self._begin()
-            return self._now()
+        self._restart(watched=True)
+        return self.clock
 
     def watching_ended(self) -> None:
         """End the watch period: nothing is `unchanged` until watching begins again."""
+        self._restart(watched=False)
+
+    def _restart(self, *, watched: bool) -> None:
         with self._lock:
             self._generation += 1
-            self._watched = False
+            self._watched = watched
             self._begin()
 
     @property
@@ -171,19 +171,27 @@ class Journal:
     def clock(self) -> Clock:
         """The current clock. Read it after a `sync` and before the work whose result is cached."""
         with self._lock:
-            return self._now()
+            return Clock(self._boot, self._generation, self._epoch)
 
     def note(self, changes: Mapping[bytes, What]) -> int:
         """Add one batch of relevant changes and return the generation after it.
 
         A rename is a removal and a creation. A folder's path, with `/` at its end, stands for
-        everything below it. Without changes there is no new generation.
+        everything below it. Without changes there is no new generation. Beyond `BATCHES_MAX`
+        batches or `PATHS_MAX` paths the oldest batches are dropped.
         """
         with self._lock:
             if not changes:
                 return self._generation
             self._generation += 1
-            self._push(self._batch(changes))
+            everything = len(changes) > PATHS_MAX
+            kept = MappingProxyType({} if everything else dict(changes))
+            self._batches.append(ChangeBatch(self._generation, kept, everything))
+            self._paths += len(kept)
+            while len(self._batches) > BATCHES_MAX or self._paths > PATHS_MAX:
+                dropped = self._batches.popleft()
+                self._paths -= len(dropped.changes)
+                self._complete_from = dropped.generation
             return self._generation
 
     def lose(self) -> int:
@@ -231,9 +239,6 @@ class Journal:
             return "journal_overflow"
         return None
 
-    def _now(self) -> Clock:
-        return Clock(self._boot, self._generation, self._epoch)
-
     def _begin(self) -> None:
         self._boot = secrets.token_hex(8)
         self._forget()
@@ -244,20 +249,6 @@ class Journal:
         self._batches.clear()
         self._paths = 0
         self._complete_from = self._generation
-
-    def _batch(self, changes: Mapping[bytes, What]) -> ChangeBatch:
-        if len(changes) > PATHS_MAX:
-            return ChangeBatch(self._generation, MappingProxyType({}), everything=True)
-        return ChangeBatch(self._generation, MappingProxyType(dict(changes)))
-
-    def _push(self, batch: ChangeBatch) -> None:
-        """Add a batch and drop the oldest ones beyond the limits."""
-        self._batches.append(batch)
-        self._paths += len(batch.changes)
-        while len(self._batches) > BATCHES_MAX or self._paths > PATHS_MAX:
-            dropped = self._batches.popleft()
-            self._paths -= len(dropped.changes)
-            self._complete_from = dropped.generation
 
 
 def _numbers(body: object) -> tuple[int, int] | None:

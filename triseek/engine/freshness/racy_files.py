@@ -9,21 +9,19 @@ from __future__ import annotations
 
 import errno
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import xxhash
 
 from triseek.engine.freshness.compare import threads
+from triseek.files.access import open_below
 from triseek.files.tree import text
-from triseek.index.batch import MARKS
-from triseek.index.names import open_below
 from triseek.kernels import fetch
 from triseek.store import layout
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from triseek.engine.freshness.compare import Differing
     from triseek.index.reader import View
@@ -31,78 +29,59 @@ if TYPE_CHECKING:
 Array: TypeAlias = np.ndarray[Any, Any]
 
 _CHUNK = 1 << 20
-_NO_SIZE = -1
 
 
-class Settled(NamedTuple):
-    """Result of rechecking the racy files of one view."""
+class Rechecked(NamedTuple):
+    """The files of one view that differ from the index, after its racy files were read."""
 
+    changed: Array
+    """int64: numbers of the files that exist, but differ or are not known to match the index."""
+    gone: Array
+    """int64: numbers of the files that are no regular files any more."""
+    differ: Array
+    """int64: numbers of the racy files that were read and differ from the index."""
     read: int
     """How many files were read."""
     retimed: int
     """How many are as indexed but had another change time, which is accepted from now on."""
-    differ: Array
-    """int64: numbers of the files that differ from the index."""
 
 
-@dataclass(slots=True)
-class ChangedFiles:
-    """The files of one view that differ from the index or may differ; columns of equal length."""
+def recheck(directory: int, view: View, differing: Differing, before_ns: int) -> Rechecked:
+    """Read the racy files of a view that were last changed before `before_ns`.
 
-    view: View
-    numbers: Array
-    """int64: the files' numbers."""
-    there: Array
-    """bool: a regular file exists there now."""
-    changed: Array
-    """bool: differs from the index, or is not known to match it."""
-    doubtful: Array
-    """bool: the stat alone does not decide."""
-    newest: Array
-    """int64: the later of the current modification and change times."""
-    ctimes: Array
-    """int64: current change times."""
+    Racy files that changed later count as changed.
 
-    @classmethod
-    def of(cls, view: View, differing: Differing) -> ChangedFiles:
-        """Classify the files that a comparison of stats returned."""
-        now, remembered = differing.rows, view.stats[differing.numbers]
-        there = now[:, fetch.STAT_OK] == 1
-        same = there.copy()
-        for slot in (fetch.STAT_SIZE, fetch.STAT_MTIME, fetch.STAT_INODE):
-            same &= now[:, slot] == remembered[:, slot]
-        ctimes = now[:, fetch.STAT_CTIME]
-        newest = np.maximum(now[:, fetch.STAT_MTIME], ctimes)
-        # If only the change time moved, the file is as doubtful as one with racy times: it may be
-        # a new link or a hidden edit. Only the content shows which.
-        return cls(view, differing.numbers, there, ~same, same, newest, ctimes)
+    directory: the root's descriptor. differing: what a comparison of stats returned.
+    """
+    numbers, now = differing.numbers, differing.rows
+    there = now[:, fetch.STAT_OK] == 1
+    # If only the change time moved, the file is as doubtful as one with racy times: it may be a
+    # new link or a hidden edit. Only the content shows which.
+    racy = there.copy()
+    for slot in (fetch.STAT_SIZE, fetch.STAT_MTIME, fetch.STAT_INODE):
+        racy &= now[:, slot] == view.stats[numbers, slot]
+    ctimes = now[:, fetch.STAT_CTIME]
+    resting = np.flatnonzero(racy & (np.maximum(now[:, fetch.STAT_MTIME], ctimes) < before_ns))
+    same = np.array(_are_as_indexed(directory, view, numbers[resting]), np.bool_)
+    as_indexed, others = resting[same], numbers[resting[~same]]
+    differ(view, others)
+    moved = view.stats[numbers[as_indexed], fetch.STAT_CTIME] != ctimes[as_indexed]
+    view.stats[numbers[as_indexed], fetch.STAT_CTIME] = ctimes[as_indexed]
+    changed = there.copy()
+    changed[as_indexed] = False
+    return Rechecked(numbers[changed], numbers[~there], others, len(resting), int(moved.sum()))
 
-    def settle(self, directory: int, before_ns: int) -> Settled:
-        """Read the doubtful files last changed before `before_ns`; the others count as changed."""
-        resting = self.doubtful & (self.newest < before_ns)
-        self.changed |= self.doubtful & ~resting
-        at = np.flatnonzero(resting)
-        same = np.array(self._are_as_indexed(directory, self.numbers[at]), np.bool_)
-        self.changed[at[~same]] = True
-        differ(self.view, self.numbers[at[~same]])
-        return Settled(len(at), self._accept_times(at[same]), self.numbers[at[~same]])
 
-    def _are_as_indexed(self, directory: int, numbers: Array) -> Sequence[bool]:
-        digests = self.view.segment.files.numbers("xxh3")[numbers].tolist()
-        skips, names = self.view.skip[numbers].tolist(), self.view.names.take(numbers)
-        remembered = zip(names, digests, skips, self.view.flags[numbers].tolist(), strict=True)
-        return list(threads().map(lambda row: is_as_indexed(directory, *row), remembered))
-
-    def _accept_times(self, at: Array) -> int:
-        """Accept the current change times of unchanged files; return how many had moved."""
-        remembered = self.view.stats[self.numbers[at], fetch.STAT_CTIME]
-        self.view.stats[self.numbers[at], fetch.STAT_CTIME] = self.ctimes[at]
-        return int((remembered != self.ctimes[at]).sum())
+def _are_as_indexed(directory: int, view: View, numbers: Array) -> list[bool]:
+    digests = view.segment.files.numbers("xxh3")[numbers].tolist()
+    skips, names = view.skip[numbers].tolist(), view.names.take(numbers)
+    remembered = zip(names, digests, skips, view.flags[numbers].tolist(), strict=True)
+    return list(threads().map(lambda row: is_as_indexed(directory, *row), remembered))
 
 
 def differ(view: View, numbers: Array) -> None:
     """Make files count as changed, whatever their stat, until they are indexed again."""
-    view.stats[numbers, fetch.STAT_SIZE] = _NO_SIZE
+    view.stats[numbers, fetch.STAT_SIZE] = -1
 
 
 def is_as_indexed(directory: int, path: bytes, digest: int, skip: int, flags: int) -> bool:
@@ -150,7 +129,7 @@ def shows_nothing(directory: int, path: bytes) -> bool:
         first = next(_chunks(directory, path), b"")
     except OSError:
         return False
-    if first.startswith(MARKS) or not text.is_binary(first):
+    if text.has_mark(first) or not text.is_binary(first):
         return False
     return text.shown_of_binary(text.Text(first, 0, "utf-8")) is None
 

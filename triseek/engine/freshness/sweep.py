@@ -19,26 +19,26 @@ from __future__ import annotations
 import os
 import time
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
 from triseek.engine.freshness import checked as memory
 from triseek.engine.freshness.compare import compare, linked, look, ordered_below
-from triseek.engine.freshness.racy_files import ChangedFiles, differ
+from triseek.engine.freshness.racy_files import differ, recheck
 from triseek.engine.freshness.tree_diff import TreeDiff, excluded_entries
 from triseek.files import access
 from triseek.files.tree import walk
-from triseek.files.tree.ignore import REPOSITORY
+from triseek.files.tree.ignore import IGNORE_NAMES, REPOSITORY
 from triseek.index import retimed
 from triseek.index.build import DEFAULT_SCOPE
-from triseek.index.tree import CLOSED, IGNORE_NAMES, changed_rules, is_closed, rule_times
+from triseek.index.tree import CLOSED, changed_rules, is_closed, rule_times
 from triseek.index.update import RACY_NS
 from triseek.kernels import fetch
-from triseek.store import layout
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Sequence
+    from collections.abc import Set as AbstractSet
 
     from triseek.engine.freshness.checked import Checked
     from triseek.engine.freshness.compare import Now
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from triseek.query.globs.scope import Excluded
 
 Array: TypeAlias = np.ndarray[Any, Any]
+T = TypeVar("T")
 
 BUDGET_S = 5.0
 """A sweep that takes longer than this is abandoned, and the answer says so."""
@@ -69,21 +70,25 @@ class Sweeper:
         self.root = root
         self._raw = os.fsencode(root)
         self._reader = reader
+        self.views: Sequence[View] = reader.views
         self._directories = reader.directories
         self._folders = self._directories.names("path")
         self._checked = memory.recall(reader)
         retimed.restore(reader)
-        _let_differ(reader, self._checked)
+        for view in self.views:  # what was found to differ counts as changed, whatever its stat
+            numbers = [j for segment, j in self._checked.differ if segment == view.segment.id]
+            differ(view, np.array(numbers, np.int64))
 
     def sweep(self, budget_s: float = BUDGET_S) -> TreeDiff:
         """Compare the tree with the index; return `unverified` on failure or after `budget_s`."""
         try:
-            return self._opened(lambda descriptor: self._sweep(descriptor, budget_s))
+            diff = self._opened(lambda descriptor: self._sweep(descriptor, budget_s))
+            return diff or self._everything_gone()
         except (OSError, RuntimeError) as error:  # RuntimeError: no thread could be started
             return self._unverified(_named(error))
 
     def _unverified(self, problem: str) -> TreeDiff:
-        masks = [np.zeros(len(view.names), np.bool_) for view in self._reader.views]
+        masks = [np.zeros(len(view.names), np.bool_) for view in self.views]
         return TreeDiff("unverified", masks, problem=problem)
 
     def look(self, place: TreePart, *, rules: bool) -> TreeDiff:
@@ -95,7 +100,8 @@ class Sweeper:
         Raises:
             OSError: The state of a file or folder cannot be determined.
         """
-        return self._opened(lambda descriptor: self._look(descriptor, place, rules=rules))
+        diff = self._opened(lambda descriptor: self._look(descriptor, place, rules=rules))
+        return diff or self._everything_gone()
 
     def prepare(self) -> None:
         """Compute the tables that the first `look` needs."""
@@ -114,7 +120,7 @@ class Sweeper:
 
     def below(self, folder: bytes) -> TreePart:
         """Return all indexed files and folders at or below a path."""
-        files = [ordered_below(view.names, folder) for view in self._reader.views]
+        files = [ordered_below(view.names, folder) for view in self.views]
         return TreePart(
             [np.arange(*span) for span in files],
             np.arange(*ordered_below(self._folders, folder, itself=True)),
@@ -125,120 +131,120 @@ class Sweeper:
         """Every indexed folder."""
         return list(self._folder_numbers)
 
-    @property
-    def views(self) -> Sequence[View]:
-        """The views of the segments."""
-        return self._reader.views
-
     def linked(self) -> list[Array]:
         """Return per view, int64: live files that have more than one name.
 
         Raises:
             OSError: The state of one of the files cannot be determined.
         """
-        try:
-            descriptor = os.open(self._raw, os.O_RDONLY | os.O_DIRECTORY)
-        except OSError as error:
-            if not access.is_absent(error):
-                raise
-            return [np.empty(0, np.int64) for _ in self.views]
-        try:
-            return [linked(descriptor, view) for view in self.views]
-        finally:
-            os.close(descriptor)
+        several = self._opened(lambda root: [linked(root, view) for view in self.views])
+        return several or [np.empty(0, np.int64) for _ in self.views]
 
     @cached_property
     def _folder_numbers(self) -> dict[bytes, int]:
         return {path: j for j, path in enumerate(self._folders.all())}
 
-    def _opened(self, compare_with: Callable[[int], TreeDiff]) -> TreeDiff:
+    def _opened(self, use: Callable[[int], T]) -> T | None:
+        """Return `use(descriptor of the root)`; None if the root is gone."""
         try:
             descriptor = os.open(self._raw, os.O_RDONLY | os.O_DIRECTORY)
         except OSError as error:
             if not access.is_absent(error):
                 raise
-            return self._everything_gone()
+            return None
         try:
-            return compare_with(descriptor)
+            return use(descriptor)
         finally:
             os.close(descriptor)
 
     def _sweep(self, descriptor: int, budget_s: float) -> TreeDiff:
         started_ns, deadline = time.time_ns(), time.monotonic() + budget_s
-        now = compare(descriptor, self._folders, self._reader.views, self._horizons(), deadline)
+        closed = self._still_closed()
+        now = compare(descriptor, self._folders, self.views, self._horizons(), deadline)
         if now is None:
             return self._unverified(f"it takes more than {budget_s:g} s")
         diff = TreeDiff("swept", [])
-        files = self._add_changes(now, diff, descriptor, started_ns)
-        checked = files.all_checked(self._checked, started_ns)
-        closed = self._still_closed()
+        checked = self._add_changes(now, diff, descriptor, started_ns)
         suspect = self._suspect_folders(now.folders, started_ns, closed)
-        diff.suspect = self._folders.take(suspect.numbers)
-        rules = self._suspect_rules(diff.suspect, started_ns)
-        news = self._with_news(suspect.resting if rules.suspect else suspect.numbers, closed)
-        if self._add_names(diff, news, ruled=rules.suspect) and rules.resting:
-            checked = checked._replace(rules_ns=started_ns)
-        if len(suspect.resting):
-            with_news = tuple(j for j in suspect.resting.tolist() if j in news.changed)
-            checked = checked._replace(folders_ns=started_ns, folders=checked.folders + with_news)
-        self._remember(checked)
-        return diff
+        return self._add_names(diff, suspect, closed, checked, started_ns, rules=True)
 
     def _look(self, descriptor: int, place: TreePart, *, rules: bool) -> TreeDiff:
         started_ns = time.time_ns()
-        views, horizons = self._reader.views, self._horizons()
         closed = self._still_closed()
         folders = np.union1d(place.folders, np.setdiff1d(self._closed, closed))
-        now = look(descriptor, self._folders, views, horizons, place.files, folders)
+        now = look(descriptor, self._folders, self.views, self._horizons(), place.files, folders)
         diff = TreeDiff("synced", [])
-        files = self._add_changes(now, diff, descriptor, started_ns)
-        there = now.folders[folders, fetch.STAT_KIND] != 0
-        diff.suspect = self._folders.take(folders[there])
-        # Unchecked files may still be racy, so only files found to differ are stored.
-        checked = self._checked._replace(differ=(*self._checked.differ, *files.differ))
-        suspect_rules = self._suspect_rules(diff.suspect, started_ns) if rules else _NO_RULES
-        news = self._with_news(np.setdiff1d(folders[there], closed), closed)
-        if self._add_names(diff, news, ruled=suspect_rules.suspect) and suspect_rules.resting:
-            checked = checked._replace(rules_ns=started_ns)
-        self._remember(checked)
+        checked = self._add_changes(now, diff, descriptor, started_ns)
+        there = folders[now.folders[folders, fetch.STAT_KIND] != 0]
+        suspect = _SuspectFolders(there, resting=np.empty(0, np.int64))
+        return self._add_names(diff, suspect, closed, checked, started_ns, rules=rules)
+
+    def _add_names(
+        self,
+        diff: TreeDiff,
+        suspect: _SuspectFolders,
+        closed: Array,
+        checked: Checked,
+        started_ns: int,
+        *,
+        rules: bool,
+    ) -> TreeDiff:
+        """Add what is new in the suspect folders, or in the whole tree if `rules` may differ.
+
+        Saves `checked` with what was found out.
+        """
+        diff.suspect = self._folders.take(suspect.numbers)
+        rules_resting = False
+        if rules:
+            diff.ruled, rules_resting = self._suspect_rules(diff.suspect, started_ns)
+        listed = suspect.resting if diff.ruled else np.setdiff1d(suspect.numbers, closed)
+        changed, unreadable = self._with_news(listed, closed)
+        if diff.ruled:
+            if self._walk_all(diff) and rules_resting:
+                checked = checked._replace(rules_ns=started_ns)
+        else:
+            self._close(diff, unreadable)
+            diff.closed = unreadable
+            self._list_again(diff, changed)
+        diff.scan = sorted(set(diff.scan), key=walk.path_order)
+        if len(suspect.resting):
+            with_news = tuple(j for j in suspect.resting.tolist() if j in changed)
+            checked = checked._replace(folders_ns=started_ns, folders=checked.folders + with_news)
+        if checked != self._checked:
+            self._checked = checked
+            memory.remember(self._reader, checked)
         return diff
 
-    def _add_names(self, diff: TreeDiff, news: _News, *, ruled: bool) -> bool:
-        """Add what is new in the changed folders, or in the whole tree if rules may differ.
+    def _list_again(self, diff: TreeDiff, changed: AbstractSet[int]) -> None:
+        """Add the new names in the folders of these numbers."""
+        if not changed:
+            return
+        diff.listed = self._folders.take(sorted(changed))
+        walked = _whole(
+            walk.walk_below(self.root, DEFAULT_SCOPE, diff.listed, self._folder_numbers)
+        )
+        self._add_new(walked, diff)
+        diff.closed += _closed_in(walked)
+        diff.appeared = [path for path in walked.directories if path not in self._folder_numbers]
 
-        Returns whether a walk of the whole tree found everything as indexed.
+    def _with_news(self, folders: Array, closed: Array) -> tuple[set[int], list[bytes]]:
+        """List folders; return the numbers of those with new names, and all that may not be listed.
+
+        folders, closed: int64, folder numbers; `closed` are known to be unreadable.
         """
-        diff.ruled = ruled
-        as_indexed = ruled and self._walk_all(diff)
-        if not ruled:
-            self._close(diff, news.closed)
-            diff.closed = news.closed
-        if news.changed and not ruled:
-            diff.listed = self._folders.take(sorted(news.changed))
-            walked = _whole(
-                walk.walk_below(self.root, DEFAULT_SCOPE, diff.listed, self._known_folders)
-            )
-            self._add_new(walked, diff)
-            diff.closed += _closed_in(walked)
-            diff.appeared = [path for path in walked.directories if path not in self._known_folders]
-        diff.scan = sorted(set(diff.scan), key=walk.path_order)
-        return as_indexed
-
-    def _with_news(self, folders: Array, closed: Array) -> _News:
-        """List `folders`; those in `closed` are known to be unreadable. Both are folder numbers."""
-        news = _News(set(), list(self._folders.take(closed)))
+        changed, unreadable = set(), self._folders.take(closed)
         for j in folders.tolist():
             folder = self._folders[j]
             if is_closed(self._absolute(folder)):
-                news.closed.append(folder)
+                unreadable.append(folder)
             elif self._has_news(folder):
-                news.changed.add(j)
-        return news
+                changed.add(j)
+        return changed, unreadable
 
     def _close(self, diff: TreeDiff, closed: Sequence[bytes]) -> None:
         """Leave out files below folders that may no longer be listed, as a walk does."""
         for folder in closed:
-            for view, mask in zip(self._reader.views, diff.masks, strict=True):
+            for view, mask in zip(self.views, diff.masks, strict=True):
                 below = slice(*ordered_below(view.names, folder))
                 left_out = view.alive[below] & ~mask[below]
                 diff.removed += int(left_out.sum())
@@ -249,40 +255,37 @@ class Sweeper:
             diff.scan = scan
             diff.allowlisted.intersection_update(diff.scan)
 
-    def _add_changes(self, now: Now, diff: TreeDiff, descriptor: int, started_ns: int) -> _Settled:
-        """Recheck the racy files and add what changed to `diff`."""
-        changes = [
-            ChangedFiles.of(*pair) for pair in zip(self._reader.views, now.files, strict=True)
-        ]
-        settled = self._settle(changes, descriptor, started_ns)
-        for change in changes:
-            _add(change, diff)
+    def _add_changes(self, now: Now, diff: TreeDiff, descriptor: int, started_ns: int) -> Checked:
+        """Recheck the racy files and add what changed to `diff`; return what is checked then."""
+        read, retimed_files, differing = 0, 0, list(self._checked.differ)
+        for view, stats in zip(self.views, now.files, strict=True):
+            files = recheck(descriptor, view, stats, started_ns - RACY_NS)
+            read += files.read
+            retimed_files += files.retimed
+            differing += [(view.segment.id, number) for number in files.differ.tolist()]
+            mask = np.zeros(len(view.names), np.bool_)
+            mask[files.changed] = mask[files.gone] = True
+            diff.masks.append(mask)
+            diff.scan += view.names.take(files.changed)
+            shown = files.changed[view.allowlisted[files.changed]]
+            diff.allowlisted.update(view.names.take(shown))
+            diff.removed += len(files.gone)
+        if retimed_files:
+            retimed.remember(self._reader)
         diff.lost = now.lost
-        return settled
+        checked = self._checked._replace(differ=tuple(differing))
+        # After a look, files outside of its part may still be racy.
+        is_whole = diff.freshness == "swept"
+        return checked._replace(files_ns=started_ns) if read and is_whole else checked
 
     def _everything_gone(self) -> TreeDiff:
-        masks = [view.alive.copy() for view in self._reader.views]
+        masks = [view.alive.copy() for view in self.views]
         return TreeDiff("swept", masks, removed=sum(int(mask.sum()) for mask in masks))
 
     def _horizons(self) -> list[int]:
         """Return per view, in ns: a file is trusted by its stat if it last changed before this."""
         scanned = self._reader.scanned_ns
         return [max(scan_ns, self._checked.files_ns) - RACY_NS for scan_ns in scanned]
-
-    def _settle(
-        self, changes: Sequence[ChangedFiles], descriptor: int, started_ns: int
-    ) -> _Settled:
-        """Recheck the files that their stats leave in doubt."""
-        read, retimed_files = 0, 0
-        differing: list[tuple[str, int]] = []
-        for change in changes:
-            settled = change.settle(descriptor, started_ns - RACY_NS)
-            retimed_files += settled.retimed
-            read += settled.read
-            differing += [(change.view.segment.id, int(number)) for number in settled.differ]
-        if retimed_files:
-            retimed.remember(self._reader)
-        return _Settled(read, tuple(differing))
 
     @cached_property
     def _closed(self) -> Array:
@@ -319,13 +322,16 @@ class Sweeper:
         suspect[closed] = resting[closed] = False
         return _SuspectFolders(np.flatnonzero(suspect), np.flatnonzero(resting))
 
-    def _suspect_rules(self, folders: Sequence[bytes], started_ns: int) -> _SuspectRules:
-        """Return whether ignore files may differ from those the walk read."""
+    def _suspect_rules(self, folders: Sequence[bytes], started_ns: int) -> tuple[bool, bool]:
+        """Return whether ignore files may differ from those the walk read, and whether all rest.
+
+        They rest if they are unchanged, racy and old enough for one more reading to settle them.
+        """
         changed, newest = changed_rules(self._reader.watched)
         changed = changed or any(self._special_names_changed(folder) for folder in folders)
         racy = newest >= max(self._reader.tree_scanned_ns, self._checked.rules_ns) - RACY_NS
         resting = racy and not changed and newest < started_ns - RACY_NS
-        return _SuspectRules(changed or racy, resting)
+        return changed or racy, resting
 
     def outer_rules(self) -> tuple[tuple[int, ...], ...]:
         """Return the stats of ignore files whose changes make no event inside the tree.
@@ -338,7 +344,7 @@ class Sweeper:
     @cached_property
     def _outer_rules(self) -> list[bytes]:
         """Ignore files outside all indexed folders."""
-        folders, prefix = self._known_folders, self._raw.rstrip(b"/") + b"/"
+        folders, prefix = self._folder_numbers, self._raw.rstrip(b"/") + b"/"
         return [
             path
             for path in self._reader.watched.names("path").all()
@@ -371,14 +377,10 @@ class Sweeper:
     def _files(self) -> dict[bytes, int]:
         """Every live indexed path, mapped to view << 32 | number."""
         files: dict[bytes, int] = {}
-        for k, view in enumerate(self._reader.views):
+        for k, view in enumerate(self.views):
             alive = np.flatnonzero(view.alive)
             files.update(zip(view.names.take(alive), (alive + (k << 32)).tolist(), strict=True))
         return files
-
-    @property
-    def _known_folders(self) -> Collection[bytes]:
-        return self._folder_numbers.keys()
 
     def _has_news(self, folder: bytes) -> bool:
         """Return whether a file or folder in `folder` is new or changed its kind."""
@@ -404,7 +406,7 @@ class Sweeper:
         walked = _whole(walk.walk(self.root, DEFAULT_SCOPE))
         listed = set(walked.paths)
         as_indexed = self._are_as_indexed(walked) and listed.issuperset(diff.scan)
-        for view, mask in zip(self._reader.views, diff.masks, strict=True):
+        for view, mask in zip(self.views, diff.masks, strict=True):
             numbers = np.flatnonzero(view.alive & ~mask)
             paths = view.names.take(numbers)
             shown = view.allowlisted[numbers].tolist()
@@ -440,35 +442,6 @@ class Sweeper:
         diff.excluded = walked.excluded
         diff.special = walked.special
 
-    def _remember(self, checked: Checked) -> None:
-        if checked != self._checked:
-            self._checked = checked
-            memory.remember(self._reader, checked)
-
-
-class _Settled(NamedTuple):
-    """Result of rechecking the racy files of all views."""
-
-    read: int
-    """How many files were read."""
-    differ: tuple[tuple[str, int], ...]
-    """The files that differ from the index, by segment and number."""
-
-    def all_checked(self, checked: Checked, started_ns: int) -> Checked:
-        """Return `checked` updated after all racy files were rechecked."""
-        if not self.read:
-            return checked
-        return checked._replace(files_ns=started_ns, differ=(*checked.differ, *self.differ))
-
-
-class _News(NamedTuple):
-    """Result of listing some folders."""
-
-    changed: set[int]
-    """Numbers of the folders that hold names not in the index."""
-    closed: list[bytes]
-    """The folders that may not be listed."""
-
 
 class _SuspectFolders(NamedTuple):
     """Directories that differ or are racy."""
@@ -477,18 +450,6 @@ class _SuspectFolders(NamedTuple):
     """int64: all of these folders."""
     resting: Array
     """int64: the racy ones at rest; listing them once settles them."""
-
-
-class _SuspectRules(NamedTuple):
-    """What the stats of ignore files show."""
-
-    suspect: bool
-    """They differ or are racy."""
-    resting: bool
-    """They are unchanged, racy and at rest, so reading them once more settles them."""
-
-
-_NO_RULES = _SuspectRules(suspect=False, resting=False)
 
 
 def _whole(walked: walk.Walk) -> walk.Walk:
@@ -514,23 +475,3 @@ def _named(error: Exception) -> str:
         path = f"{os.fsdecode(error.filename)!r}: " if error.filename else ""
         return f"{path}{error.strerror}"
     return str(error)
-
-
-def _add(change: ChangedFiles, diff: TreeDiff) -> None:
-    """Add the changes of one view to `diff`."""
-    view = change.view
-    mask = np.zeros(len(view.names), np.bool_)
-    mask[change.numbers[change.changed]] = True
-    there = change.numbers[change.changed & change.there]
-    diff.masks.append(mask)
-    diff.scan += view.names.take(there)
-    shown = there[(view.flags[there] & layout.FLAG_ALLOWLISTED) != 0]
-    diff.allowlisted.update(view.names.take(shown))
-    diff.removed += int((change.changed & ~change.there).sum())
-
-
-def _let_differ(reader: IndexReader, checked: Checked) -> None:
-    """Make the files that were found to differ count as changed, whatever their stat."""
-    for view in reader.views:
-        numbers = [number for segment, number in checked.differ if segment == view.segment.id]
-        differ(view, np.array(numbers, np.int64))

@@ -33,6 +33,7 @@ from triseek import errors
 from triseek.engine.freshness.journal import Trouble
 from triseek.engine.freshness.sweep import SPECIAL, TreePart
 from triseek.files.watch.inotify import WatchLimit
+from triseek.files.watch.pending import Changes
 from triseek.files.watch.watcher import Watcher
 
 if TYPE_CHECKING:
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from triseek.engine.freshness.journal import What
     from triseek.engine.freshness.sweep import Sweeper
     from triseek.engine.freshness.tree_diff import TreeDiff
-    from triseek.files.watch.pending import Changes
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Happened: TypeAlias = "dict[bytes, What]"
@@ -68,14 +68,17 @@ class Tracker:
         """Call `report` with each batch of changes, or with None if anything may have changed."""
         self.watcher = Watcher(os.fsencode(root), cookies, budget=folders_max)
         self.lock = threading.RLock()
-        self._told = report
+        self._report = report
         self._follows: list[Follow] = []
-        self._teller: Follow | None = None
+        self._reporter: Follow | None = None
         self._ended: Trouble | None = None
         self._last: Trouble | None = None
 
     def follow(self, sweeper: Sweeper) -> Follow:
-        """Start to follow an index generation; takes as long as a sweep.
+        """Start to follow an index generation: watch every folder, then sweep.
+
+        No later event is missed. If a file or folder cannot be examined now, the first answer tries
+        again.
 
         Raises:
             WatchLimit: The tree has more folders than may be watched. The tracker has ended.
@@ -87,7 +90,9 @@ class Tracker:
             self._drain()
             self._follows.append(follow)
         try:
-            follow.begin()
+            sweeper.prepare()
+            with contextlib.suppress(OSError):
+                follow.sweep()
         except WatchLimit as error:
             self._end(error)
             raise
@@ -95,7 +100,7 @@ class Tracker:
             self._leave(follow)
             raise
         with self.lock:
-            self._teller = self._teller or follow
+            self._reporter = self._reporter or follow
         return follow
 
     def hand_over(self, old: Follow | None, new: Follow) -> None:
@@ -110,7 +115,7 @@ class Tracker:
             for looks in range(HAND_OVER_LOOKS_MAX + 1):
                 synced = self.watcher.sync()
                 with self.lock:
-                    self._teller = old
+                    self._reporter = old
                     self._drain()
                     if looks and synced and not any(follow.has_news for follow in follows):
                         self._replace(old, new)
@@ -124,12 +129,11 @@ class Tracker:
             raise
         with self.lock:
             self._replace(old, new)
-            self._told(None)
+            self._report(None)
 
     def _replace(self, old: Follow | None, new: Follow) -> None:
-        if old is not None:
-            self._leave(old)
-        self._teller = new
+        self._leave(old)
+        self._reporter = new
 
     def tree_diff(self, follow: Follow) -> TreeDiff | None:
         """Return the difference between the current tree and a generation.
@@ -144,11 +148,9 @@ class Tracker:
             return self._answer(follow, synced=synced)
 
     def _answer(self, follow: Follow, *, synced: bool) -> TreeDiff | None:
-        def answer() -> TreeDiff:
-            self._drain()
-            return follow.answer(synced=synced)
-
-        diff = self._looked(follow, answer)
+        self._drain()
+        by_events = synced and follow.complete
+        diff = self._looked(follow, follow.now if by_events else follow.anew)
         if diff is not None:
             self._last = self._trouble_of(follow, diff, synced=synced)
         return diff
@@ -160,11 +162,11 @@ class Tracker:
         try:
             return look()
         except errors.TriseekError:
-            self._told(None)
+            self._report(None)
             raise
         except OSError as error:
             self._last = Trouble(f"the tree could not be looked at: {error}")
-            self._told(None)
+            self._report(None)
             return None
         except Exception as error:  # noqa: BLE001 - an edge: a sweep answers, whatever failed here
             self._end(error)
@@ -186,9 +188,9 @@ class Tracker:
             self._ended = Trouble(reason, getattr(error, "fix", ""))
             self._follows.clear()
         self.watcher.close()
-        self._told(None)
+        self._report(None)
 
-    def _leave(self, follow: Follow) -> None:
+    def _leave(self, follow: Follow | None) -> None:
         with self.lock:
             self._follows = [other for other in self._follows if other is not follow]
 
@@ -202,7 +204,7 @@ class Tracker:
             after = self._looked(follow, follow.sweep)
             same = after is None or after.freshness == "unverified" or before.same_files(after)
             if not same:
-                self._told(None)
+                self._report(None)
             return same
 
     @property
@@ -225,10 +227,10 @@ class Tracker:
         with self.lock:
             self._follows.clear()
 
-    def tell(self, follow: Follow, happened: Happened | None) -> None:
+    def report(self, follow: Follow, happened: Happened | None) -> None:
         """Report changes, if there are any, but only from the one follow that reports for all."""
-        if follow is self._teller and (happened is None or happened):
-            self._told(happened)
+        if follow is self._reporter and (happened is None or happened):
+            self._report(happened)
 
     def _drain(self) -> None:
         changes = self.watcher.take()
@@ -252,19 +254,7 @@ class Follow:
         self._linked: list[Array] = []
         self._rules = False
         self._outer: tuple[tuple[int, ...], ...] = ()
-        self._news = _News()
-
-    def begin(self) -> None:
-        """Watch every folder, then sweep; no later event is missed.
-
-        If a file or folder cannot be examined now, the first answer tries again.
-
-        Raises:
-            WatchLimit: The tree has more folders than may be watched.
-        """
-        self._sweeper.prepare()
-        with contextlib.suppress(OSError):
-            self.sweep()
+        self._news = Changes()
 
     @property
     def complete(self) -> bool:
@@ -274,21 +264,15 @@ class Follow:
     @property
     def has_news(self) -> bool:
         """Whether something was noted that has not been looked at."""
-        return self.lost or bool(self._news)
+        return self.lost or len(self._news) > 0
 
     def add(self, changes: Changes) -> None:
         """Add the changes that the watcher noted."""
-        self._news.add(changes)
+        news = self._news
+        self._news = Changes(
+            news.files | changes.files, news.folders | changes.folders, news.trees | changes.trees
+        )
         self.lost = self.lost or changes.lost or changes.gone
-
-    def answer(self, *, synced: bool) -> TreeDiff:
-        """Return the tree diff, from events if `synced` and complete, else by a sweep.
-
-        Raises:
-            OSError: A file or folder cannot be examined.
-            WatchLimit: A folder cannot be watched.
-        """
-        return self.now() if synced and self.complete else self.anew()
 
     def anew(self) -> TreeDiff:
         """Sweep because the changes are not known.
@@ -296,10 +280,14 @@ class Follow:
         The loss is reported before the sweep, for queries to the journal meanwhile, and after it: a
         change may have come before its folder was watched, and no clock older than the sweep
         covers it.
+
+        Raises:
+            OSError: A file or folder cannot be examined.
+            WatchLimit: A folder cannot be watched.
         """
-        self._tracker.tell(self, None)
+        self._tracker.report(self, None)
         diff = self.sweep()
-        self._tracker.tell(self, None)
+        self._tracker.report(self, None)
         return diff
 
     def sweep(self) -> TreeDiff:
@@ -307,9 +295,9 @@ class Follow:
 
         Only the first sweep of a generation runs without the tracker's lock.
 
-        Raises: as `answer`.
+        Raises: as `anew`.
         """
-        self._news, self.lost, self._looked = _News(), False, False
+        self._news, self.lost, self._looked = Changes(), False, False
         # Watch all folders: after an overflow there are no watches left.
         self._tracker.watcher.watch(self._sweeper.folders)
         self._outer = self._sweeper.outer_rules()
@@ -333,26 +321,22 @@ class Follow:
         """Return the tree diff after processing the pending events."""
         assert self._diff is not None  # noqa: S101 - not complete until the first sweep
         before, news, outer = self._diff, self._news, self._sweeper.outer_rules()
-        if not news and outer == self._outer and not self._has_linked:
+        if not len(news) and outer == self._outer and not any(map(len, self._linked)):
             return before
-        ruled = news.has_rules or outer != self._outer
+        ruled = _has_rules(news) or outer != self._outer
         self._looked = False
-        self._news, self._outer, self._rules = _News(), outer, self._rules or ruled
+        self._news, self._outer, self._rules = Changes(), outer, self._rules or ruled
         self._absorb(news)
         diff = self._look()
         if diff is None:
             return self.anew()
         # Changed rules list other files, for which there are no events.
         changes = None if ruled else self._happened(news, before, diff)
-        self._tracker.tell(self, changes)
+        self._tracker.report(self, changes)
         self._diff, self._looked = diff, True
         return diff
 
-    @property
-    def _has_linked(self) -> bool:
-        return any(len(numbers) for numbers in self._linked)
-
-    def _absorb(self, news: _News) -> None:
+    def _absorb(self, news: Changes) -> None:
         """Add what events named to the files and folders to examine."""
         sweeper = self._sweeper
         for path in news.files | news.trees:
@@ -395,14 +379,14 @@ class Follow:
         ]
         return TreePart(files, np.array(sorted(self._folders), np.int64))
 
-    def _happened(self, news: _News, before: TreeDiff, after: TreeDiff) -> Happened:
+    def _happened(self, news: Changes, before: TreeDiff, after: TreeDiff) -> Happened:
         """Return what happened to files that events named, or that appeared or went.
 
         The event of a file that was removed just before a look is read after it, when the file is
         in neither of the two diffs.
         """
         was_seen, is_seen = self._seen_in(before), self._seen_in(after)
-        paths = news.files | self._below(news.trees, (before, after))
+        paths = set(news.files) | self._below(news.trees, (before, after))
         paths |= self._maybe_edited((before, after))
         paths |= {path for path in self._differ(before, after) if was_seen(path) != is_seen(path)}
         changes = ((path, _what(was_seen(path), is_seen(path))) for path in paths)
@@ -420,10 +404,9 @@ class Follow:
     def _maybe_edited(self, diffs: Sequence[TreeDiff]) -> set[bytes]:
         """Return files with several names that differ from the index; some edits make no event."""
         paths: set[bytes] = set()
-        for place, (view, numbers) in enumerate(
-            zip(self._sweeper.views, self._linked, strict=True)
-        ):
-            differ = np.logical_or.reduce([diff.masks[place][numbers] for diff in diffs])
+        masks = zip(*(diff.masks for diff in diffs), strict=True)
+        for view, numbers, both in zip(self._sweeper.views, self._linked, masks, strict=True):
+            differ = np.logical_or.reduce([mask[numbers] for mask in both])
             paths.update(view.names.take(numbers[differ]))
         return paths
 
@@ -451,28 +434,9 @@ class Follow:
         return paths
 
 
-class _News:
-    """Noted changes that are not yet processed."""
-
-    def __init__(self) -> None:
-        self.files: set[bytes] = set()
-        self.folders: set[bytes] = set()
-        self.trees: set[bytes] = set()
-
-    def add(self, changes: Changes) -> None:
-        """Add the changes that the watcher noted."""
-        self.files |= changes.files
-        self.folders |= changes.folders
-        self.trees |= changes.trees
-
-    def __bool__(self) -> bool:
-        return bool(self.files or self.folders or self.trees)
-
-    @property
-    def has_rules(self) -> bool:
-        """Whether the changes include an ignore file or a repository marker."""
-        names = (path.rpartition(b"/")[2] for part in (self.files, self.trees) for path in part)
-        return any(name in SPECIAL for name in names)
+def _has_rules(news: Changes) -> bool:
+    """Return whether the changes include an ignore file or a repository marker."""
+    return any(path.rpartition(b"/")[2] in SPECIAL for path in (*news.files, *news.trees))
 
 
 def _changed(diff: TreeDiff) -> list[set[int]]:

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from triseek.files.tree.walk import path_order
 from triseek.index.tree import Tree
 from triseek.index.update import Changed
 from triseek.query.globs.scope import Excluded
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
+    from collections.abc import Sequence
 
     from triseek.index.reader import IndexReader
     from triseek.model.search import Freshness
@@ -84,13 +85,10 @@ def changed_of(reader: IndexReader, diff: TreeDiff, started_ns: int) -> Changed 
     """
     if diff.ruled or diff.directories or diff.freshness == "unverified":
         return None
-    dead = [
-        np.flatnonzero(view.alive & mask)
-        for view, mask in zip(reader.views, diff.masks, strict=True)
-    ]
+    masks = zip(reader.views, diff.masks, strict=True)
     differs = bool(diff.suspect or diff.lost or diff.listed)
     return Changed(
-        dead=dead,
+        dead=[np.flatnonzero(view.alive & mask) for view, mask in masks],
         paths=diff.scan,
         allowlisted=diff.allowlisted,
         tree=_tree(reader, diff) if differs else None,
@@ -107,16 +105,15 @@ def _tree(reader: IndexReader, diff: TreeDiff) -> Tree:
     excluded = [*_still_excluded(reader, diff, root), *diff.excluded]
     special = [os.path.join(root, path) for path in diff.special]  # noqa: PTH118 - bytes
     return Tree(
-        directories=sorted({*folders, *diff.appeared}, key=_order),
-        excluded=sorted(set(excluded), key=lambda entry: _order(entry.path)),
+        directories=sorted({*folders, *diff.appeared}, key=path_order),
+        excluded=sorted(set(excluded), key=lambda entry: path_order(entry.path)),
         watched=sorted({*reader.watched.names("path").all(), *special}),
     )
 
 
 def _still_excluded(reader: IndexReader, diff: TreeDiff, root: bytes) -> list[Excluded]:
     """Return the excluded entries that still apply: all but those listed again or gone."""
-    relisted: Container[bytes] = {*diff.listed, *diff.appeared}
-    touched: Container[bytes] = set(diff.suspect)
+    relisted, touched = {*diff.listed, *diff.appeared}, set(diff.suspect)
     kept = []
     for entry in excluded_entries(reader):
         folder = entry.path.rpartition(b"/")[0]
@@ -130,7 +127,3 @@ def _still_excluded(reader: IndexReader, diff: TreeDiff, root: bytes) -> list[Ex
 
 def _is_below(path: bytes, folders: Sequence[bytes]) -> bool:
     return any(path == folder or path.startswith(folder + b"/") for folder in folders)
-
-
-def _order(path: bytes) -> bytes:
-    return path.replace(b"/", b"\0")

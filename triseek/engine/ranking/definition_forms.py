@@ -329,25 +329,21 @@ RESERVED = frozenset(
 """Words that precede a parenthesis but are not names, in the families of `BRACES`."""
 BRACES = frozenset(("c", "header", "java", "js"))
 
-FAMILIES = {
-    "asm": "asm", "awk": "awk", "bat": "batch", "batch": "batch", "bazel": "python", "c": "c",
-    "clojure": "clojure", "cmake": "cmake", "coffeescript": "js", "cpp": "c", "crystal": "ruby",
-    "csharp": "java", "cs": "java", "css": "css", "cuda": "c", "cython": "python", "d": "java",
-    "dart": "java", "devicetree": "devicetree", "dts": "devicetree", "elisp": "clojure",
-    "elixir": "elixir",
-    "erlang": "erlang", "fish": "shell", "fortran": "fortran", "fsharp": "ocaml", "go": "go",
-    "graphql": "graphql", "groovy": "kotlin", "haskell": "haskell", "hcl": "terraform",
-    "java": "java", "jl": "julia", "js": "js", "julia": "julia",
-    "kotlin": "kotlin", "ld": "asm", "less": "css", "lisp": "clojure", "lua": "lua",
-    "make": "make", "nim": "nim", "objc": "c", "objcpp": "c", "ocaml": "ocaml", "pants": "python",
-    "perl": "perl", "php": "php", "protobuf": "proto", "ps": "powershell", "python": "python",
-    "py": "python", "r": "r", "racket": "clojure", "rake": "ruby", "ruby": "ruby", "rust": "rust",
-    "sass": "css", "scala": "kotlin", "sh": "shell", "sql": "sql", "svelte": "js",
-    "swift": "kotlin", "tcl": "tcl", "tf": "terraform", "thrift": "proto", "ts": "js",
-    "typescript": "js", "verilog": "verilog", "vim": "vim", "vimscript": "vim", "vue": "js",
-    "zig": "zig", "zsh": "shell",
+_FILE_TYPES = {
+    "asm": "asm ld", "awk": "awk", "batch": "bat batch", "c": "c cpp cuda objc objcpp",
+    "clojure": "clojure elisp lisp racket", "cmake": "cmake", "css": "css less sass",
+    "devicetree": "devicetree dts", "elixir": "elixir", "erlang": "erlang", "fortran": "fortran",
+    "go": "go", "graphql": "graphql", "haskell": "haskell", "java": "cs csharp d dart java",
+    "js": "coffeescript js svelte ts typescript vue", "julia": "jl julia",
+    "kotlin": "groovy kotlin scala swift", "lua": "lua", "make": "make", "nim": "nim",
+    "ocaml": "fsharp ocaml", "perl": "perl", "php": "php", "powershell": "ps",
+    "proto": "protobuf thrift", "python": "bazel cython pants py python", "r": "r",
+    "ruby": "crystal rake ruby", "rust": "rust", "shell": "fish sh zsh", "sql": "sql", "tcl": "tcl",
+    "terraform": "hcl tf", "verilog": "verilog", "vim": "vim vimscript", "zig": "zig",
 }  # fmt: skip
-"""File type, as `query.globs.file_types.language_of` returns it → language family."""
+"""Language family → file types, as `query.globs.file_types.language_of` returns them."""
+FAMILIES = {kind: family for family, kinds in _FILE_TYPES.items() for kind in kinds.split()}
+"""File type → language family."""
 
 NAMES = {
     b"CMakeLists.txt": "cmake", b"Kbuild": "make", b"Kbuild.include": "make", b"Kconfig": "kconfig",

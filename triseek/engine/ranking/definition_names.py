@@ -6,6 +6,7 @@ finds the lines of a text that may define a name containing given words.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -163,10 +164,7 @@ def _expanded(form: str, names: Mapping[str, bytes]) -> bytes:
     """Expand the shorthands of a form (see `definition_forms`)."""
     pattern = bytearray()
     in_class = False
-    at = 0
-    while at < len(form):
-        piece = _piece(form, at)
-        at += len(piece)
+    for piece in _PIECE.findall(form):
         if in_class:
             pattern += _IN_CLASS.get(piece) or piece.encode()
         else:
@@ -175,14 +173,8 @@ def _expanded(form: str, names: Mapping[str, bytes]) -> bytes:
     return bytes(pattern)
 
 
+_PIECE = re.compile(r"NAME|CONST|UPPER|TERM|\[\^|\\.|.", re.DOTALL)
+"""A shorthand, an escaped character or a character."""
 _BLANKS = rb"[ \t]"
 _OUTSIDE = {" ": _BLANKS + b"+", "~": _BLANKS + b"*", "[^": rb"[^\n", "$": rb"\r?$"}
 _IN_CLASS = {" ": rb" \t", "~": rb" \t"}
-
-
-def _piece(form: str, at: int) -> str:
-    """Return the next token of a form: a shorthand, an escaped character or a character."""
-    for shorthand in (*_CAPTURING, "[^"):
-        if form.startswith(shorthand, at):
-            return shorthand
-    return form[at : at + 2] if form[at] == "\\" else form[at]

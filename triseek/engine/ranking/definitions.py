@@ -58,13 +58,13 @@ class Definitions:
 
     def __init__(self, pattern: Pattern) -> None:
         self._pattern = pattern
-        self._wanted = _wanted(pattern)
+        self._traits = _traits_of(pattern)
         self._left = CHECKS_MAX
 
     def of(self, batch: Batch) -> Array:
         """Return uint8[rows]: the `Defines` value of each row; `NOT` for context rows."""
         defines = np.zeros(len(batch.rows), np.uint8)
-        if not self._wanted.names or not len(defines):
+        if not self._traits.names or not len(defines):
             return defines
         text, edges = _as_lines(batch)
         for family, first, last in _runs(batch):
@@ -97,7 +97,7 @@ class Definitions:
 
         Numbers count from the first edge.
         """
-        find = self._wanted.finder(family, whole=self._left <= 0)
+        find = self._traits.finder(family, whole=self._left <= 0)
         at, end = edges[[0, -1]].tolist()
         while find is not None and (line_start := find(text, at, end)) is not None:
             number = int(np.searchsorted(edges, line_start, "right")) - 1
@@ -105,7 +105,7 @@ class Definitions:
             self._left -= 1
             yield number
             if self._left == 0:  # at this line, however results are split into batches
-                find = self._wanted.finder(family, whole=True)
+                find = self._traits.finder(family, whole=True)
 
     def _shared(self, text: bytes, name: Span) -> Defines:
         """Return how much of a name the matches in a text cover."""
@@ -119,7 +119,7 @@ class Definitions:
     def _against(self, text: bytes, name: Span, match: Span) -> Defines:
         shared = min(name[1], match[1]) - max(name[0], match[0])
         if shared == name[1] - name[0]:
-            meant = self._wanted.is_text or _touches(text, name, match)
+            meant = self._traits.is_text or _touches(text, name, match)
             return Defines.EXACTLY if meant else Defines.NOT
         if shared < PART_BYTES_MIN:
             return Defines.NOT
@@ -129,7 +129,7 @@ class Definitions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Wanted:
+class _NameTraits:
     """What a pattern implies about the names that it can match."""
 
     names: bool = True
@@ -148,15 +148,15 @@ class _Wanted:
         return line_finder(family, self.words, whole=whole or short, any_case=self.any_case)
 
 
-def _wanted(pattern: Pattern) -> _Wanted:
+def _traits_of(pattern: Pattern) -> _NameTraits:
     folded = pattern.folded_literal
     texts = (folded,) if folded else pattern.literals or pattern.word_literals
     if not texts:
-        return _Wanted(names=fold(pattern.tree, _shortest) >= PART_BYTES_MIN)
+        return _NameTraits(names=fold(pattern.tree, _shortest) >= PART_BYTES_MIN)
     words = tuple(dict.fromkeys(word for text in texts for word in _WORDS.findall(text)))
     if sum(map(len, words)) > WORDS_BYTES_MAX:
-        return _Wanted(names=False)
-    return _Wanted(names=bool(words), is_text=True, words=words, any_case=bool(folded))
+        return _NameTraits(names=False)
+    return _NameTraits(names=bool(words), is_text=True, words=words, any_case=bool(folded))
 
 
 _WORDS = re.compile(rb"[\w$\x80-\xff]+")

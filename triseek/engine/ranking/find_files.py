@@ -13,7 +13,7 @@ from triseek.kernels import cache
 from triseek.model.search import Route, ScopeSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from triseek.engine.engine import Engine
     from triseek.model.search import Freshness
@@ -30,7 +30,6 @@ class FoundFiles(NamedTuple):
     """All matching paths, best first."""
     route: Route
     freshness: Freshness
-    index_generation: int | None
 
 
 class PathQuery:
@@ -59,7 +58,8 @@ class PathQuery:
     @property
     def holding(self) -> list[bytes]:
         """Strings that every matching path contains, as far as the index can search for them."""
-        return _ascii([self.below[:-1]] if self.below else self.words)
+        words = [self.below[:-1]] if self.below else self.words
+        return [word for word in words if word.isascii()]  # the index folds the case of ASCII only
 
     def accepts(self, path: bytes) -> bool:
         """Return whether a path has every word, or is below the folder that a glob names.
@@ -108,17 +108,17 @@ def _by_index(engine: Engine, query: PathQuery) -> FoundFiles | None:
     if not (engine.has_index() and cache.is_ready() and not engine.is_cold):
         return None
     try:
-        paths, reader, diff = engine.indexed().find_files(query.scope, query.holding)
+        paths, _, diff = engine.indexed().find_files(query.scope, query.holding)
     except BACKEND_FAILED:
         return None
     route = Route(backend="indexed", reason="indexed_default")
-    return FoundFiles(paths, route, diff.freshness, reader.generation)
+    return FoundFiles(paths, route, diff.freshness)
 
 
 def _by_walk(engine: Engine, query: PathQuery) -> FoundFiles:
     reason = "kernels_cold" if engine.has_index() else "no_index"
     paths = walk(engine.root, query.scope).paths
-    return FoundFiles(paths, Route(backend="direct_scan", reason=reason), "swept", None)
+    return FoundFiles(paths, Route(backend="direct_scan", reason=reason), "swept")
 
 
 def _below(glob: str) -> bytes | None:
@@ -132,11 +132,6 @@ def _below(glob: str) -> bytes | None:
     folder = glob.removesuffix("/*").removesuffix("/**")
     is_whole = glob in (f"{folder}/**", f"{folder}/**/*")
     return os.fsencode(f"{folder}/") if is_whole and not GLOB_SIGNS & set(folder) else None
-
-
-def _ascii(words: Sequence[bytes]) -> list[bytes]:
-    """Return the words that the index can search for: it folds the case of ASCII only."""
-    return [word for word in words if word.isascii()]
 
 
 def _holds(text: bytes, word: bytes) -> bool:

@@ -34,8 +34,6 @@ def path_class(path: bytes) -> PathClass:
 
 @lru_cache(maxsize=1 << 15)
 def _of_folder(folder: bytes) -> PathClass:
-    if not folder:
-        return PathClass.SOURCE
     return max(map(_of_component, folder.split(b"/")))
 
 
@@ -53,54 +51,36 @@ def _of_name(name: bytes) -> PathClass:
         return PathClass.GENERATED
     if name in _VENDORED_NAMES:
         return PathClass.VENDORED
-    if name in _TEST_NAMES or name.startswith(_TEST_STARTS) or _is_test(name):
+    stem = name.rpartition(b".")[0]
+    if name in _TEST_NAMES or name.startswith(_TEST_STARTS) or stem.endswith(_TEST_STEM_ENDS):
         return PathClass.TEST
     if name.endswith(_DOCS_ENDS) or name.startswith(_DOCS_STARTS):
         return PathClass.DOCS
     return PathClass.SOURCE
 
 
-def _is_test(name: bytes) -> bool:
-    """Return whether the name without its last extension has a suffix of test names."""
-    stem = name.rpartition(b".")[0]
-    return stem.endswith(_TEST_STEM_ENDS)
-
-
 # In lower case. Without `testing`, `build`, `lib`, `tools`, `deps`, `packages`, which just as often
 # hold a project's own code.
-_FOLDERS = {
-    name: kind
-    for kind, names in (
-        (
-            PathClass.TEST,
-            (
-                b"test tests __tests__ __mocks__ spec specs selftest selftests unittest unittests"
-                b" testdata test-data test_data testsuite testsuites e2e fixtures kunit"
-            ),
-        ),
-        (
-            PathClass.DOCS,
-            b"doc docs documentation example examples sample samples demo demos man vignettes",
-        ),
-        (
-            PathClass.VENDORED,
-            (
-                b"vendor vendors _vendor vendored third_party third-party thirdparty 3rdparty"
-                b" 3rd-party 3rd_party extern external externals node_modules bower_components"
-                b" jspm_packages site-packages dist-packages .venv venv godeps pods carthage .yarn"
-                b" web_modules ace-builds mathjax"
-            ),
-        ),
-        (
-            PathClass.GENERATED,
-            (
-                b"dist __generated__ generated autogen __snapshots__ __pycache__ .next .nuxt .idea"
-                b" .terraform coverage htmlcov cassettes"
-            ),
-        ),
-    )
-    for name in names.split()
+_FOLDER_NAMES = {
+    PathClass.TEST: (
+        b"test tests __tests__ __mocks__ spec specs selftest selftests unittest unittests"
+        b" testdata test-data test_data testsuite testsuites e2e fixtures kunit"
+    ),
+    PathClass.DOCS: (
+        b"doc docs documentation example examples sample samples demo demos man vignettes"
+    ),
+    PathClass.VENDORED: (
+        b"vendor vendors _vendor vendored third_party third-party thirdparty 3rdparty 3rd-party"
+        b" 3rd_party extern external externals node_modules bower_components jspm_packages"
+        b" site-packages dist-packages .venv venv godeps pods carthage .yarn web_modules"
+        b" ace-builds mathjax"
+    ),
+    PathClass.GENERATED: (
+        b"dist __generated__ generated autogen __snapshots__ __pycache__ .next .nuxt .idea"
+        b" .terraform coverage htmlcov cassettes"
+    ),
 }
+_FOLDERS = {name: kind for kind, names in _FOLDER_NAMES.items() for name in names.split()}
 _TEST_FOLDER_ENDS = (b"_test", b"_tests", b"-tests", b"-test", b".Tests", b".Test", b"Tests")
 
 _GENERATED_NAMES = frozenset(
@@ -111,20 +91,16 @@ _GENERATED_NAMES = frozenset(
     b" conda-lock.yml MODULE.bazel.lock gradle.lockfile stack.yaml.lock cabal.project.freeze"
     b" .pnp.js .pnp.cjs .pnp.loader.mjs Makefile.in aclocal.m4".split()
 )
-_GENERATED_ENDS = (
-    b".min.js", b"-min.js", b".min.mjs", b".min.css", b"-min.css", b".bundle.js", b".chunk.js",
-    b".js.map", b".css.map", b".mjs.map", b".d.ts.map", b".snap", b".ambr",
-    b"_pb2.py", b"_pb2.pyi", b"_pb2_grpc.py", b"_pb2_grpc.pyi", b".pb.go", b".pb.gw.go",
-    b".pb.h", b".pb.c", b".pb.cc", b".pb.cpp", b".pb.swift", b".pb.dart", b".pbenum.dart",
-    b".pbjson.dart",
-    b"_pb.js", b"_pb.ts", b"_pb.d.ts", b"_pb.rb", b"_grpc_pb.js", b".pb.rs",
-    b".gen.go", b"_gen.go", b"_generated.go", b".generated.go", b".gen.ts", b".gen.tsx",
-    b".generated.ts", b".generated.tsx", b".generated.js", b".gen.dart", b".g.dart",
-    b".freezed.dart", b".g.cs", b".g.i.cs", b".designer.cs", b".Designer.cs", b".designer.vb",
-    b".Designer.vb", b".feature.cs", b".generated.cs", b".generated.h", b"_generated.h",
-    b"_generated.rs", b"_generated.py", b".tab.c", b".tab.h", b".yy.c", b".lex.c",
-    b".xcworkspacedata", b".pbxproj", b".tfstate",
-)  # fmt: skip
+_GENERATED_ENDS = tuple(
+    b".min.js -min.js .min.mjs .min.css -min.css .bundle.js .chunk.js .js.map .css.map .mjs.map"
+    b" .d.ts.map .snap .ambr _pb2.py _pb2.pyi _pb2_grpc.py _pb2_grpc.pyi .pb.go .pb.gw.go .pb.h"
+    b" .pb.c .pb.cc .pb.cpp .pb.swift .pb.dart .pbenum.dart .pbjson.dart _pb.js _pb.ts _pb.d.ts"
+    b" _pb.rb _grpc_pb.js .pb.rs .gen.go _gen.go _generated.go .generated.go .gen.ts .gen.tsx"
+    b" .generated.ts .generated.tsx .generated.js .gen.dart .g.dart .freezed.dart .g.cs .g.i.cs"
+    b" .designer.cs .Designer.cs .designer.vb .Designer.vb .feature.cs .generated.cs .generated.h"
+    b" _generated.h _generated.rs _generated.py .tab.c .tab.h .yy.c .lex.c .xcworkspacedata"
+    b" .pbxproj .tfstate".split()
+)
 
 _VENDORED_NAMES = frozenset(
     b"configure config.guess config.sub ltmain.sh install-sh libtool.m4 ltoptions.m4 ltsugar.m4"
@@ -133,17 +109,16 @@ _VENDORED_NAMES = frozenset(
 
 _TEST_NAMES = frozenset(b"conftest.py tests.py test.py tests.rs test.rs tests.ml".split())
 _TEST_STARTS = (b"test_", b"test-")
-_TEST_STEM_ENDS = (
-    b"_test", b"_tests", b"-test", b"-tests", b".test", b".tests", b"_spec", b"-spec", b".spec",
-    b".e2e", b".cy", b".stories", b"Test", b"Tests", b"TestCase", b"Spec", b"Specs", b"_selftest",
-    b"_kunit", b"_unittest",
-)  # fmt: skip
+_TEST_STEM_ENDS = tuple(
+    b"_test _tests -test -tests .test .tests _spec -spec .spec .e2e .cy .stories Test Tests"
+    b" TestCase Spec Specs _selftest _kunit _unittest".split()
+)
 
-_DOCS_ENDS = (
-    b".md", b".mdx", b".markdown", b".rst", b".adoc", b".asciidoc", b".org", b".textile", b".pod",
-    b".man", b".texi", b".tex", b".1", b".2", b".3", b".5", b".7", b".8", b".po", b".pot",
-)  # fmt: skip
-_DOCS_STARTS = (
-    b"README", b"CHANGELOG", b"CHANGES", b"HISTORY", b"NEWS", b"LICENSE", b"COPYING", b"AUTHORS",
-    b"CONTRIBUTING", b"MAINTAINERS", b"CREDITS",
-)  # fmt: skip
+_DOCS_ENDS = tuple(
+    b".md .mdx .markdown .rst .adoc .asciidoc .org .textile .pod .man .texi .tex .1 .2 .3 .5 .7 .8"
+    b" .po .pot".split()
+)
+_DOCS_STARTS = tuple(
+    b"README CHANGELOG CHANGES HISTORY NEWS LICENSE COPYING AUTHORS CONTRIBUTING MAINTAINERS"
+    b" CREDITS".split()
+)

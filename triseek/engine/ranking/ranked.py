@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from triseek.engine.engine import Engine
     from triseek.engine.search.backends.base import Batch, Nul
     from triseek.engine.search.search import Search
-    from triseek.model.search import Route, SearchRequest, Totals
+    from triseek.model.search import SearchRequest
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -84,26 +84,6 @@ class RankedFile(NamedTuple):
     defines: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ranked:
-    """One page of results."""
-
-    files: list[RankedFile]
-    totals: Totals
-    """Totals of the whole search, not of the page."""
-    route: Route
-    notes: tuple[str, ...]
-    more: bool
-    """Whether there are results after this page."""
-    matched: frozenset[bytes] | None
-    """Every matching path; None if there are more than `MATCHED_MAX`."""
-    binary: Mapping[bytes, Nul]
-    """The first `BINARY_MAX` matching binary files, whose lines after a NUL are not shown; empty in
-    the modes that count or list files."""
-    shorter: Callable[[int], list[RankedFile]]
-    """Return `files` as they would be with a smaller `limit`."""
-
-
 def ranked(
     engine: Engine,
     request: SearchRequest,
@@ -141,35 +121,21 @@ def ranked(
             f"limit {limit} and offset {offset} reach beyond 0 to {REACH_MAX} results",
             next_step="Narrow the search with a path, a glob or a longer pattern.",
         )
-    by_line = request.mode == "lines"
     with budget.limited(seconds):
         search = engine.search(_asked(request))
-        best = _Best(search, offset + limit, scores, by_line=by_line)
-        stopped = _searched(search, best, stop)
+        page = Ranked(search, offset, limit, scores, by_line=request.mode == "lines")
+        stopped = _searched(search, page, stop)
     if stopped:
         search.totals.incomplete = search.totals.incomplete or STOPPED
-
-    def shorter(most: int) -> list[RankedFile]:
-        reach = offset + min(most, limit)
-        return best.page(offset, reach) if by_line else best.files(offset, reach)
-
-    return Ranked(
-        files=shorter(limit),
-        totals=search.totals,
-        route=search.route,
-        notes=search.notes,
-        more=best.total > offset + limit,
-        matched=best.matched,
-        binary=best.binary,
-        shorter=shorter,
-    )
+    page.files = page.shorter(limit)
+    return page
 
 
-def _searched(search: Search, best: _Best, stop: Callable[[], bool]) -> bool:
-    """Feed all batches to `best`; return whether the search was stopped before its end."""
+def _searched(search: Search, page: Ranked, stop: Callable[[], bool]) -> bool:
+    """Feed all batches to `page`; return whether the search was stopped before its end."""
     try:
         for batch in search:
-            best.take(batch)
+            page.take(batch)
             if stop():
                 return True
     except OutOfTime:
@@ -221,31 +187,47 @@ class _Kept:
         return 0, exact, share, len(self.matches)
 
 
-class _Best:
-    """Collector of the best files of all batches, as many as a page and those before it need."""
+class Ranked:
+    """One page of results, and the best files of all batches: as many as the page needs."""
 
     def __init__(
-        self, search: Search, reach: int, scores: Mapping[bytes, float], *, by_line: bool
+        self,
+        search: Search,
+        offset: int,
+        limit: int,
+        scores: Mapping[bytes, float],
+        *,
+        by_line: bool,
     ) -> None:
-        """Collect up to `reach` results: lines if `by_line`, else files."""
-        self.total = 0
-        """Number of results in all batches."""
+        """Collect the results offset..offset+limit-1: lines if `by_line`, else files."""
+        self.search = search
+        """Its totals, route and notes are of the whole search, not of the page."""
+        self.files: list[RankedFile] = []
+        """The page, once all batches were taken."""
         self.binary: dict[bytes, Nul] = {}
-        """See `Ranked.binary`."""
+        """The first `BINARY_MAX` matching binary files, whose lines after a NUL are not shown;
+        empty in the modes that count or list files."""
+        self._total = 0
+        self._offset = offset
         self._request = search.request
-        self._pattern = search.pattern
-        self._reach = reach
+        self._pattern = search.query.pattern
+        self._reach = offset + limit
         self._scores = scores
         self._by_line = by_line
         shows_lines = search.request.mode == "lines" and not search.request.invert
-        self._definitions = Definitions(search.pattern) if shows_lines else None
+        self._definitions = Definitions(search.query.pattern) if shows_lines else None
         self._kept: list[_Kept] = []
         self._held = 0
         self._matched: set[bytes] | None = set()
 
     @property
+    def more(self) -> bool:
+        """Whether there are results after this page."""
+        return self._total > self._reach
+
+    @property
     def matched(self) -> frozenset[bytes] | None:
-        """All paths of all batches; None if there are more than `MATCHED_MAX`."""
+        """Every matching path; None if there are more than `MATCHED_MAX`."""
         return None if self._matched is None else frozenset(self._matched)
 
     def take(self, batch: Batch) -> None:
@@ -254,10 +236,11 @@ class _Best:
             self._matched.update(batch.paths)
             if len(self._matched) > MATCHED_MAX:
                 self._matched = None
-        defines = self._defines(batch)
+        definitions = self._definitions
+        defines = definitions.of(batch) if definitions else np.zeros(len(batch.rows), np.uint8)
         edges = np.searchsorted(batch.rows["file"], np.arange(len(batch.paths) + 1))
         results = _matches_in(batch, edges) if self._by_line else [1] * len(batch.paths)
-        self.total += sum(results)
+        self._total += sum(results)
         if self._by_line:
             binary = [(batch.paths[number], nul) for number, nul in sorted(batch.nuls.items())]
             self.binary.update(binary[: BINARY_MAX - len(self.binary)])
@@ -267,12 +250,14 @@ class _Best:
                 first, last = int(edges[number]), int(edges[number + 1])
                 self._offer(batch, number, best[number], slice(first, last), defines)
 
-    def files(self, offset: int, reach: int) -> list[RankedFile]:
-        """Return the files offset..reach-1 without lines."""
-        return [_file(file, []) for file in self._kept[offset:reach]]
+    def shorter(self, limit: int) -> list[RankedFile]:
+        """Return `files` as they would be with this limit, if it is smaller.
 
-    def page(self, offset: int, reach: int) -> list[RankedFile]:
-        """Return the lines offset..reach-1, grouped by file."""
+        Lines are grouped by file; in the modes that count or list files, files have no lines.
+        """
+        page = slice(self._offset, min(self._offset + limit, self._reach))
+        if not self._by_line:
+            return [_file(file, []) for file in self._kept[page]]
         entries = [
             (place, number)
             for turn in range(3)
@@ -280,14 +265,9 @@ class _Best:
             for number in range(*file.edges[turn : turn + 2])
         ]
         matches: dict[int, list[_Match]] = {}
-        for place, number in entries[offset:reach]:
+        for place, number in entries[page]:
             matches.setdefault(place, []).append(self._kept[place].matches[number])
         return [_file(self._kept[place], self._lines(matches[place])) for place in sorted(matches)]
-
-    def _defines(self, batch: Batch) -> Array:
-        if self._definitions is None:
-            return np.zeros(len(batch.rows), np.uint8)
-        return self._definitions.of(batch)
 
     def _hopeful(self, paths: list[bytes], defines: list[int]) -> Iterable[int]:
         """Return the numbers of the files of a batch that may be among the best.
@@ -331,7 +311,8 @@ class _Best:
         begin = int(np.searchsorted(numbers, max(number - before, 0)))
         end = int(np.searchsorted(numbers, number + line.count(b"\n") + after, "right"))
         around = [self._line(text, rows[other]) for other in range(begin, end) if other != place]
-        return _Match(number, line, defines, tuple(_context(*other) for other in around))
+        context = (RankedLine(other, 0, shown, True, False) for other, shown in around)
+        return _Match(number, line, defines, tuple(context))
 
     def _line(self, text: bytes, row: Any) -> tuple[int, bytes]:  # noqa: ANN401 (np.void)
         _, number, _, begin, end, _ = row.item()
@@ -364,9 +345,8 @@ class _Best:
         shown = {line.number: line for match in matches for line in match.around}
         for match in matches:
             column = self._column(match.text)
-            shown[match.number] = RankedLine(
-                match.number, column, match.text, context=False, definition=match.defines > 0
-            )
+            defines = match.defines > 0
+            shown[match.number] = RankedLine(match.number, column, match.text, False, defines)
         return [shown[number] for number in sorted(shown)]
 
     def _column(self, text: bytes) -> int:
@@ -412,7 +392,3 @@ def _highest(values: Array, edges: Array) -> list[int]:
 
 def _file(file: _Kept, lines: list[RankedLine]) -> RankedFile:
     return RankedFile(file.path, file.count, lines, file.kind, file.defines > 0)
-
-
-def _context(number: int, text: bytes) -> RankedLine:
-    return RankedLine(number, 0, text, context=True, definition=False)

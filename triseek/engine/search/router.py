@@ -15,8 +15,8 @@ from triseek.errors import (
 from triseek.model.search import Route
 
 if TYPE_CHECKING:
-    from triseek.model.search import BackendName, EngineChoice, SearchRequest
-    from triseek.query.plan import Plan
+    from triseek.engine.search.query import Query
+    from triseek.model.search import BackendName, EngineChoice
 
 Reason: TypeAlias = Literal[
     "explicit_engine_override",
@@ -37,9 +37,9 @@ Reason: TypeAlias = Literal[
 ]
 
 Problem: TypeAlias = Literal[
-    "", "index_syncing", "index_corrupt", "index_too_new", "state_unreadable"
+    "", "no_index", "index_syncing", "index_corrupt", "index_too_new", "state_unreadable"
 ]
-"""Why an existing index cannot be used; empty when nothing is wrong."""
+"""Why no index can be used; empty when nothing is wrong."""
 
 PROBLEMS: dict[type[TriseekError], Problem] = {
     IndexCorrupt: "index_corrupt",
@@ -91,9 +91,7 @@ _CHOICES: dict[EngineChoice, BackendName] = {
 class RepoState:
     """State of a repository before a search."""
 
-    has_index: bool = False
-    """Whether an index exists and can be opened."""
-    problem: Problem = ""
+    problem: Problem = "no_index"
     kernels_ready: bool = False
     """Whether the index can be searched without waiting for a compiler."""
     kernels_keepable: bool = True
@@ -114,33 +112,31 @@ class RepoState:
     """Share of the index's blocks that the formula leaves as candidates; None if not evaluated."""
 
 
-def choose(request: SearchRequest, plan: Plan, state: RepoState) -> Route:
+def choose(query: Query, state: RepoState) -> Route:
     """Return the route of a request. The first reason that applies decides."""
-    if request.engine != "auto":
-        return Route(backend=_CHOICES[request.engine], reason="explicit_engine_override")
+    engine = query.request.engine
+    if engine != "auto":
+        return Route(backend=_CHOICES[engine], reason="explicit_engine_override")
     if state.only_files_named:
         return Route(backend="direct_scan", reason="filter_scan")
     unindexed: BackendName = "ripgrep" if state.rg_available else "direct_scan"
-    reason = _why_not_indexed(request, state)
+    reason = _why_not_indexed(query, state)
     if reason is not None:
         return Route(backend=unindexed, reason=reason)
-    return _among_all(request, plan, state)
+    return _among_all(query, state)
 
 
-def _why_not_indexed(request: SearchRequest, state: RepoState) -> Reason | None:
+def _why_not_indexed(query: Query, state: RepoState) -> Reason | None:
     if state.problem:
         return state.problem
-    if not state.has_index:
-        return "no_index"
     if not state.kernels_ready:
         return "kernels_cold" if state.kernels_keepable else "kernels_unkept"
     if not state.index_covers:
         return "filter_scan"
-    lists_misses = request.invert or request.passthru or request.mode == "files_without_match"
-    return "reads_everything" if lists_misses else None
+    return "reads_everything" if query.lists_misses else None
 
 
-def _among_all(request: SearchRequest, plan: Plan, state: RepoState) -> Route:
+def _among_all(query: Query, state: RepoState) -> Route:
     """Choose when index and kernels are ready: the index, unless ripgrep reads everything sooner.
 
     Context lines are extracted in Python; ripgrep does that faster if there are many matches.
@@ -148,10 +144,10 @@ def _among_all(request: SearchRequest, plan: Plan, state: RepoState) -> Route:
     if state.one_shot and state.rg_available and (state.bytes or 0) <= SMALL_BYTES:
         return Route(backend="ripgrep", reason="small_repo")
     reads_all: dict[str, Reason] = {"short_literal": "short_pattern", "regex_weak": "weak_regex"}
-    quick = state.kernels_decide and not (request.before or request.after)
-    if plan.shape in reads_all:
+    quick = state.kernels_decide and not (query.request.before or query.request.after)
+    if (shape := query.plan.shape) in reads_all:
         backend: BackendName = "indexed" if quick or not state.rg_available else "ripgrep"
-        return Route(backend=backend, reason=reads_all[plan.shape])
+        return Route(backend=backend, reason=reads_all[shape])
     share = state.candidate_share
     if not quick and share is not None and share > MOST and state.rg_available:
         return Route(backend="ripgrep", reason="low_selectivity")

@@ -1,29 +1,25 @@
-"""Run one search: compile, plan, choose a backend, run it, fall back, apply the limit."""
+"""Run one search: ask its backend, fall back on others, apply the limit."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
+from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from triseek.engine.search.router import BACKEND_FAILED, choose
-from triseek.errors import FallbackFailure, InvalidQuery, TriseekError
+from triseek.engine.search.router import BACKEND_FAILED
+from triseek.errors import FallbackFailure, TriseekError
 from triseek.model.search import Totals
-from triseek.query.globs.scope import Scope
-from triseek.query.pattern import compile as compile_pattern
-from triseek.query.plan import plan
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterator
 
     from triseek.engine.search.backends.base import Backend, Batch
-    from triseek.engine.search.router import RepoState
-    from triseek.model.search import BackendName, Freshness, SearchRequest
-    from triseek.query.pattern import Pattern
-    from triseek.query.plan import Plan
+    from triseek.engine.search.query import Query
+    from triseek.model.search import BackendName, Route, SearchRequest
 
 T = TypeVar("T")
 
@@ -35,25 +31,8 @@ FALLBACKS: dict[BackendName, tuple[BackendName, ...]] = {
 """The backends to try after one has failed, in this order."""
 
 
-class Repository(Protocol):
-    """What a search needs of its repository: `Engine`, which imports this module."""
-
-    def state(self, request: SearchRequest, pattern: Pattern, plan: Plan) -> RepoState:
-        """Return the state of the repository that the router needs."""
-
-    def backend(self, name: BackendName) -> Backend:
-        """Return the backend of that name."""
-
-    def remember(self, pattern: str, kind: str, paths: Sequence[bytes]) -> None:
-        """Record a query and the files of its answer."""
-
-
 class Search:
     """One search. Iterate over its batches once; `totals` is complete after the last one.
-
-    Raises on creation, before anything is read:
-        InvalidQuery: The pattern, a glob or a type cannot be understood.
-        InvalidRequest: A path leads out of the root.
 
     Raises while iterating:
         FallbackFailure: More than one backend was tried and all failed.
@@ -61,37 +40,24 @@ class Search:
     """
 
     def __init__(
-        self, repository: Repository, request: SearchRequest, *, remember: bool = True
+        self,
+        query: Query,
+        route: Route,
+        backend: Callable[[BackendName], Backend],
+        record: Callable[[list[bytes]], None],
     ) -> None:
-        self.request = request
-        self.pattern: Pattern = compile_pattern(request.pattern)
-        if self.pattern.needs_nul and not request.scope.text:
-            raise InvalidQuery(
-                "the pattern asks for a NUL byte, and a file that holds one is not searched",
-                next_step="Add -a (--text) to search binary files as well.",
-            )
-        Scope.compile(request.scope)  # raises for a bad glob, whatever the backend
-        self.plan = plan(self.pattern)
-        self.route = choose(request, self.plan, repository.state(request, self.pattern, self.plan))
+        """Prepare a search; nothing is read yet.
+
+        backend: Returns the backend of a name. Raises as the backends.
+        record: Called at the end with the paths of all files that were yielded.
+        """
+        self.query = query
+        self.request = query.request
+        self.route = route
         self.totals = Totals()
-        self._repository = repository
-        self._remembers = remember
-        self._batches = self._timed(self._capped(self._from_backends()))
-
-    @property
-    def freshness(self) -> Freshness:
-        """How the answer was checked to match the current tree."""
-        return self.totals.freshness
-
-    @property
-    def generation(self) -> int | None:
-        """The generation of the index that answered; None if no index was used."""
-        return self.totals.generation
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Notes for the user on how the pattern was interpreted, one sentence each."""
-        return tuple(self.pattern.notes)
+        self._backend = backend
+        self._record = record
+        self._batches = self._capped(self._from_backends())
 
     def __iter__(self) -> Iterator[Batch]:
         return self._batches
@@ -100,18 +66,9 @@ class Search:
         """Stop the search. Does nothing if it has ended."""
         self._batches.close()
 
-    def _timed(self, batches: Generator[Batch, None, None]) -> Generator[Batch, None, None]:
-        started = time.perf_counter()
-        try:
-            yield from batches
-        finally:
-            batches.close()
-            self.totals.elapsed_ms = (time.perf_counter() - started) * 1e3
-
     def _capped(self, batches: Generator[Batch, None, None]) -> Generator[Batch, None, None]:
         """Yield batches up to `limit`. With `count_all`, read on so that totals count the rest."""
-        left = self.request.limit
-        truncated = False
+        started, left, truncated = time.perf_counter(), self.request.limit, False
         try:
             for batch in batches:
                 if left is None:
@@ -128,6 +85,7 @@ class Search:
         finally:
             batches.close()
             self.totals.truncated = truncated
+            self.totals.elapsed_ms = (time.perf_counter() - started) * 1e3
 
     def _from_backends(self) -> Generator[Batch, None, None]:
         """Yield all batches; if a backend fails, continue with the next and yield no file twice."""
@@ -142,15 +100,16 @@ class Search:
             self.totals = Totals(freshness="swept")
             already = Counter(yielded)
             try:
-                for batch in self._from_backend(name):
-                    fresh = _without(batch, already) if already else batch
-                    yielded += fresh.paths
-                    if fresh.paths:
-                        yield fresh
+                with closing(self._backend(name)(self.query, self.totals)) as batches:
+                    for batch in batches:
+                        fresh = _without(batch, already) if already else batch
+                        yielded += fresh.paths
+                        if fresh.paths:
+                            yield fresh
             except BACKEND_FAILED as error:
                 failures.append(error)
             else:
-                self._remember(yielded)
+                self._record(yielded)
                 return
         if len(failures) == 1:
             raise failures[0]
@@ -159,28 +118,10 @@ class Search:
             next_step=failures[-1].next_step,
         )
 
-    def _remember(self, paths: list[bytes]) -> None:
-        if not self._remembers:
-            return
-        spec = self.request.pattern
-        self._repository.remember(
-            "|".join(spec.patterns), "literal" if spec.fixed else "regex", paths
-        )
-
     def _backends(self) -> tuple[BackendName, ...]:
         """Return the chosen backend and its fallbacks; no fallback if it was requested by name."""
         first = self.route.backend
         return (first,) if self.request.engine != "auto" else (first, *FALLBACKS[first])
-
-    def _from_backend(self, name: BackendName) -> Iterator[Batch]:
-        backend = self._repository.backend(name)
-        batches = backend.search(self.request, self.pattern, self.totals)
-        try:
-            yield from batches
-        finally:
-            close = getattr(batches, "close", None)
-            if close is not None:
-                close()
 
 
 def _without(batch: Batch, already: Counter[bytes]) -> Batch:

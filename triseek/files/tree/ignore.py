@@ -19,19 +19,19 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from triseek.errors import InvalidQuery
 from triseek.files import access
+from triseek.query.globs.gitignore import RuleSet, parse_line, wrap
 from triseek.query.globs.rule_paths import AS_IT_IS, RulePrefix
-from triseek.query.globs.rules import RuleSet, parse_line, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from triseek.model.search import ScopeSpec
-    from triseek.query.globs.rules import Rule
+    from triseek.query.globs.gitignore import Rule
 
 ALLOWED_DIRS = frozenset(
     b".github .gitlab .circleci .buildkite .azuredevops .ci .devcontainer .vscode .idea .run "
@@ -40,87 +40,33 @@ ALLOWED_DIRS = frozenset(
 )
 """Hidden folders at the top of a root that the allow-list shows."""
 
-_VARIANTS = (b"", b".json", b".yml", b".yaml", b".js", b".cjs")
 ALLOWED_FILES = frozenset(
-    [
-        *(
-            b".gitignore .gitattributes .gitmodules .git-blame-ignore-revs .mailmap .editorconfig "
-            b".gitlab-ci.yml .dockerignore .npmrc .nvmrc .node-version .python-version "
-            b".ruby-version .tool-versions .terraform-version .terraform.lock.hcl .bazelrc "
-            b".buckconfig .clang-format .clang-tidy .coveragerc .ruff.toml .yamllint "
-            b".prettierignore .prettierrc.mjs .eslintignore .stylelintignore .markdownlint.json "
-            b".markdownlint.jsonc .env.example .env.sample .env.template".split()
-        ),
-        *(
-            stem + variant
-            for stem in (b".prettierrc", b".eslintrc", b".stylelintrc")
-            for variant in _VARIANTS
-        ),
-    ]
+    b".gitignore .gitattributes .gitmodules .git-blame-ignore-revs .mailmap .editorconfig "
+    b".gitlab-ci.yml .dockerignore .npmrc .nvmrc .node-version .python-version .ruby-version "
+    b".tool-versions .terraform-version .terraform.lock.hcl .bazelrc .buckconfig .clang-format "
+    b".clang-tidy .coveragerc .ruff.toml .yamllint .prettierignore .prettierrc.mjs .eslintignore "
+    b".stylelintignore .markdownlint.json .markdownlint.jsonc .env.example .env.sample "
+    b".env.template".split()
+).union(
+    stem + variant
+    for stem in (b".prettierrc", b".eslintrc", b".stylelintrc")
+    for variant in (b"", b".json", b".yml", b".yaml", b".js", b".cjs")
 )
 """Hidden files at the top of a root that the allow-list shows."""
 
+IGNORE_NAMES = (b".gitignore", b".ignore", b".rgignore")
 REPOSITORY = (b".git", b".jj")
 """The entries that mark a folder as the top of a repository."""
 
 _EXCLUDES_FILE = re.compile(rb'(?im)^\s*excludesfile\s*=\s*"?\s*(\S+?)\s*"?\s*$')
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The kinds of ignore files that apply."""
-
-    dot: bool
-    """`.ignore` and `.rgignore`."""
-    vcs: bool
-    """`.gitignore`."""
-    exclude: bool
-    """`.git/info/exclude`."""
-    global_: bool
-    """Git's global excludes."""
-    parents: bool
-    """Ignore files above the walked folder."""
-    require_git: bool
-    explicit: tuple[str, ...]
-    """`--ignore-file`."""
-
-    @classmethod
-    def of(cls, spec: ScopeSpec) -> Options:
-        """Return the options that result from a scope's `no_…` flags."""
-        every, vcs = spec.no_ignore, spec.no_ignore or spec.no_ignore_vcs
-        return cls(
-            dot=not (every or spec.no_ignore_dot),
-            vcs=not vcs,
-            exclude=not (vcs or spec.no_ignore_exclude),
-            global_=not (vcs or spec.no_ignore_global),
-            parents=not (every or spec.no_ignore_parent),
-            require_git=not spec.no_require_git,
-            explicit=() if spec.no_ignore_files else spec.ignore_files,
-        )
-
-    @property
-    def names(self) -> frozenset[bytes]:
-        """The names of entries that give a folder rules of its own."""
-        names = set()
-        if self.dot:
-            names |= {b".ignore", b".rgignore"}
-        if self.vcs:
-            names |= {b".gitignore", *REPOSITORY}
-        return frozenset(names)
-
-
-class _Layer(NamedTuple):
-    """One rule set, and how the entries of a folder are named when it is matched."""
-
-    rules: RuleSet
-    seen: RulePrefix
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Rules:
     """All rule sets that apply to the entries of one folder, strongest first."""
 
-    layers: tuple[_Layer, ...]
+    layers: tuple[tuple[RuleSet, RulePrefix], ...]
+    """The rule sets, each with how entries are named when it is matched."""
     frame: _Frame
 
     def decide(
@@ -138,10 +84,8 @@ class Rules:
         for rules, seen in self.layers:
             if not names or not seen.touches(rules, folder, names, blob):
                 continue
-            for name, negated in seen.decide(rules, folder, files, dirs=False).items():
-                file_verdicts.setdefault(name, negated)
-            for name, negated in seen.decide(rules, folder, dirs, dirs=True).items():
-                dir_verdicts.setdefault(name, negated)
+            file_verdicts = seen.decide(rules, folder, files, dirs=False) | file_verdicts
+            dir_verdicts = seen.decide(rules, folder, dirs, dirs=True) | dir_verdicts
         return file_verdicts, dir_verdicts
 
 
@@ -152,10 +96,8 @@ class _Frame:
     parent: _Frame | None
     seen: RulePrefix
     """How paths are named when its rules are matched."""
-    custom: RuleSet
-    dot: RuleSet
-    git: RuleSet
-    exclude: RuleSet
+    sets: tuple[RuleSet, ...]
+    """Those of `.rgignore`, `.ignore`, `.gitignore` and `.git/info/exclude`."""
     has_git: bool
     in_git: bool
     """Whether git's ignore files apply here; if not, they are not even read."""
@@ -166,62 +108,52 @@ class _Frame:
 _NO_RULES = RuleSet(())
 
 
-@dataclass(slots=True)
 class IgnoreFiles:
     """Reads the ignore files of the folders of a walk."""
 
-    root: bytes
-    """The folder that paths are relative to; absolute."""
-    options: Options
-    seen: RulePrefix = AS_IT_IS
-    """How paths are named for git's global excludes and `--ignore-file`."""
-    names: frozenset[bytes] = field(init=False)
-    problems: list[tuple[bytes, str]] = field(init=False, default_factory=list)
-    """Invalid lines of ignore files, and files that cannot be read: path and reason."""
-    invalid: list[tuple[bytes, str]] = field(init=False, default_factory=list)
-    """Those of `problems` that are invalid globs."""
-    failure: OSError | None = field(init=False, default=None)
-    """The first error by which rules that exist and are readable may be missing."""
-    _global: RuleSet = field(init=False)
-    _explicit: list[RuleSet] = field(init=False)
+    def __init__(self, root: bytes, scope: ScopeSpec) -> None:
+        """Read the rules that apply in every folder.
 
-    def __post_init__(self) -> None:
-        self.names = self.options.names
-        self._global = _NO_RULES
-        if self.options.global_ and (path := global_excludes_path()):
-            self._global = self.read(os.path.join(self._here, path))  # noqa: PTH118
+        Args:
+            root: The folder that paths are relative to; absolute.
+            scope: Its `no_…` flags and `ignore_files` select the kinds of ignore files that apply.
+        """
+        every, vcs = scope.no_ignore, scope.no_ignore or scope.no_ignore_vcs
+        self.root = root
+        self.invalid: list[tuple[bytes, str]] = []
+        """Invalid globs in ignore files: path and reason."""
+        self.failure: OSError | None = None
+        """The first error by which rules that exist and are readable may be missing."""
+        dot_names = () if every or scope.no_ignore_dot else (b".ignore", b".rgignore")
+        self.names = frozenset((*dot_names, *(() if vcs else (b".gitignore", *REPOSITORY))))
+        """The names of entries that give a folder rules of its own."""
+        self._parents = not (every or scope.no_ignore_parent)
+        self._vcs = not vcs
+        self._exclude = not (vcs or scope.no_ignore_exclude)
+        self._require_git = not scope.no_require_git
+        self._seen = RulePrefix.of(scope)
+        self._here = self._seen.here or root
+        """The working folder; the root if none is known."""
+        self.excludes = _NO_RULES
+        """The rules of git's global excludes."""
+        if not (vcs or scope.no_ignore_global) and (path := global_excludes_path()):
+            self.excludes = self.read(os.path.join(self._here, path))  # noqa: PTH118
         self._explicit = [
             self.read(os.path.join(self._here, os.fsencode(path)), must=True)  # noqa: PTH118
-            for path in reversed(self.options.explicit)
+            for path in reversed(() if scope.no_ignore_files else scope.ignore_files)
         ]
-
-    @property
-    def _here(self) -> bytes:
-        """The working folder; the root if none is known."""
-        return self.seen.here or self.root
 
     def start(self, folder: bytes) -> Rules:
         """Return the rules from all folders above a walk that starts in `folder`.
 
         `folder` is relative to the root.
         """
-        options = self.options
-        frame = _Frame(
-            None,
-            AS_IT_IS,
-            _NO_RULES,
-            _NO_RULES,
-            _NO_RULES,
-            _NO_RULES,
-            False,
-            not options.require_git,
-            True,
-        )
-        if not (options.parents or options.vcs or options.exclude or options.global_):
+        frame = _Frame(None, AS_IT_IS, (_NO_RULES,) * 4, False, not self._require_git, True)
+        if not (self._parents or self._vcs):
             return self._rules(frame)
         base = os.path.realpath(os.path.join(self.root, folder))  # noqa: PTH118
         start = folder + b"/" if folder else b""
-        for parent in _parents(base):
+        for parent in folders_above(base):
             inside = base[len(parent) :].lstrip(b"/") + b"/"
             frame = self._frame(frame, parent, self.names, RulePrefix(start, inside), above=True)
         return self._rules(frame)
@@ -253,45 +185,46 @@ class IgnoreFiles:
             return self.read(path.rstrip(b"/") + b"/" + name) if name in present else _NO_RULES
 
         exclude = _NO_RULES
-        if self.options.exclude and b".git" in present:
+        if self._exclude and b".git" in present:
             source: bytes | None = path + b"/.git/info/exclude"
-            if self.options.require_git:
+            if self._require_git:
                 source = _exclude_path(self._here, path.rstrip(b"/") + b"/.git")
             exclude = self.read(source) if source else _NO_RULES
-        return _Frame(
-            parent, seen, read(b".rgignore"), read(b".ignore"), read(b".gitignore"),
-            exclude, has_git, in_git, above,
-        )  # fmt: skip
+        sets = (read(b".rgignore"), read(b".ignore"), read(b".gitignore"), exclude)
+        return _Frame(parent, seen, sets, has_git, in_git, above)
 
     def _is_repository(self, path: bytes, present: set[bytes], *, above: bool) -> bool:
         """Return whether git's files of the folders above do not apply here; links are followed.
 
         With `--no-require-git` ripgrep still stops at `.jj`, in the folders it walks.
         """
-        if above and not self.options.require_git:
+        if above and not self._require_git:
             return False
-        markers = REPOSITORY if self.options.require_git else (b".jj",)
+        markers = REPOSITORY if self._require_git else (b".jj",)
         return any(name in present and self._exists(path, name) for name in markers)
 
     def _rules(self, frame: _Frame) -> Rules:
         """Collect all rule sets that apply, strongest first."""
-        chain: list[_Frame] = []
+        active: list[_Frame] = []
+        inside: list[_Frame] = []  # those of the active ones in the folder's repository
         at: _Frame | None = frame
+        in_repository = frame.in_git
         while at is not None:
-            chain.append(at)
+            if self._parents or not at.above:
+                active.append(at)
+                if in_repository:
+                    inside.append(at)
+            in_repository = in_repository and not at.has_git
             at = at.parent
-        active = [link for link in chain if self.options.parents or not link.above]
-        inside = _up_to_repository(chain, active) if frame.in_git else []
-        kinds = [
-            [(link, link.custom) for link in active],
-            [(link, link.dot) for link in active],
-            [(link, link.git) for link in inside],
-            [(link, link.exclude) for link in inside],
+        layers = [
+            (link.sets[kind], link.seen)
+            for kind, links in enumerate((active, active, inside, inside))
+            for link in links
+            if link.sets[kind]
         ]
-        layers = [_Layer(rules, link.seen) for kind in kinds for link, rules in kind if rules]
-        if frame.in_git and self._global:
-            layers.append(_Layer(self._global, self.seen))
-        layers.extend(_Layer(rules, self.seen) for rules in self._explicit if rules)
+        if frame.in_git and self.excludes:
+            layers.append((self.excludes, self._seen))
+        layers += [(rules, self._seen) for rules in self._explicit if rules]
         return Rules(tuple(layers), frame)
 
     def _exists(self, folder: bytes, name: bytes) -> bool:
@@ -311,8 +244,6 @@ class IgnoreFiles:
             # An error without a number: it is not a regular file.
             if self.failure is None and error.errno and not access.is_unseen(error):
                 self.failure = error
-            if must or not isinstance(error, FileNotFoundError):
-                self.problems.append((path, error.strerror or str(error)))
             return _NO_RULES
         return RuleSet(self._lines(path, data))
 
@@ -324,12 +255,9 @@ class IgnoreFiles:
                 line = line.lstrip("\ufeff") if number == 1 else line
                 rule = parse_line(line, unclosed_class=True)
             except UnicodeDecodeError:
-                # ripgrep stops reading at the first line that is not UTF-8.
-                self.problems.append((path, f"line {number}: not UTF-8"))
-                break
+                break  # ripgrep stops reading at the first line that is not UTF-8
             except InvalidQuery as error:
-                self.problems.append((path, f"line {number}: {error}"))
-                self.invalid.append(self.problems[-1])
+                self.invalid.append((path, f"line {number}: {error}"))
                 continue
             if rule is not None:
                 rules.append(rule)
@@ -338,12 +266,8 @@ class IgnoreFiles:
 
 def excludes_see_folders(root: str, scope: ScopeSpec) -> bool:
     """Return whether git's global excludes apply and have a glob that matches more than a name."""
-    options = Options.of(scope)
-    if not options.global_:
-        return False
-    path = global_excludes_path()
-    rules = IgnoreFiles(os.fsencode(root), options).read(path) if path else _NO_RULES
-    return not all(rule.name_only for rule in rules.rules)
+    ignore = IgnoreFiles(os.fsencode(root), scope)
+    return not all(rule.name_only for rule in ignore.excludes.rules)
 
 
 def faults_above(folder: bytes, scope: ScopeSpec) -> list[tuple[bytes, str]]:
@@ -352,8 +276,8 @@ def faults_above(folder: bytes, scope: ScopeSpec) -> list[tuple[bytes, str]]:
     For these ripgrep exits with 2; for those in the folders it walks it only prints a message.
     """
     # ripgrep reads git's files of the folders above even outside of a repository.
-    options = replace(Options.of(scope), global_=False, explicit=(), require_git=False)
-    ignore = IgnoreFiles(folder, options)
+    scope = replace(scope, no_ignore_global=True, no_ignore_files=True, no_require_git=True)
+    ignore = IgnoreFiles(folder, scope)
     ignore.start(b"")
     return ignore.invalid
 
@@ -404,19 +328,8 @@ def _exclude_path(start: bytes, git: bytes) -> bytes | None:
     return last if last.endswith(b"/info/exclude") else None
 
 
-def _up_to_repository(chain: list[_Frame], active: list[_Frame]) -> list[_Frame]:
-    """Return the active frames from a folder up to the one that holds `.git`."""
-    inside: list[_Frame] = []
-    for link in chain:
-        if link in active:
-            inside.append(link)
-        if link.has_git:
-            break
-    return inside
-
-
-def _parents(folder: bytes) -> list[bytes]:
-    """Return all folders above, outermost first."""
+def folders_above(folder: bytes) -> list[bytes]:
+    """Return all folders above an absolute path, outermost first."""
     parents: list[bytes] = []
     while (parent := os.path.dirname(folder)) != folder:  # noqa: PTH120
         parents.append(parent)

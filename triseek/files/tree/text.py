@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
 
-from triseek.query.globs.file_types import language_of
-
 Encoding: TypeAlias = Literal["utf-8", "utf-8-bom", "utf-16-le", "utf-16-be"]
 
-_UTF8_BOM = b"\xef\xbb\xbf"
+MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
+"""The byte order marks: of UTF-8, UTF-16-LE and UTF-16-BE."""
 
 BUFFER_BYTES = 1 << 16
 """Bytes of a file that ripgrep reads at a time, if no line is longer."""
@@ -63,12 +62,7 @@ def shown_of_binary(text: Text) -> bytes | None:
 
 def has_mark(data: bytes) -> bool:
     """Return whether data (three bytes or more) begins with a byte order mark: needs `decode`."""
-    return data[:2] in (b"\xff\xfe", b"\xfe\xff") or data[:3] == _UTF8_BOM
-
-
-def language(path: bytes) -> str:
-    """Return a file's ripgrep type, else its extension, else an empty string."""
-    return language_of(path.rpartition(b"/")[2])
+    return data.startswith(MARKS)
 
 
 def decode_all(data: bytes) -> Text:
@@ -78,7 +72,7 @@ def decode_all(data: bytes) -> Text:
         return Text(_transcode(data, "utf-16-le"), 0, "utf-16-le")
     if mark == b"\xfe\xff":
         return Text(_transcode(data, "utf-16-be"), 0, "utf-16-be")
-    if data[:3] == _UTF8_BOM:
+    if data.startswith(MARKS[0]):
         return Text(data[3:], 3, "utf-8-bom")
     return Text(data, 0, "utf-8")
 

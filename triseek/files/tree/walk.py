@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from triseek.errors import InvalidRequest, RepoNotDetected
 from triseek.files import access
-from triseek.files.tree.ignore import ALLOWED_DIRS, ALLOWED_FILES, IgnoreFiles, Options
+from triseek.files.tree.ignore import ALLOWED_DIRS, ALLOWED_FILES, IgnoreFiles
 from triseek.model import budget
 from triseek.model.search import Skipped
 from triseek.query.globs.file_types import Types
@@ -37,7 +37,6 @@ _DOT = ord(".")
 class Walk:
     """The result of a walk."""
 
-    root: bytes
     paths: list[bytes] = field(default_factory=list)
     """The files in path order (component by component, in byte order), each once."""
     allowlisted: set[bytes] = field(default_factory=set)
@@ -49,13 +48,8 @@ class Walk:
     """Files and folders left out by ignore rules or as hidden, in the folders entered."""
     special: list[bytes] = field(default_factory=list)
     """Ignore files, `.git` and `.jj` in the folders entered; they may be hidden or links."""
-    problems: list[tuple[bytes, str]] = field(default_factory=list)
-    """Ignore files, or lines of them, that could not be used: path and reason."""
     failure: OSError | None = None
     """The first error by which files that exist and are readable may be missing."""
-
-    def __len__(self) -> int:
-        return len(self.paths)
 
 
 def walk(
@@ -102,7 +96,7 @@ def walk_below(
         InvalidQuery: A glob or a type is invalid.
     """
     walker = _Walker(os.fsencode(root), scope)
-    walker.only_below((_relative(folder) for folder in folders), known)
+    walker.restrict((_relative(folder) for folder in folders), known)
     walker.start(b"")
     return walker.finish()
 
@@ -126,16 +120,13 @@ class _Folder(NamedTuple):
     """Device and inode of this folder and those above; only recorded when links are followed."""
 
 
-@dataclass(slots=True)
-class _Listing:
+class _Listing(NamedTuple):
     """The relevant entries of one folder."""
 
-    files: list[bytes] = field(default_factory=list)
-    dirs: list[bytes] = field(default_factory=list)
-    special: list[bytes] = field(default_factory=list)
+    files: list[bytes]
+    dirs: list[bytes]
+    special: list[bytes]
     """Names that give the folder rules of its own."""
-    linked: dict[bytes, tuple[int, int]] = field(default_factory=dict)
-    """Folders reached through a link, by name: device and inode."""
 
 
 class _Walker:
@@ -145,18 +136,18 @@ class _Walker:
             raise RepoNotDetected(f"not a folder: {os.fsdecode(root)}")
         self.root = os.path.abspath(root)  # noqa: PTH100
         self.scope = scope
-        self.overrides = Overrides.compile(scope)
-        self.types = Types.compile(scope)
-        self.ignore = IgnoreFiles(self.root, Options.of(scope), self.overrides.seen)
+        self.overrides = Overrides(scope)
+        self.types = Types(scope)
+        self.ignore = IgnoreFiles(self.root, scope)
         self.special = self.ignore.names
-        self.walk = Walk(self.root)
+        self.walk = Walk()
         self.device = -1
         self.starts = 0
         self.wanted: frozenset[bytes] | None = None
         self.passed: frozenset[bytes] = frozenset()
         self.known: Collection[bytes] = ()
 
-    def only_below(self, folders: Iterable[bytes], known: Collection[bytes]) -> None:
+    def restrict(self, folders: Iterable[bytes], known: Collection[bytes]) -> None:
         """Restrict the walk to these folders, without the known ones below them."""
         self.known = known
         self.wanted = frozenset(folder + b"/" if folder else b"" for folder in folders)
@@ -193,7 +184,6 @@ class _Walker:
         result.paths.sort(key=path_order)
         result.directories = sorted(set(result.directories), key=path_order)
         result.excluded = sorted(set(result.excluded), key=lambda entry: path_order(entry.path))
-        result.problems = self.ignore.problems
         result.failure = result.failure or self.ignore.failure
         return result
 
@@ -214,40 +204,25 @@ class _Walker:
         if folder.wanted:
             self.walk.special += [folder.path + name for name in listing.special]
             self.walk.directories.append(folder.path[:-1])
-            self._keep(folder, files, shown)
-        if self.wanted is not None:
-            dirs = [name for name in dirs if self._leads_on(folder, name)]
-        return [self._child(folder, rules, listing, name, shown) for name in dirs]
-
-    def _keep(self, folder: _Folder, files: list[bytes], shown: set[bytes]) -> None:
-        kept = [folder.path + name for name in files]
-        self.walk.paths.extend(kept)
-        if folder.allowlisted:
-            self.walk.allowlisted.update(kept)
-        elif shown:
-            self.walk.allowlisted.update(folder.path + name for name in files if name in shown)
-
-    def _child(
-        self, folder: _Folder, rules: Rules, listing: _Listing, name: bytes, shown: set[bytes]
-    ) -> _Folder:
-        path = folder.path + name + b"/"
-        return _Folder(
-            path,
-            rules,
-            folder.depth + 1,
-            folder.allowlisted or name in shown,
-            self._is_wanted(folder, path),
-            self._above(folder, listing, name),
-        )
+            kept = [folder.path + name for name in files]
+            self.walk.paths += kept
+            if folder.allowlisted:
+                self.walk.allowlisted.update(kept)
+            elif shown:
+                self.walk.allowlisted.update(folder.path + name for name in files if name in shown)
+        below = []
+        for name in dirs:
+            path = folder.path + name + b"/"
+            wanted = self._is_wanted(folder, path)
+            if wanted or path in self.passed:
+                allowlisted, above = folder.allowlisted or name in shown, self._above(folder, path)
+                below.append(_Folder(path, rules, folder.depth + 1, allowlisted, wanted, above))
+        return below
 
     def _is_wanted(self, above: _Folder, path: bytes) -> bool:
         if self.wanted is None or path in self.wanted:
             return True
         return above.wanted and path[:-1] not in self.known
-
-    def _leads_on(self, above: _Folder, name: bytes) -> bool:
-        path = above.path + name + b"/"
-        return path in self.passed or self._is_wanted(above, path)
 
     def _choose(
         self, folder: _Folder, rules: Rules, listing: _Listing
@@ -255,100 +230,80 @@ class _Walker:
         """Return the files to keep, the folders to enter, and which of both are allow-listed."""
         by_file, by_dir = rules.decide(folder.path, listing.files, listing.dirs)
         shown: set[bytes] = set()
-        sides = [(listing.files, by_file, False), (listing.dirs, by_dir, True)]
-        kept: list[list[bytes]] = []
-        for names, verdicts, dirs in sides:
-            named = self._named(folder, names, dirs=dirs)
-            typed = {} if dirs or not self.types.active else self.types.decide(names)
-            if typed:
-                ignored = {name: taken for name, taken in verdicts.items() if not taken}
-                verdicts = {**verdicts, **typed, **ignored}
-            hidden = self._hidden(names)
-            if not (named or verdicts or hidden):
-                kept.append(names)
-                continue
-            allowed = self._allowed(folder, hidden, dirs=dirs)
-            shown |= {name for name in allowed if name not in verdicts and name not in named}
-            final = dict.fromkeys(hidden - allowed, False) | verdicts | named
-            kept.append([name for name in names if final.get(name, True)])
-            self._note_excluded(folder, names, final, (named, typed, verdicts), dirs=dirs)
-        files = kept[0]
-        if self.scope.max_filesize is not None:
-            files = [name for name in files if self._fits(folder.path + name)]
-        return files, self._same_device(folder, kept[1]), shown
+        files = self._selected(folder, listing.files, by_file, shown, dirs=False)
+        dirs = self._selected(folder, listing.dirs, by_dir, shown, dirs=True)
+        limit = self.scope.max_filesize
+        if limit is not None:
+            files = [name for name in files if self._size(folder.path + name) <= limit]
+        if self.scope.one_file_system:
+            stats = [(name, self._stat(folder.path + name)) for name in dirs]
+            dirs = [name for name, status in stats if status and status.st_dev == self.device]
+        return files, dirs, shown
 
-    def _named(self, folder: _Folder, names: list[bytes], *, dirs: bool) -> dict[bytes, bool]:
-        if not self.overrides.rules or not names:
-            return {}
-        return self.overrides.decide(folder.path, names, dirs=dirs)
-
-    def _hidden(self, names: list[bytes]) -> set[bytes]:
-        """Return the hidden names. To ripgrep, a name that ends with a dot is not hidden."""
-        if self.scope.hidden:
-            return set()
-        return {name for name in names if name[0] == _DOT and name[-1] != _DOT}
-
-    def _allowed(self, folder: _Folder, hidden: set[bytes], *, dirs: bool) -> set[bytes]:
-        if not self.scope.allowlist or folder.path:
-            return set()
-        return hidden & (ALLOWED_DIRS if dirs else ALLOWED_FILES)
-
-    def _note_excluded(
+    def _selected(
         self,
         folder: _Folder,
         names: list[bytes],
-        final: dict[bytes, bool],
-        parts: tuple[dict[bytes, bool], dict[bytes, bool], dict[bytes, bool]],
+        verdicts: dict[bytes, bool],
+        shown: set[bytes],
         *,
         dirs: bool,
-    ) -> None:
-        if not folder.wanted:
-            return
-        named, typed, verdicts = parts
-        for name in names:
-            if final.get(name, True) or name in named or name in typed:
-                continue
-            hidden = name not in verdicts
-            self.walk.excluded.append(Excluded(folder.path + name, dirs, hidden))
+    ) -> list[bytes]:
+        """Return the names that the rules leave; add those that the allow-list shows to `shown`."""
+        scope = self.scope
+        named: dict[bytes, bool] = {}
+        typed: dict[bytes, bool] = {}
+        hidden: set[bytes] = set()
+        allowed: set[bytes] = set()
+        if names and self.overrides.rules:
+            named = self.overrides.decide(folder.path, names, dirs=dirs)
+        if self.types.active and not dirs:
+            typed = self.types.decide(names)
+            ignored = {name: taken for name, taken in verdicts.items() if not taken}
+            verdicts = verdicts | typed | ignored
+        if not scope.hidden:
+            # To ripgrep, a name that ends with a dot is not hidden.
+            hidden = {name for name in names if name[0] == _DOT and name[-1] != _DOT}
+        if not (named or verdicts or hidden):
+            return names
+        if scope.allowlist and not folder.path:
+            allowed = hidden & (ALLOWED_DIRS if dirs else ALLOWED_FILES)
+            shown |= allowed - verdicts.keys() - named.keys()
+        final = dict.fromkeys(hidden - allowed, False) | verdicts | named
+        if folder.wanted:
+            self.walk.excluded += [
+                Excluded(folder.path + name, dirs, name not in verdicts)
+                for name in names
+                if not final.get(name, True) and name not in named and name not in typed
+            ]
+        return [name for name in names if final.get(name, True)]
 
-    def _fits(self, path: bytes) -> bool:
+    def _size(self, path: bytes) -> int:
         try:
-            size = os.stat(self._absolute(path), follow_symlinks=self.scope.follow).st_size  # noqa: PTH116
+            return os.stat(self._absolute(path), follow_symlinks=self.scope.follow).st_size  # noqa: PTH116
         except OSError:
-            return True  # as in ripgrep; the error is reported when the file is read
-        limit = self.scope.max_filesize
-        return limit is None or size <= limit
+            return 0  # listed, as in ripgrep; the error is reported when the file is read
 
-    def _same_device(self, folder: _Folder, dirs: list[bytes]) -> list[bytes]:
-        if not self.scope.one_file_system:
-            return dirs
-        return [name for name in dirs if self._device_of(folder.path + name) == self.device]
-
-    def _device_of(self, path: bytes) -> int:
+    def _stat(self, path: bytes) -> os.stat_result | None:
+        """Return the stat of a path, links followed; None, and the path is skipped, if it fails."""
         try:
-            return os.stat(self._absolute(path)).st_dev  # noqa: PTH116
+            return os.stat(self._absolute(path))  # noqa: PTH116
         except OSError as error:
             self._skip(path, error)
-            return -1
+            return None
 
-    def _above(
-        self, folder: _Folder, listing: _Listing, name: bytes
-    ) -> tuple[tuple[int, int], ...]:
+    def _above(self, folder: _Folder, path: bytes) -> tuple[tuple[int, int], ...]:
         if not self.scope.follow:
             return ()
-        key = listing.linked.get(name)
-        if key is None:
-            try:
-                status = os.stat(self._absolute(folder.path + name))  # noqa: PTH116
-            except OSError:
-                return folder.above  # the error is reported when it is entered
-            key = (status.st_dev, status.st_ino)
-        return (*folder.above, key)
+        try:
+            status = os.stat(self._absolute(path))  # noqa: PTH116
+        except OSError:
+            return folder.above  # the error is reported when it is entered
+        return (*folder.above, (status.st_dev, status.st_ino))
 
     def _list(self, folder: _Folder) -> _Listing | None:
         """Read a folder; `None` if it cannot be read. Sockets, pipes and devices are left out."""
-        listing = _Listing()
-        others: list[bytes] = []
+        listing, others = _Listing([], [], []), []
         try:
             with os.scandir(self._absolute(folder.path)) as entries:
                 for entry in entries:
@@ -366,8 +321,8 @@ class _Walker:
             empty = not (listing.files or listing.dirs or others)
             if empty and not isinstance(error, PermissionError):
                 return None
-        for part in (listing.files, listing.dirs, others):
-            listing.special += [name for name in part if name[0] == _DOT and name in self.special]
+        names = (*listing.files, *listing.dirs, *others)
+        listing.special.extend(name for name in names if name[0] == _DOT and name in self.special)
         if self.scope.follow:
             for name in others:
                 self._follow(folder, name, listing)
@@ -376,20 +331,17 @@ class _Walker:
     def _follow(self, folder: _Folder, name: bytes, listing: _Listing) -> None:
         """Add the file or folder that a link leads to, unless it is missing or a folder above."""
         path = folder.path + name
-        try:
-            status = os.stat(self._absolute(path))  # noqa: PTH116
-        except OSError as error:
-            self._skip(path, error)
+        status = self._stat(path)
+        if status is None:
             return
-        key = (status.st_dev, status.st_ino)
-        mode = status.st_mode & 0o170000
-        if mode == 0o100000:
+        if stat.S_ISREG(status.st_mode):
             listing.files.append(name)
-        elif mode == 0o040000 and key in folder.above:
-            self.walk.skipped.append(Skipped(path, "loop", "the link leads to a folder above it"))
-        elif mode == 0o040000:
-            listing.dirs.append(name)
-            listing.linked[name] = key
+        elif stat.S_ISDIR(status.st_mode):
+            if (status.st_dev, status.st_ino) in folder.above:
+                why = "the link leads to a folder above it"
+                self.walk.skipped.append(Skipped(path, "loop", why))
+            else:
+                listing.dirs.append(name)
 
     def _skip(self, path: bytes, error: OSError) -> None:
         if self.walk.failure is None and not access.is_unseen(error):

@@ -12,7 +12,9 @@ import itertools
 import os
 import secrets
 import threading
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING
 
 from triseek import private
 from triseek.errors import StateUnwritable
@@ -26,14 +28,15 @@ NAMES_BYTES_MAX = 16 << 20
 """The most bytes of names: it bounds the memory however long they are."""
 
 
-class Changes(NamedTuple):
+@dataclass(slots=True)
+class Changes:
     """The changes noted between two `take`s. Paths are relative to the root; the root is empty."""
 
-    files: frozenset[bytes] = frozenset()
+    files: set[bytes] = field(default_factory=set)
     """Files (not folders) of events: written, created, deleted, moved or changed attributes."""
-    folders: frozenset[bytes] = frozenset()
+    folders: set[bytes] = field(default_factory=set)
     """Folders in which names appeared or vanished."""
-    trees: frozenset[bytes] = frozenset()
+    trees: set[bytes] = field(default_factory=set)
     """Folders that appeared, vanished, moved or changed attributes. Each must be checked again
     with everything below it, and watched again, because watches there may have ended."""
     lost: bool = False
@@ -41,17 +44,16 @@ class Changes(NamedTuple):
     gone: bool = False
     """Whether the root is no longer at its path; the watcher is dead."""
 
+    def __len__(self) -> int:
+        """The number of names."""
+        return len(self.files) + len(self.folders) + len(self.trees)
 
-class EventBatch:
+
+@dataclass(slots=True)
+class EventBatch(Changes):
     """The changes from one read of events; used by one thread."""
 
-    def __init__(self) -> None:
-        self.files: set[bytes] = set()
-        self.folders: set[bytes] = set()
-        self.trees: set[bytes] = set()
-        self.cookies: list[bytes] = []
-        self.lost = False
-        self.gone = False
+    cookies: list[bytes] = field(default_factory=list)
 
 
 class PendingChanges:
@@ -66,11 +68,12 @@ class PendingChanges:
     def add(self, batch: EventBatch) -> None:
         """Add the changes of a batch."""
         with self._changed:
-            if not self._lost:
-                self._keep(self._files, batch.files)
-                self._keep(self._folders, batch.folders)
-                self._keep(self._trees, batch.trees)
-            if batch.lost or self._names_bytes > NAMES_BYTES_MAX or self._count() > NAMES_MAX:
+            changes = self._changes
+            if not changes.lost:
+                self._keep(changes.files, batch.files)
+                self._keep(changes.folders, batch.folders)
+                self._keep(changes.trees, batch.trees)
+            if batch.lost or self._names_bytes > NAMES_BYTES_MAX or len(changes) > NAMES_MAX:
                 self._lose()
             if self._fresh():
                 self._changed.notify_all()
@@ -86,13 +89,8 @@ class PendingChanges:
     def take(self) -> Changes:
         """Return the changes noted since the last call."""
         with self._changed:
-            changes = Changes(
-                frozenset(self._files),
-                frozenset(self._folders),
-                frozenset(self._trees),
-                self._lost,
-                self.gone,
-            )
+            changes = self._changes
+            changes.gone = self.gone
             self._clear()
             return changes
 
@@ -102,27 +100,20 @@ class PendingChanges:
             self._changed.wait_for(lambda: self._fresh() or self._ended, timeout_s)
             return self._fresh()
 
-    def _keep(self, kept: set[bytes], names: Collection[bytes]) -> None:
-        new = names - kept if isinstance(names, set) else set(names) - kept
-        kept |= new
-        self._names_bytes += sum(map(len, new))
+    def _keep(self, kept: set[bytes], names: set[bytes]) -> None:
+        self._names_bytes += sum(map(len, names - kept))
+        kept |= names
 
     def _lose(self) -> None:
         self._clear()
-        self._lost = True
+        self._changes.lost = True
 
     def _clear(self) -> None:
-        self._files: set[bytes] = set()
-        self._folders: set[bytes] = set()
-        self._trees: set[bytes] = set()
+        self._changes = Changes()
         self._names_bytes = 0
-        self._lost = False
-
-    def _count(self) -> int:
-        return len(self._files) + len(self._folders) + len(self._trees)
 
     def _fresh(self) -> bool:
-        return self._lost or self._count() > 0
+        return self._changes.lost or len(self._changes) > 0
 
 
 class Cookies:
@@ -146,7 +137,8 @@ class Cookies:
         self._prefix = f"{os.getpid()}-{secrets.token_hex(6)}-".encode()
         self._numbers = itertools.count()
         self._lock = threading.Lock()
-        self._waiting: dict[bytes, _Waiter] = {}
+        self._waiting: dict[bytes, SimpleQueue[bool]] = {}
+        """A queue for each caller, which gets whether the event of its cookie has arrived."""
         self._closed = False
 
     def awaited(self) -> bool:
@@ -161,60 +153,55 @@ class Cookies:
             timeout_s: Seconds to wait for the event.
         """
         name = self._prefix + b"%d" % next(self._numbers)
-        waiter = _Waiter()
+        waiter: SimpleQueue[bool] = SimpleQueue()
         with self._lock:
             if self._closed:
                 return False
             self._waiting[name] = waiter
         try:
-            self._make(name)
+            # The event is queued when `open` returns, so the file can be removed at once.
+            path = self.folder + b"/" + name
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+            os.unlink(path)  # noqa: PTH108 - bytes
             hurry()
-            in_time = waiter.done.wait(timeout_s)
+            arrived = waiter.get(timeout=timeout_s)
+            self.unheard = 0
+        except Empty:
+            arrived = False
+            self.unheard += 1
         except OSError as error:
             self.failure = f"cannot make a file in {os.fsdecode(self.folder)!r}: {error.strerror}"
             return False
         finally:
             with self._lock:
                 self._waiting.pop(name, None)
-        self.unheard = 0 if in_time else self.unheard + 1
-        self.failure = "" if waiter.arrived else f"no event of a new file within {timeout_s:g} s"
-        return waiter.arrived
+        self.failure = "" if arrived else f"no event of a new file within {timeout_s:g} s"
+        return arrived
 
     def seen(self, names: Collection[bytes]) -> None:
         """Wake the callers waiting for these cookies; cookies of other processes are ignored."""
         with self._lock:
             for name in names:
                 if name in self._waiting:
-                    self._waiting[name].end(arrived=True)
+                    self._waiting[name].put(True)
 
     def seen_all(self) -> None:
         """Wake all waiting callers: everything that has happened so far is noted."""
         with self._lock:
             for waiter in self._waiting.values():
-                waiter.end(arrived=True)
+                waiter.put(True)
 
     def close(self) -> None:
         """Fail all waiting callers and refuse new cookies: no event will arrive any more."""
         with self._lock:
             self._closed = True
             for waiter in self._waiting.values():
-                waiter.end(arrived=False)
-
-    def _make(self, name: bytes) -> None:
-        """Create the file and remove it again: its event is queued when `open` returns."""
-        path = self.folder + b"/" + name
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
-        os.unlink(path)  # noqa: PTH108 - bytes
+                waiter.put(False)
 
 
-class _Waiter:
-    __slots__ = ("arrived", "done")
-
-    def __init__(self) -> None:
-        self.done = threading.Event()
-        self.arrived = False
-
-    def end(self, *, arrived: bool) -> None:
-        if not self.done.is_set():
-            self.arrived = arrived
-            self.done.set()
+def publish(batch: EventBatch, pending: PendingChanges, cookies: Cookies) -> None:
+    """Add the changes of a batch, then wake the callers whose cookies it answers."""
+    pending.add(batch)
+    if batch.lost:
+        cookies.seen_all()
+    cookies.seen(batch.cookies)

@@ -27,7 +27,7 @@ from triseek.errors import RepoNotDetected
 from triseek.files import mounts
 from triseek.files.watch import inotify
 from triseek.files.watch.inotify import Inotify, WatchLimit
-from triseek.files.watch.pending import EventBatch
+from triseek.files.watch.pending import EventBatch, publish
 from triseek.files.watch.watched import PROCESS, Watched, above, allowance
 
 if TYPE_CHECKING:
@@ -126,14 +126,19 @@ class InotifyReader:
         self._guard.open()
         self._wake = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
         self._begin()
-        self._all, self._bell = self._polls()
+        self._all, self._bell = select.poll(), select.poll()
+        self._all.register(self._inotify.fd, select.POLLIN)
+        if self._guard.fd >= 0:
+            self._all.register(self._guard.fd, select.POLLPRI)
+        for poll in (self._all, self._bell):
+            poll.register(self._wake, select.POLLIN)
         self._thread.start()
 
     # Watches. The caller holds the lock.
 
     def _begin(self) -> None:
         """Watch the root and the cookies' folder with a new instance."""
-        if not self._tie(b"", self._inotify.add(self._root, follow=True)):
+        if not self._tie(b""):
             raise RepoNotDetected(f"cannot watch {os.fsdecode(self._root)!r}: no readable folder")
         watch = self._inotify.add(self._cookies.folder, inotify.CREATE | _SELF, follow=True)
         if watch is None:
@@ -146,16 +151,15 @@ class InotifyReader:
             missing.append(folder)
             folder = above(folder)
         for folder in reversed(missing):
-            if not self._tie(folder, self._add(folder)):
+            if not self._tie(folder):
                 return
 
-    def _add(self, folder: bytes) -> int | None:
+    def _tie(self, folder: bytes) -> bool:
+        """Watch one folder; return whether it exists and may be read."""
         # Checked before the watch is added, so that it need not be removed again.
         if PROCESS.used >= self._most:
             PROCESS.take(self._most)
-        return self._inotify.add(self._prefix + folder)
-
-    def _tie(self, folder: bytes, watch: int | None) -> bool:
+        watch = self._inotify.add(self._prefix + folder, follow=not folder)
         if watch is None:
             return False
         if not self._watched.holds(watch):
@@ -174,8 +178,16 @@ class InotifyReader:
             if watch != self._cookie_watch:
                 self._inotify.remove(watch)
 
-    def _renew(self) -> None:
+    def _renew(self, batch: EventBatch) -> None:
         """Replace the instance, with all its watches and events, by a new one."""
+        try:
+            self._replace()
+        except RepoNotDetected:
+            batch.gone = True
+        except WatchLimit as error:
+            self._end(str(error))
+
+    def _replace(self) -> None:
         self._all.unregister(self._inotify.fd)
         fresh = Inotify()
         with contextlib.suppress(OSError):  # already closed by other code
@@ -197,15 +209,6 @@ class InotifyReader:
 
     # The thread.
 
-    def _polls(self) -> tuple[select.poll, select.poll]:
-        everything, bell = select.poll(), select.poll()
-        everything.register(self._inotify.fd, select.POLLIN)
-        if self._guard.fd >= 0:
-            everything.register(self._guard.fd, select.POLLPRI)
-        for poll in (everything, bell):
-            poll.register(self._wake, select.POLLIN)
-        return everything, bell
-
     def _run(self) -> None:
         gone = False
         try:
@@ -223,21 +226,23 @@ class InotifyReader:
 
     def _turn(self) -> bool:
         """Wait for events and process them; return whether the root is gone."""
-        ready = [fd for fd, _ in self._all.poll()]
+        ready = dict(self._all.poll())
         if self._wake in ready:
             os.eventfd_read(self._wake)
         data = self._inotify.read()
         # Polled again after the read, so that a mount older than a cookie is reported before it.
-        stirred = self._guard.fd in ready or self._stirred()
+        stirred = self._guard.fd in ready or self._guard.fd in dict(self._all.poll(0))
         with self._lock:
             batch = self._batch(data, stirred=stirred)
-            self._settle(batch)
+            if batch.lost and not batch.gone:
+                self._renew(batch)
+            if batch.gone:  # no order of events can be promised any more, so wake no waiter
+                self._pending.add(batch)
+            else:
+                publish(batch, self._pending, self._cookies)
         if data and not batch.gone:
             self._rest()
         return batch.gone
-
-    def _stirred(self) -> bool:
-        return any(fd == self._guard.fd for fd, _ in self._all.poll(0))
 
     def _rest(self) -> None:
         # Set the flag before the check: a later waiter is either seen here or ends the rest.
@@ -253,41 +258,18 @@ class InotifyReader:
             if event.mask & inotify.OVERFLOW:
                 batch.lost = True
             elif event.watch == self._cookie_watch:
-                self._cookie(event, batch)
+                if event.name:
+                    batch.cookies.append(event.name)
+                elif event.mask & _ENDED:  # without cookies no order can be promised
+                    self._end(f"the folder {os.fsdecode(self._cookies.folder)!r} is gone")
             else:
                 for folder in self._watched.paths(event.watch):
                     self._note(folder, event, batch)
         return batch
 
-    def _settle(self, batch: EventBatch) -> None:
-        """Publish a batch and wake the waiters. After a loss, replace all watches first."""
-        if batch.lost and not batch.gone:
-            batch.gone = not self._renewed()
-        self._pending.add(batch)
-        if batch.gone:  # no order of events can be promised any more, so wake no waiter
-            return
-        if batch.lost:
-            self._cookies.seen_all()
-        self._cookies.seen(batch.cookies)
-
-    def _renewed(self) -> bool:
-        try:
-            self._renew()
-        except RepoNotDetected:
-            return False
-        except WatchLimit as error:
-            self._end(str(error))
-        return True
-
     def _end(self, reason: str) -> None:
         self._over = True
         self.failure = reason
-
-    def _cookie(self, event: Event, batch: EventBatch) -> None:
-        if event.name:
-            batch.cookies.append(event.name)
-        elif event.mask & _ENDED:  # without cookies no order can be promised
-            self._end(f"the folder {os.fsdecode(self._cookies.folder)!r} is gone")
 
     def _note(self, folder: bytes, event: Event, batch: EventBatch) -> None:
         if not event.name:

@@ -60,17 +60,13 @@ class Watched:
         while pending:
             folder = pending.pop()
             pending.extend(self._children.pop(folder, ()))
-            self._cut(folder, unused)
+            watch = self._watches.pop(folder)
+            left = tuple(other for other in self._paths.pop(watch) if other != folder)
+            if left:
+                self._paths[watch] = left
+            else:
+                unused.append(watch)
         return unused
-
-    def _cut(self, path: bytes, unused: list[int]) -> None:
-        watch = self._watches.pop(path)
-        left = tuple(other for other in self._paths[watch] if other != path)
-        if left:
-            self._paths[watch] = left
-        else:
-            del self._paths[watch]
-            unused.append(watch)
 
 
 class Budget:

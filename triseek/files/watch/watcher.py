@@ -13,13 +13,13 @@ import threading
 from typing import TYPE_CHECKING, Self
 
 from triseek.errors import RepoNotDetected
+from triseek.files import access
 from triseek.files.watch.inotify import WatchLimit
-from triseek.files.watch.pending import Cookies, EventBatch, PendingChanges
+from triseek.files.watch.pending import Cookies, EventBatch, PendingChanges, publish
 from triseek.files.watch.watched import WATCHES_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from types import TracebackType
 
     from watchfiles._rust_notify import RustNotify
 
@@ -75,25 +75,29 @@ class Watcher:
         self._ended = False
         self._pending = PendingChanges()
         self._cookies = Cookies(cookies)
-        self._source = self._open_source(budget, native=_LINUX if native is None else native)
+        self._source: InotifyReader | Foreign
+        if _LINUX if native is None else native:
+            from triseek.files.watch.reader import InotifyReader
+
+            self._source = InotifyReader(self._root, self._cookies, self._pending, budget)
+        else:
+            self._source = Foreign(self._root, self._cookies, self._pending)
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @property
     def alive(self) -> bool:
         """Whether events are being read and the root's path still leads to the same folder."""
-        return (
-            not self._ended and self._source.running() and not self._pending.gone and self._there()
-        )
+        if self._ended or self._pending.gone or not self._source.running():
+            return False
+        if _identity(self._root) != self._identity:  # moving a folder above makes no event
+            self._end(gone=True)
+            return False
+        return True
 
     @property
     def failure(self) -> str:
@@ -145,20 +149,6 @@ class Watcher:
     def close(self) -> None:
         """End the thread, the watches and their descriptors. The watcher is dead afterwards."""
         self._source.close()
-
-    def _open_source(self, budget: int, *, native: bool) -> InotifyReader | Foreign:
-        if not native:
-            return Foreign(self._root, self._cookies, self._pending)
-        from triseek.files.watch.reader import InotifyReader
-
-        return InotifyReader(self._root, self._cookies, self._pending, budget)
-
-    def _there(self) -> bool:
-        """Return whether the path still leads to the root: moving a folder above makes no event."""
-        if _identity(self._root) == self._identity:
-            return True
-        self._end(gone=True)
-        return False
 
 
 class Foreign:
@@ -226,7 +216,7 @@ class Foreign:
     def _run(self) -> None:
         try:
             while not self._stop.is_set():
-                self._settle(self._next())
+                publish(self._next(), self._pending, self._cookies)
         finally:
             self._stop.set()
             self._pending.end(gone=False)
@@ -239,7 +229,12 @@ class Foreign:
         try:
             events = self._notify.watch(DEBOUNCE_MS, STEP_MS, TURN_MS, self._stop)
         except WatchfilesRustInternalError:  # a name that is not UTF-8: every later call fails too
-            self._renew()
+            self._notify.close()
+            try:
+                self._notify = self._begin()
+            except WatchLimit as error:
+                self.failure = str(error)
+                self._stop.set()
             batch.lost = True
             return batch
         if isinstance(events, set):
@@ -247,26 +242,12 @@ class Foreign:
                 self._note(kind, os.fsencode(path), batch)
         return batch
 
-    def _renew(self) -> None:
-        self._notify.close()
-        try:
-            self._notify = self._begin()
-        except WatchLimit as error:
-            self.failure = str(error)
-            self._stop.set()
-
-    def _settle(self, batch: EventBatch) -> None:
-        self._pending.add(batch)
-        if batch.lost:
-            self._cookies.seen_all()
-        self._cookies.seen(batch.cookies)
-
     def _note(self, kind: int, path: bytes, batch: EventBatch) -> None:
-        name = _below(path, self._jar)
+        name = access.relative_to(self._jar, path)
         if name:
             batch.cookies.append(name)
             return
-        relative = _below(path, self._root)
+        relative = access.relative_to(self._root, path)
         if relative is None:
             return
         is_folder = _is_folder(path)
@@ -289,15 +270,6 @@ def _identity(path: bytes) -> tuple[int, int] | None:
         status = os.stat(path)  # noqa: PTH116 - bytes
         return status.st_dev, status.st_ino
     return None
-
-
-def _below(path: bytes, folder: bytes) -> bytes | None:
-    """Return a path relative to a folder; empty for the folder itself, `None` if not below it."""
-    if path == folder:
-        return b""
-    separator = os.fsencode(os.sep)
-    prefix = folder.rstrip(separator) + separator
-    return path[len(prefix) :].replace(separator, b"/") if path.startswith(prefix) else None
 
 
 def _is_folder(path: bytes) -> bool | None:

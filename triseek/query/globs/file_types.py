@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from triseek.errors import InvalidQuery
-from triseek.query.globs.rules import Rule, RuleSet, parse_name_glob
+from triseek.query.globs.gitignore import RuleSet, parse_name_glob
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -37,23 +37,22 @@ class TypeGlobs(NamedTuple):
 class Types:
     """Selected and excluded file types; decides which file names they take or leave out."""
 
-    def __init__(self, choices: Iterable[TypeGlobs]) -> None:
-        """Combine the globs of all choices, in order; the last glob that matches decides."""
-        choices = list(choices)
-        self.selects = any(choice.takes for choice in choices)
-        """Whether a name that matches no glob is left out."""
-        self.rules = [_rule(glob, takes=takes) for takes, globs in choices for glob in globs]
-        self._set = RuleSet(self.rules)
-        self.active = self.selects or bool(self.rules)
-
-    @classmethod
-    def compile(cls, spec: ScopeSpec) -> Types:
-        """Return the types of a scope, in their order; without an order, `-T` comes after `-t`.
+    def __init__(self, spec: ScopeSpec) -> None:
+        """Combine the types of a scope, in order; the last glob that matches decides.
 
         Raises:
             InvalidQuery: A name or a definition is invalid, also for ripgrep.
         """
-        return cls(globs_of_types(spec))
+        choices = globs_of_types(spec)
+        self.selects = any(choice.takes for choice in choices)
+        """Whether a name that matches no glob is left out."""
+        self.rules = [
+            replace(parse_name_glob(glob), negated=not takes)
+            for takes, globs in choices
+            for glob in globs
+        ]
+        self._set = RuleSet(self.rules)
+        self.active = self.selects or bool(self.rules)
 
     def decide(self, names: Sequence[bytes]) -> dict[bytes, bool]:
         """Return file name → whether the types take it, for the names that they decide."""
@@ -89,10 +88,12 @@ def definitions(changes: Iterable[TypeChange] = ()) -> dict[str, tuple[str, ...]
 
 
 def globs_of_types(spec: ScopeSpec) -> list[TypeGlobs]:
-    """Return the globs of a scope's selected and negated types, in order, with neighbours joined.
+    """Return the globs of a scope's types, in their order, with neighbours joined.
+
+    Without an order, negated types come after selected ones.
 
     Raises:
-        InvalidQuery: As raised by `Types.compile`.
+        InvalidQuery: A name or a definition is invalid, also for ripgrep.
     """
     order: list[TypeChoice] = list(spec.type_order)
     if not order:
@@ -142,11 +143,6 @@ def _unknown(name: str, table: dict[str, tuple[str, ...]]) -> InvalidQuery:
         f"unrecognized file type: {name}",
         next_step=f"{hint}`--type-list` names all types.",
     )
-
-
-def _rule(glob: str, *, takes: bool) -> Rule:
-    rule = parse_name_glob(glob)
-    return rule if takes else replace(rule, negated=True)
 
 
 @lru_cache(maxsize=65536)

@@ -8,23 +8,26 @@ path at a time, or by one search through the names or folders (`wrapped`). The r
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from triseek.query.globs.rules import wrap
+from triseek.query.globs.gitignore import wrap
 from triseek.query.globs.shapes import literal_of, shapes_of
 from triseek.query.globs.wrapped import FRAME, Bytes, Ints, Mask, WrappedTexts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from triseek.query.globs.rules import Rule
+    from triseek.query.globs.gitignore import Rule
     from triseek.query.globs.shapes import Shape
 
 Windows: TypeAlias = NDArray[np.uint64]
 
+_NAME_ONLY = attrgetter("name_only")
 _SLASH = ord("/")
 _WINDOW = 8  # bytes compared at once
 _LITERALS_MAX = 8  # with more rules it is faster to match every path
@@ -289,12 +292,8 @@ class PathTable:
     def _search(self, rules: list[Rule]) -> Mask:
         """Match globs without a simple shape, with RE2, against the names and the paths."""
         matched = np.zeros(len(self), bool)
-        by_name = [rule for rule in rules if rule.name_only]
-        by_path = [rule for rule in rules if not rule.name_only]
-        if by_name:
-            matched |= _search_rows(self._names, by_name)
-        if by_path:
-            matched |= _search_rows(self._wrapped, by_path)
+        for name_only, alike in groupby(sorted(rules, key=_NAME_ONLY), _NAME_ONLY):
+            matched |= _search_rows(self._names if name_only else self._wrapped, list(alike))
         return matched
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from triseek.model.search import ScopeSpec
-    from triseek.query.globs.rules import RuleSet
+    from triseek.query.globs.gitignore import RuleSet
 
 
 class RulePrefix(NamedTuple):

@@ -7,21 +7,23 @@ As in ripgrep, globs decide if any matches; otherwise the types decide.
 
 from __future__ import annotations
 
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from triseek.query.globs.file_types import Types
+from triseek.query.globs.gitignore import RuleSet, parse_line
 from triseek.query.globs.path_table import PathTable
-from triseek.query.globs.rule_paths import AS_IT_IS, RulePrefix
-from triseek.query.globs.rules import RuleSet, parse_line
+from triseek.query.globs.rule_paths import RulePrefix
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from triseek.model.search import ScopeSpec
-    from triseek.query.globs.rules import Rule
+    from triseek.query.globs.gitignore import Rule
     from triseek.query.globs.wrapped import Ints, Mask
 
 Verdicts: TypeAlias = NDArray[np.int8]
@@ -51,15 +53,7 @@ class Entries:
 class Overrides:
     """All `-g` and `--iglob` globs. They override ignore rules, types and the hidden state."""
 
-    def __init__(self, rules: Iterable[Rule], seen: RulePrefix = AS_IT_IS) -> None:
-        self.rules = list(rules)
-        self.seen = seen
-        self.takes = any(not rule.negated for rule in self.rules)
-        """Whether a file that no glob matches is left out."""
-        self.set = RuleSet(self.rules)
-
-    @classmethod
-    def compile(cls, spec: ScopeSpec) -> Overrides:
+    def __init__(self, spec: ScopeSpec) -> None:
         """Parse the globs of a scope.
 
         Raises:
@@ -68,7 +62,11 @@ class Overrides:
         fold = spec.glob_case_insensitive
         parsed = [parse_line(glob, fold_case=fold) for glob in spec.globs]
         parsed += [parse_line(glob, fold_case=True) for glob in spec.iglobs]
-        return cls((rule for rule in parsed if rule is not None), RulePrefix.of(spec))
+        self.rules = [rule for rule in parsed if rule is not None]
+        self.seen = RulePrefix.of(spec)
+        self.takes = any(not rule.negated for rule in self.rules)
+        """Whether a file that no glob matches is left out."""
+        self.set = RuleSet(self.rules)
 
     def decide(self, folder: bytes, names: Sequence[bytes], *, dirs: bool) -> dict[bytes, bool]:
         """Return name → whether it is taken, for the names that the globs decide.
@@ -95,10 +93,10 @@ class Overrides:
 class Scope:
     """The compiled globs and types of a `ScopeSpec`, to select paths with."""
 
-    def __init__(self, spec: ScopeSpec, overrides: Overrides, types: Types) -> None:
+    def __init__(self, spec: ScopeSpec) -> None:
         self.spec = spec
-        self.overrides = overrides
-        self.types = types
+        self.overrides = Overrides(spec)
+        self.types = Types(spec)
 
     @classmethod
     def compile(cls, spec: ScopeSpec) -> Scope:
@@ -107,7 +105,7 @@ class Scope:
         Raises:
             InvalidQuery: A glob or a type is invalid.
         """
-        return cls(spec, Overrides.compile(spec), Types.compile(spec))
+        return cls(spec)
 
     @property
     def selects_all(self) -> bool:
@@ -166,7 +164,9 @@ class Scope:
         The folders are of the default walk; `named` is as in `select`.
         """
         table = PathTable.of(folders)
-        entered: Mask = (self._dir_verdicts(table) >= 0) & ~self._pruned(table, named)
+        entered: Mask = (self.overrides.verdicts(table, dirs=True) >= 0) & ~self._pruned(
+            table, named
+        )
         for folder in named:
             entered |= table.equals(folder)
         if self.spec.max_depth is not None:
@@ -191,7 +191,10 @@ class Scope:
         left = excluded if isinstance(excluded, Entries) else Entries(excluded)
         if not left.entries:
             return []
-        as_file, as_dir = self._override_verdicts(left.table), self._dir_verdicts(left.table)
+        as_file, as_dir = (
+            self._override_verdicts(left.table),
+            self.overrides.verdicts(left.table, dirs=True),
+        )
         typed = (as_file == 0) & left.hidden & (self._type_verdicts(left.table) > 0)
         back = np.where(left.dirs, as_dir > 0, (as_file > 0) | typed)
         back &= ~self._pruned(left.table, named)
@@ -216,9 +219,6 @@ class Scope:
             verdicts -= verdicts == 0
         return verdicts
 
-    def _dir_verdicts(self, table: PathTable) -> Verdicts:
-        return self.overrides.verdicts(table, dirs=True)
-
     def _type_verdicts(self, table: PathTable) -> Verdicts:
         verdicts = _verdicts(table, self.types.rules)
         if self.types.active:
@@ -232,7 +232,7 @@ class Scope:
         if not any(rule.negated for rule in self.overrides.rules):
             return np.zeros(len(table), bool)
         folders = table.folders
-        out = self._dir_verdicts(folders.table) < 0
+        out = self.overrides.verdicts(folders.table, dirs=True) < 0
         if not out.any():
             return np.zeros(len(table), bool)
         out = np.append(out, False)  # -1, the root, is the last
@@ -301,12 +301,9 @@ def within(paths: PathTable | Sequence[bytes], folder: str | bytes) -> Mask:
 def _verdicts(table: PathTable, rules: list[Rule]) -> Verdicts:
     """Return the verdict of the last matching rule for every path."""
     verdicts = np.zeros(len(table), np.int8)
-    start = 0
-    for at in range(1, len(rules) + 1):
-        if at == len(rules) or rules[at].negated != rules[start].negated:
-            # Arithmetic on whole columns: assigning through a mask takes ten times as long.
-            matched = table.matches(rules[start:at])
-            verdicts *= ~matched
-            verdicts += matched.view(np.int8) * np.int8(-1 if rules[start].negated else 1)
-            start = at
+    for negated, run in groupby(rules, attrgetter("negated")):
+        # Arithmetic on whole columns: assigning through a mask takes ten times as long.
+        matched = table.matches(run)
+        verdicts *= ~matched
+        verdicts += matched.view(np.int8) * np.int8(-1 if negated else 1)
     return verdicts

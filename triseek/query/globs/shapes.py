@@ -14,10 +14,10 @@ from __future__ import annotations
 from itertools import groupby, product
 from typing import TYPE_CHECKING, NamedTuple
 
-from triseek.query.globs.rules import Token
+from triseek.query.globs.gitignore import Token
 
 if TYPE_CHECKING:
-    from triseek.query.globs.rules import Rule, Tokens
+    from triseek.query.globs.gitignore import Rule, Tokens
 
 _SPELLINGS_MAX = 64  # of one glob, with its classes and alternatives expanded
 _CLASS_MAX = 8

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from triseek.query.globs.rules import compile_wrapped
+from triseek.query.globs.gitignore import compile_wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,7 +68,7 @@ class WrappedTexts:
             bodies: Expressions as in `Rule.body`.
             among: bool, one per row: the only rows that may match. None: any row may match.
         """
-        expression = compile_wrapped(bodies, runs=True)
+        expression = compile_wrapped(tuple(bodies), runs=True)
         if expression is None:
             return np.zeros(len(self), bool)
         if among is not None and np.count_nonzero(among) * _FEW < len(self):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from triseek.query.regex.syntax import Assertion, LookKind
 
-_EDGE, _WORD, _OTHER, _BROKEN = range(4)
+EDGE, WORD, OTHER, BROKEN = range(4)
 """What is on one side: nothing, a word character, another character, invalid UTF-8."""
 
 NEAR_BYTES = 8
@@ -25,20 +25,19 @@ NEAR_BYTES = 8
 
 _SIDES = 4
 _ASCII_SIDES = bytes(
-    (_WORD if chr(b).isalnum() or b == 0x5F else _OTHER) if b < 0x80 else _BROKEN
-    for b in range(256)
+    (WORD if chr(b).isalnum() or b == 0x5F else OTHER) if b < 0x80 else BROKEN for b in range(256)
 )
 _LF, _CR = 0x0A, 0x0D
 
 WORD_LOOKS: dict[LookKind, Callable[[int, int], bool]] = {
-    "word": lambda before, after: (before == _WORD) != (after == _WORD),
+    "word": lambda before, after: (before == WORD) != (after == WORD),
     "not_word": lambda before, after: (
-        _BROKEN not in (before, after) and (before == _WORD) == (after == _WORD)
+        BROKEN not in (before, after) and (before == WORD) == (after == WORD)
     ),
-    "word_start": lambda before, after: before != _WORD and after == _WORD,
-    "word_end": lambda before, after: before == _WORD and after != _WORD,
-    "word_start_half": lambda before, _: before not in (_WORD, _BROKEN),
-    "word_end_half": lambda _, after: after not in (_WORD, _BROKEN),
+    "word_start": lambda before, after: before != WORD and after == WORD,
+    "word_end": lambda before, after: before == WORD and after != WORD,
+    "word_start_half": lambda before, _: before not in (WORD, BROKEN),
+    "word_end_half": lambda _, after: after not in (WORD, BROKEN),
 }
 """Word assertion → whether it holds, given what is before and after the position."""
 
@@ -50,8 +49,8 @@ def holds(look: Assertion, text: bytes, at: int) -> bool:
         return _ANCHORS[look.kind](text, at)
     if look.unicode:
         return rule(_before(text, at), _after(text, at))
-    before = _as_ascii(text[at - 1]) if at else _EDGE
-    return rule(before, _as_ascii(text[at]) if at < len(text) else _EDGE)
+    before = _as_ascii(text[at - 1]) if at else EDGE
+    return rule(before, _as_ascii(text[at]) if at < len(text) else EDGE)
 
 
 def satisfied(looks: tuple[Assertion, ...], text: bytes) -> Sequence[int]:
@@ -90,8 +89,8 @@ def _sides(text: bytes, *, unicode: bool) -> list[int]:
     """Return `before * 4 + after` for every position."""
     single = bytearray(text.translate(_ASCII_SIDES))
     if not unicode:
-        single = single.replace(bytes((_BROKEN,)), bytes((_OTHER,)))
-    before, after = bytearray((_EDGE,)) + single, single + bytearray((_EDGE,))
+        single = single.replace(bytes((BROKEN,)), bytes((OTHER,)))
+    before, after = bytearray((EDGE,)) + single, single + bytearray((EDGE,))
     if unicode and not text.isascii():
         for at, byte in enumerate(text):
             if byte >= 0x80:
@@ -103,7 +102,7 @@ def _sides(text: bytes, *, unicode: bool) -> list[int]:
 def _after(text: bytes, at: int) -> int:
     """Return the kind of the character that starts at `at`."""
     if at >= len(text):
-        return _EDGE
+        return EDGE
     if text[at] < 0x80:
         return _ASCII_SIDES[text[at]]
     return _decoded(text[at : at + _length(text[at])])
@@ -116,14 +115,14 @@ def _before(text: bytes, at: int) -> int:
     Rust, the decoded character may end before `at`.
     """
     if at == 0:
-        return _EDGE
+        return EDGE
     start = at - 1
     while start > max(at - 4, 0) and text[start] & 0xC0 == 0x80:
         start -= 1
     if text[start] < 0x80:
         return _ASCII_SIDES[text[start]]
     length = _length(text[start])
-    return _decoded(text[start : start + length]) if start + length <= at else _BROKEN
+    return _decoded(text[start : start + length]) if start + length <= at else BROKEN
 
 
 def _length(lead: int) -> int:
@@ -134,14 +133,14 @@ def _length(lead: int) -> int:
 @lru_cache(maxsize=4096)
 def _decoded(spelling: bytes) -> int:
     try:
-        return _WORD if is_word(spelling.decode()) else _OTHER
+        return WORD if is_word(spelling.decode()) else OTHER
     except UnicodeDecodeError:
-        return _BROKEN
+        return BROKEN
 
 
 def _as_ascii(byte: int) -> int:
     side = _ASCII_SIDES[byte]
-    return _OTHER if side == _BROKEN else side
+    return OTHER if side == BROKEN else side
 
 
 def _candidates(text: bytes) -> list[int]:

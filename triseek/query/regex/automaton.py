@@ -14,16 +14,20 @@ line. For a purely ASCII pattern such a byte just ends all matches in progress.
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from triseek.kernels.formats import Dfa, read_only
-from triseek.query.regex import syntax
+from triseek.query.regex.assertions import EDGE, OTHER, WORD, WORD_LOOKS
+from triseek.query.regex.program import Split, TooLargeError, compile_program, looks_of
+from triseek.query.regex.syntax import Assertion, Bytes, Chars
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
+    from triseek.query.regex.program import Instruction, Program
+    from triseek.query.regex.syntax import LookKind, Node, Ranges
 
 MATCH = 0
 """State: a match has been seen. Absorbing."""
@@ -41,144 +45,53 @@ STEPS_MAX = 100_000
 """Maximum instructions visited while building; about 200 ms."""
 
 
-def build(tree: syntax.Node) -> Dfa | None:
+def build(tree: Node) -> Dfa | None:
     r"""Return an automaton for matches of `tree` within one line.
 
     None if it would take too many states or too long to build, or if the tree has assertions that
     cannot be decided from a line alone: beginning or end of the text (`\A`, `\z`), or CR LF.
     """
-    program = syntax.fold(tree, _compile)
-    if program is None:
-        return None
     try:
-        return _Builder([*program, Instruction("match")]).dfa()
-    except _TooLarge:
+        program = compile_program(tree, limit=PROGRAM_MAX)
+        return _Builder(program).dfa() if all(map(_is_decidable, looks_of(program))) else None
+    except TooLargeError:
         return None
-
-
-# From tree to program.
-
-
-class Instruction(NamedTuple):
-    """One step of a program: `byte` and `look` continue at the next one, `split` at several."""
-
-    kind: str
-    mask: int = 0
-    """byte: bit b is set if it consumes byte b; ASCII only."""
-    beyond: bool = False
-    """byte: whether it consumes non-ASCII characters, which the automaton does not handle."""
-    look: syntax.LookKind = "line_start"
-    jumps: tuple[int, ...] = ()
-    """split: targets, relative to this instruction."""
-
-
-Program: TypeAlias = tuple[Instruction, ...]
-
-
-def _compile(node: syntax.Node, parts: list[Program | None]) -> Program | None:
-    """Return a program that falls through at its end; None if there is none (see `build`)."""
-    programs = [part for part in parts if part is not None]
-    if len(programs) < len(parts):
-        return None
-    match node:
-        case syntax.Empty():
-            return ()
-        case syntax.Chars(ranges) | syntax.Bytes(ranges):
-            beyond = any(high >= 0x80 for _, high in ranges)
-            return (Instruction("byte", mask=_mask(ranges), beyond=beyond),)
-        case syntax.Assertion(kind):
-            return (Instruction("look", look=kind),) if kind in LOOKS else None
-        case syntax.Concat():
-            joined = tuple(chain.from_iterable(programs))
-            return joined if len(joined) <= PROGRAM_MAX else None
-        case syntax.Alternate():
-            return _alternate(programs)
-        case syntax.Repeat(_, low, high):
-            return _repeat(programs[0], low, high)
-        case syntax.Capture():
-            return programs[0]
-
-
-def _mask(ranges: syntax.Ranges) -> int:
-    """Return the ASCII part of the ranges as a bit mask, one bit per byte."""
-    bits = 0
-    for low, high in ranges:
-        if low < 0x80:
-            bits |= (1 << (min(high, 0x7F) + 1)) - (1 << low)
-    return bits
-
-
-def _alternate(programs: list[Program]) -> Program | None:
-    if not programs:
-        return (Instruction("byte"),)  # consumes no byte, so it never continues
-    jumps, at = [], 1
-    for program in programs:
-        jumps.append(at)
-        at += len(program) + 1
-    body: list[Instruction] = [Instruction("split", jumps=tuple(jumps))]
-    if at > PROGRAM_MAX:
-        return None
-    for program in programs:
-        body += program
-        body.append(Instruction("split", jumps=(at - len(body),)))
-    return tuple(body)
-
-
-def _repeat(program: Program, low: int, high: int | None) -> Program | None:
-    optional = 1 if high is None else high - low
-    if (len(program) + 1) * (low + optional) > PROGRAM_MAX:
-        return None
-    if high is None and low:
-        again = Instruction("split", jumps=(-len(program), 1))
-        return (*program * low, again)
-    if high is None:
-        enter = Instruction("split", jumps=(1, len(program) + 2))
-        again = Instruction("split", jumps=(-len(program), 1))
-        return (enter, *program, again)
-    body = program * low
-    size = len(program) + 1
-    for left in range(optional, 0, -1):
-        body += (Instruction("split", jumps=(1, left * size)), *program)
-    return body
 
 
 # From program to DFA. Sets of instructions are integers in which bit n stands for instruction n.
 
-OTHER, WORD, EDGE = 0, 1, 2
-"""What is before or after a position: another byte, a word byte, the end of the line."""
-
-LOOKS: dict[str, Callable[[int, int], bool]] = {
+LOOKS: dict[LookKind, Callable[[int, int], bool]] = {
+    **WORD_LOOKS,
     "line_start": lambda before, _: before == EDGE,
     "line_end": lambda _, after: after == EDGE,
-    "word": lambda before, after: (before == WORD) != (after == WORD),
-    "not_word": lambda before, after: (before == WORD) == (after == WORD),
-    "word_start": lambda before, after: before != WORD and after == WORD,
-    "word_end": lambda before, after: before == WORD and after != WORD,
-    "word_start_half": lambda before, _: before != WORD,
-    "word_end_half": lambda _, after: after != WORD,
 }
+"""Assertion → whether it holds, given what is before and after the position: `EDGE` for the end of
+the line."""
 ASCII_WORDS = sum(1 << byte for byte in range(0x80) if chr(byte).isalnum() or byte == ord("_"))
 ASCII_BYTES = (1 << 0x80) - 1
 NEWLINE = 1 << ord("\n")
 
 
-class _TooLarge(Exception):
-    """The automaton exceeds its limits."""
+def _is_decidable(look: Assertion) -> bool:
+    return look.kind in LOOKS
 
 
 class _Builder:
     """The subset construction for one program."""
 
-    def __init__(self, code: list[Instruction]) -> None:
+    def __init__(self, code: Program) -> None:
         self.code = code
         self.steps = 0
         self.match = 1 << (len(code) - 1)
-        self.looks = self._where(lambda step: step.kind == "look")
-        self.line_starts = self._where(lambda step: step.kind == "look" and "start" in step.look)
-        self.line_starts &= ~self._where(lambda step: "word" in step.look)
-        self.words = self._where(lambda step: step.kind == "look" and "word" in step.look)
+        kinds = [step.kind if isinstance(step, Assertion) else "" for step in code]
+        self.looks = _places(map(bool, kinds))
+        self.words = _places("word" in kind for kind in kinds)
+        self.line_starts = _places(kind == "line_start" for kind in kinds)
+        self.masks = [_mask(_ranges_of(step)) for step in code]
+        """The ASCII bytes that each instruction consumes, one bit per byte."""
         self.runs = _dominated_runs(code)
-        self.ascii_only = not self.words and not any(step.beyond for step in code)
+        ends_in_ascii = all(ranges[-1][1] < 0x80 for ranges in map(_ranges_of, code) if ranges)
+        self.ascii_only = not self.words and ends_in_ascii
         self.classes = self._classes()
         self.consumers = [self._consumers(members) for members in self.classes]
         self.kinds = [WORD if members & ASCII_WORDS else OTHER for members in self.classes]
@@ -206,14 +119,10 @@ class _Builder:
         accepts = eol_accept.astype(np.uint8)
         return Dfa(read_only(offsets), read_only(table.ravel()), start, read_only(accepts))
 
-    def _where(self, holds: Callable[[Instruction], bool]) -> int:
-        return sum(1 << at for at, step in enumerate(self.code) if holds(step))
-
     def _classes(self) -> list[int]:
         """Return disjoint sets of bytes that every instruction treats alike; newline is its own."""
-        masks = {step.mask for step in self.code if step.kind == "byte"} | {NEWLINE}
         classes = [ASCII_BYTES]
-        for mask in masks | ({ASCII_WORDS} if self.words else set()):
+        for mask in {*self.masks, NEWLINE, ASCII_WORDS if self.words else 0}:
             halves = chain.from_iterable((part & mask, part & ~mask) for part in classes)
             classes = [half for half in halves if half]
             self._work(len(classes))
@@ -224,12 +133,12 @@ class _Builder:
 
     def _consumers(self, members: int) -> int:
         self._work(len(self.code) // 8)
-        return self._where(lambda step: bool(step.mask & members))
+        return _places(mask & members != 0 for mask in self.masks)
 
     def _work(self, steps: int) -> None:
         self.steps += steps
         if self.steps > STEPS_MAX:
-            raise _TooLarge
+            raise TooLargeError
 
     def _closure(self, first: int) -> int:
         """Return the non-split instructions that are reachable from `first` without input."""
@@ -240,10 +149,11 @@ class _Builder:
         while waiting:
             at = waiting.pop()
             self._work(1)
-            if self.code[at].kind != "split":
+            step = self.code[at]
+            if not isinstance(step, Split):
                 reached |= 1 << at
                 continue
-            ahead = {at + jump for jump in self.code[at].jumps} - seen
+            ahead = {at + jump for jump in step.jumps} - seen
             seen |= ahead
             waiting += ahead
         self.reached[first] = reached
@@ -265,7 +175,7 @@ class _Builder:
             number = self.numbers[state] = len(self.numbers) + FIRST
             self.waiting.append(state)
             if number >= STATES_MAX:
-                raise _TooLarge
+                raise TooLargeError
         return number
 
     def _what_matters(self, places: int, before: int) -> int:
@@ -304,7 +214,8 @@ class _Builder:
             at = waiting.bit_length() - 1
             waiting ^= 1 << at
             self._work(1)
-            if LOOKS[self.code[at].look](before, after):
+            look = self.code[at]
+            if isinstance(look, Assertion) and LOOKS[look.kind](before, after):
                 ahead = self._closure(at + 1) & ~places
                 places |= ahead
                 waiting |= ahead & self.looks
@@ -325,7 +236,25 @@ class _Builder:
         return places
 
 
-def _dominated_runs(code: list[Instruction]) -> list[int]:
+def _places(holds: Iterable[bool]) -> int:
+    """Return the set of the instructions for which this is true."""
+    return sum(1 << at for at, holds_here in enumerate(holds) if holds_here)
+
+
+def _ranges_of(step: Instruction) -> Ranges:
+    return step.ranges if isinstance(step, Chars | Bytes) else ()
+
+
+def _mask(ranges: Ranges) -> int:
+    """Return the ASCII part of the ranges as a bit mask, one bit per byte."""
+    bits = 0
+    for low, high in ranges:
+        if low < 0x80:
+            bits |= (1 << (min(high, 0x7F) + 1)) - (1 << low)
+    return bits
+
+
+def _dominated_runs(code: Program) -> list[int]:
     """Return the sets of places of which only the last matters.
 
     In `x{3,}` the three places before an x differ in how many are still needed: any text that
@@ -334,7 +263,7 @@ def _dominated_runs(code: list[Instruction]) -> list[int]:
     """
     runs = []
     for at, step in enumerate(code):
-        if step.jumps != (-1, 1):
+        if not isinstance(step, Split) or set(step.jumps) != {-1, 1}:
             continue
         first = last = at - 1
         while first and code[first - 1] == code[last]:

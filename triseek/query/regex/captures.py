@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 from triseek.model import budget
 from triseek.query.regex.assertions import satisfied
 from triseek.query.regex.emit import re2_groups
-from triseek.query.regex.exact import Rest
+from triseek.query.regex.exact import Rest, rests_of
 from triseek.query.regex.parse import parse_groups
-from triseek.query.regex.program import Assert, Jump, Save, Spell, Split, compile_program
+from triseek.query.regex.program import Match, Save, Split, compile_program, looks_of
+from triseek.query.regex.syntax import Assertion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,15 +41,12 @@ class Captures:
         self.names = groups.names
         """Group name → group number."""
         self._tree = groups.tree
-        program = compile_program(groups.tree)
-        self._code = program.code
-        self._looks = tuple(program.looks)
-        slots = [step.slot for step in program.code if isinstance(step, Save)]
+        self._code = compile_program(groups.tree)
+        self._looks = looks_of(self._code)
+        slots = [step.slot for step in self._code if isinstance(step, Save)]
         self.count = 1 + max(slots, default=1) // 2
         """Number of groups, including the whole match."""
-        self._rests = [
-            Rest(step.sequences) if isinstance(step, Spell) else None for step in self._code
-        ]
+        self._rests = rests_of(self._code)
         self._seen: tuple[bytes | None, Sequence[int]] = None, ()
 
     @cached_property
@@ -111,18 +109,16 @@ class Captures:
             seen.add((place, rest))
             rest = rest or self._rests[place]
             match self._code[place]:
-                case Spell():
-                    ready.append((place, rest, slots))
-                case Split(first, second):
-                    waiting += [(second, None, slots), (first, None, slots)]
-                case Jump(to):
-                    waiting.append((to, None, slots))
-                case Assert(bit):
-                    if mask >> bit & 1:
+                case Split(jumps):
+                    waiting += [(place + jump, None, slots) for jump in reversed(jumps)]
+                case Assertion() as look:
+                    if mask >> self._looks.index(look) & 1:
                         waiting.append((place + 1, None, slots))
                 case Save(slot):
                     saved = (*slots[:slot], at, *slots[slot + 1 :])
                     waiting.append((place + 1, None, saved))
-                case _:
+                case Match():
                     return ready, slots
+                case _:
+                    ready.append((place, rest, slots))
         return ready, None

@@ -14,9 +14,9 @@ pattern always, or never, matches a word character: `\<foo` is `\bfoo`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from functools import lru_cache, partial, reduce
+from operator import or_
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import re2
 
@@ -52,17 +52,10 @@ class UnsayableError(Exception):
 def re2_find(tree: syntax.Node, target: Target) -> Find | None:
     """Return an RE2 search for `target`; `None` if RE2 cannot express the tree."""
     try:
-        pattern = pattern_text(tree, target)
+        program = _compiled(tree, target)
     except UnsayableError:
         return None
-    if pattern is None:
-        return _never
-    if len(pattern) > _PROGRAM_MAX:
-        return None
-    try:
-        return _searcher(re2.compile(pattern, _options()))
-    except re2.error:  # too large for RE2
-        return None
+    return _searcher(program) if program else lambda _text, _at: None
 
 
 def re2_groups(tree: syntax.Node, target: Target, count: int) -> FindGroups | None:
@@ -71,17 +64,13 @@ def re2_groups(tree: syntax.Node, target: Target, count: int) -> FindGroups | No
     tree: Tree with `Capture` nodes.
     count: Number of groups, including the whole match.
     """
-    if syntax.fold(tree, _loops_over_nothing):
+    if syntax.any_node(tree, _loops_over_nothing):
         return None
     try:
-        pattern = pattern_text(tree, target)
+        program = _compiled(tree, target, captures=True)
     except UnsayableError:
         return None
-    if pattern is None or len(pattern) > _PROGRAM_MAX:
-        return None
-    try:
-        program = re2.compile(pattern, _options(captures=True))
-    except re2.error:  # too large, or a group occurs twice where a repetition was expanded
+    if program is None:
         return None
     places = [program.groupindex.get(b"g%d" % number, 0) for number in range(1, count)]
     match, start = program._regexp.Match, re2._Anchor.ANCHOR_START  # noqa: SLF001
@@ -111,13 +100,27 @@ def pattern_text(tree: syntax.Node, target: Target) -> bytes | None:
     return _Emitter(target).text(tree, 1)
 
 
-def _options(*, captures: bool = False) -> re2.Options:
+def _compiled(tree: syntax.Node, target: Target, *, captures: bool = False) -> re2._Regexp | None:
+    """Return the RE2 program; None if the pattern can never match.
+
+    Raises:
+        UnsayableError: RE2 cannot express it, it is too large, or a group would occur twice because
+            a repetition is expanded.
+    """
+    pattern = pattern_text(tree, target)
+    if pattern is None:
+        return None
+    if len(pattern) > _PROGRAM_MAX:
+        raise UnsayableError
     options = re2.Options()
     options.encoding = re2.Options.Encoding.LATIN1
     options.log_errors = False
     options.never_capture = not captures
     options.max_mem = _MEMORY_BYTES
-    return options
+    try:
+        return re2.compile(pattern, options)
+    except re2.error:
+        raise UnsayableError from None
 
 
 def _searcher(program: re2._Regexp) -> Find:
@@ -132,17 +135,9 @@ def _searcher(program: re2._Regexp) -> Find:
     return find
 
 
-def _never(_text: bytes, _at: int) -> tuple[int, int] | None:
-    return None
-
-
-@dataclass(frozen=True, slots=True)
-class _Neighbours:
-    """What can be next to an assertion, as far as the pattern determines it."""
-
-    before: str
-    after: str
-    """`word`, `other`, `either`."""
+_WORD, _OTHER, _EMPTY = 1, 2, 4
+"""Flags of an edge, which says what the matches of a node begin (or end) with: an ASCII word
+character, another byte, or nothing because a match may be empty."""
 
 
 class _Emitter:
@@ -151,7 +146,7 @@ class _Emitter:
     def __init__(self, target: Target) -> None:
         self.ascii_only = target == "ascii"
         self.drop_looks = target == "superset"
-        self._edges: dict[tuple[int, bool], _Edge] = {}
+        self._edges: dict[tuple[int, bool], int] = {}
 
     def text(self, node: syntax.Node, count: int) -> bytes | None:
         """Return a node in RE2 syntax; `count` is the product of the repetitions around it."""
@@ -164,7 +159,7 @@ class _Emitter:
             case syntax.Bytes(ranges):
                 return _byte_class(intersection(ranges, ASCII if self.ascii_only else BYTES))
             case syntax.Assertion():
-                return self.look(node, _Neighbours("either", "either"))
+                return self.look(node, (_EMPTY, _EMPTY))
             case syntax.Concat(parts):
                 return self.row(parts, count)
             case syntax.Alternate(parts):
@@ -183,14 +178,11 @@ class _Emitter:
 
     def row(self, parts: tuple[syntax.Node, ...], count: int) -> bytes | None:
         out = bytearray()
-        beside = (
-            self.neighbours(parts)
-            if any(isinstance(part, syntax.Assertion) for part in parts)
-            else []
-        )
+        has_looks = any(isinstance(part, syntax.Assertion) for part in parts)
+        neighbours = self.neighbours(parts) if has_looks else []
         for at, part in enumerate(parts):
             if isinstance(part, syntax.Assertion):
-                written = self.look(part, beside[at])
+                written = self.look(part, neighbours[at])
             else:
                 written = self.text(part, count)
             if written is None:
@@ -198,11 +190,11 @@ class _Emitter:
             out += written
         return bytes(out)
 
-    def repeat(self, node: syntax.Repeat, count: int) -> bytes | None:
+    def repeat(self, node: syntax.Repeat[syntax.Node], count: int) -> bytes | None:
         times = max(node.low, node.high or 1)
         if times > 1 and times * count > _COUNT_MAX and count > 1:
             raise UnsayableError
-        if node.high is None and can_be_empty(node.node) and _loops(node.node):
+        if _loops_over_nothing(node) and syntax.any_node(node.node, _loops):
             raise UnsayableError  # `(?:(?:|b)*)+?` etc.: RE2 ranks empty rounds otherwise
         body = self.text(node.node, count * min(times, _COUNT_MAX))
         if body is None:
@@ -210,8 +202,11 @@ class _Emitter:
         lazy = b"" if node.greedy else b"?"
         return b"".join(b"(?:" + body + b")" + form + lazy for form in _quantifiers(node))
 
-    def look(self, look: syntax.Assertion, beside: _Neighbours) -> bytes | None:
-        """Return an assertion in RE2 syntax; `None` if the pattern contradicts it."""
+    def look(self, look: syntax.Assertion, neighbours: tuple[int, int]) -> bytes | None:
+        """Return an assertion in RE2 syntax; `None` if the pattern contradicts it.
+
+        neighbours: The edges of what is before it and after it.
+        """
         plain = _PLAIN_LOOKS.get(look.kind)
         if plain is not None:
             return plain
@@ -219,31 +214,30 @@ class _Emitter:
             return b"(?:)"
         if look.unicode and not self.ascii_only:
             raise UnsayableError
-        written = _WORD_LOOKS.get(look.kind) or _beside(look, beside)
+        written = _WORD_LOOKS.get(look.kind) or _resolved(look, neighbours)
         return None if written == _CONTRADICTION else written
 
-    def neighbours(self, parts: tuple[syntax.Node, ...]) -> list[_Neighbours]:
-        """Return what can be next to each part, from one pass in each direction."""
-        before, after = self.beside(parts, last=True), self.beside(parts[::-1], last=False)
-        return [_Neighbours(*pair) for pair in zip(before, after[::-1], strict=True)]
+    def neighbours(self, parts: tuple[syntax.Node, ...]) -> list[tuple[int, int]]:
+        """Return the edges next to each part, from one pass in each direction."""
+        before, after = self.edges(parts, last=True), self.edges(parts[::-1], last=False)
+        return list(zip(before, after[::-1], strict=True))
 
-    def beside(self, parts: Iterable[syntax.Node], *, last: bool) -> list[str]:
+    def edges(self, parts: Iterable[syntax.Node], *, last: bool) -> list[int]:
         """Return for each part what the parts before it, in this order, end with."""
-        edge, sides = _Edge(), []
+        edge, edges = _EMPTY, []
         for part in parts:
-            sides.append(edge.sort())
-            here = self.outermost(part, last=last)
-            edge = here.behind(edge) if here.may_be_empty else here
-        return sides
+            edges.append(edge)
+            edge = _behind(self.outermost(part, last=last), edge)
+        return edges
 
-    def outermost(self, node: syntax.Node, *, last: bool) -> _Edge:
+    def outermost(self, node: syntax.Node, *, last: bool) -> int:
         """Return what a node's matches begin (or end) with; computed once per node."""
         edge = self._edges.get((id(node), last))
         if edge is None:
             edge = self._edges[id(node), last] = syntax.fold(node, partial(self.edge_of, last))
         return edge
 
-    def edge_of(self, last: bool, node: syntax.Node, below: list[_Edge]) -> _Edge:
+    def edge_of(self, last: bool, node: syntax.Node, below: list[int]) -> int:
         """Return what a node's matches begin (or end) with, given the edges of its children.
 
         All non-ASCII bytes are treated alike: none of them is an ASCII word character.
@@ -253,46 +247,25 @@ class _Emitter:
                 inside = intersection(ranges, ASCII)
                 words = intersection(inside, ASCII_WORD)
                 others = words != inside or (ranges != inside and not self.ascii_only)
-                return _Edge(bool(words), others, may_be_empty=False)
+                return (_WORD if words else 0) | (_OTHER if others else 0)
             case syntax.Concat():
-                combined = _Edge()
+                combined = _EMPTY
                 for edge in below if last else reversed(below):
-                    combined = edge.behind(combined) if edge.may_be_empty else edge
+                    combined = _behind(edge, combined)
                 return combined
             case syntax.Alternate():
-                return _Edge(
-                    any(edge.word for edge in below),
-                    any(edge.other for edge in below),
-                    may_be_empty=any(edge.may_be_empty for edge in below),
-                )
+                return reduce(or_, below, 0)
             case syntax.Repeat(_, low):
-                edge = below[0]
-                return edge._replace(may_be_empty=edge.may_be_empty or low == 0)
+                return below[0] | (_EMPTY if low == 0 else 0)
             case syntax.Capture():
                 return below[0]
             case _:
-                return _Edge()
+                return _EMPTY
 
 
-class _Edge(NamedTuple):
-    """What the matches of a node begin (or end) with."""
-
-    word: bool = False
-    """Whether some begin (or end) with an ASCII word character."""
-    other: bool = False
-    """Whether some begin (or end) with another byte."""
-    may_be_empty: bool = True
-    """Whether some are empty."""
-
-    def behind(self, before: _Edge) -> _Edge:
-        """Return the edge of this node, which may be empty, combined with the edge before it."""
-        return _Edge(self.word or before.word, self.other or before.other, before.may_be_empty)
-
-    def sort(self) -> str:
-        """Return `word` if all are word characters, `other` if none is, else `either`."""
-        if self.may_be_empty or self.word == self.other:
-            return "either"
-        return "word" if self.word else "other"
+def _behind(edge: int, before: int) -> int:
+    """Return the edge of a node combined with the edge before it, which shows if it is empty."""
+    return edge & ~_EMPTY | before if edge & _EMPTY else edge
 
 
 _CONTRADICTION = b"!"
@@ -303,37 +276,30 @@ _PLAIN_LOOKS = {
     "text_end": b"\\z",
 }
 _WORD_LOOKS = {"word": b"\\b", "not_word": b"\\B"}
+_BEFORE, _AFTER = 0, 1
 _RESOLVED = {
-    # kind: side: (text if that side is `word`, text if it is `other`); see `assertions.holds`
-    "word_start": {"after": (b"\\b", _CONTRADICTION), "before": (_CONTRADICTION, b"\\b")},
-    "word_end": {"before": (b"\\b", _CONTRADICTION), "after": (_CONTRADICTION, b"\\b")},
-    "word_start_half": {"after": (b"\\b", b"\\B"), "before": (_CONTRADICTION, b"(?:)")},
-    "word_end_half": {"before": (b"\\b", b"\\B"), "after": (_CONTRADICTION, b"(?:)")},
+    # kind: (side, text if it is `_WORD`, text if it is `_OTHER`), …; see `assertions.holds`
+    "word_start": ((_AFTER, b"\\b", _CONTRADICTION), (_BEFORE, _CONTRADICTION, b"\\b")),
+    "word_end": ((_BEFORE, b"\\b", _CONTRADICTION), (_AFTER, _CONTRADICTION, b"\\b")),
+    "word_start_half": ((_AFTER, b"\\b", b"\\B"), (_BEFORE, _CONTRADICTION, b"(?:)")),
+    "word_end_half": ((_BEFORE, b"\\b", b"\\B"), (_AFTER, _CONTRADICTION, b"(?:)")),
 }
 
 
-def _beside(look: syntax.Assertion, beside: _Neighbours) -> bytes:
+def _resolved(look: syntax.Assertion, neighbours: tuple[int, int]) -> bytes:
     """Return a boundary that RE2 lacks, expressed by one that it has."""
-    for side, (word, other) in _RESOLVED.get(look.kind, {}).items():
-        sort = beside.after if side == "after" else beside.before
-        if sort != "either":
-            return word if sort == "word" else other
+    for side, word, other in _RESOLVED.get(look.kind, ()):
+        if neighbours[side] in (_WORD, _OTHER):
+            return word if neighbours[side] == _WORD else other
     raise UnsayableError
 
 
-def _loops(tree: syntax.Node) -> bool:
-    """Return whether the tree has an unbounded repetition."""
-    return syntax.fold(tree, _loops_here)
+def _loops(node: syntax.Node) -> bool:
+    return isinstance(node, syntax.Repeat) and node.high is None
 
 
-def _loops_here(node: syntax.Node, below: list[bool]) -> bool:
-    return any(below) or (isinstance(node, syntax.Repeat) and node.high is None)
-
-
-def _loops_over_nothing(node: syntax.Node, below: list[bool]) -> bool:
-    """Return whether the tree has an unbounded repetition of something that may be empty."""
-    here = isinstance(node, syntax.Repeat) and node.high is None and can_be_empty(node.node)
-    return here or any(below)
+def _loops_over_nothing(node: syntax.Node) -> bool:
+    return isinstance(node, syntax.Repeat) and node.high is None and can_be_empty(node.node)
 
 
 def _choice(parts: Iterable[bytes | None]) -> bytes | None:
@@ -361,7 +327,7 @@ def _byte_class(ranges: syntax.Ranges) -> bytes | None:
     return b"[" + b"".join(b"\\x%02x-\\x%02x" % pair for pair in ranges) + b"]"
 
 
-def _quantifiers(node: syntax.Repeat) -> list[bytes]:
+def _quantifiers(node: syntax.Repeat[syntax.Node]) -> list[bytes]:
     """Return quantifiers that, applied one after the other, repeat as `node` does.
 
     `x{0,1500}` may become `x{0,1000}x{0,500}`: the ways to match are tried in another order, but

@@ -19,21 +19,15 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from triseek.model import budget
 from triseek.query.regex.assertions import satisfied
-from triseek.query.regex.program import (
-    Assert,
-    Instruction,
-    Jump,
-    Program,
-    Spell,
-    Split,
-    compile_program,
-)
+from triseek.query.regex.charset import utf8_sequences
+from triseek.query.regex.program import Program, Split, compile_program, looks_of
+from triseek.query.regex.syntax import Assertion, Bytes, Chars
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from triseek.query.regex.charset import ByteSequence
-    from triseek.query.regex.syntax import Assertion, Node
+    from triseek.query.regex.syntax import Node
 
 _END_OF_TEXT = 256
 _SYMBOL_BITS = 9
@@ -41,6 +35,8 @@ _CHECK_MASK = (1 << 16) - 1
 """The budget is checked at each position whose bits under this mask are 0: every 64 KiB."""
 _MARK_MASK = (1 << 6) - 1
 """The state is remembered at each position whose bits under this mask are 0."""
+_ANYWHERE: Program = (Split((3, 1)), Bytes(((0, 0xFF),)), Split((-2,)))
+"""Start of a program whose match may start after any bytes."""
 _STATES_MAX = 4000
 _THREADS_MAX = 200_000
 """Maximum threads in all stored states, about 100 bytes each."""
@@ -63,6 +59,26 @@ class Rest:
             # UTF-8 is prefix-free and suffix-free: where one sequence ends, no other continues.
             self.next[byte] = None if not fitting else Rest(tuple(filter(None, fitting)))
         return self.next[byte]
+
+
+def rests_of(code: Program, *, backwards: bool = False) -> list[Rest | None]:
+    """Return what each instruction reads; the same object for the same characters."""
+    rests: dict[tuple[ByteSequence, ...], Rest] = {}
+
+    def rest(sequences: tuple[ByteSequence, ...]) -> Rest:
+        return rests.setdefault(sequences, Rest(sequences))
+
+    out: list[Rest | None] = []
+    for step in code:
+        match step:
+            case Chars(ranges):
+                spelled = utf8_sequences(ranges)
+                out.append(rest(tuple(s[::-1] for s in spelled) if backwards else spelled))
+            case Bytes(ranges):
+                out.append(rest(tuple((pair,) for pair in ranges)))
+            case _:
+                out.append(None)
+    return out
 
 
 Thread: TypeAlias = tuple[int, Rest | None]
@@ -102,13 +118,13 @@ class ExactMatcher:
     """Finder of the leftmost-first matches of a tree in bytes."""
 
     def __init__(self, tree: Node) -> None:
-        forwards = compile_program(tree, anywhere=True)
-        self.looks: tuple[Assertion, ...] = tuple(forwards.looks)
+        forwards = compile_program(tree)
+        self.looks = looks_of(forwards)
         """The assertions in the pattern, in the order of their bits."""
-        backwards = compile_program(tree, backwards=True)
-        backwards.code = [_renumbered(step, backwards, forwards) for step in backwards.code]
-        self._forwards = _Automaton(forwards, stop_at_match=True)
-        self._backwards = _Automaton(backwards, stop_at_match=False)
+        self._forwards = _Automaton((*_ANYWHERE, *forwards), self.looks)
+        self._backwards = _Automaton(
+            compile_program(tree, backwards=True), self.looks, backwards=True
+        )
 
     def find(
         self,
@@ -134,14 +150,6 @@ class ExactMatcher:
         return self._backwards.first_match(text, masks, at, end), end
 
 
-def _renumbered(instruction: Instruction, program: Program, like: Program) -> Instruction:
-    """Return the instruction with the assertion number of the other program."""
-    if not isinstance(instruction, Assert):
-        return instruction
-    look = next(look for look, bit in program.looks.items() if bit == instruction.bit)
-    return Assert(like.looks[look])
-
-
 class _State:
     """A set of places in the program, in order of priority, and the transitions from it."""
 
@@ -156,24 +164,19 @@ class _State:
 class _Automaton:
     """The states of one program that have been built so far."""
 
-    def __init__(self, program: Program, *, stop_at_match: bool) -> None:
-        self._code = program.code
-        self._stop_at_match = stop_at_match
+    def __init__(
+        self, code: Program, looks: tuple[Assertion, ...], *, backwards: bool = False
+    ) -> None:
+        self._code = code
+        self._stop_at_match = not backwards
         self._states: dict[tuple[Thread, ...], _State] = {}
         self._held = 0
         """Threads in all stored states: a state of a long pattern may have thousands."""
         self._generation = 0
         """How often all states were dropped."""
         self._start = _State(((0, None),))
-        self._spellings: dict[tuple[ByteSequence, ...], Rest] = {}
-        self._rests = [self._rest(step) for step in program.code]
-
-    def _rest(self, instruction: Instruction) -> Rest | None:
-        """Return the `Rest` that an instruction reads; the same object for the same characters."""
-        if not isinstance(instruction, Spell):
-            return None
-        sequences = instruction.sequences
-        return self._spellings.setdefault(sequences, Rest(sequences))
+        self._rests = rests_of(code, backwards=backwards)
+        self._bits = [1 << looks.index(s) if isinstance(s, Assertion) else 0 for s in code]
 
     def last_match(self, text: bytes, masks: Sequence[int], at: int, barren: Barren) -> int:
         """Return the end of the preferred match, running forwards from `at`; -1 if none."""
@@ -273,11 +276,9 @@ class _Automaton:
             if rest is not None:
                 ready.append((place, rest))
             elif isinstance(instruction, Split):
-                waiting += [(instruction.second, None), (instruction.first, None)]
-            elif isinstance(instruction, Jump):
-                waiting.append((instruction.to, None))
-            elif isinstance(instruction, Assert):
-                if mask >> instruction.bit & 1:
+                waiting += [(place + jump, None) for jump in reversed(instruction.jumps)]
+            elif isinstance(instruction, Assertion):
+                if mask & self._bits[place]:
                     waiting.append((place + 1, None))
             else:
                 matched = True

@@ -15,7 +15,7 @@ from triseek.query.regex.assertions import satisfied, satisfied_anew
 from triseek.query.regex.charset import contains
 from triseek.query.regex.emit import find_anew, re2_find
 from triseek.query.regex.exact import Barren, ExactMatcher
-from triseek.query.regex.syntax import Assertion, Bytes, Chars, fold
+from triseek.query.regex.syntax import Assertion, Bytes, Chars, any_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +36,8 @@ class ExactLines:
         self._by_line = not sees_line_ends(tree)
 
     @cached_property
-    def _matcher(self) -> ExactMatcher:
+    def matcher(self) -> ExactMatcher:
+        """The exact matcher."""
         return ExactMatcher(self._tree)
 
     @cached_property
@@ -59,10 +60,10 @@ class ExactLines:
             if candidate is None:
                 return None
             if not masks:
-                masks.extend(satisfied(self._matcher.looks, text))
+                masks.extend(satisfied(self.matcher.looks, text))
             with self.seen_anew(text, at, masks) if anew else nullcontext(at) as after:
                 barren.after = after
-                return self._matcher.find(text, candidate[0], masks, barren)
+                return self.matcher.find(text, candidate[0], masks, barren)
 
         return find
 
@@ -72,7 +73,7 @@ class ExactLines:
 
         Yields the position up to which they differ from those of the whole text.
         """
-        near = satisfied_anew(self._matcher.looks, text, at)
+        near = satisfied_anew(self.matcher.looks, text, at)
         there = slice(at, at + len(near))
         kept = masks[there]
         masks[there] = near
@@ -84,11 +85,6 @@ class ExactLines:
     def candidate(self, text: bytes, at: int, *, anew: bool) -> tuple[int, int] | None:
         """Return the earliest position where a match may start; `None` if there is none."""
         return find_anew(self._candidate, text, at) if anew else self._candidate(text, at)
-
-    @property
-    def matcher(self) -> ExactMatcher:
-        """The exact matcher."""
-        return self._matcher
 
 
 class _LineByLine:
@@ -137,10 +133,10 @@ class _LineByLine:
 
 def sees_line_ends(tree: Node) -> bool:
     """Return whether splitting a text into lines could change what the tree matches."""
-    return fold(tree, _sees_line_ends)
+    return any_node(tree, _sees_line_ends)
 
 
-def _sees_line_ends(node: Node, below: list[bool]) -> bool:
+def _sees_line_ends(node: Node) -> bool:
     if isinstance(node, Chars | Bytes):
         return contains(node.ranges, _LF)
-    return any(below) or (isinstance(node, Assertion) and node.kind in _SEE_LINE_ENDS)
+    return isinstance(node, Assertion) and node.kind in _SEE_LINE_ENDS

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from triseek.query.regex.charset import contains, difference, is_ascii, normalised, size
+from triseek.query.regex.charset import difference, is_ascii, normalised, size
 from triseek.query.regex.syntax import (
     Alternate,
     Assertion,
@@ -24,6 +24,8 @@ from triseek.query.regex.syntax import (
     Node,
     Ranges,
     Repeat,
+    any_node,
+    fold,
 )
 
 
@@ -38,47 +40,12 @@ class Literal:
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Class:
-    """One member of a set: a character, or any one byte."""
-
-    ranges: Ranges
-    of_bytes: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """A capturing group: prevents simplifications, and is used by replacements."""
-
-    body: Hir
-    number: int
-
-
-@dataclass(frozen=True, slots=True)
-class Loop:
-    """`body`, `low` to `high` times."""
-
-    body: Hir
-    low: int
-    high: int | None
-    greedy: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Sequence:
-    """A concatenation of two or more parts. No part is a sequence, no two literals are adjacent."""
-
-    parts: tuple[Hir, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """An alternation of two or more parts, none of which is a choice."""
-
-    parts: tuple[Hir, ...]
-
-
-Hir: TypeAlias = Empty | Assertion | Literal | Class | Group | Loop | Sequence | Choice
+Hir: TypeAlias = (
+    "Empty | Assertion | Literal | Chars | Bytes"
+    " | Concat[Hir] | Alternate[Hir] | Repeat[Hir] | Capture[Hir]"
+)
+"""No part of a `Concat` is a `Concat`, no two literals in it are adjacent, and no choice of an
+`Alternate` is an `Alternate`; both have at least two parts."""
 
 NOTHING = Empty()
 
@@ -88,18 +55,18 @@ def class_of(ranges: Ranges, *, of_bytes: bool = False) -> Hir:
     if size(ranges) == 1:
         value = ranges[0][0]
         return Literal(bytes((value,)) if of_bytes else chr(value).encode())
-    return Class(ranges, of_bytes)
+    return Bytes(ranges) if of_bytes else Chars(ranges)
 
 
 def loop(body: Hir, low: int, high: int | None, *, greedy: bool) -> Hir:
     """Return a repetition, simplified."""
-    if _only_empty(body):
+    if fold(body, _only_empty):
         low, high = min(low, 1), 1 if high is None else min(high, 1)
     if high == 0:
         return NOTHING
     if low == high == 1:
         return body
-    return Loop(body, low, high, greedy)
+    return Repeat(body, low, high, greedy)
 
 
 def sequence(parts: list[Hir]) -> Hir:
@@ -107,7 +74,7 @@ def sequence(parts: list[Hir]) -> Hir:
     out: list[Hir] = []
     run: list[bytes] = []  # adjacent literals, joined all at once because patterns can be long
     for part in parts:
-        for piece in part.parts if isinstance(part, Sequence) else (part,):
+        for piece in part.parts if isinstance(part, Concat) else (part,):
             if isinstance(piece, Literal):
                 run.append(piece.data)
             elif not isinstance(piece, Empty):
@@ -118,7 +85,7 @@ def sequence(parts: list[Hir]) -> Hir:
     if run:
         out.append(Literal(b"".join(run)))
     if len(out) > 1:
-        return Sequence(tuple(out))
+        return Concat(tuple(out))
     return out[0] if out else NOTHING
 
 
@@ -126,9 +93,9 @@ def choice(parts: list[Hir]) -> Hir:
     """Return the alternation of the parts, simplified."""
     flat: list[Hir] = []
     for part in parts:
-        flat.extend(part.parts if isinstance(part, Choice) else (part,))
+        flat.extend(part.parts if isinstance(part, Alternate) else (part,))
     if not flat:
-        return Class(())
+        return Chars(())
     if len(flat) == 1:
         return flat[0]
     return _single_characters(flat) or _joined_classes(flat) or _prefixed(flat)
@@ -155,11 +122,11 @@ def _joined_classes(parts: list[Hir]) -> Hir | None:
     pairs: list[tuple[int, int]] = []
     kinds: set[bool] = set()
     for part in parts:
-        if not isinstance(part, Class):
+        if not isinstance(part, Chars | Bytes):
             return None
         pairs.extend(part.ranges)
         if not is_ascii(part.ranges):
-            kinds.add(part.of_bytes)
+            kinds.add(isinstance(part, Bytes))
     return None if len(kinds) > 1 else class_of(normalised(pairs), of_bytes=True in kinds)
 
 
@@ -167,13 +134,13 @@ def _prefixed(parts: list[Hir]) -> Hir:
     """Return the choice with the common prefix of all sequences factored out."""
     shared: tuple[Hir, ...] | None = None
     for part in parts:
-        if not isinstance(part, Sequence):
-            return Choice(tuple(parts))
+        if not isinstance(part, Concat):
+            return Alternate(tuple(parts))
         shared = part.parts if shared is None else _common(shared, part.parts)
     if not shared:
-        return Choice(tuple(parts))
+        return Alternate(tuple(parts))
     tails = [
-        sequence(list(part.parts[len(shared) :])) for part in parts if isinstance(part, Sequence)
+        sequence(list(part.parts[len(shared) :])) for part in parts if isinstance(part, Concat)
     ]
     return sequence([*shared, choice(tails)])
 
@@ -185,17 +152,9 @@ def _common(first: tuple[Hir, ...], second: tuple[Hir, ...]) -> tuple[Hir, ...]:
     return first[:count]
 
 
-def _only_empty(hir: Hir) -> bool:
+def _only_empty(hir: Hir, below: list[bool]) -> bool:
     """Return whether only the empty string can match."""
-    match hir:
-        case Empty() | Assertion():
-            return True
-        case Group(body) | Loop(body):
-            return _only_empty(body)
-        case Sequence(parts) | Choice(parts):
-            return all(_only_empty(part) for part in parts)
-        case _:
-            return False
+    return all(below) if below else isinstance(hir, Empty | Assertion)
 
 
 def without(hir: Hir, byte: int) -> Hir:
@@ -204,74 +163,68 @@ def without(hir: Hir, byte: int) -> Hir:
     Raises:
         NotAllowedError: The byte occurs as a literal.
     """
+    return fold(hir, lambda part, below: _without(part, below, byte))
+
+
+def _without(hir: Hir, below: list[Hir], byte: int) -> Hir:
     match hir:
         case Literal(data):
             if byte in data:
                 raise NotAllowedError
             return hir
-        case Class(ranges, of_bytes):
+        case Chars(ranges) | Bytes(ranges):
             left = difference(ranges, ((byte, byte),))
             if ranges and not left:
                 raise NotAllowedError
-            return hir if left == ranges else class_of(left, of_bytes=of_bytes)
-        case Group(body):
-            return Group(without(body, byte), hir.number)
-        case Loop(body, low, high, greedy):
-            return loop(without(body, byte), low, high, greedy=greedy)
-        case Sequence(parts) | Choice(parts):
-            rebuilt = [without(part, byte) for part in parts]
-            return sequence(rebuilt) if isinstance(hir, Sequence) else choice(rebuilt)
+            return hir if left == ranges else class_of(left, of_bytes=isinstance(hir, Bytes))
+        case Capture(_, number):
+            return Capture(below[0], number)
+        case Repeat(_, low, high, greedy):
+            return loop(below[0], low, high, greedy=greedy)
+        case Concat():
+            return sequence(below)
+        case Alternate():
+            return choice(below)
         case _:
             return hir
 
 
 def has_literal(hir: Hir, byte: int) -> bool:
     """Return whether the byte occurs anywhere in the pattern as a literal."""
-    match hir:
-        case Literal(data):
-            return byte in data
-        case Class(ranges):
-            return size(ranges) == 1 and contains(ranges, byte)
-        case Group(body) | Loop(body):
-            return has_literal(body, byte)
-        case Sequence(parts) | Choice(parts):
-            return any(has_literal(part, byte) for part in parts)
-        case _:
-            return False
+    return any_node(hir, lambda part: isinstance(part, Literal) and byte in part.data)
 
 
 def lower(hir: Hir, *, groups: bool = False) -> Node:
     """Return the pattern as a tree of `syntax`; with capturing groups if `groups`."""
+    return fold(hir, lambda part, below: _lower(part, below, groups=groups))
+
+
+def _lower(hir: Hir, below: list[Node], *, groups: bool) -> Node:
     match hir:
         case Literal(data):
             return _characters(data)
-        case Class(ranges, of_bytes):
-            return Bytes(ranges) if of_bytes and not is_ascii(ranges) else Chars(ranges)
-        case Group(body, number):
-            node = lower(body, groups=groups)
-            return Capture(node, number) if groups else node
-        case Loop(body, low, high, greedy):
-            return Repeat(lower(body, groups=groups), low, high, greedy)
-        case Sequence(parts):
-            return _row(parts, groups=groups)
-        case Choice(parts):
+        case Bytes(ranges):
+            return Chars(ranges) if is_ascii(ranges) else hir
+        case Capture(_, number):
+            return Capture(below[0], number) if groups else below[0]
+        case Repeat(_, low, high, greedy):
+            return Repeat(below[0], low, high, greedy)
+        case Concat():
+            return _row(below)
+        case Alternate():
             branches: list[Node] = []
-            for part in parts:
-                branch = lower(part, groups=groups)
+            for branch in below:
                 branches.extend(branch.parts if isinstance(branch, Alternate) else (branch,))
             return Alternate(tuple(branches))
         case _:
             return hir
 
 
-def _row(parts: tuple[Hir, ...], *, groups: bool) -> Node:
+def _row(parts: list[Node]) -> Node:
     out: list[Node] = []
     for part in parts:
-        node = lower(part, groups=groups)
-        if isinstance(node, Concat):
-            out.extend(node.parts)
-        elif not isinstance(node, Empty):
-            out.append(node)
+        if not isinstance(part, Empty):
+            out.extend(part.parts if isinstance(part, Concat) else (part,))
     if len(out) > 1:
         return Concat(tuple(out))
     return out[0] if out else NOTHING

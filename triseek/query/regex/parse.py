@@ -35,8 +35,7 @@ RANGES_LIMIT = 1_000_000
 """Maximum character ranges in its classes with repetitions expanded; `\\p{L}` has 650. Close to
 ripgrep's own limit (`--regex-size-limit`, 100 MiB)."""
 FEW_PARTS = 1000
-"""Size up to which a pattern cannot exceed the range limit: no class has more than about 800
-ranges."""
+"""Size up to which the ranges of a pattern are not counted in its size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,39 +110,25 @@ def _limited_size(tree: Node) -> int:
     Raises:
         InvalidQuery: There are too many.
     """
-    size = expanded_size(tree)
+    size, ranges = fold(tree, _size)
     if size > SIZE_LIMIT:
         message = f"this pattern is too large: written out, its repetitions take {size} parts"
         raise InvalidQuery(message, next_step="Make the counted repetitions smaller.")
-    ranges = expanded_ranges(tree) if size > FEW_PARTS else 0
     if ranges > RANGES_LIMIT:
         message = f"this pattern is too large: written out, its classes have {ranges} ranges"
         raise InvalidQuery(message, next_step="Repeat Unicode classes less often, or pass (?-u:…).")
-    return size + ranges
+    return size + ranges if size > FEW_PARTS else size
 
 
-def expanded_ranges(tree: Node) -> int:
-    """Return the number of character ranges in the pattern with repetitions expanded."""
-    return fold(tree, _ranges)
-
-
-def _ranges(node: Node, below: list[int]) -> int:
+def _size(node: Node, below: list[tuple[int, int]]) -> tuple[int, int]:
+    """Return the number of nodes and of character ranges, with repetitions expanded."""
+    size, ranges = sum(part[0] for part in below), sum(part[1] for part in below)
     if isinstance(node, Chars | Bytes):
-        return len(node.ranges)
+        return 1, len(node.ranges)
     if isinstance(node, Repeat):
-        return below[0] * max(node.low, node.high or node.low + 1, 1)
-    return sum(below)
-
-
-def expanded_size(tree: Node) -> int:
-    """Return the number of nodes in the pattern with repetitions expanded."""
-    return fold(tree, _size)
-
-
-def _size(node: Node, below: list[int]) -> int:
-    if isinstance(node, Repeat):
-        return below[0] * max(node.low, node.high or node.low + 1, 1) + 1
-    return sum(below) + 1
+        times = max(node.low, node.high or node.low + 1, 1)
+        return size * times + 1, ranges * times
+    return size + 1, ranges
 
 
 def _refuse_unsearchable(spec: PatternSpec) -> None:
@@ -177,7 +162,12 @@ def _read(spec: PatternSpec, cursor: PatternCursor) -> Meaning:
     """Parse the patterns; with smart case twice, since the case mode depends on the whole text."""
     if not spec.patterns:
         return Meaning(hir.class_of(()), {})
-    flags = _flags(spec)
+    flags = Flags(
+        ignore_case=spec.case == "insensitive",
+        dot_all=spec.multiline and spec.dotall,
+        unicode=spec.unicode,
+        crlf=spec.crlf,
+    )
     spelled = Spelled()
     try:
         meaning = parse_regex(cursor, flags, spelled)
@@ -198,15 +188,6 @@ def _refuse_one_by_one(spec: PatternSpec, flags: Flags) -> None:
     for number, pattern in enumerate(spec.patterns, 1):
         alone = PatternCursor(pattern, (0,), number=number if len(spec.patterns) > 1 else 0)
         parse_regex(alone, flags, Spelled())
-
-
-def _flags(spec: PatternSpec) -> Flags:
-    return Flags(
-        ignore_case=spec.case == "insensitive",
-        dot_all=spec.multiline and spec.dotall,
-        unicode=spec.unicode,
-        crlf=spec.crlf,
-    )
 
 
 def _without_line_ends(meaning: Hir, spec: PatternSpec) -> Hir:

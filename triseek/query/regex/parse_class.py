@@ -82,10 +82,18 @@ def parse_class(cursor: PatternCursor, flags: Flags, spelled: Spelled) -> Measur
         if here == END:
             raise cursor.error("this class does not end; `]` is missing", levels[-1].start)
         if here == "[":
-            _nested(cursor, flags, spelled, levels)
+            posix = _posix(cursor, flags)
+            if posix is not None:
+                levels[-1].items.append((posix, 0))
+            elif len(levels) < _LEVELS_MAX:
+                levels.append(_open(cursor, spelled))
+            else:
+                raise cursor.error(f"this class nests deeper than {_LEVELS_MAX} levels")
         elif here == "]":
             cursor.bump()
-            closed = _close(levels.pop(), flags)
+            level = levels.pop()
+            ranges, depth = _combined(level, flags)
+            closed = _finished(ranges, flags, negated=level.negated), depth + 1
             if not levels:
                 return closed
             levels[-1].items.append(closed)
@@ -119,17 +127,6 @@ def _add_literal(level: _Level, character: str, spelled: Spelled) -> None:
     level.items.append((((code, code),), 0))
 
 
-def _nested(cursor: PatternCursor, flags: Flags, spelled: Spelled, levels: list[_Level]) -> None:
-    """Parse `[:name:]`, or open a nested level."""
-    posix = _posix(cursor, flags)
-    if posix is None:
-        if len(levels) >= _LEVELS_MAX:
-            raise cursor.error(f"this class nests deeper than {_LEVELS_MAX} levels")
-        levels.append(_open(cursor, spelled))
-    else:
-        levels[-1].items.append((posix, 0))
-
-
 def _posix(cursor: PatternCursor, flags: Flags) -> Ranges | None:
     """Parse `[:alpha:]` or `[:^alpha:]`; return `None` and consume nothing if it is neither."""
     if cursor.next != ":":
@@ -141,11 +138,6 @@ def _posix(cursor: PatternCursor, flags: Flags) -> Ranges | None:
         return None
     cursor.at = end + 2
     return _finished(ranges, flags, negated=name.startswith("^"))
-
-
-def _close(level: _Level, flags: Flags) -> Measured:
-    ranges, depth = _combined(level, flags)
-    return _finished(ranges, flags, negated=level.negated), depth + 1
 
 
 def _combined(level: _Level, flags: Flags) -> Measured:

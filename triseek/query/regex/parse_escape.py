@@ -3,7 +3,7 @@ r"""Parser of escapes: characters, classes, properties, assertions."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from triseek.query.regex import unicode
 from triseek.query.regex.charset import BYTES, UNICODE, complement, intersection
@@ -32,7 +32,11 @@ class Set:
 
 Escape: TypeAlias = Scalar | Set | Assertion
 
-_META = frozenset("\\.+*?()|[]{}^$#&-~")
+_PERL: dict[str, tuple[Literal["word", "space", "digit"], Ranges]] = {
+    "d": ("digit", unicode.ASCII_DIGIT),
+    "s": ("space", unicode.ASCII_SPACE),
+    "w": ("word", unicode.ASCII_WORD),
+}
 _CONTROL = {"a": 0x07, "f": 0x0C, "t": 0x09, "n": 0x0A, "r": 0x0D, "v": 0x0B}
 _DIGITS = {"x": 2, "u": 4, "U": 8}
 _HEX = frozenset("0123456789abcdefABCDEF")
@@ -98,7 +102,7 @@ def _simple(cursor: PatternCursor, flags: Flags, letter: str, start: int) -> Esc
         return Assertion("text_start" if letter == "A" else "text_end")
     if letter in _LOOKS:
         return Assertion(_LOOKS[letter], flags.unicode)
-    if letter in _META or (letter.isascii() and not letter.isalnum()):
+    if letter.isascii() and not letter.isalnum():
         return Scalar(ord(letter))
     message = _FOREIGN.get(letter)
     shown = letter if letter.isprintable() else f"U+{ord(letter):04X}"
@@ -175,13 +179,10 @@ def _code_point(cursor: PatternCursor, digits: str, start: int) -> int:
 
 def _perl(letter: str, flags: Flags) -> Set:
     r"""Return `\d`, `\s`, `\w` or the complement; they are closed under case folding."""
-    if flags.unicode:
-        ranges = {"d": unicode.digit, "s": unicode.space, "w": unicode.word}[letter.lower()]()
-        return Set(complement(ranges, UNICODE) if letter.isupper() else ranges)
-    ranges = {"d": unicode.ASCII_DIGIT, "s": unicode.ASCII_SPACE, "w": unicode.ASCII_WORD}[
-        letter.lower()
-    ]
-    return Set(complement(ranges, BYTES) if letter.isupper() else ranges)
+    name, in_ascii = _PERL[letter.lower()]
+    universe = UNICODE if flags.unicode else BYTES
+    ranges = unicode.perl_class(name) if flags.unicode else in_ascii
+    return Set(complement(ranges, universe) if letter.isupper() else ranges)
 
 
 def _property(cursor: PatternCursor, flags: Flags, start: int) -> Set:
@@ -202,11 +203,9 @@ def _property(cursor: PatternCursor, flags: Flags, start: int) -> Set:
 
 def _property_name(cursor: PatternCursor, start: int) -> str:
     first = cursor.bump_over_space()
-    if first == END:
+    if first in (END, "\\"):
         raise cursor.error(r"\p takes a letter or braces: \pL, \p{Greek}", start)
     if first != "{":
-        if first == "\\":
-            raise cursor.error(r"\p takes a letter or braces: \pL, \p{Greek}", start)
         cursor.bump_over_space()
         return first
     name = ""

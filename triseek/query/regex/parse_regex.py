@@ -13,21 +13,11 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from triseek.model import budget
 from triseek.query.regex import unicode
 from triseek.query.regex.charset import BYTES, UNICODE, complement
-from triseek.query.regex.hir import (
-    NOTHING,
-    Class,
-    Group,
-    Hir,
-    Literal,
-    choice,
-    class_of,
-    loop,
-    sequence,
-)
+from triseek.query.regex.hir import NOTHING, Hir, Literal, choice, class_of, loop, sequence
 from triseek.query.regex.parse_class import Spelled, parse_class
 from triseek.query.regex.parse_cursor import END, WHITESPACE, parse_flags
 from triseek.query.regex.parse_escape import Scalar, Set, parse_escape
-from triseek.query.regex.syntax import Assertion, LookKind
+from triseek.query.regex.syntax import Assertion, Capture, LookKind
 
 if TYPE_CHECKING:
     from triseek.query.regex.parse_cursor import Flags, PatternCursor
@@ -182,7 +172,7 @@ class _Reader:
         self.cursor.bump()
         self.set_flags(group.outer)
         hir, depth = self.finish(group)
-        self.push(Group(hir, group.number) if group.number else hir, depth + 1)
+        self.push(Capture(hir, group.number) if group.number else hir, depth + 1)
 
     def end_branch(self) -> None:
         group = self.open[-1]
@@ -308,26 +298,23 @@ class _Reader:
             self.push(escape)
 
     def push_scalar(self, scalar: Scalar) -> None:
+        """Add one character or byte, with its case variants if case is ignored."""
         self.spelled.add(scalar)
-        self.push(self.scalar(scalar))
-
-    def scalar(self, scalar: Scalar) -> Hir:
-        """Return the node for one character or byte, with its case variants if case is ignored."""
         flags, code = self.flags, scalar.code
         if not flags.unicode and scalar.is_byte and code > 0x7F:
-            return Literal(bytes((code,)))
-        if flags.ignore_case and flags.unicode:
-            return class_of(unicode.fold(((code, code),)))
-        if flags.ignore_case and code < 0x80:
-            return class_of(unicode.fold_ascii(((code, code),)), of_bytes=True)
-        return Literal(chr(code).encode())
+            self.push(Literal(bytes((code,))))
+        elif flags.ignore_case and flags.unicode:
+            self.push(class_of(unicode.fold(((code, code),))))
+        elif flags.ignore_case and code < 0x80:
+            self.push(class_of(unicode.fold_ascii(((code, code),)), of_bytes=True))
+        else:
+            self.push(Literal(chr(code).encode()))
 
     def dot(self) -> Hir:
         universe = UNICODE if self.flags.unicode else BYTES
-        if self.flags.dot_all:
-            return Class(universe, not self.flags.unicode)
         ends = ((10, 10), (13, 13)) if self.flags.crlf else ((10, 10),)
-        return Class(complement(ends, universe), not self.flags.unicode)
+        ranges = universe if self.flags.dot_all else complement(ends, universe)
+        return class_of(ranges, of_bytes=not self.flags.unicode)
 
     def line_look(self, which: str) -> LookKind:
         """Return the assertion of `^` (`start`) or `$` (`end`) under the current flags."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from triseek.query.regex.assertions import WORD_LOOKS, holds
+from triseek.query.regex.assertions import NEAR_BYTES, WORD_LOOKS, holds
 from triseek.query.regex.syntax import Alternate, Assertion, Bytes, Chars, Concat, fold
 from triseek.query.regex.unicode import fold as fold_case
 from triseek.query.regex.unicode import fold_ascii, is_word
@@ -94,6 +94,15 @@ def find_bounded(bounded: Bounded, text: bytes, at: int) -> tuple[int, int] | No
             return start, end
         start = text.find(needle, start + 1)
     return None
+
+
+def find_bounded_anew(bounded: Bounded, text: bytes, at: int) -> tuple[int, int] | None:
+    """Return the leftmost match of a single bounded text, as if the text began at `at`."""
+    size = len(bounded.texts[0])
+    span = find_bounded(bounded, text[at : at + size + NEAR_BYTES], 0)
+    if span is not None and span[0] == 0:
+        return at, at + size
+    return find_bounded(bounded, text, at + 1)
 
 
 def _any_case(ranges: Ranges, first: int) -> bool:

@@ -1,46 +1,25 @@
-"""Compilation of a pattern to instructions for the exact matcher, forwards or backwards.
+"""Compilation of a pattern to instructions, for the exact matcher, captures and the automaton.
 
-Thompson's construction with priorities: of the two branches of a `Split` the first is preferred.
-A character is a single instruction, however many byte sequences encode it.
+Thompson's construction with priorities: of the branches of a `Split` earlier ones are preferred.
+A character is a single instruction, however many byte sequences encode it. Jumps are relative, so
+a repeated part is compiled once.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import TypeAlias
 
 from triseek.query.regex import syntax
-from triseek.query.regex.charset import ByteSequence, utf8_sequences
 
 
 @dataclass(slots=True)
 class Split:
-    """Continue at `first`, and with lower priority at `second`."""
+    """Continue at several places, given relative to this one, in order of preference."""
 
-    first: int
-    second: int
-
-
-@dataclass(slots=True)
-class Assert:
-    """Continue at the next instruction if assertion number `bit` of the program holds."""
-
-    bit: int
-
-
-@dataclass(slots=True)
-class Spell:
-    """Read the bytes of one of these sequences, then continue at the next instruction."""
-
-    sequences: tuple[ByteSequence, ...]
-
-
-@dataclass(slots=True)
-class Jump:
-    """Continue at `to`."""
-
-    to: int
+    jumps: tuple[int, ...]
 
 
 @dataclass(slots=True)
@@ -55,113 +34,96 @@ class Match:
     """A match ends here."""
 
 
-Instruction: TypeAlias = Split | Assert | Spell | Jump | Save | Match
+Instruction: TypeAlias = Split | Save | Match | syntax.Chars | syntax.Bytes | syntax.Assertion
+"""All but `Split` and `Match` continue at the next one: `Chars` and `Bytes` after reading one of
+their members, `Assertion` if it holds."""
+Program: TypeAlias = tuple[Instruction, ...]
 
 
-@dataclass(slots=True)
-class Program:
-    """A compiled pattern."""
-
-    backwards: bool
-    """Whether it reads from the end of a match to its start."""
-    code: list[Instruction] = field(default_factory=list)
-    looks: dict[syntax.Assertion, int] = field(default_factory=dict)
-    """Assertion → its number."""
+class TooLargeError(Exception):
+    """The pattern needs too many instructions, or states."""
 
 
 def compile_program(
-    tree: syntax.Node, *, anywhere: bool = False, backwards: bool = False
+    tree: syntax.Node, *, backwards: bool = False, limit: int | None = None
 ) -> Program:
-    """Return the program for `tree`; with `anywhere`, a match may start after any bytes."""
-    program = Program(backwards)
-    if anywhere:
-        program.code += [Split(3, 1), Spell((((0, 0xFF),),)), Jump(0)]
-    _emit(tree, program)
-    program.code.append(Match())
-    return program
+    """Return the program for `tree`, which ends in its only `Match`.
+
+    Args:
+        tree: Syntax tree.
+        backwards: Whether the program reads from the end of a match to its start.
+        limit: Maximum number of instructions; None: no maximum.
+
+    Raises:
+        TooLargeError: The program exceeds the limit.
+    """
+    return (*syntax.fold(tree, partial(_compile, backwards, limit)), Match())
 
 
-def _emit(node: syntax.Node, program: Program) -> None:
-    code = program.code
+def looks_of(program: Program) -> tuple[syntax.Assertion, ...]:
+    """Return the distinct assertions of a program."""
+    looks = (step for step in program if isinstance(step, syntax.Assertion))
+    return tuple(dict.fromkeys(looks))
+
+
+def _compile(
+    backwards: bool, limit: int | None, node: syntax.Node, parts: list[Program]
+) -> Program:
     match node:
         case syntax.Empty():
-            pass
-        case syntax.Chars(ranges):
-            code.append(Spell(_spellings(utf8_sequences(ranges), backwards=program.backwards)))
-        case syntax.Bytes(ranges):
-            code.append(Spell(tuple((pair,) for pair in ranges)))
-        case syntax.Assertion():
-            code.append(Assert(program.looks.setdefault(node, len(program.looks))))
-        case syntax.Concat(parts):
-            for part in reversed(parts) if program.backwards else parts:
-                _emit(part, program)
-        case syntax.Alternate(parts):
-            _emit_alternate(parts, program)
+            return ()
+        case syntax.Chars() | syntax.Bytes() | syntax.Assertion():
+            return (node,)
+        case syntax.Concat():
+            _check(sum(map(len, parts)), limit)
+            return tuple(chain.from_iterable(reversed(parts) if backwards else parts))
+        case syntax.Alternate():
+            return _alternate(parts, limit)
         case syntax.Repeat():
-            _emit_repeat(node, program)
-        case syntax.Capture(body, number):
-            code.append(Save(2 * number))
-            _emit(body, program)
-            code.append(Save(2 * number + 1))
+            return _repeat(node, parts[0], limit)
+        case syntax.Capture(_, number):
+            return (Save(2 * number), *parts[0], Save(2 * number + 1))
 
 
-def _spellings(sequences: tuple[ByteSequence, ...], *, backwards: bool) -> tuple[ByteSequence, ...]:
-    return tuple(sequence[::-1] for sequence in sequences) if backwards else sequences
+def _check(size: int, limit: int | None) -> None:
+    if limit is not None and size > limit:
+        raise TooLargeError
 
 
-def _emit_alternate(parts: tuple[syntax.Node, ...], program: Program) -> None:
-    code, ends = program.code, []
-    for part in parts[:-1]:
-        split = Split(len(code) + 1, 0)
-        code.append(split)
-        _emit(part, program)
-        ends.append(Jump(0))
-        code.append(ends[-1])
-        split.second = len(code)
-    _emit(parts[-1], program)
-    for end in ends:
-        end.to = len(code)
+def _alternate(parts: list[Program], limit: int | None) -> Program:
+    if not parts:
+        return (syntax.Chars(()),)  # never continues
+    size = sum(map(len, parts)) + len(parts)
+    _check(size, limit)
+    jumps: list[int] = []
+    body: list[Instruction] = []
+    for part in parts:
+        jumps.append(len(body) + 1)
+        body += part
+        body.append(Split((size - len(body),)))
+    return (Split(tuple(jumps)), *body)
 
 
-def _emit_repeat(node: syntax.Repeat, program: Program) -> None:
-    """Emit `low` copies, then a loop or the optional copies."""
-    looped = node.high is None
-    if looped and node.low == 0:
-        _emit_star(node, program)
-        return
-    for _ in range(node.low - 1 if looped else node.low):
-        _emit(node.node, program)
-    if looped:
-        _emit_plus(node, program)
-        return
-    splits = []
-    for _ in range((node.high or 0) - node.low):
-        splits.append(_split(program, greedy=node.greedy))
-        _emit(node.node, program)
-    for split in splits:
-        _leave(split, len(program.code), greedy=node.greedy)
+def _repeat(node: syntax.Repeat[syntax.Node], part: Program, limit: int | None) -> Program:
+    """Return `low` copies, the last in a loop, or followed by the optional copies.
 
-
-def _emit_star(node: syntax.Repeat, program: Program) -> None:
-    """Emit a loop, or `(x+)?` for an `x` that can be empty, which a loop would rank too low.
-
-    RE2 and Rust use the same two forms (golang/go#46123).
+    `x*` is `(x+)?`: a loop around an `x` that can be empty would rank the empty match too low. RE2
+    and Rust do the same (golang/go#46123).
     """
-    start = len(program.code)
-    split = _split(program, greedy=node.greedy)
-    if can_be_empty(node.node):
-        _emit_plus(node, program)
-    else:
-        _emit(node.node, program)
-        program.code.append(Jump(start))
-    _leave(split, len(program.code), greedy=node.greedy)
+    size = len(part) + 1
+    optional = 0 if node.high is None else node.high - node.low
+    _check(size * max(node.low + optional, 1), limit)
+    if node.high is None:
+        loop = (*part, _split(1 - size, 1, greedy=node.greedy))
+        if node.low:
+            return part * (node.low - 1) + loop
+        return (_split(1, size + 1, greedy=node.greedy), *loop)
+    splits = (_split(1, left * size, greedy=node.greedy) for left in range(optional, 0, -1))
+    return part * node.low + tuple(chain.from_iterable((split, *part) for split in splits))
 
 
-def _emit_plus(node: syntax.Repeat, program: Program) -> None:
-    start = len(program.code)
-    _emit(node.node, program)
-    after = len(program.code) + 1
-    program.code.append(Split(start, after) if node.greedy else Split(after, start))
+def _split(again: int, leave: int, *, greedy: bool) -> Split:
+    return Split((again, leave) if greedy else (leave, again))
 
 
 def can_be_empty(tree: syntax.Node) -> bool:
@@ -198,19 +160,3 @@ def _is_empty_where(
     if isinstance(node, syntax.Assertion):
         return node.kind in holds
     return _can_be_empty(node, below)
-
-
-def _split(program: Program, *, greedy: bool) -> Split:
-    """Emit a `Split` with one branch to the next instruction."""
-    here = len(program.code) + 1
-    split = Split(here, 0) if greedy else Split(0, here)
-    program.code.append(split)
-    return split
-
-
-def _leave(split: Split, to: int, *, greedy: bool) -> None:
-    """Set the other branch of the `Split`."""
-    if greedy:
-        split.second = to
-    else:
-        split.first = to

@@ -10,7 +10,7 @@ a separate tree (`parse.parse_groups`).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
 from triseek.model import budget
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 T = TypeVar("T")
+N = TypeVar("N")
+"""Type of the children: `Node`, or `hir.Hir` while a pattern is being parsed."""
 
 Ranges: TypeAlias = tuple[tuple[int, int], ...]
 """Sorted, disjoint, non-adjacent inclusive ranges."""
@@ -67,48 +69,56 @@ class Assertion:
 
 
 @dataclass(frozen=True, slots=True)
-class Concat:
+class Concat(Generic[N]):
     """All parts in sequence."""
 
-    parts: tuple[Node, ...]
+    parts: tuple[N, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Alternate:
+class Alternate(Generic[N]):
     """One of the parts; the leftmost that leads to a match is preferred."""
 
-    parts: tuple[Node, ...]
+    parts: tuple[N, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Repeat:
+class Repeat(Generic[N]):
     """`node` at least `low` times, at most `high` times (`None`: no bound)."""
 
-    node: Node
+    node: N
     low: int
     high: int | None
     greedy: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class Capture:
+class Capture(Generic[N]):
     """The capturing group with this number, which matches `node`."""
 
-    node: Node
+    node: N
     number: int
 
 
-Node: TypeAlias = Empty | Chars | Bytes | Assertion | Concat | Alternate | Repeat | Capture
+Node: TypeAlias = (
+    "Empty | Chars | Bytes | Assertion"
+    " | Concat[Node] | Alternate[Node] | Repeat[Node] | Capture[Node]"
+)
 
 
-def fold(tree: Node, combine: Callable[[Node, list[T]], T]) -> T:
+def any_node(tree: N, test: Callable[[N], bool]) -> bool:
+    """Return whether the test is true for any node of the tree."""
+    return fold(tree, lambda node, below: any(below) or test(node))
+
+
+def fold(tree: N, combine: Callable[[N, list[T]], T]) -> T:
     """Return `combine(tree, values)`, where `values` are the children folded in the same way.
 
     Each node is visited once; children are in pattern order. The stack is explicit, because
     patterns nest as deep as the parser allows, and each level of parentheses may be three nodes:
     recursion would reach the interpreter's limit before the parser's.
     """
-    waiting: list[tuple[Node, bool]] = [(tree, False)]
+    waiting: list[tuple[N, bool]] = [(tree, False)]
     values: list[T] = []
     visits = 0
     while waiting:
@@ -117,17 +127,19 @@ def fold(tree: Node, combine: Callable[[Node, list[T]], T]) -> T:
             budget.check()
         node, children_done = waiting.pop()
         below = children(node)
-        if below and not children_done:
+        if not below:
+            values.append(combine(node, []))
+        elif children_done:
+            first = len(values) - len(below)
+            values[first:] = [combine(node, values[first:])]
+        else:
             waiting.append((node, True))
             waiting.extend((child, False) for child in reversed(below))
-            continue
-        first = len(values) - len(below)
-        values[first:] = [combine(node, values[first:])]
     return values[0]
 
 
-def children(node: Node) -> tuple[Node, ...]:
+def children(node: object) -> tuple[Any, ...]:
     """Return the children of a node, in pattern order."""
-    if isinstance(node, Concat | Alternate):
+    if isinstance(node, (Concat, Alternate)):
         return node.parts
-    return (node.node,) if isinstance(node, Repeat | Capture) else ()
+    return (node.node,) if isinstance(node, (Repeat, Capture)) else ()

@@ -19,7 +19,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from triseek.query.regex.charset import ASCII, UNICODE, contains, intersection, normalised
 
@@ -85,29 +85,16 @@ def lookup_value(name: str, value: str) -> Ranges:
     return _up_to_age(normal) if kind == "age" else _values(kind, normal)
 
 
-@cache
-def word() -> Ranges:
-    r"""Return the set of `\w`: Alphabetic, marks, decimal digits, connectors, joiners."""
-    return _values("perl", "word")
-
-
-@cache
-def space() -> Ranges:
-    r"""Return the set of `\s`: White_Space."""
-    return _values("perl", "space")
-
-
-@cache
-def digit() -> Ranges:
-    r"""Return the set of `\d`: Decimal_Number."""
-    return _values("perl", "digit")
+def perl_class(name: Literal["word", "space", "digit"]) -> Ranges:
+    r"""Return the set of `\w`, `\s` or `\d`, as in Unicode."""
+    return _values("perl", name)
 
 
 def is_word(character: str) -> bool:
     """Return whether one character is a word character; `False` for an empty string."""
     if character.isascii():
         return character.isalnum() or character == "_"
-    return contains(word(), ord(character))
+    return contains(perl_class("word"), ord(character))
 
 
 def is_uppercase(character: str) -> bool:
@@ -193,17 +180,12 @@ def _values(kind: str, name: str) -> Ranges:
 def _up_to_age(name: str) -> Ranges:
     """Return the characters assigned in this version or an earlier one; lines are in that order."""
     ranges: list[tuple[int, int]] = []
-    for line, values in _ages().items():
-        ranges.extend(values)
-        if _lines()["age", name] == line:
-            break
+    for (kind, added), text in _lines().items():
+        if kind == "age":
+            ranges.extend(_values(kind, added))
+            if text == _lines()["age", name]:
+                break
     return normalised(ranges)
-
-
-@cache
-def _ages() -> dict[str, Ranges]:
-    """Return the characters that each version added, by the text of its line, oldest first."""
-    return {text: _values(kind, name) for (kind, name), text in _lines().items() if kind == "age"}
 
 
 @cache

@@ -10,16 +10,17 @@ The index lists grams within lines, so no gram contains a newline and none with 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from itertools import chain, repeat
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeAlias, TypeVar
 
 from triseek.query.regex import syntax
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    Strings: TypeAlias = frozenset[bytes]
+T = TypeVar("T")
+Strings: TypeAlias = frozenset[bytes]
 
 GRAMS_MAX = 2048
 """Grams in one formula, counted with repetition; larger formulas are weakened."""
@@ -63,26 +64,28 @@ class Gram:
 
 
 @dataclass(frozen=True, slots=True)
-class And:
-    """All parts hold. There are at least two, in the order in which the pattern requires them."""
+class _Parts:
+    """Two parts or more, and the measures of the whole."""
 
     parts: tuple[Formula, ...]
     size: int = field(repr=False, compare=False)
     """Grams below, counted with repetition."""
     depth: int = field(repr=False, compare=False)
+
+
+class And(_Parts):
+    """All parts hold; they are in the order in which the pattern requires them."""
+
+    __slots__ = ()
 
     def __str__(self) -> str:
         return " ".join(f"({part})" if isinstance(part, Or) else str(part) for part in self.parts)
 
 
-@dataclass(frozen=True, slots=True)
-class Or:
-    """At least one part holds. There are at least two parts."""
+class Or(_Parts):
+    """At least one part holds."""
 
-    parts: tuple[Formula, ...]
-    size: int = field(repr=False, compare=False)
-    """Grams below, counted with repetition."""
-    depth: int = field(repr=False, compare=False)
+    __slots__ = ()
 
     def __str__(self) -> str:
         return "|".join(f"({part})" if isinstance(part, And) else str(part) for part in self.parts)
@@ -100,8 +103,8 @@ def formula(tree: syntax.Node) -> Formula:
     The text is one line if the tree cannot match a newline, else all lines that a match may span.
     Takes time linear in the size of the tree (with the constants below); never raises.
     """
-    facts = syntax.fold(tree, _facts)
-    return facts.formula if facts.exact is None else _some_string(facts.exact)
+    facts = syntax.fold(tree, _ANALYSIS.facts)
+    return facts.required if facts.exact is None else _some_string(facts.exact)
 
 
 def all_of(parts: Iterable[Formula]) -> Formula:
@@ -110,9 +113,9 @@ def all_of(parts: Iterable[Formula]) -> Formula:
     if NEVER in flat:
         return NEVER
     grams = {part for part in flat if isinstance(part, Gram)}
-    kept = dict.fromkeys(_given(part, grams) for part in flat)
+    kept = dict.fromkeys(_implied_by(part, grams) for part in flat)
     kept.pop(ALL, None)
-    return _joined(_within_bounds(list(_flatten(kept, And))))
+    return _joined(_within_bounds(list(_flatten(kept, And))), And)
 
 
 def any_of(parts: Iterable[Formula]) -> Formula:
@@ -127,11 +130,8 @@ def any_of(parts: Iterable[Formula]) -> Formula:
         common = set(shared)
         rest = (all_of(item for item in items if item not in common) for items in wanted)
         return all_of([*shared, any_of(rest)])
-    kept = _unimplied(list(flat))
-    if len(kept) == 1:
-        return kept[0]
-    size, depth = sum(part.size for part in kept), 1 + max(part.depth for part in kept)
-    return Or(tuple(kept), size, depth) if size <= GRAMS_MAX and depth <= DEPTH_MAX else ALL
+    joined = _joined(_unimplied(list(flat)), Or)
+    return joined if joined.size <= GRAMS_MAX and joined.depth <= DEPTH_MAX else ALL
 
 
 def _flatten(parts: Iterable[Formula], kind: type[And | Or]) -> dict[Formula, None]:
@@ -141,7 +141,7 @@ def _flatten(parts: Iterable[Formula], kind: type[And | Or]) -> dict[Formula, No
     )
 
 
-def _given(part: Formula, grams: set[Gram]) -> Formula:
+def _implied_by(part: Formula, grams: set[Gram]) -> Formula:
     """Return `part` simplified under the assumption that `grams` hold."""
     if not isinstance(part, Or) or not grams:
         return part
@@ -186,11 +186,11 @@ def _within_bounds(parts: list[Formula]) -> list[Formula]:
     return [part for part in flat_enough if part in kept]
 
 
-def _joined(parts: list[Formula]) -> Formula:
+def _joined(parts: list[Formula], kind: type[And | Or]) -> Formula:
     if len(parts) < 2:
         return parts[0] if parts else ALL
     size, depth = sum(part.size for part in parts), 1 + max(part.depth for part in parts)
-    return And(tuple(parts), size, depth)
+    return kind(tuple(parts), size, depth)
 
 
 def _spell(byte: int) -> str:
@@ -199,21 +199,78 @@ def _spell(byte: int) -> str:
     return chr(byte) if 0x20 <= byte < 0x7F else f"\\x{byte:02x}"
 
 
-# Facts about the strings that a node matches.
+NO_EDGE: Strings = frozenset([b""])
 
 
 @dataclass(frozen=True, slots=True)
-class _Facts:
+class NodeFacts(Generic[T]):
     """Facts about the strings that a node matches."""
 
     exact: Strings | None
-    """All of them, if they are few; then the fields below are not used."""
-    prefixes: Strings = frozenset([b""])
-    """Each string begins with one of these, of at most two bytes (more cannot form a new gram)."""
-    suffixes: Strings = frozenset([b""])
+    """All of them, if they are few; then the prefixes and suffixes are not used."""
+    required: T
+    """A formula that holds for each string; or literals of which each string contains one."""
+    prefixes: Strings = NO_EDGE
+    """Each string begins with one of these."""
+    suffixes: Strings = NO_EDGE
     """Each string ends with one of these."""
-    formula: Formula = ALL
-    """Holds for each string."""
+
+
+@dataclass(frozen=True)
+class Analysis(Generic[T]):
+    """Computation of facts bottom-up over a tree; `facts` is called by `syntax.fold`."""
+
+    class_max: int
+    """Code points of a class that are spelled out; larger classes are treated as unknown."""
+    exact_max: int
+    """Strings in an exact set."""
+    nothing: T
+    """The value of `required` if nothing is known, or where the exact set says all."""
+    concat: Callable[[list[NodeFacts[T]]], NodeFacts[T]]
+    choice: Callable[[Strings, list[NodeFacts[T]]], NodeFacts[T]]
+    """Facts about a choice, not all of whose branches are exact, or that has too many strings; the
+    first argument has the strings of those that are."""
+    inexact: Callable[[Strings], NodeFacts[T]]
+    """Facts about all strings that begin with such a string and end with one."""
+
+    def facts(self, node: syntax.Node, parts: list[NodeFacts[T]]) -> NodeFacts[T]:
+        """Return the facts about a node, given those about its children."""
+        match node:
+            case syntax.Empty() | syntax.Assertion():
+                return NodeFacts(NO_EDGE, self.nothing)
+            case syntax.Chars(ranges):
+                return NodeFacts(_spelled(ranges, self.class_max), self.nothing)
+            case syntax.Bytes(ranges):
+                return NodeFacts(_bytes_in(ranges, self.class_max), self.nothing)
+            case syntax.Concat():
+                never = any(part.exact == frozenset() for part in parts)
+                return NodeFacts(frozenset(), self.nothing) if never else self.concat(parts)
+            case syntax.Alternate():
+                return self._alternate(parts)
+            case syntax.Repeat(_, low, high):
+                return self._repeat(parts[0], low, high)
+            case syntax.Capture():
+                return parts[0]
+
+    def _alternate(self, parts: list[NodeFacts[T]]) -> NodeFacts[T]:
+        choices = [part for part in parts if part.exact != frozenset()]
+        exact = frozenset(chain.from_iterable(part.exact or () for part in choices))
+        if len(exact) <= self.exact_max and all(part.exact is not None for part in choices):
+            return NodeFacts(exact, self.nothing)
+        return self.choice(exact, choices)
+
+    def _repeat(self, part: NodeFacts[T], low: int, high: int | None) -> NodeFacts[T]:
+        empty = NodeFacts(NO_EDGE, self.nothing)
+        if high == 0 or part.exact == NO_EDGE:
+            return empty
+        if part.exact == frozenset():
+            return part if low else empty
+        least = self.concat([part] * min(low, UNROLL_MAX))
+        if low == high and low <= UNROLL_MAX:
+            return least
+        if low == 0 and high == 1:
+            return self._alternate([part, empty])
+        return least if least.exact is None else self.inexact(least.exact)
 
 
 EXACT_MAX = 32
@@ -237,72 +294,40 @@ CONCAT_MAX = 4 * GRAMS_MAX
 UNROLL_MAX = 8
 """Copies of a repeated part that are considered; the rest are equal to them."""
 
-NOTHING = _Facts(frozenset())
-EMPTY = _Facts(frozenset([b""]))
-UNKNOWN = _Facts(None)
-NO_EDGE: Strings = frozenset([b""])
 
-
-def _facts(node: syntax.Node, parts: list[_Facts]) -> _Facts:
-    match node:
-        case syntax.Empty() | syntax.Assertion():
-            return EMPTY
-        case syntax.Chars(ranges):
-            return _of_class(spelled(ranges, CLASS_MAX))
-        case syntax.Bytes(ranges):
-            return _of_class(bytes_in(ranges, CLASS_MAX))
-        case syntax.Concat():
-            return _concat(parts)
-        case syntax.Alternate():
-            return _alternate(parts)
-        case syntax.Repeat(_, low, high):
-            return _repeat(parts[0], low, high)
-        case syntax.Capture():
-            return parts[0]
-
-
-def _of_class(strings: list[bytes] | None) -> _Facts:
-    return UNKNOWN if strings is None else _Facts(frozenset(strings))
-
-
-def spelled(ranges: syntax.Ranges, most: int) -> list[bytes] | None:
+def _spelled(ranges: syntax.Ranges, most: int) -> Strings | None:
     """Return the UTF-8 encodings of the scalar values in `ranges`; None if more than `most`."""
     spellings: list[bytes] = []
     for low, high in ranges:
         if high - low > most + 0x800:
             return None
-        spellings += [chr(code).encode() for code in range(low, high + 1) if not _surrogate(code)]
+        scalars = (code for code in range(low, high + 1) if not 0xD800 <= code <= 0xDFFF)
+        spellings += [chr(code).encode() for code in scalars]
         if len(spellings) > most:
             return None
-    return spellings
+    return frozenset(spellings)
 
 
-def bytes_in(ranges: syntax.Ranges, most: int) -> list[bytes] | None:
+def _bytes_in(ranges: syntax.Ranges, most: int) -> Strings | None:
     """Return the bytes in `ranges`; None if more than `most`."""
-    members = [bytes([byte]) for low, high in ranges for byte in range(low, high + 1)]
+    members = frozenset(bytes([byte]) for low, high in ranges for byte in range(low, high + 1))
     return members if len(members) <= most else None
 
 
-def _surrogate(code: int) -> bool:
-    return 0xD800 <= code <= 0xDFFF
-
-
-def _concat(parts: Iterable[_Facts]) -> _Facts:
-    left = EMPTY
+def _concat(parts: list[NodeFacts[Formula]]) -> NodeFacts[Formula]:
+    left: NodeFacts[Formula] = NodeFacts(NO_EDGE, ALL)
     conditions: list[Formula] = []
     for right in parts:
-        if right == NOTHING:
-            return NOTHING
         if len(conditions) > CONCAT_MAX:  # further conditions would be dropped anyway
-            left = UNKNOWN
+            left = NodeFacts(None, ALL)
             break
         left = _beside(left, right, conditions)
-    if left.exact is not None:
-        return left
-    return _Facts(None, left.prefixes, left.suffixes, all_of(conditions))
+    return left if left.exact is not None else replace(left, required=all_of(conditions))
 
 
-def _beside(left: _Facts, right: _Facts, conditions: list[Formula]) -> _Facts:
+def _beside(
+    left: NodeFacts[Formula], right: NodeFacts[Formula], conditions: list[Formula]
+) -> NodeFacts[Formula]:
     """Return `left` followed by `right`, adding the formulas that the seam requires.
 
     They are appended to `conditions`, as are the formulas of parts that are no longer exact.
@@ -310,9 +335,9 @@ def _beside(left: _Facts, right: _Facts, conditions: list[Formula]) -> _Facts:
     if left.exact is not None and right.exact is not None:
         both = _product(left.exact, right.exact)
         if both is not None:
-            return _Facts(both)
+            return NodeFacts(both, ALL)
         conditions.append(_some_string(left.exact))
-        left = _Facts(None, _heads(left.exact), _tails(left.exact))
+        left = NodeFacts(None, ALL, _heads(left.exact), _tails(left.exact))
     if right.exact is not None:
         seam = _cross(left.suffixes, right.exact) or right.exact
         suffixes, prefixes = _tails(seam), left.prefixes
@@ -322,8 +347,8 @@ def _beside(left: _Facts, right: _Facts, conditions: list[Formula]) -> _Facts:
     else:
         seam = _cross(left.suffixes, right.prefixes) or NO_EDGE
         prefixes, suffixes = left.prefixes, right.suffixes
-    conditions += [_some_string(seam), right.formula]
-    return _Facts(None, prefixes, suffixes)
+    conditions += [_some_string(seam), right.required]
+    return NodeFacts(None, ALL, prefixes, suffixes)
 
 
 def _product(left: Strings, right: Strings) -> Strings | None:
@@ -346,39 +371,18 @@ def _cross(left: Strings, right: Strings) -> Strings | None:
     return frozenset(a + b for a in left for b in right)
 
 
-def _alternate(parts: list[_Facts]) -> _Facts:
-    choices = [part for part in parts if part != NOTHING]
-    exact = frozenset(chain.from_iterable(part.exact or () for part in choices))
-    if len(exact) <= EXACT_MAX and all(part.exact is not None for part in choices):
-        return _Facts(exact)
-    inexact = [part for part in choices if part.exact is None]
-    formulas = [part.formula for part in inexact]
-    return _Facts(
+def _choice(exact: Strings, parts: list[NodeFacts[Formula]]) -> NodeFacts[Formula]:
+    inexact = [part for part in parts if part.exact is None]
+    return NodeFacts(
         None,
+        any_of([_some_string(exact), *(part.required for part in inexact)]),
         _heads(exact.union(*(part.prefixes for part in inexact))),
         _tails(exact.union(*(part.suffixes for part in inexact))),
-        any_of([_some_string(exact), *formulas]),
     )
 
 
-def _repeat(part: _Facts, low: int, high: int | None) -> _Facts:
-    if high == 0 or part == EMPTY:
-        return EMPTY
-    if part == NOTHING:
-        return NOTHING if low else EMPTY
-    least = _concat(repeat(part, min(low, UNROLL_MAX)))
-    if low == high and low <= UNROLL_MAX:
-        return least
-    if low == 0 and high == 1:
-        return _alternate([part, EMPTY])
-    return _inexact(least)
-
-
-def _inexact(facts: _Facts) -> _Facts:
-    """Return facts about all strings that begin with such a string and end with one."""
-    if facts.exact is None:
-        return facts
-    return _Facts(None, _heads(facts.exact), _tails(facts.exact), _some_string(facts.exact))
+def _inexact(exact: Strings) -> NodeFacts[Formula]:
+    return NodeFacts(None, _some_string(exact), _heads(exact), _tails(exact))
 
 
 def _heads(strings: Strings) -> Strings:
@@ -414,3 +418,6 @@ def _grams(string: bytes) -> Iterator[int]:
         gram = string[at : at + 3]
         if b"\n" not in gram:
             yield int.from_bytes(gram, "big")
+
+
+_ANALYSIS = Analysis[Formula](CLASS_MAX, EXACT_MAX, ALL, _concat, _choice, _inexact)

@@ -7,18 +7,15 @@ are computed bottom-up like the formula, but strings are kept whole and the set 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import chain, islice, repeat
-from typing import TYPE_CHECKING, TypeAlias
+from itertools import chain, islice
+from typing import TYPE_CHECKING
 
 from triseek.query.regex import syntax
-from triseek.query.trigrams.formula import bytes_in, spelled
+from triseek.query.trigrams.formula import NO_EDGE, Analysis, NodeFacts, Strings
 from triseek.query.trigrams.frequency import byte_rarity, probability, rarity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-    Strings: TypeAlias = frozenset[bytes]
 
 ALTERNATIVES_MAX = 16
 """Strings in a set, case variants included."""
@@ -45,7 +42,7 @@ def required(tree: syntax.Node) -> tuple[bytes, ...]:
     Sorted. No string is part of another, contains a newline or is shorter than two bytes. Empty if
     no such set is small enough to be useful, or if the tree cannot match at all.
     """
-    facts = syntax.fold(tree, _facts)
+    facts = syntax.fold(tree, _ANALYSIS.facts)
     return tuple(sorted(_best(facts)))
 
 
@@ -82,55 +79,8 @@ def _cost_of_one(needle: bytes) -> float:
     return PASS_NS + candidates * CANDIDATE_NS + probability(rarity(needle)) * LINE_NS
 
 
-# Facts about the strings that a node matches.
-
-
-@dataclass(frozen=True, slots=True)
-class _Facts:
-    """Facts about the strings that a node matches."""
-
-    exact: Strings | None
-    """All of them, if they are few; then `prefixes` and `suffixes` are not used."""
-    prefixes: Strings = frozenset([b""])
-    """Each string begins with one of these."""
-    suffixes: Strings = frozenset([b""])
-    """Each string ends with one of these."""
-    best: Strings = frozenset()
-    """Each string contains one of these; empty if nothing better than `exact` is known."""
-
-
-NOTHING = _Facts(frozenset())
-EMPTY = _Facts(frozenset([b""]))
-UNKNOWN = _Facts(None)
-NO_EDGE: Strings = frozenset([b""])
-UNROLL_MAX = 8
-"""Copies of a repeated part that are taken into account."""
-
-
-def _facts(node: syntax.Node, parts: list[_Facts]) -> _Facts:
-    match node:
-        case syntax.Empty() | syntax.Assertion():
-            return EMPTY
-        case syntax.Chars(ranges):
-            return _of_class(spelled(ranges, ALTERNATIVES_MAX))
-        case syntax.Bytes(ranges):
-            return _of_class(bytes_in(ranges, ALTERNATIVES_MAX))
-        case syntax.Concat():
-            return _concat(parts)
-        case syntax.Alternate():
-            return _alternate(parts)
-        case syntax.Repeat(_, low, high):
-            return _repeat(parts[0], low, high)
-        case syntax.Capture():
-            return parts[0]
-
-
-def _of_class(strings: list[bytes] | None) -> _Facts:
-    return UNKNOWN if strings is None else _Facts(frozenset(strings))
-
-
-def _best(facts: _Facts) -> Strings:
-    return facts.best or _needles(facts.exact or frozenset())
+def _best(facts: NodeFacts[Strings]) -> Strings:
+    return facts.required or _needles(facts.exact or frozenset())
 
 
 def _needles(strings: Strings) -> Strings:
@@ -161,19 +111,17 @@ def _cheapest(candidates: Iterable[Strings]) -> Strings:
     return min(usable, key=lambda needles: (cost(needles), sorted(needles)), default=frozenset())
 
 
-def _concat(parts: list[_Facts]) -> _Facts:
-    if NOTHING in parts:
-        return NOTHING
+def _concat(parts: list[NodeFacts[Strings]]) -> NodeFacts[Strings]:
     stretches = _stretches(parts)
     windows = chain.from_iterable(map(_windows, stretches))
-    candidates = chain(map(_needles, windows), (part.best for part in parts))
+    candidates = chain(map(_needles, windows), (part.required for part in parts))
     best = _cheapest(islice(candidates, CANDIDATES_MAX))
     if len(stretches) == 1 and (exact := _all_of(stretches[0])) is not None:
-        return _Facts(exact, best=best)
-    return _Facts(None, _product(stretches[0]), _product(stretches[-1], from_end=True), best)
+        return NodeFacts(exact, best)
+    return NodeFacts(None, best, _product(stretches[0]), _product(stretches[-1], from_end=True))
 
 
-def _stretches(parts: list[_Facts]) -> list[list[Strings]]:
+def _stretches(parts: list[NodeFacts[Strings]]) -> list[list[Strings]]:
     """Return runs of sets that follow each other without a gap; an inexact part makes a gap.
 
     Adjacent single strings are joined, so a plain literal is one set.
@@ -236,17 +184,12 @@ def _product(stretch: list[Strings], *, from_end: bool = False) -> Strings:
     return product
 
 
-def _alternate(parts: list[_Facts]) -> _Facts:
-    choices = [part for part in parts if part != NOTHING]
-    exact = frozenset(chain.from_iterable(part.exact or () for part in choices))
-    if len(exact) <= ALTERNATIVES_MAX and all(part.exact is not None for part in choices):
-        return _Facts(exact)
-    bests = [_best(part) for part in choices]
-    return _Facts(
+def _choice(_exact: Strings, parts: list[NodeFacts[Strings]]) -> NodeFacts[Strings]:
+    return NodeFacts(
         None,
-        _few(part.prefixes if part.exact is None else part.exact for part in choices),
-        _few(part.suffixes if part.exact is None else part.exact for part in choices),
-        _united(bests),
+        _united(list(map(_best, parts))),
+        _few(part.prefixes if part.exact is None else part.exact for part in parts),
+        _few(part.suffixes if part.exact is None else part.exact for part in parts),
     )
 
 
@@ -264,21 +207,9 @@ def _united(bests: list[Strings]) -> Strings:
     return needles if len(needles) <= ALTERNATIVES_MAX else frozenset()
 
 
-def _repeat(part: _Facts, low: int, high: int | None) -> _Facts:
-    if high == 0 or part == EMPTY:
-        return EMPTY
-    if part == NOTHING:
-        return NOTHING if low else EMPTY
-    least = _concat(list(repeat(part, min(low, UNROLL_MAX))))
-    if low == high and low <= UNROLL_MAX:
-        return least
-    if low == 0 and high == 1:
-        return _alternate([part, EMPTY])
-    return _inexact(least)
+def _inexact(exact: Strings) -> NodeFacts[Strings]:
+    return NodeFacts(None, _needles(exact), exact, exact)
 
 
-def _inexact(facts: _Facts) -> _Facts:
-    """Return facts about all strings that begin with such a string and end with one."""
-    if facts.exact is None:
-        return facts
-    return _Facts(None, facts.exact, facts.exact, _needles(facts.exact))
+_NOTHING: Strings = frozenset()
+_ANALYSIS = Analysis(ALTERNATIVES_MAX, ALTERNATIVES_MAX, _NOTHING, _concat, _choice, _inexact)

@@ -43,7 +43,7 @@ def by_root(paths: list[str]) -> dict[str, list[bytes]]:
     """
     from triseek.engine.roots import is_indexed, root_for
 
-    found: dict[str, list[bytes]] = {}
+    paths_by_root: dict[str, list[bytes]] = {}
     here = os.path.realpath(".")
     for path in paths:
         if not os.path.isfile(path):
@@ -54,8 +54,8 @@ def by_root(paths: list[str]) -> dict[str, list[bytes]]:
         if not is_indexed(root) and os.path.commonpath((here, folder)) == here:
             root = here
         below = os.path.relpath(os.path.join(folder, os.path.basename(path)), root)
-        found.setdefault(root, []).append(os.fsencode(below))
-    return found
+        paths_by_root.setdefault(root, []).append(os.fsencode(below))
+    return paths_by_root
 
 
 def record(root: str, paths: list[bytes]) -> int:
@@ -63,20 +63,15 @@ def record(root: str, paths: list[bytes]) -> int:
 
     Raises: what `record_here` raises, and what the daemon says is wrong.
     """
-    counted = _record_there(root, paths)
-    return record_here(root, paths) if counted is None else counted
-
-
-def _record_there(root: str, paths: list[bytes]) -> int | None:
-    """Have the daemon count, which owns the scores of the roots it serves; None if none can."""
     from triseek.ipc import ask
 
+    # The daemon owns the scores of the roots it serves.
     params = {"target_root": root, "paths": [os.fsdecode(path) for path in paths]}
     try:
         reply = ask.if_running("frecency_select", params, ANSWER_S)
     except (DaemonUnreachable, VersionMismatch):
-        return None
-    return None if reply is None else int(reply["recorded"])
+        reply = None
+    return record_here(root, paths) if reply is None else int(reply["recorded"])
 
 
 def record_here(root: str, paths: list[bytes]) -> int:

@@ -4,15 +4,30 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
+from contextlib import contextmanager
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from triseek.terminal import options, report_text, status
-from triseek.terminal.progress import progress_bars
+from triseek.terminal.report_text import progress_bars
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from triseek.engine.engine import Engine
     from triseek.model.index import BuildReport
+
+
+@contextmanager
+def _engine(path: str, *, exact: bool = False) -> Iterator[Engine]:
+    """The engine of the root of a folder; with `exact`, the folder itself is the root."""
+    from triseek.engine.service import Service
+
+    with Service() as service:
+        yield service.engine(options.existing_folder(path), exact=exact)
 
 
 def build(path: options.Folder = ".", json: options.Json = False) -> int:
@@ -20,12 +35,9 @@ def build(path: options.Folder = ".", json: options.Json = False) -> int:
 
     Examples: triseek build · triseek build ~/src/linux --json
     """
-    from triseek.engine.service import Service
-
-    with Service() as service, progress_bars() as progress:
-        engine = service.engine(options.existing_folder(path), exact=True)
+    with _engine(path, exact=True) as engine, progress_bars() as progress:
         report = engine.build(progress=progress)
-    return _tell_build(report, engine.root, as_json=json)
+    return _report_build(report, engine.root, as_json=json)
 
 
 def update(path: options.Folder = ".", json: options.Json = False) -> int:
@@ -33,12 +45,9 @@ def update(path: options.Folder = ".", json: options.Json = False) -> int:
 
     Example: triseek update
     """
-    from triseek.engine.service import Service
-
-    with Service() as service, progress_bars() as progress:
-        engine = service.engine(options.existing_folder(path))
+    with _engine(path) as engine, progress_bars() as progress:
         report = engine.update(progress=progress)
-    return _tell_build(report, engine.root, as_json=json)
+    return _report_build(report, engine.root, as_json=json)
 
 
 def reindex(
@@ -64,19 +73,15 @@ def index_status(path: options.Folder = ".", json: options.Json = False) -> int:
 
     Exit status 1: there is no index.
     """
-    from dataclasses import asdict
-
-    from triseek.engine.service import Service
-
-    with Service() as service:
-        found = service.engine(options.existing_folder(path)).status()
-    watching = _watching(found.root) if found.present else _NOT_WATCHED
+    with _engine(path) as engine:
+        index = engine.status()
+    watching = _watching(index.root) if index.present else _NOT_WATCHED
     if json:
-        print(report_text.as_json({**asdict(found), **watching}))
+        print(report_text.as_json({**asdict(index), **watching}))
     else:
-        lines = [report_text.status_text(found), *_watching_lines(watching)]
+        lines = [report_text.status_text(index), *_watching_lines(watching)]
         print(report_text.readable("\n".join(lines)))
-    return status.FOUND if found.present else status.NOTHING
+    return status.FOUND if index.present else status.NOTHING
 
 
 _NOT_WATCHED = {"watched": False, "trouble": "", "fix": ""}
@@ -111,25 +116,31 @@ def measure(path: options.Folder = ".", json: options.Json = False) -> int:
 
     Example: triseek measure ~/src/linux
     """
-    from triseek.engine.service import Service
     from triseek.model.index import category_of
     from triseek.model.search import ScopeSpec
 
-    with Service() as service:
-        root = options.existing_folder(path)
-        engine = service.engine(root)
+    root = options.existing_folder(path)
+    counts: Counter[str] = Counter()
+    sizes: Counter[str] = Counter()
+    with _engine(path) as engine:
         inside = os.path.relpath(root, engine.root)
         files = engine.list_files(ScopeSpec(allowlist=True), () if inside == "." else (inside,))
-        sizes = _sizes(os.fsencode(engine.root), list(files))
-    count, size = sum(sizes.files.values()), sum(sizes.bytes.values())
+        for file in files:
+            try:
+                size = os.lstat(os.path.join(os.fsencode(engine.root), file)).st_size
+            except OSError:
+                continue  # gone since it was listed
+            name = os.path.splitext(file)[1].decode(errors="replace") or "(none)"
+            counts[name] += 1
+            sizes[name] += size
     document: dict[str, Any] = {
         "root": root,
-        "files": count,
-        "bytes": size,
-        "category": category_of(count, size),
+        "files": counts.total(),
+        "bytes": sizes.total(),
+        "category": category_of(counts.total(), sizes.total()),
         "extensions": [
-            {"extension": name, "files": files, "bytes": sizes.bytes[name]}
-            for name, files in sizes.files.most_common(20)
+            {"extension": name, "files": count, "bytes": sizes[name]}
+            for name, count in counts.most_common(20)
         ],
     }
     print(report_text.as_json(document) if json else report_text.readable(_measured_text(document)))
@@ -141,10 +152,7 @@ def check(path: options.Folder = ".", json: options.Json = False) -> int:
 
     Exit status 2: the index is damaged; `triseek reindex` mends it.
     """
-    from triseek.engine.service import Service
-
-    with Service() as service, progress_bars() as progress:
-        engine = service.engine(options.existing_folder(path))
+    with _engine(path) as engine, progress_bars() as progress:
         size = engine.check(progress=progress)
     document = {"root": engine.root, "sound": True, "bytes": size}
     checked = f"{engine.root}: the index is sound, {report_text.human_size(size)} checked"
@@ -161,68 +169,42 @@ def warmup(json: options.Json = False) -> int:
     started = time.perf_counter()
     with progress_bars() as progress:
         count = warm(progress=progress)
-    _tell_unkept()
+    _warn_if_not_kept()
     seconds = time.perf_counter() - started
     document = {"kernels": count, "seconds": round(seconds, 3)}
     print(report_text.as_json(document) if json else f"{count} kernels ready, {seconds:.1f} s")
     return status.FOUND
 
 
-def _tell_unkept() -> None:
+def _warn_if_not_kept() -> None:
     """Say that the kernels just compiled are lost with this process, if they are."""
     from triseek.kernels import cache
 
     if not (cache.can_be_kept() or cache.is_kept()):
         why = cache.distrust()
         reason = f" ({why.strerror})" if why is not None else ""
-        said = (
+        warning = (
             f"triseek: compiled kernels cannot be kept in {cache.directory()}{reason}, so searches "
             "will use other backends; set TRISEEK_HOME to a folder of your own"
         )
-        print(report_text.readable(said), file=sys.stderr)
+        print(report_text.readable(warning), file=sys.stderr)
 
 
-def _tell_build(report: BuildReport, root: str, *, as_json: bool) -> int:
-    _tell_unkept()
+def _report_build(report: BuildReport, root: str, *, as_json: bool) -> int:
+    _warn_if_not_kept()
     if as_json:
-        print(report_text.as_json(report_text.build_document(report)))
+        print(report_text.as_json(asdict(report)))
     else:
         print(report_text.readable(report_text.build_text(report, root)))
     return status.FOUND
 
 
-class _Sizes:
-    def __init__(self) -> None:
-        from collections import Counter
-
-        self.files: Counter[str] = Counter()
-        self.bytes: Counter[str] = Counter()
-
-
-def _sizes(root: bytes, paths: list[bytes]) -> _Sizes:
-    """Files and bytes by extension."""
-    sizes = _Sizes()
-    for path in paths:
-        name = os.path.splitext(path)[1].decode(errors="replace") or "(none)"
-        try:
-            size = os.lstat(os.path.join(root, path)).st_size
-        except OSError:
-            continue  # gone since it was listed
-        sizes.files[name] += 1
-        sizes.bytes[name] += size
-    return sizes
-
-
 def _measured_text(document: dict[str, Any]) -> str:
-    lines = [
-        "{root}: {files:,} files, {size}, {category}".format(
-            **document, size=report_text.human_size(document["bytes"])
-        )
-    ]
-    lines += [
-        "  {extension:12} {files:>9,} files {size:>10}".format(
-            **row, size=report_text.human_size(row["bytes"])
-        )
+    size = report_text.human_size(document["bytes"])
+    head = f"{document['root']}: {document['files']:,} files, {size}, {document['category']}"
+    rows = [
+        f"  {row['extension']:12} {row['files']:>9,} files"
+        f" {report_text.human_size(row['bytes']):>10}"
         for row in document["extensions"]
     ]
-    return "\n".join(lines)
+    return "\n".join([head, *rows])

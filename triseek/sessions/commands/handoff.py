@@ -9,10 +9,9 @@ import typer
 
 from triseek.agents import registry
 from triseek.errors import ConfigWriteFailed
-from triseek.ipc import ask
-from triseek.sessions.commands import handoff_progress, pack
-from triseek.sessions.commands.snapshot import snapshot_params, snapshots
-from triseek.terminal import options, report_text, status
+from triseek.sessions.commands import pack, printing
+from triseek.sessions.commands.snapshot import snapshots, take
+from triseek.terminal import options  # noqa: TC001 - read at run time
 
 if TYPE_CHECKING:
     from triseek.agents.base import Agent
@@ -47,44 +46,38 @@ def handoff(
     """
     receiver = registry.receiver(target)
     giver = registry.receiver(source).handoff_name if source else ""
-    params = snapshot_params(repo, session, giver, "", pin)
-    snapshot_id = ask.required("session_snapshot", params)["snapshot_id"]
+    snapshot_id = take(repo, session, giver, "", pin)["snapshot_id"]
     store = snapshots()
     briefing = str(store.write_briefing(snapshot_id, None))
     carried = pack.exported(snapshot_id, output)[0] if output else None
     paste = receiver.paste.format(id=snapshot_id)
     if not json:
-        handoff_progress.arrow(f"snapshot {snapshot_id} created")
-        handoff_progress.arrow("briefing.md written")
+        printing.arrow(f"snapshot {snapshot_id} created")
+        printing.arrow("briefing.md written")
         if carried:
-            handoff_progress.arrow(f"{carried} written")
+            printing.arrow(f"{carried} written")
     written, trouble = None, None
     if not no_write:
         try:
             written = _written(store.get(snapshot_id), receiver)
         except ConfigWriteFailed as error:
             trouble = error  # print the line to paste first: it works without the block
-    if json:
-        print(
-            report_text.as_json(
-                {
-                    "snapshot_id": snapshot_id,
-                    "snapshot_dir": str(store.folder(snapshot_id)),
-                    "from": giver or None,
-                    "to": receiver.handoff_name,
-                    "briefing": briefing,
-                    "written_to": written,
-                    "pack": carried,
-                    "paste": paste,
-                }
-            )
-        )
-    else:
-        handoff_progress.arrow(f"in {receiver.handoff_title or receiver.title}, paste:")
-        print(report_text.readable(f"  {paste}"))
+    if not json:
+        printing.arrow(f"in {receiver.handoff_title or receiver.title}, paste:")
+    document = {
+        "snapshot_id": snapshot_id,
+        "snapshot_dir": str(store.folder(snapshot_id)),
+        "from": giver or None,
+        "to": receiver.handoff_name,
+        "briefing": briefing,
+        "written_to": written,
+        "pack": carried,
+        "paste": paste,
+    }
+    code = printing.answer(document, f"  {paste}", as_json=json)
     if trouble is not None:
         raise trouble
-    return status.FOUND
+    return code
 
 
 def _written(snapshot: Snapshot, receiver: Agent) -> str:
@@ -103,7 +96,7 @@ def _written(snapshot: Snapshot, receiver: Agent) -> str:
     now = hydration.Drift(git.commit, git.branch, git.dirty_files, 0)
     text = hydration.payload(snapshot, now, ()).text
     done = project_files.put(os.path.join(root, name), root, text)
-    handoff_progress.arrow(f"{name} updated with hydration payload")
+    printing.arrow(f"{name} updated with hydration payload")
     if done.caution:
-        handoff_progress.arrow(done.caution)
+        printing.arrow(done.caution)
     return name

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from triseek import paths
-from triseek.sessions.commands import handoff_progress
-from triseek.sessions.commands.snapshot import snapshots
-from triseek.terminal import options, report_text, status
+from triseek.sessions.commands import printing
+from triseek.sessions.commands.snapshot import SnapshotId, snapshots
+from triseek.terminal import options, report_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +25,7 @@ app = typer.Typer(
 
 @app.command("export")
 def export_pack(
-    snapshot: Annotated[str, typer.Argument(metavar="ID", help="The snapshot.")],
+    snapshot: SnapshotId,
     output: Annotated[
         str,
         typer.Option("--output", "-o", metavar="FILE", help="Where to; here, as ID.tcp, if none."),
@@ -41,13 +41,10 @@ def export_pack(
     triseek pack export snap_1746300000_session_123 --sign
     """
     target, size = exported(snapshot, output, sign=sign)
-    if json:
-        document = {"pack": target, "bytes": size, "snapshot_id": snapshot, "signed": sign}
-        print(report_text.as_json(document))
-        return status.FOUND
-    handoff_progress.arrow(f"{snapshot} exported ({report_text.human_size(size)})")
-    print(report_text.readable(target))
-    return status.FOUND
+    if not json:
+        printing.arrow(f"{snapshot} exported ({report_text.human_size(size)})")
+    document = {"pack": target, "bytes": size, "snapshot_id": snapshot, "signed": sign}
+    return printing.answer(document, target, as_json=json)
 
 
 def exported(snapshot: str, output: str, *, sign: bool = False) -> tuple[str, int]:
@@ -92,21 +89,18 @@ def import_pack(
         signed_by = signing.verify(unpacked.checksums, unpacked.signature, keys)
     manifest = snapshots().take_in(unpacked)
     differs = list(_differs(manifest, os.getcwd()))
-    if json:
-        document = {
-            "snapshot_id": manifest.snapshot_id,
-            "manifest": manifest.document(),
-            "signed_by": signed_by,
-            "differs": differs,
-        }
-        print(report_text.as_json(document))
-        return status.FOUND
-    if signed_by:
-        handoff_progress.arrow(f"signed by {signed_by}")
-    handoff_progress.arrow(f"snapshot {manifest.snapshot_id} imported")
-    handoff_progress.differs(differs)
-    print(manifest.snapshot_id)
-    return status.FOUND
+    if not json:
+        if signed_by:
+            printing.arrow(f"signed by {signed_by}")
+        printing.arrow(f"snapshot {manifest.snapshot_id} imported")
+        printing.differs(differs)
+    document = {
+        "snapshot_id": manifest.snapshot_id,
+        "manifest": manifest.document(),
+        "signed_by": signed_by,
+        "differs": differs,
+    }
+    return printing.answer(document, manifest.snapshot_id, as_json=json)
 
 
 @app.command()
@@ -118,8 +112,7 @@ def key(json: options.Json = False) -> int:
     from triseek.sessions import signing
 
     public_key = signing.public_key(paths.keys())
-    print(report_text.as_json({"key": public_key}) if json else public_key)
-    return status.FOUND
+    return printing.answer({"key": public_key}, public_key, as_json=json)
 
 
 @app.command()
@@ -137,14 +130,13 @@ def trust(
 
     signing.trust(paths.keys(), name)
     kept = signing.trusted(paths.keys())
-    print(report_text.as_json({"trusted": kept}) if json else f"{len(kept)} keys are trusted")
-    return status.FOUND
+    return printing.answer({"trusted": kept}, f"{len(kept)} keys are trusted", as_json=json)
 
 
 def _differs(manifest: SnapshotManifest, folder: str) -> Iterator[str]:
     """Yield sentences on how the repository around a folder differs from the pack's."""
     from triseek.engine.roots import is_indexed, project
-    from triseek.files.tree import git_state
+    from triseek.files.tree import git
     from triseek.files.tree.root import git_root
 
     root = project(folder)
@@ -153,7 +145,7 @@ def _differs(manifest: SnapshotManifest, folder: str) -> Iterator[str]:
             yield f"{manifest.repo_root} is not here; resume in a clone of that repository"
             return
         root = manifest.repo_root
-    same = git_state.is_same(manifest.repo_identity, git_state.identity(root))
+    same = git.is_same(manifest.repo_identity, git.identity(root))
     if same is False:
         yield f"{root} has another history than the repository of the snapshot"
     elif same is None and manifest.repo_root != root:

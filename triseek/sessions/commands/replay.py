@@ -18,7 +18,7 @@ from triseek.model.session import checked_id
 from triseek.terminal import report_text, status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from triseek.model.session import LogEntry
     from triseek.sessions.action_log import ActionLog
@@ -59,7 +59,9 @@ def replay(
     if json and jsonl:
         raise InvalidRequest("--json and --jsonl are two forms", next_step="Give one of them.")
     log, omitted = _log(name)
-    entries = _chosen(log, frozenset(kind), first)
+    entries = (
+        entry for entry in log if entry.entry_id >= first and (not kind or entry.kind in kind)
+    )
     if jsonl:
         return _write(f"{_packed(entry)}\n" for entry in entries)
     if json:
@@ -97,13 +99,6 @@ def _log(name: str) -> tuple[ActionLog, int]:
     return log, omitted
 
 
-def _chosen(log: Iterable[LogEntry], kinds: frozenset[str], first: int) -> Iterator[LogEntry]:
-    """Yield entries of these kinds, or of all, from a number on; one is in memory at a time."""
-    for entry in log:
-        if entry.entry_id >= first and (not kinds or entry.kind in kinds):
-            yield entry
-
-
 def _write(pieces: Iterable[str]) -> int:
     """Write pieces as they come; return status 1 if there are none."""
     code = status.NOTHING
@@ -125,23 +120,15 @@ def _write_document(name: str, omitted: int, entries: Iterable[LogEntry]) -> int
 
 def _packed(entry: LogEntry) -> str:
     """Return an entry as in the log; ASCII, so that it cannot control a terminal."""
-    return jsons.dumps(
-        {
-            "schema_version": entry.schema_version,
-            "entry_id": entry.entry_id,
-            "session_id": entry.session_id,
-            "ts": entry.ts,
-            "kind": entry.kind,
-            "payload": entry.payload,
-        }
-    )
+    return jsons.dumps({name: getattr(entry, name) for name in entry.__slots__})
 
 
 def _show(entries: Iterable[LogEntry], omitted: int, *, no_pager: bool) -> int:
     from triseek.terminal.pager import paged
 
     code = status.NOTHING
-    paint = _painted if sys.stdout.isatty() and not surroundings.plain(os.environ) else _unpainted
+    is_colored = sys.stdout.isatty() and not surroundings.plain(os.environ)
+    paint = _painted if is_colored else lambda text, _color: text
     with paged(wanted=not no_pager) as write:
         if omitted:
             write(f"({omitted:,} older entries are not in the snapshot)\n")
@@ -174,7 +161,3 @@ def _plain(text: str) -> str:
 
 def _painted(text: str, color: str) -> str:
     return f"\x1b[{color}m{text}\x1b[m" if color else text
-
-
-def _unpainted(text: str, _: str) -> str:
-    return text

@@ -10,7 +10,7 @@ import typer
 
 from triseek.errors import InvalidRequest
 from triseek.ipc import ask
-from triseek.sessions.commands import handoff_progress
+from triseek.sessions.commands import printing
 from triseek.terminal import options, report_text, status
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def resume(
         text = report_text.readable(text) if sys.stdout.isatty() else text
         sys.stdout.buffer.write(text.encode(errors="replace"))
         sys.stdout.buffer.flush()
-    _tell(reply, write_to, _goes_on(snapshot, reader, write_to))
+    printing.resumed(report, write_to, goes_on=_goes_on(snapshot, reader, write_to))
     return status.FOUND
 
 
@@ -100,20 +100,8 @@ def _written(reply: Mapping[str, Any], path: str, root: str) -> str:
 
     done = project_files.put(path, root, reply["payload_markdown"])
     if done.caution:
-        handoff_progress.arrow(done.caution)
+        printing.arrow(done.caution)
     return path
-
-
-def _tell(reply: Mapping[str, Any], write_to: str, goes_on: bool) -> None:
-    """Print the result of a resume, without what was primed if an agent continues its own work."""
-    report = reply["hydration_report"]
-    if not goes_on:
-        handoff_progress.primed(report)
-    handoff_progress.stale(report["stale_files"])
-    handoff_progress.differs(report["differs"])
-    if write_to:
-        ready = "updated; ready to continue" if goes_on else "updated with hydration payload"
-        handoff_progress.arrow(f"{write_to} {ready}")
 
 
 def _goes_on(snapshot: str, reader: str, write_to: str) -> bool:

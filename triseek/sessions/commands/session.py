@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from triseek.errors import InvalidRequest
 from triseek.ipc import ask
 from triseek.model.plain_text import visible_line
-from triseek.sessions.commands import handoff_progress
-from triseek.terminal import options, report_text, status
+from triseek.sessions.commands import printing
+from triseek.terminal import options, report_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from triseek.sessions.results import SessionStatusAnswer
 
 app = typer.Typer(
     help="Work with a goal: what agents read, edit and search while it is open is kept in its log.",
     no_args_is_help=True,
 )
+
+SessionId = Annotated[str, typer.Argument(metavar="ID", help="Which; the open one here if none.")]
 
 
 @app.command("open")
@@ -43,16 +43,18 @@ def open_session(
         raise InvalidRequest(
             "a session has a goal", next_step="Say it: `triseek session open Fix the login`."
         )
-    params = {"target_root": options.existing_folder(repo), "goal": " ".join(goal or ())}
-    reply = ask.required("session_open", {**params, **_named(session)})
-    return _tell(reply, reply["session"]["session_id"], as_json=json)
+    params = {
+        "target_root": options.existing_folder(repo),
+        "goal": " ".join(goal or ()),
+        "session_id": session,
+    }
+    reply = ask.required("session_open", params)
+    return printing.answer(reply, reply["session"]["session_id"], as_json=json)
 
 
 @app.command("status")
 def show_status(
-    session: Annotated[
-        str, typer.Argument(metavar="ID", help="Which; the open one here if none.")
-    ] = "",
+    session: SessionId = "",
     repo: options.Repo = ".",
     json: options.Json = False,
 ) -> int:
@@ -69,9 +71,9 @@ def show_status(
         f"repo     {visible_line(record['repo_root'])}",
         f"opened   {report_text.local_time(record['created_at'])}",
         f"updated  {report_text.local_time(record['updated_at'])}",
-        f"log      {handoff_progress.counted(reply['action_log_size'], 'entry', 'entries')}",
+        f"log      {printing.counted(reply['action_log_size'], 'entry', 'entries')}",
     ]
-    return _tell(reply, "\n".join(lines), as_json=json)
+    return printing.answer(reply, "\n".join(lines), as_json=json)
 
 
 @app.command("list")
@@ -87,21 +89,19 @@ def show_list(
 
     Example: triseek session list --status open
     """
-    params = {"target_root": options.existing_folder(repo), **({"status": only} if only else {})}
+    params = {"target_root": options.existing_folder(repo), "status": only}
     reply = ask.required("session_list", params)
     lines = [
         f"{row['session_id']}  {row['status']:9}  {report_text.local_time(row['updated_at'])}  "
         f"{visible_line(row['goal'])}"
         for row in reply["sessions"]
     ]
-    return _tell(reply, "\n".join(lines) or "no sessions here", as_json=json)
+    return printing.answer(reply, "\n".join(lines) or "no sessions here", as_json=json)
 
 
 @app.command()
 def close(
-    session: Annotated[
-        str, typer.Argument(metavar="ID", help="Which; the open one here if none.")
-    ] = "",
+    session: SessionId = "",
     how: Annotated[
         str, typer.Option("--status", metavar="STATUS", help="resolved, or abandoned.")
     ] = "resolved",
@@ -115,7 +115,9 @@ def close(
     record = current(options.existing_folder(repo), session)["session"]
     reply = ask.required("session_close", {"session_id": record["session_id"], "status": how})
     record = reply["session"]
-    return _tell(reply, f"session {record['session_id']} {record['status']}", as_json=json)
+    return printing.answer(
+        reply, f"session {record['session_id']} {record['status']}", as_json=json
+    )
 
 
 def current(root: str, session: str = "") -> SessionStatusAnswer:
@@ -125,8 +127,8 @@ def current(root: str, session: str = "") -> SessionStatusAnswer:
         InvalidRequest: there is none.
     """
     try:
-        reply = ask.required("session_status", {"target_root": root, **_named(session)})
-        return cast("SessionStatusAnswer", reply)
+        params = {"target_root": root, "session_id": session}
+        return cast("SessionStatusAnswer", ask.required("session_status", params))
     except InvalidRequest as error:
         error.next_step = "See `triseek session list`."
         if session:
@@ -136,12 +138,3 @@ def current(root: str, session: str = "") -> SessionStatusAnswer:
             next_step="Open one first with `triseek session open GOAL`, or name one: "
             "`triseek session list`.",
         ) from error
-
-
-def _named(session: str) -> dict[str, str]:
-    return {"session_id": session} if session else {}
-
-
-def _tell(reply: Mapping[str, Any], text: str, *, as_json: bool) -> int:
-    print(report_text.as_json(reply) if as_json else report_text.readable(text))
-    return status.FOUND

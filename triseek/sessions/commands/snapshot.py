@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Annotated, TypedDict
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -12,16 +13,17 @@ from triseek import paths
 from triseek.errors import InvalidRequest
 from triseek.ipc import ask
 from triseek.model.plain_text import visible_line
-from triseek.sessions.commands import handoff_progress
-from triseek.sessions.commands.handoff_progress import counted
+from triseek.sessions.commands import printing
+from triseek.sessions.commands.printing import counted
 from triseek.sessions.commands.session import current
-from triseek.terminal import options, report_text, status
+from triseek.sessions.requests import PinnedLines, SessionSnapshotRequest
+from triseek.terminal import options, report_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from triseek.model.snapshot import FileSeen, SearchRun, SnapshotManifest
-    from triseek.sessions.results import SnapshotListAnswer
+    from triseek.sessions.results import SnapshotAnswer
     from triseek.sessions.snapshot import Snapshots
     from triseek.sessions.snapshot_files import Snapshot
 
@@ -33,6 +35,7 @@ app = typer.Typer(
 Path = Annotated[
     str, typer.Argument(metavar="PATH", help="A folder of the repository; here if none.")
 ]
+SnapshotId = Annotated[str, typer.Argument(metavar="ID", help="The snapshot.")]
 _PIN = re.compile(r"(.+):(\d{1,9})(?:[-:](\d{1,9}))?")
 _ONE_OF = {
     "added_files": "added file",
@@ -63,52 +66,28 @@ def create(
     Examples: triseek snapshot create --session session_123 --source-harness claude_code . ·
     triseek snapshot create --pin src/auth/router.rs:40-80
     """
-    reply = ask.required(
-        "session_snapshot", snapshot_params(path, session, source_harness, source_model, pin)
-    )
-    if json:
-        print(report_text.as_json(reply))
-        return status.FOUND
-    handoff_progress.arrow(f"snapshot {reply['snapshot_id']} created")
-    print(reply["snapshot_id"])
-    return status.FOUND
+    reply = take(path, session, source_harness, source_model, pin)
+    if not json:
+        printing.arrow(f"snapshot {reply['snapshot_id']} created")
+    return printing.answer(reply, reply["snapshot_id"], as_json=json)
 
 
-class PinParams(TypedDict):
-    """Lines to pin, as the daemon's verb takes them."""
-
-    path: str
-    line_start: int
-    line_end: int
-
-
-class SnapshotParams(TypedDict, total=False):
-    """Parameters of `session_snapshot`."""
-
-    target_root: str
-    session_id: str
-    source_harness: str
-    source_model: str
-    pinned_snippet_paths: list[PinParams]
-
-
-def snapshot_params(
-    path: str, session: str, harness: str, model: str, pin: Sequence[str]
-) -> SnapshotParams:
-    """Return the parameters of a snapshot of an existing session.
+def take(path: str, session: str, harness: str, model: str, pins: Sequence[str]) -> SnapshotAnswer:
+    """Take a snapshot of an existing session.
 
     Raises:
         InvalidRequest: there is no such session, or lines to pin are not in the right form.
         RepoNotDetected: there is no such folder.
     """
     root = options.existing_folder(path)
-    return {
-        "target_root": root,
-        "session_id": current(root, session)["session"]["session_id"],
-        "source_harness": harness,
-        "source_model": model,
-        "pinned_snippet_paths": [_pin(text, path) for text in pin],
-    }
+    request = SessionSnapshotRequest(
+        session_id=current(root, session)["session"]["session_id"],
+        source_harness=harness,
+        source_model=model,
+        pinned_snippet_paths=tuple(_pin(text, path) for text in pins),
+    )
+    reply = ask.required("session_snapshot", {"target_root": root, **asdict(request)})
+    return cast("SnapshotAnswer", reply)
 
 
 @app.command("list")
@@ -126,29 +105,25 @@ def show_list(
 
     Examples: triseek snapshot list · triseek snapshot list --all --json
     """
+    from triseek.sessions.snapshot import list_answer
+
     store = snapshots()
     manifests, damaged = store.all(session_id=session), store.damaged()
     if not everywhere:
         manifests = list(_of_here(manifests, options.existing_folder(path)))
-    if json:
-        reply: SnapshotListAnswer = {"snapshots": [item.document() for item in manifests]}
-        if damaged:
-            reply["damaged"] = [item.document() for item in damaged]
-        print(report_text.as_json(reply))
-        return status.FOUND
     lines = [
         f"{item.snapshot_id}  {report_text.local_time(item.created_at)}  "
         f"{item.source_harness or '-':11}  {item.goal}"
         for item in manifests
     ]
-    lines += [f"{item.snapshot_id}  damaged: {item.reason}" for item in damaged]
-    print("\n".join(map(visible_line, lines)) or "no snapshots here")
-    return status.FOUND
+    lines += [f"{item['snapshot_id']}  damaged: {item['reason']}" for item in damaged]
+    text = "\n".join(map(visible_line, lines)) or "no snapshots here"
+    return printing.answer(list_answer(manifests, damaged), text, as_json=json)
 
 
 @app.command()
 def show(
-    snapshot: Annotated[str, typer.Argument(metavar="ID", help="The snapshot.")],
+    snapshot: SnapshotId,
     json: options.Json = False,
 ) -> int:
     """Show what a snapshot captured. With --json: manifest, working set, log, pinned snippets, git.
@@ -156,11 +131,8 @@ def show(
     Example: triseek snapshot show snap_1746300000_session_123
     """
     content = snapshots().get(snapshot)
-    if json:
-        print(report_text.as_json({"snapshot": content.document()}))
-    else:
-        print("\n".join(map(visible_line, _told(content))))
-    return status.FOUND
+    document = {"snapshot": content.document()} if json else {}
+    return printing.answer(document, "\n".join(map(visible_line, _summary(content))), as_json=json)
 
 
 @app.command()
@@ -177,12 +149,9 @@ def diff(
 
     store = snapshots()
     reply = compared(store.get(a), store.get(b))
-    if json:
-        print(report_text.as_json({"diff": reply}))
-    else:
-        lines = [f"{_ONE_OF[name]:15}  {item}" for name, items in reply.items() for item in items]
-        print("\n".join(map(visible_line, lines)) or "no difference")
-    return status.FOUND
+    lines = [f"{_ONE_OF[name]:15}  {item}" for name, items in reply.items() for item in items]
+    text = "\n".join(map(visible_line, lines)) or "no difference"
+    return printing.answer({"diff": reply}, text, as_json=json)
 
 
 def snapshots() -> Snapshots:
@@ -195,33 +164,30 @@ def snapshots() -> Snapshots:
 def _of_here(manifests: Sequence[SnapshotManifest], path: str) -> Iterator[SnapshotManifest]:
     """Yield those of the repository around a folder, by its path or its history."""
     from triseek.engine.roots import project
-    from triseek.files.tree import git_state
+    from triseek.files.tree import git
 
     root = project(path)
-    identity = git_state.identity(root)
+    identity = git.identity(root)
     for manifest in manifests:
-        if manifest.repo_root == root or git_state.is_same(manifest.repo_identity, identity):
+        if manifest.repo_root == root or git.is_same(manifest.repo_identity, identity):
             yield manifest
 
 
-def _pin(text: str, path: str) -> PinParams:
+def _pin(text: str, path: str) -> PinnedLines:
     """Parse lines to pin. The path is relative to the working folder, as on any command line."""
-    found = _PIN.fullmatch(text)
-    if found is None:
+    match = _PIN.fullmatch(text)
+    if match is None:
         raise InvalidRequest(
             f"--pin {text!r}: no lines", next_step="Write --pin src/auth/router.rs:40-80."
         )
-    name, first, last = found.groups()
+    name, first, last = match.groups()
     full = os.path.abspath(name if os.path.lexists(name) else os.path.join(path, name))
-    return {
-        # The canonical path of its folder, as the root's; the daemon checks that it is inside.
-        "path": os.path.join(os.path.realpath(os.path.dirname(full)), os.path.basename(full)),
-        "line_start": int(first),
-        "line_end": int(last or first),
-    }
+    # The canonical path of its folder, as the root's; the daemon checks that it is inside.
+    full = os.path.join(os.path.realpath(os.path.dirname(full)), os.path.basename(full))
+    return PinnedLines(path=full, line_start=int(first), line_end=int(last or first))
 
 
-def _told(snapshot: Snapshot) -> Iterator[str]:
+def _summary(snapshot: Snapshot) -> Iterator[str]:
     manifest = snapshot.manifest
     by = manifest.source_harness or "-"
     yield f"snapshot  {manifest.snapshot_id}"

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from triseek.engine.search.backends import lines
-from triseek.engine.search.backends.base import Batch, FileRows, Nul
+from triseek.engine.search.backends.base import Batch, Nul
+from triseek.engine.search.query import Query
 from triseek.model.search import PatternSpec, SearchRequest
 from triseek.query import stray
-from triseek.query.pattern import compile as compile_pattern
 
 
 def searched(path, text, **fields):
     spec = PatternSpec(patterns=("needle",))
-    rows, count = lines.rows_of(text, compile_pattern(spec), SearchRequest(pattern=spec))
-    return FileRows(path, rows, text, count, **fields)
+    file = lines.rows_of(text, Query.of("/", SearchRequest(pattern=spec)))
+    return file._replace(path=path, **fields)
 
 
 def shown(file):

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from triseek.engine.search.backends.file import FileSearch, Searched
-from triseek.index.names import open_below
+from triseek.engine.search.query import Query
+from triseek.files.access import open_below
 from triseek.model.search import Opening, PatternSpec, ScopeSpec, SearchRequest
-from triseek.query.pattern import compile as compile_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +27,7 @@ def root(repo: Callable[[dict[str, str]], str]) -> Path:
 def search(root: Path, opening: Opening = "any", *, follow: bool = False) -> FileSearch:
     spec = PatternSpec(patterns=("needle",))
     request = SearchRequest(pattern=spec, scope=ScopeSpec(follow=follow), opening=opening)
-    return FileSearch(str(root), request, compile_pattern(spec))
+    return FileSearch(Query.of(str(root), request))
 
 
 def fault(searched: Searched) -> str:

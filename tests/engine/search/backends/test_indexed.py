@@ -10,6 +10,7 @@ from tests.engine import answers, patterns
 from triseek import errors
 from triseek.engine.search.backends import indexed as indexed_backend
 from triseek.engine.search.backends import verify
+from triseek.engine.search.query import Query
 from triseek.index.build import build
 from triseek.index.update import update
 from triseek.model.search import ScopeSpec, SearchRequest, Totals
@@ -30,13 +31,13 @@ class _OrScan:
 
     def __init__(self, root, index_dir):
         self.indexed, self.scan = answers.both(root, index_dir)
-        self.name = self.indexed.name
+        self.root = root
 
-    def search(self, request, pattern, totals):
+    def search(self, query, totals):
         try:
-            yield from self.indexed.search(request, pattern, totals)
+            yield from self.indexed.search(query, totals)
         except errors.BackendFailure:
-            yield from self.scan.search(request, pattern, totals)
+            yield from self.scan.search(query, totals)
 
 
 def random_tree(root, rng, files):
@@ -126,7 +127,7 @@ def test_a_search_closed_early_gives_back_its_folder(tmp_path):
     spec = answers.PatternSpec(patterns=("a",))
     answers.answer(indexed, SearchRequest(pattern=spec))
     before = len(os.listdir("/proc/self/fd"))
-    batches = indexed.search(SearchRequest(pattern=spec), compile_pattern(spec), Totals())
+    batches = indexed.search(Query.of(indexed.root, SearchRequest(pattern=spec)), Totals())
     next(batches)
     batches.close()
     assert len(os.listdir("/proc/self/fd")) == before
@@ -153,7 +154,7 @@ def test_what_the_index_cannot_say_is_refused_before_anything_is_read(tmp_path, 
     spec = answers.PatternSpec(patterns=("a",))
     request = SearchRequest(pattern=spec, **fields)
     with pytest.raises(errors.BackendFailure):
-        next(indexed.search(request, compile_pattern(spec), Totals()))
+        next(indexed.search(Query.of(indexed.root, request), Totals()))
 
 
 def test_without_an_index_it_says_so(tmp_path):

@@ -16,17 +16,19 @@ import pytest
 from tests import rg
 from triseek.cli import main
 from triseek.cli.command_context import CommandContext
-from triseek.engine.search.backends import binary, file
+from triseek.engine.search.backends import binary, file, lines
 from triseek.engine.search.backends.file import FileSearch, Searched
+from triseek.engine.search.query import Query
 from triseek.errors import OutOfTime
 from triseek.model import budget
 from triseek.model.search import PatternSpec, SearchRequest
-from triseek.query.pattern import compile as compile_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
     from typing import IO
+
+pytestmark = pytest.mark.long
 
 MEMORY = 1 << 30
 SIZE = 5 << 28
@@ -143,7 +145,7 @@ def test_more_matching_lines_than_may_be_held_are_refused_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(file, "WHOLE_BYTES", 1000)
-    monkeypatch.setattr(binary, "ROWS_MAX_BYTES", 100_000)
+    monkeypatch.setattr(lines, "ROWS_MAX_BYTES", 100_000)
     for name, end in (("text", b""), ("binary", b"\0")):
         (tmp_path / name).write_bytes(b"needle\n" * 100_000 + end)
 
@@ -260,7 +262,7 @@ def test_a_signal_ends_the_search_of_what_has_no_end(
 def search(root: Path) -> FileSearch:
     spec = PatternSpec(patterns=("needle",))
     request = SearchRequest(pattern=spec)
-    return FileSearch(str(root), request, compile_pattern(spec))
+    return FileSearch(Query.of(str(root), request))
 
 
 def test_a_device_without_an_end_is_searched_until_the_time_is_over(

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.contracts.backend import TREE, BackendContract, run, texts
+from tests.contracts.backend import TREE, BackendContract, by_ripgrep, run, scanning, texts
 from triseek.engine.engine import Engine
-from triseek.engine.search.backends.ripgrep import Ripgrep, find_rg
-from triseek.engine.search.backends.scan import Scan
+from triseek.engine.search.backends.ripgrep import find_rg
 from triseek.errors import BackendFailure
 from triseek.model.search import PatternSpec, ScopeSpec, SearchRequest, Totals
 
@@ -26,7 +25,7 @@ pytestmark = [
 class TestRipgrep(BackendContract):
     @classmethod
     def make(cls, root):
-        return Ripgrep(root)
+        return by_ripgrep(root)
 
 
 FIELDS = [
@@ -53,8 +52,8 @@ def test_an_answer_too_large_to_sort_is_the_same_answer(repo, request_):
     root = repo(TREE)
     sorted_, ordered = Totals(), Totals()
 
-    whole = run(Ripgrep(root), request_, sorted_)
-    assert texts(run(Ripgrep(root, held_bytes=-1), request_, ordered)) == texts(whole)
+    whole = run(by_ripgrep(root), request_, sorted_)
+    assert texts(run(by_ripgrep(root, held_bytes=-1), request_, ordered)) == texts(whole)
     assert [file.count for file in whole]
     assert (ordered.files_searched, ordered.lines) == (sorted_.files_searched, sorted_.lines)
 
@@ -66,9 +65,9 @@ def test_the_hidden_places_of_the_allow_list_answer_as_in_a_scan(repo):
         pattern=PatternSpec(patterns=("return",)), scope=ScopeSpec(allowlist=True)
     )
 
-    found = texts(run(Ripgrep(root), request))
+    found = texts(run(by_ripgrep(root), request))
     assert [row[0] for row in found] == [b".editorconfig", b".github/a.yml", b"z"]
-    assert found == texts(run(Scan(root), request))
+    assert found == texts(run(scanning(root), request))
 
 
 @pytest.mark.parametrize(
@@ -78,7 +77,7 @@ def test_no_pattern_is_read_as_an_option(repo, pattern):
     root = repo({"a": f"x {pattern} y\n", "b": "nothing\n"})
     request = SearchRequest(pattern=PatternSpec(patterns=(pattern,)))
 
-    assert [row[0] for row in texts(run(Ripgrep(root), request))] == [b"a"]
+    assert [row[0] for row in texts(run(by_ripgrep(root), request))] == [b"a"]
     assert sorted(os.listdir(root)) == ["a", "b"]
 
 
@@ -89,7 +88,7 @@ def test_no_path_or_glob_is_read_as_an_option(repo):
         ({"paths": ("--files", "-v")}, [b"--files/a", b"-v"]),
         ({"scope": ScopeSpec(globs=("-v",))}, [b"-v"]),
     ):
-        found = run(Ripgrep(root), SearchRequest(pattern=spec, **fields))
+        found = run(by_ripgrep(root), SearchRequest(pattern=spec, **fields))
         assert [file.path for file in found] == expected
 
 
@@ -99,7 +98,7 @@ def test_a_user_configuration_changes_nothing(repo, tmp_path, monkeypatch):
     root = repo({"a": "needle\nhay\n", ".h": "needle\n"})
     request = SearchRequest(pattern=PatternSpec(patterns=("needle",)))
 
-    assert [row[4] for row in texts(run(Ripgrep(root), request))] == [b"needle\n"]
+    assert [row[4] for row in texts(run(by_ripgrep(root), request))] == [b"needle\n"]
 
 
 @pytest.mark.parametrize(
@@ -110,7 +109,7 @@ def test_braces_that_repeat_nothing_are_text_for_rg_too(repo, pattern):
     root = repo({"a": "if (x) {\n{xx\na{b}\nabc {\n", "b": "x\n"})
     request = SearchRequest(pattern=PatternSpec(patterns=(pattern,)))
 
-    assert texts(run(Ripgrep(root), request)) == texts(run(Scan(root), request)) != []
+    assert texts(run(by_ripgrep(root), request)) == texts(run(scanning(root), request)) != []
 
 
 def test_an_invalid_glob_with_a_line_separator_is_no_failure(repo):
@@ -119,7 +118,7 @@ def test_an_invalid_glob_with_a_line_separator_is_no_failure(repo):
     (Path(root).parent / ".git").mkdir()
     request = SearchRequest(pattern=PatternSpec(patterns=("needle",)))
 
-    assert texts(run(Ripgrep(root), request)) == texts(run(Scan(root), request)) != []
+    assert texts(run(by_ripgrep(root), request)) == texts(run(scanning(root), request)) != []
 
 
 def test_a_loop_in_a_folder_whose_name_has_a_line_end_is_no_failure(repo):
@@ -127,7 +126,7 @@ def test_a_loop_in_a_folder_whose_name_has_a_line_end_is_no_failure(repo):
     (Path(root) / "new\nline" / "loop").symlink_to("..")
     request = SearchRequest(pattern=PatternSpec(patterns=("needle",)), scope=ScopeSpec(follow=True))
 
-    assert texts(run(Ripgrep(root), request)) == texts(run(Scan(root), request)) != []
+    assert texts(run(by_ripgrep(root), request)) == texts(run(scanning(root), request)) != []
 
 
 def test_an_rg_that_fails_gives_its_first_line(repo, tmp_path, monkeypatch):
@@ -142,21 +141,21 @@ def test_an_rg_that_fails_gives_its_first_line(repo, tmp_path, monkeypatch):
     request = SearchRequest(pattern=PatternSpec(patterns=("a",)))
 
     with pytest.raises(BackendFailure, match=r"^rg: out of luck$"):
-        run(Ripgrep(repo({"a": "a"})), request)
+        run(by_ripgrep(repo({"a": "a"})), request)
 
 
 def test_without_rg_on_path_the_backend_fails(repo, monkeypatch):
     monkeypatch.setenv("PATH", "")
 
     with pytest.raises(BackendFailure, match="not on PATH"):
-        run(Ripgrep(repo({"a": "a"})), SearchRequest(pattern=PatternSpec(patterns=("a",))))
+        run(by_ripgrep(repo({"a": "a"})), SearchRequest(pattern=PatternSpec(patterns=("a",))))
 
 
 def test_without_a_temporary_folder_the_backend_fails_so_that_another_is_taken(repo, monkeypatch):
     root = repo(TREE)
     monkeypatch.setattr(tempfile, "tempdir", f"{root}/not there")
     with pytest.raises(BackendFailure, match="no temporary file"):
-        run(Ripgrep(root), SearchRequest(pattern=PatternSpec(patterns=("return",))), Totals())
+        run(by_ripgrep(root), SearchRequest(pattern=PatternSpec(patterns=("return",))), Totals())
 
 
 @pytest.mark.parametrize(

@@ -8,18 +8,17 @@ import subprocess
 import pytest
 
 from tests import rg
-from tests.contracts.backend import BackendContract, run, texts
+from tests.contracts.backend import BackendContract, run, scanning, texts
 from triseek.engine.search.backends import file
 from triseek.engine.search.backends import lines as lines_of
-from triseek.engine.search.backends.scan import Scan
+from triseek.engine.search.query import Query
 from triseek.model.search import PatternSpec, SearchRequest, Totals
-from triseek.query.pattern import Pattern
 
 
 class TestScan(BackendContract):
     @classmethod
     def make(cls, root):
-        return Scan(root)
+        return scanning(root)
 
 
 def test_a_large_file_is_searched_in_parts_as_it_would_be_whole(repo, monkeypatch):
@@ -34,14 +33,14 @@ def test_a_large_file_is_searched_in_parts_as_it_would_be_whole(repo, monkeypatc
             {"invert": True, "before": 1},
         )
     ]  # fmt: skip
-    whole = [texts(run(Scan(root), request)) for request in requests]
-    counts = [[file.count for file in run(Scan(root), request)] for request in requests]
+    whole = [texts(run(scanning(root), request)) for request in requests]
+    counts = [[file.count for file in run(scanning(root), request)] for request in requests]
 
     monkeypatch.setattr(file, "WHOLE_BYTES", 100)
     monkeypatch.setattr(file, "PART_BYTES", 701)
 
     for request, rows, count in zip(requests, whole, counts, strict=True):
-        parted = run(Scan(root), request)
+        parted = run(scanning(root), request)
         assert texts(parted) == rows
         assert [each.count for each in parted] == count
 
@@ -54,7 +53,7 @@ def test_a_nul_in_a_late_part_makes_a_large_file_binary(repo, monkeypatch):
 
     for fields in ({}, {"max_count": 1}, {"mode": "files"}):
         request = SearchRequest(pattern=PatternSpec(patterns=("needle",)), **fields)
-        assert run(Scan(root), request, totals) == []
+        assert run(scanning(root), request, totals) == []
     assert [skipped.reason for skipped in totals.skipped] == ["binary"] * 3
 
 
@@ -66,7 +65,7 @@ def test_what_cannot_be_read_is_reported_and_never_fatal(repo):
         pattern=PatternSpec(patterns=("needle",)), paths=("a", "broken", "b", "missing")
     )
 
-    assert [each.path for each in run(Scan(root), request, totals)] == [b"a", b"b"]
+    assert [each.path for each in run(scanning(root), request, totals)] == [b"a", b"b"]
     assert [(each.path, each.reason) for each in totals.skipped] == [
         (b"missing", "not_found"),
         (b"broken", "unreadable"),
@@ -97,7 +96,8 @@ def test_matches_over_lines_are_counted_as_ripgrep_counts_them(
     command = [rg.program(), "--no-config", "-U", *flags[options["mode"]], *limit, pattern, "./"]
     told = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False).stdout.strip()
 
-    _, count = lines_of.rows_of(text, Pattern(spec), SearchRequest(pattern=spec, **options))
+    query = Query.of("/", SearchRequest(pattern=spec, **options))
+    count = lines_of.rows_of(text, query).count
 
     said = {b"": 0, b"./file": 1}
     assert (said[told] if told in said else int(told.rpartition(b":")[2])) == count
@@ -107,7 +107,7 @@ def test_matches_over_lines_are_counted_as_ripgrep_counts_them(
 def test_a_file_that_has_gone_since_it_was_listed_is_passed_over_unless_it_was_named(repo):
     root = repo({"a": b"needle\n"})
     request = SearchRequest(pattern=PatternSpec(patterns=("needle",)))
-    search = file.FileSearch(root, request, Pattern(request.pattern))
+    search = file.FileSearch(Query.of(root, request))
 
     for gone in (b"gone", b"a/gone"):
         assert search(gone).skipped is None
@@ -126,7 +126,7 @@ def test_a_folder_that_has_gone_since_it_was_listed_is_passed_over(repo, monkeyp
 
     monkeypatch.setattr(os, "scandir", remove_first)
     totals = Totals()
-    found = run(Scan(root), SearchRequest(pattern=PatternSpec(patterns=("needle",))), totals)
+    found = run(scanning(root), SearchRequest(pattern=PatternSpec(patterns=("needle",))), totals)
 
     assert [each.path for each in found] == [b"a/x"]
     assert totals.skipped == []
@@ -136,7 +136,7 @@ def test_a_pipe_in_the_place_of_a_listed_file_is_not_waited_for(repo):
     root = repo({"a": "needle\n"})
     os.mkfifo(f"{root}/pipe")
     request = SearchRequest(pattern=PatternSpec(patterns=("needle",)))
-    search = file.FileSearch(root, request, Pattern(request.pattern))
+    search = file.FileSearch(Query.of(root, request))
 
     assert search(b"pipe") == (None, None, 0)
     assert search(b"a").found is not None

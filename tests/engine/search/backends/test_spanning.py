@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from triseek.engine.search.backends.spanning import LOOK_AHEAD, located, seen_with_row, sunk
+from triseek.engine.search.backends.spanning import (
+    LOOK_AHEAD,
+    located,
+    seen_with_row,
+    spanning_rows,
+)
+from triseek.engine.search.query import Query
 from triseek.model.search import PatternSpec, SearchRequest
 from triseek.query.pattern import compile as compile_pattern
 
@@ -16,7 +22,7 @@ def rows(pattern, text=TEXT, **fields):
     request = SearchRequest(pattern=spec, **fields)
     return [
         (text[row.begin : row.end], row.context)
-        for row in sunk(text, compile_pattern(spec), request)
+        for row in spanning_rows(text, Query.of("/", request))
     ]
 
 

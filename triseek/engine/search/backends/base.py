@@ -8,7 +8,7 @@ backend; `tests/contracts/backend.py` tests this.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -16,10 +16,10 @@ from triseek.kernels.formats import ROW
 from triseek.query.stray import FIRST_READ
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Generator, Iterator
 
-    from triseek.model.search import BackendName, SearchRequest, Totals
-    from triseek.query.pattern import Pattern
+    from triseek.engine.search.query import Query
+    from triseek.model.search import Totals
 
 
 class Nul(NamedTuple):
@@ -87,15 +87,9 @@ class Batch:
             yield FileRows(path, rows, self.text, count, self.nuls.get(number), ahead, first)
 
 
-class Backend(Protocol):
-    """One way to answer a request. Raises `BackendFailure` if it cannot."""
+Backend: TypeAlias = "Callable[[Query, Totals], Generator[Batch, None, None]]"
+"""`backend(query, totals)` yields the results in path order and updates `totals` along the way.
 
-    name: BackendName
-
-    def search(self, request: SearchRequest, pattern: Pattern, totals: Totals) -> Iterator[Batch]:
-        """Yield the results in path order and update `totals` along the way.
-
-        `request.limit` is applied by the caller (`engine.search.search`), which stops iterating;
-        closing the iterator must stop all work.
-        """
-        ...
+It raises `BackendFailure` if it cannot answer. `request.limit` is applied by the caller
+(`engine.search.search`), which stops iterating; closing the iterator must stop all work.
+"""

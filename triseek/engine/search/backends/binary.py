@@ -18,11 +18,14 @@ from __future__ import annotations
 
 import codecs
 import errno
+import io
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from functools import partial
+from itertools import chain
+from typing import TYPE_CHECKING, TypeAlias
 
-from triseek.engine.search.backends import lines
+from triseek.engine.search.backends import lines, spanning
 from triseek.engine.search.backends.base import FileRows, Nul
 from triseek.files.tree.text import BUFFER_BYTES, FIRST_READ, STDIN_READ, TRANSCODED_READ
 from triseek.model import budget
@@ -32,16 +35,13 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from triseek.engine.search.backends.base import Batch
+    from triseek.engine.search.query import Query
     from triseek.files.tree.text import Encoding
     from triseek.model.search import SearchRequest
-    from triseek.query.pattern import Pattern
 
 NUL = b"\0"
 HELD_MAX_BYTES = 1 << 30
 """Maximum size of one line, and of a file that must be in memory as a whole."""
-ROWS_MAX_BYTES = 2 << 30
-"""Maximum memory for the matching lines of one file and their rows."""
 _NUL_AS_LINE_END = bytes([10, *range(1, 256)])
 """Table for `bytes.translate`, whose time does not depend on the data, unlike `replace`."""
 
@@ -49,135 +49,90 @@ Read: TypeAlias = "Callable[[int], bytes]"
 """Returns at most that many of the next bytes of a file's text; none at its end."""
 
 
-class BinaryOutcome(NamedTuple):
-    """Result of searching one binary file."""
-
-    rows: np.ndarray
-    """`ROW`, indexing `text`."""
-    text: bytes
-    count: int  # type: ignore[assignment] # hides tuple.count, which nobody calls
-    """As `FileRows.count`; 0 if a count does not include the file."""
-    nul: Nul | None
-    """None if the search ended before a NUL was met."""
-
-
-def search_buffered(
-    read: Read, pattern: Pattern, request: SearchRequest, *, stops: bool
-) -> BinaryOutcome:
+def search_buffered(read: Read, query: Query, *, stops: bool) -> FileRows:
     """Search as ripgrep does when it reads a file line by line; `stops`: at the first NUL.
 
     Raises:
         OSError: `read` failed, a line is longer than `HELD_MAX_BYTES`, or the matches are larger
-            than `ROWS_MAX_BYTES`.
+            than `lines.ROWS_MAX_BYTES`.
         OutOfTime: as `model.budget.check`.
     """
+    request = query.request
     if request.mode == "files_without_match":
-        outcome = search_buffered(read, pattern, replace(request, mode="count"), stops=stops)
+        counting = replace(query, request=replace(request, mode="count"))
+        outcome = search_buffered(read, counting, stops=stops)
         return outcome._replace(count=min(outcome.count, 1))
     buffer = _LineBuffer(read, stops=stops)
-    if reads_on(pattern, request):
-        return _read_on(buffer, pattern, request)
-    progress = lines.Progress()
-    parts = Held()
-    line, searched, keep, shown = 1, 0, 0, 0
-    while not progress.done and buffer.fill(keep):
+    if reads_on(query):
+        return _read_on(buffer, query)
+    search = lines.LineSearch(query)
+    searched, keep, shown = 0, 0, 0
+    while not search.done and buffer.fill(keep):
         data, start = buffer.lines, buffer.start
         if start + len(data) <= searched:
             break  # only lines kept for context are left
-        rows = lines.extract(data, searched - start, pattern, request, progress)
+        rows = search.add(data, searched - start, start)
         if rows.begins:
-            table = lines.as_array(rows, data, request, line, start)
-            parts.add(table, data)
             if buffer.nul < 0:
-                shown += len(table)
+                shown += len(rows.begins)
             elif request.mode == "lines" and request.past_nul != "all":
                 break  # no further row is shown
         searched = start + len(data)
-        kept = _kept(data, rows, request)
-        if request.line_numbers:
-            line += data.count(b"\n", 0, kept)
-        keep = start + kept
-    joined = parts.joined()
+        keep = start + _kept(data, rows, request)
+    joined = search.joined()
     if buffer.nul < 0:
-        return BinaryOutcome(joined.rows, joined.text, progress.count, None)
+        return joined
     if request.mode != "lines":
-        count = 0 if stops else progress.count
-        return BinaryOutcome(lines.NO_ROWS, b"", count, Nul(buffer.nul, stops, 0, 0))
+        count = 0 if stops else search.count
+        return _without_rows(count, Nul(buffer.nul, stops, 0, 0))
     nul = Nul(buffer.nul, stops, shown, buffer.start + (0 if stops else len(buffer.lines)))
     return _shown(joined.rows, joined.text, nul, request)
 
 
-def _read_on(buffer: _LineBuffer, pattern: Pattern, request: SearchRequest) -> BinaryOutcome:
+def _read_on(buffer: _LineBuffer, query: Query) -> FileRows:
     """Search for -l if ripgrep reads on after a match: it ends only the search of its buffer."""
     matching = 0
     """Buffers with a match; each counts as one line for -m."""
-    while matching != request.max_count and buffer.fill(buffer.start + len(buffer.lines)):
-        progress = lines.Progress()
-        lines.extract(buffer.lines, 0, pattern, request, progress)
-        matching += progress.count
+    while matching != query.request.max_count and buffer.fill(buffer.start + len(buffer.lines)):
+        search = lines.LineSearch(query)
+        search.extract(buffer.lines)
+        matching += search.count
     count = min(matching, 1)
     if buffer.nul < 0:
-        return BinaryOutcome(lines.NO_ROWS, b"", count, None)
+        return _without_rows(count)
     stops = buffer.stops
-    return BinaryOutcome(lines.NO_ROWS, b"", 0 if stops else count, Nul(buffer.nul, stops, 0, 0))
+    return _without_rows(0 if stops else count, Nul(buffer.nul, stops, 0, 0))
 
 
-def reads_on(pattern: Pattern, request: SearchRequest) -> bool:
+def reads_on(query: Query) -> bool:
     """Return whether ripgrep reads on after it has determined whether a file has a match.
 
     It stops for -l. It does not stop for --files-without-match, or for -v with most patterns.
     """
+    request = query.request
     if request.mode == "files":
-        return request.invert and request.max_count != 1 and not pattern.sees_text_ends
+        return request.invert and request.max_count != 1 and not query.pattern.sees_text_ends
     return request.mode == "files_without_match"
 
 
-class Held:
-    """Collects the rows of one file, part after part."""
-
-    def __init__(self) -> None:
-        self._parts: list[FileRows] = []
-        self._size = 0
-
-    def add(self, rows: np.ndarray, text: bytes) -> None:
-        """Add rows (`ROW`, indexing `text`); keep only the text that they need.
-
-        Raises:
-            OSError: All rows and their text are larger than `ROWS_MAX_BYTES`.
-        """
-        batch = lines.gather([FileRows(b"", rows, text, 0)])
-        self._parts.append(FileRows(b"", batch.rows, batch.text, 0))
-        self._size += batch.rows.nbytes + len(batch.text)
-        if self._size > ROWS_MAX_BYTES:
-            raise too_large("too many lines match; ask for fewer with -m, or count them with -c")
-
-    def joined(self) -> Batch:
-        """Return all rows as those of one file."""
-        batch = lines.gather(self._parts)
-        batch.rows["file"] = 0
-        return batch
-
-
-def search_whole(
-    data: bytes, pattern: Pattern, request: SearchRequest, *, stops: bool
-) -> BinaryOutcome:
+def search_whole(data: bytes, query: Query, *, stops: bool) -> FileRows:
     """Search as ripgrep does when it has the whole text in memory."""
     early = data.find(NUL, 0, BUFFER_BYTES)
     if early >= 0 and stops:
-        return BinaryOutcome(lines.NO_ROWS, b"", 0, Nul(early, stops, 0, early))
-    if request.mode != "lines":
-        met = _met_in_matches(data, pattern, request) if stops else -1
+        return _without_rows(0, Nul(early, stops, 0, early))
+    if query.request.mode != "lines":
+        met = _met_in_matches(data, query) if stops else -1
         if met >= 0:
-            return BinaryOutcome(lines.NO_ROWS, b"", 0, Nul(met, stops, 0, met))
-        return BinaryOutcome(lines.NO_ROWS, b"", lines.rows_of(data, pattern, request)[1], None)
-    rows, count = lines.rows_of(data, pattern, request)
-    place, offset = (0, early) if early >= 0 else _met_in(rows, data)
+            return _without_rows(0, Nul(met, stops, 0, met))
+        return _without_rows(lines.rows_of(data, query).count)
+    file = lines.rows_of(data, query)
+    place, offset = (0, early) if early >= 0 else _met_in(file.rows, data)
     if offset < 0:
-        return BinaryOutcome(rows, data, count, None)
-    return _shown(rows, data, Nul(offset, stops, place, offset), request)
+        return file
+    return _shown(file.rows, data, Nul(offset, stops, place, offset), query.request)
 
 
-def _shown(rows: np.ndarray, text: bytes, nul: Nul, request: SearchRequest) -> BinaryOutcome:
+def _shown(rows: np.ndarray, text: bytes, nul: Nul, request: SearchRequest) -> FileRows:
     """Return the part of the rows to report for a file in which a NUL was met."""
     shown, stops = nul.shown, nul.stopped
     gap = shown < len(rows) and _is_apart(rows, shown, request)
@@ -189,7 +144,12 @@ def _shown(rows: np.ndarray, text: bytes, nul: Nul, request: SearchRequest) -> B
     if request.past_nul == "all" and not stops:
         counted = len(rows)
     kept = shown if request.past_nul == "none" else counted
-    return BinaryOutcome(rows[:kept], text, int(matches[:counted].sum()), nul._replace(gap=gap))
+    count = int(matches[:counted].sum())
+    return FileRows(b"", rows[:kept], text, count, nul._replace(gap=gap))
+
+
+def _without_rows(count: int, nul: Nul | None = None) -> FileRows:
+    return FileRows(b"", lines.NO_ROWS, b"", count, nul)
 
 
 def _is_apart(rows: np.ndarray, place: int, request: SearchRequest) -> bool:
@@ -210,21 +170,16 @@ def _met_in(rows: np.ndarray, data: bytes) -> tuple[int, int]:
     return len(rows), -1
 
 
-def _met_in_matches(data: bytes, pattern: Pattern, request: SearchRequest) -> int:
+def _met_in_matches(data: bytes, query: Query) -> int:
     """Return the offset of the first NUL in the matches that a count examines; -1 if none."""
-    only_first = request.mode == "files"
+    only_first = query.request.mode == "files"
     # If matches may span lines, any number of matches with adjacent lines form one row.
-    by_line = not lines.spans_lines(pattern, request)
+    most = 1 if only_first and not query.spans_lines else query.request.max_count
     as_lines = replace(
-        request,
-        mode="lines",
-        before=0,
-        after=0,
-        passthru=False,
-        max_count=1 if only_first and by_line else request.max_count,
+        query.request, mode="lines", before=0, after=0, passthru=False, max_count=most,
         line_numbers=False,
-    )
-    rows = lines.rows_of(data, pattern, as_lines)[0]
+    )  # fmt: skip
+    rows = lines.rows_of(data, replace(query, request=as_lines)).rows
     return _met_in(rows[:1] if only_first else rows, data)[1]
 
 
@@ -233,7 +188,7 @@ def _kept(data: bytes, rows: lines.RowColumns, request: SearchRequest) -> int:
     if request.mode != "lines" or not (request.before or request.after):
         return len(data)
     visited = rows.ends[-1] if rows.ends else 0
-    return lines.start_of_lines_before(data, len(data), request.before + 1, visited)
+    return spanning.start_of_lines_before(data, len(data), request.before + 1, visited)
 
 
 class _LineBuffer:
@@ -291,51 +246,38 @@ def read_text(content: bytes, encoding: Encoding, raw: bytes, *, stdin: bool) ->
     """Return a reader for a decoded text (`raw` in its file), in pieces as ripgrep reads it."""
     if encoding.startswith("utf-16"):
         return _cut_to_size(_transcoded(raw, encoding, stdin=stdin))
-    at, first = 0, _first_reads(marked=encoding != "utf-8", stdin=stdin)
-
-    def read(room: int) -> bytes:
-        nonlocal at
-        size = min(room, next(first, room))
-        piece = content[at : at + size]
-        at += len(piece)
-        return piece
-
-    return read
-
-
-def _first_reads(*, marked: bool, stdin: bool) -> Iterator[int]:
-    """Yield the sizes of ripgrep's first reads of a text; later reads fill its buffer."""
-    if not marked:
-        yield FIRST_READ
-    if stdin:
-        yield STDIN_READ - FIRST_READ
+    return _sized(io.BytesIO(content).read, marked=encoding != "utf-8", stdin=stdin)
 
 
 def read_file(file: int, begin: int) -> Read:
     """Return a reader for an open file in such pieces; its text begins at byte `begin`."""
     os.lseek(file, begin, os.SEEK_SET)
-    first = _first_reads(marked=begin > 0, stdin=False)
-    return lambda room: os.read(file, min(room, next(first, room)))
+    return _sized(partial(os.read, file), marked=begin > 0, stdin=False)
 
 
 def read_stream(head: bytes, file: int, *, marked: bool, stdin: bool) -> Read:
     """Return a reader for `head` and the rest of a file that cannot be reread, in full pieces."""
-    at, first = 0, _first_reads(marked=marked, stdin=stdin)
+    held = io.BytesIO(head)
 
     def read(room: int) -> bytes:
-        nonlocal at, head
-        room = min(room, next(first, room))
-        pieces = [head[at : at + room]]
-        at += len(pieces[0])
+        pieces = [held.read(room)]
         room -= len(pieces[0])
         while room and (piece := os.read(file, room)):
-            head = b""  # all of it has been returned
+            held.truncate(0)  # all of it has been returned
             pieces.append(piece)
             room -= len(piece)
             budget.check()
         return b"".join(pieces)
 
-    return read
+    return _sized(read, marked=marked, stdin=stdin)
+
+
+def _sized(read: Read, *, marked: bool, stdin: bool) -> Read:
+    """Return a reader whose first reads are of ripgrep's sizes; later ones fill its buffer."""
+    first = iter([] if marked else [FIRST_READ])
+    if stdin:
+        first = chain(first, [STDIN_READ - FIRST_READ])
+    return lambda room: read(min(room, next(first, room)))
 
 
 def too_large(message: str) -> OSError:

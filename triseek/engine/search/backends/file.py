@@ -5,13 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from contextlib import suppress
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from triseek.engine.search.backends import binary, lines
-from triseek.engine.search.backends.base import FileRows
 from triseek.engine.search.backends.spanning import LOOK_AHEAD
-from triseek.errors import InvalidRequest
 from triseek.files.access import as_regular
 from triseek.files.containment import PathRefused, open_file
 from triseek.files.tree import text
@@ -24,9 +23,9 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from triseek.engine.search.backends.base import Batch, Nul
-    from triseek.model.search import SearchRequest, Totals
-    from triseek.query.pattern import Pattern
+    from triseek.engine.search.backends.base import FileRows, Nul
+    from triseek.engine.search.query import Query
+    from triseek.model.search import Totals
 
 WHOLE_BYTES = 32 << 20
 """Files up to this size are read in one piece."""
@@ -55,46 +54,14 @@ class Searched(NamedTuple):
             totals.files_searched += 1
 
 
-class Named(NamedTuple):
-    """A request's paths by kind, without duplicates and unordered."""
-
-    folders: set[bytes]
-    files: set[bytes]
-    missing: set[bytes]
-
-
-def named_files(root: bytes, paths: Iterable[str]) -> Named:
-    """Sort a request's paths into folders, files and missing ones; the root is the empty path.
-
-    Raises:
-        InvalidRequest: A path leads out of the root.
-    """
-    named = Named(set(), set(), set())
-    for path in paths:
-        normal = os.path.normpath(os.fsencode(path))
-        if normal == b".." or normal.startswith((b"../", b"/")):
-            raise InvalidRequest(
-                f"outside of the searched folder: {path}",
-                next_step="Name a path inside it, relative to it.",
-            )
-        relative = b"" if normal == b"." else normal
-        where = root + b"/" + relative
-        if os.path.isdir(where):  # noqa: PTH112
-            named.folders.add(relative)
-        else:
-            (named.files if os.path.lexists(where) else named.missing).add(relative)
-    return named
-
-
 class FileSearch:
     """Searches single files for one request; safe to use from any thread."""
 
-    def __init__(self, root: str, request: SearchRequest, pattern: Pattern) -> None:
-        self.root = os.fsencode(root)
-        self.request = request
-        self.pattern = pattern
-        self.in_parts = not lines.spans_lines(pattern, request)
-        self._listed_flags = _LISTED | (0 if request.scope.follow else os.O_NOFOLLOW)
+    def __init__(self, query: Query) -> None:
+        self.query = query
+        self.root = os.fsencode(query.root)
+        self.request = query.request
+        self._listed_flags = _LISTED | (0 if query.request.scope.follow else os.O_NOFOLLOW)
 
     def __call__(self, path: bytes, *, explicit: bool = False) -> Searched:
         """Search one file. Problems of the file itself are returned, never raised.
@@ -127,12 +94,12 @@ class FileSearch:
     def _search_open(self, path: bytes, file: int, *, explicit: bool) -> Searched:
         """Search an open file. Raises `OSError` if it cannot be read or is too large."""
         status = os.fstat(file)
-        if self.in_parts and (
-            not stat.S_ISREG(status.st_mode) or status.st_size == 0 or self.request.stdin >= 0
-        ):
-            return self._search_stream(path, file, explicit=explicit)
-        if self.in_parts and status.st_size > WHOLE_BYTES:
-            return self._search_parts(path, file, explicit=explicit)
+        if not self.query.spans_lines:
+            sized = stat.S_ISREG(status.st_mode) and status.st_size and self.request.stdin < 0
+            if not sized:
+                return self._search_stream(path, file, explicit=explicit)
+            if status.st_size > WHOLE_BYTES:
+                return self._search_parts(path, file, explicit=explicit)
         return self.search_bytes(path, _read_all(file, status.st_size), explicit=explicit)
 
     def _open_listed(self, path: bytes) -> int | None:
@@ -177,11 +144,13 @@ class FileSearch:
         if not self.request.scope.text and text.is_binary(content):
             return self._search_binary(path, decoded, data, stops=self._stops(explicit))
         first_read = self._first_read(marked=decoded.encoding != "utf-8")
-        rows, count = lines.rows_of(content, self.pattern, self.request, first_read=first_read)
-        stopped = lines.limit_reached_at(rows, self.pattern, self.request)
-        size = len(content) if stopped is None else stopped
-        shown = self._shown(path, rows, content, count)
-        return Searched(shown and shown._replace(first_read=first_read), None, size)
+        file = lines.rows_of(content, self.query, first_read)
+        return Searched(self._shown(path, file), None, self._end(file.rows, len(content)))
+
+    def _end(self, rows: np.ndarray, size: int) -> int:
+        """Return where a search of `size` bytes that found all `rows` of a file has ended."""
+        stopped = lines.limit_reached_at(rows, self.query)
+        return size if stopped is None else stopped
 
     def _first_read(self, *, marked: bool) -> int:
         if marked:
@@ -200,35 +169,31 @@ class FileSearch:
             return Searched(None, Skipped(path, "binary"), len(decoded.data))
         # With --mmap, ripgrep still reads files that it must transcode or that begin with a mark.
         mapped = self.request.mapped and decoded.encoding == "utf-8"
-        if mapped or not self.in_parts:
-            outcome = binary.search_whole(decoded.data, self.pattern, self.request, stops=stops)
+        if mapped or self.query.spans_lines:
+            outcome = binary.search_whole(decoded.data, self.query, stops=stops)
         else:
             stdin = self.request.stdin >= 0
             read = binary.read_text(decoded.data, decoded.encoding, raw, stdin=stdin)
-            outcome = binary.search_buffered(read, self.pattern, self.request, stops=stops)
+            outcome = binary.search_buffered(read, self.query, stops=stops)
         return self._binary(path, outcome, len(decoded.data))
 
-    def _binary(self, path: bytes, outcome: binary.BinaryOutcome, size: int) -> Searched:
+    def _binary(self, path: bytes, outcome: FileRows, size: int) -> Searched:
         """Return the rows to list for a binary file, and the message for it."""
-        rows, content, count, nul = outcome
-        if nul is None:
-            return Searched(self._shown(path, rows, content, count), None, size)
-        skipped = Skipped(path, "binary", detail(nul) if count else "")
-        if self.request.mode == "lines":
-            ahead = 0 if self.in_parts else LOOK_AHEAD
-            file_rows = (
-                FileRows(path, rows, content, count, nul, ahead) if count or len(rows) else None
-            )
-            return Searched(file_rows, skipped if nul.stopped or count else None, size)
-        if nul.stopped:
+        nul, lists_lines = outcome.nul, self.request.mode == "lines"
+        shown = self._shown(path, outcome if lists_lines else outcome._replace(nul=None))
+        if nul is None or not (lists_lines or nul.stopped):
+            return Searched(shown, None, size)
+        skipped = Skipped(path, "binary", detail(nul) if outcome.count else "")
+        if not lists_lines:
             return Searched(None, skipped, size)
-        return Searched(self._shown(path, rows, content, count), None, size)
+        return Searched(shown, skipped if nul.stopped or outcome.count else None, size)
 
-    def _shown(self, path: bytes, rows: np.ndarray, data: bytes, count: int) -> FileRows | None:
-        """Return the rows if the mode lists this file."""
-        listed = count == 0 if self.request.mode == "files_without_match" else count > 0
-        ahead = 0 if self.in_parts else LOOK_AHEAD
-        return FileRows(path, rows, data, count, None, ahead) if listed or len(rows) else None
+    def _shown(self, path: bytes, file: FileRows) -> FileRows | None:
+        """Return the rows, as those of the file at `path`, if the mode lists it."""
+        without = self.request.mode == "files_without_match"
+        if not (len(file.rows) or (file.count == 0) is without):
+            return None
+        return file._replace(path=path, ahead=LOOK_AHEAD if self.query.spans_lines else 0)
 
     def _search_stream(self, path: bytes, file: int, *, explicit: bool) -> Searched:
         """Search a file of unknown size: a pipe, a device or a file in /proc."""
@@ -267,26 +232,27 @@ class FileSearch:
         Raises:
             _HoldsNul: The text holds a NUL, and the request does not treat all files as text.
             OSError: The file cannot be read, a line is longer than `binary.HELD_MAX_BYTES`, or
-                the matches are larger than `binary.ROWS_MAX_BYTES`.
+                the matches are larger than `lines.ROWS_MAX_BYTES`.
         """
         first_read, size, ahead = self._first_read(marked=marked), 0, 0
-        parts = _Parts(self.request, self.pattern, first_read)
+        search, data, offset, keep = lines.LineSearch(self.query, first_read), b"", 0, 0
         if not self.request.scope.text:
             pieces = map(_without_nul, pieces)
         for part in _whole_lines(pieces):
-            if parts.done and not binary.reads_on(self.pattern, self.request):
+            if search.done and not binary.reads_on(self.query):
                 # ripgrep's buffer may reach this far, and a NUL in it counts.
                 ahead += len(part)
                 if ahead >= text.BUFFER_BYTES:
                     break
                 continue
             size += len(part)
-            parts.add(part)
-        joined = parts.joined()
-        stopped = lines.limit_reached_at(joined.rows, self.pattern, self.request)
-        shown = self._shown(path, joined.rows, joined.text, parts.count)
-        shown = shown and shown._replace(first_read=first_read)
-        return Searched(shown, None, size if stopped is None else stopped)
+            if not search.done:
+                carry, offset = data[keep:], offset + keep
+                data = carry + part
+                keep = lines.tail(data, search.add(data, len(carry), offset), self.request)
+        joined = search.joined()
+        shown = self._shown(path, joined._replace(first_read=first_read))
+        return Searched(shown, None, self._end(joined.rows, size))
 
     def _search_read(self, path: bytes, read: binary.Read, *, explicit: bool) -> Searched:
         """Search a text that may hold a NUL while reading it."""
@@ -299,42 +265,31 @@ class FileSearch:
             return piece
 
         stops = self._stops(explicit)
-        outcome = binary.search_buffered(counted, self.pattern, self.request, stops=stops)
+        outcome = binary.search_buffered(counted, self.query, stops=stops)
         if outcome.nul is not None:
             return self._binary(path, outcome, outcome.nul.offset if stops else size)
-        stopped = lines.limit_reached_at(outcome.rows, self.pattern, self.request)
-        return self._binary(path, outcome, size if stopped is None else stopped)
+        return self._binary(path, outcome, self._end(outcome.rows, size))
 
     def content_of(self, path: bytes) -> bytes:
         """Return a file's text, decoded and without BOM; empty if it cannot be read."""
-        try:
-            file = as_regular(os.open(self.root + b"/" + path, _LISTED))
-        except OSError:
-            return b""
-        try:
-            return text.decode_all(_read_all(file, os.fstat(file).st_size)).data
-        except OSError:
-            return b""
-        finally:
-            os.close(file)
+        with suppress(OSError), _opened(self.root + b"/" + path) as file:
+            return text.decode_all(_read_all(file.fileno(), os.fstat(file.fileno()).st_size)).data
+        return b""
 
     def text_ends_at(self, path: bytes, end: int) -> bool:
         """Return whether a file's text, decoded and without BOM, is `end` bytes long."""
-        try:
-            file = as_regular(os.open(self.root + b"/" + path, _LISTED))
-        except OSError:
-            return False
-        try:
-            size = os.fstat(file).st_size
-            mark = _mark(os.pread(file, 4, 0))
-            if mark is None:
-                decoded = text.decode(_read_all(file, size), binary=True)
-                return decoded is not None and len(decoded.data) == end
-        except OSError:
-            return False
-        finally:
-            os.close(file)
-        return size - mark == end
+        with suppress(OSError), _opened(self.root + b"/" + path) as file:
+            size, mark = os.fstat(file.fileno()).st_size, _mark(os.pread(file.fileno(), 4, 0))
+            if mark is not None:
+                return size - mark == end
+            decoded = text.decode(_read_all(file.fileno(), size), binary=True)
+            return decoded is not None and len(decoded.data) == end
+        return False
+
+
+def _opened(path: bytes) -> BinaryIO:
+    """Open a regular file; raises `OSError` if it is none."""
+    return os.fdopen(as_regular(os.open(path, _LISTED)), "rb", buffering=0)
 
 
 def detail(nul: Nul) -> str:
@@ -402,47 +357,6 @@ def _mark(head: bytes) -> int | None:
 
 class _HoldsNul(Exception):
     """Raised if a large file that is searched as text holds a NUL."""
-
-
-class _Parts:
-    """Searches a text that arrives in parts of whole lines, and collects its rows."""
-
-    def __init__(self, request: SearchRequest, pattern: Pattern, first_read: int) -> None:
-        self.request = request
-        self.pattern = pattern
-        self.progress = lines.Progress(first_read=first_read)
-        self.found = binary.Held()
-        self.carry = b""
-        self.offset = 0
-        self.line = 1
-
-    @property
-    def count(self) -> int:
-        return self.progress.count
-
-    @property
-    def done(self) -> bool:
-        """Whether later parts are no longer searched."""
-        return self.progress.done
-
-    def add(self, part: bytes) -> None:
-        """Search the next part."""
-        if self.done:
-            return
-        data = self.carry + part
-        rows = lines.extract(data, len(self.carry), self.pattern, self.request, self.progress)
-        if rows.begins:
-            table = lines.as_array(rows, data, self.request, self.line, self.offset)
-            self.found.add(table, data)
-        keep = lines.tail(data, rows, self.request)
-        if self.request.line_numbers:
-            self.line += data.count(b"\n", 0, keep)
-        self.offset += keep
-        self.carry = data[keep:]
-
-    def joined(self) -> Batch:
-        """Return all rows as those of one file."""
-        return self.found.joined()
 
 
 def _without_nul(piece: bytes) -> bytes:

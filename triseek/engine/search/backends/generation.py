@@ -7,7 +7,9 @@ import os
 import stat
 import threading
 from bisect import bisect_left
+from contextlib import suppress
 from functools import cached_property
+from itertools import compress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -15,16 +17,19 @@ import numpy as np
 from triseek.engine.freshness.sweep import Sweeper
 from triseek.engine.freshness.tree_diff import TreeDiff, excluded_entries
 from triseek.files.tree import walk
-from triseek.files.tree.ignore import exclude_file
+from triseek.files.tree.ignore import exclude_file, excludes_see_folders
 from triseek.model.search import Skipped
-from triseek.query.globs.scope import Entries, Scope
+from triseek.query.globs.rule_paths import RulePrefix
+from triseek.query.globs.scope import Entries
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from triseek.engine.freshness.tracker import Follow, Tracker
+    from triseek.engine.search.query import Selection
     from triseek.index.reader import IndexReader, View
     from triseek.model.search import ScopeSpec
+    from triseek.query.globs.scope import Scope
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -41,7 +46,8 @@ class State:
         self._sweeper = Sweeper(root, reader)
         self._lock = threading.Lock()
         self._tracker: Tracker | None = None
-        self._follow: Follow | None = None
+        self.followed: Follow | None = None
+        """The follow of this generation; None if it is not followed."""
 
     @cached_property
     def folders(self) -> set[bytes]:
@@ -54,21 +60,32 @@ class State:
         names = self.reader.watched.names("path").all()
         return [path for path in names if path.endswith(b"/.git")]
 
-    def holds(self, scope: Scope, folders: Sequence[bytes]) -> bool:
-        """Return whether the index's walk entered these folders, by the rules that the scope sees.
+    def holds(self, selection: Selection) -> bool:
+        """Return whether the index, with a partial walk, can answer for these files.
 
-        It did not if a relative path in a `.git` file leads elsewhere: ripgrep resolves it from the
-        working folder.
+        It cannot for files that the default walk leaves out, for single files, for folders that its
+        walk did not enter, nor where excludes of git see other paths than when it was built.
         """
-        here = scope.spec.here
-        if here and self._other_excludes(os.fsencode(here)):
+        spec, folders = selection.spec, selection.folders
+        if selection.scope.widens_walk or spec.one_file_system or spec.text or spec.binary:
             return False
-        return all(folder in self.folders for folder in folders)
+        if spec.ignore_files or spec.no_ignore_files or selection.files or selection.missing:
+            return False
+        if folders and spec.max_depth is not None:
+            return False
+        if any(path.startswith(b".") or b"/." in path for path in folders):
+            return False
+        if RulePrefix.of(spec).changes and excludes_see_folders(self.root, spec):
+            return False  # the index was built with the paths they see from the root
+        return self.folders.issuperset(folders) and not self._other_excludes(os.fsencode(spec.here))
 
     def _other_excludes(self, here: bytes) -> bool:
-        """Return whether some `.git` file leads to another `info/exclude` from `here` than root."""
+        """Return whether some `.git` file leads to another `info/exclude` from `here` than root.
+
+        A relative path in it may: ripgrep resolves that from the working folder.
+        """
         root = os.fsencode(self.root)
-        if here == root:
+        if here in (b"", root):
             return False
         links = [path for path in self._git if os.path.isfile(path)]  # noqa: PTH113
         return any(exclude_file(root, path) != exclude_file(here, path) for path in links)
@@ -83,8 +100,8 @@ class State:
         if not verified:
             masks = [np.zeros(len(view.names), np.bool_) for view in self.reader.views]
             return TreeDiff("unverified", masks)
-        if self._tracker is not None and self._follow is not None:
-            diff = self._tracker.tree_diff(self._follow)
+        if self._tracker is not None and self.followed is not None:
+            diff = self._tracker.tree_diff(self.followed)
             if diff is not None:
                 return diff
         with self._lock:
@@ -100,26 +117,22 @@ class State:
         follow = tracker.follow(Sweeper(self.root, self.reader))
         if predecessor is not None:
             tracker.hand_over(predecessor.followed, follow)
-        self._tracker, self._follow = tracker, follow
+        self._tracker, self.followed = tracker, follow
 
     def reconcile(self) -> bool:
         """Sweep to check the events. Return whether they had missed nothing."""
-        if self._tracker is None or self._follow is None:
+        if self._tracker is None or self.followed is None:
             return True
-        return self._tracker.reconcile(self._follow)
-
-    @property
-    def followed(self) -> Follow | None:
-        """The follow of this generation; None if it is not followed."""
-        return self._follow
+        return self._tracker.reconcile(self.followed)
 
     @property
     def is_followed(self) -> bool:
         """Whether a tracker reports what changed."""
         return self._tracker is not None and self._tracker.alive
 
-    def chosen(self, view: View, scope: Scope, paths: Sequence[bytes], mask: Array) -> Array:
+    def chosen(self, view: View, selection: Selection, mask: Array) -> Array:
         """Return bool[files]: a view's indexed files that are in scope and have not changed."""
+        scope, paths = selection.scope, selection.folders
         chosen: Array = view.alive & ~mask
         if not scope.selects_all:
             chosen &= scope.select(view.paths, view.allowlisted, paths)
@@ -134,31 +147,33 @@ class State:
             chosen &= inside
         return chosen
 
-    def closed(self, scope: Scope, paths: Sequence[bytes], diff: TreeDiff) -> list[Skipped]:
-        """Return the folders of a scope that may not be read."""
-        inside = [folder for folder in diff.closed if folder in paths or _is_within(folder, paths)]
-        entered = scope.enters(inside, paths).tolist() if inside else ()
+    def closed(self, selection: Selection, diff: TreeDiff) -> list[Skipped]:
+        """Return the selected folders that may not be read."""
+        folders = selection.folders
+        inside = [path for path in diff.closed if path in folders or selection.includes(path)]
+        entered = selection.scope.enters(inside, folders).tolist() if inside else ()
         return [
             Skipped(folder, "unreadable", os.strerror(errno.EACCES))
             for folder, enters in zip(inside, entered, strict=True)
             if enters
         ]
 
-    def extras(self, scope: Scope, paths: Sequence[bytes], diff: TreeDiff) -> list[bytes]:
+    def extras(self, selection: Selection, diff: TreeDiff) -> list[bytes]:
         """Return the files to read directly: changed ones and those that a glob brings back."""
-        extra = self._brought_back(scope, paths, diff)
+        extra = self._brought_back(selection, diff)
         if diff.scan:
             allowlisted = np.array([path in diff.allowlisted for path in diff.scan], np.bool_)
-            taken = scope.select(diff.scan, allowlisted, paths).tolist()
-            extra += [path for path, take in zip(diff.scan, taken, strict=True) if take]
+            taken = selection.scope.select(diff.scan, allowlisted, selection.folders)
+            extra += compress(diff.scan, taken.tolist())
         return [
             path
             for path in dict.fromkeys(extra)
-            if _is_within(path, paths) and self._small_enough(path, scope.spec)
+            if selection.includes(path) and self._small_enough(path, selection.spec)
         ]
 
-    def _brought_back(self, scope: Scope, paths: Sequence[bytes], diff: TreeDiff) -> list[bytes]:
+    def _brought_back(self, selection: Selection, diff: TreeDiff) -> list[bytes]:
         """Return files that the index's walk left out and this scope's globs select by name."""
+        scope, paths = selection.scope, selection.folders
         # A full walk finds excluded entries again; a parent folder may be excluded now.
         back = [] if diff.directories else scope.may_whitelist(self.excluded, paths)
         if diff.excluded:
@@ -185,43 +200,35 @@ class State:
 
     def _is_file(self, path: bytes) -> bool:
         """Return whether a regular file exists there now, without following links."""
-        try:
-            mode = os.lstat(os.path.join(os.fsencode(self.root), path)).st_mode  # noqa: PTH118
-        except OSError:
-            return False
-        return stat.S_ISREG(mode)
+        with suppress(OSError):
+            return stat.S_ISREG(os.lstat(os.fsencode(self.root) + b"/" + path).st_mode)
+        return False
 
     def _small_enough(self, path: bytes, spec: ScopeSpec) -> bool:
-        if spec.max_filesize is None:
-            return True
-        try:
-            size = os.stat(os.path.join(os.fsencode(self.root), path)).st_size  # noqa: PTH116, PTH118
-        except OSError:
-            return True
-        return size <= spec.max_filesize
+        if spec.max_filesize is not None:
+            with suppress(OSError):
+                path = os.fsencode(self.root) + b"/" + path
+                return os.stat(path).st_size <= spec.max_filesize  # noqa: PTH116
+        return True
 
     def listed(
-        self,
-        scope: Scope,
-        paths: Sequence[bytes],
-        diff: TreeDiff,
-        holding: Sequence[bytes] = (),
+        self, selection: Selection, diff: TreeDiff, holding: Sequence[bytes] = ()
     ) -> list[bytes]:
-        """Return every file of a scope, in path order.
+        """Return every selected file, in path order.
 
         holding: only indexed files whose path contains all of these texts, ignoring ASCII case.
             Files not in the index are not filtered.
         """
 
         def files(view: View, mask: Array) -> list[bytes]:
-            chosen = self.chosen(view, scope, paths, mask)
+            chosen = self.chosen(view, selection, mask)
             for text in holding:
                 chosen &= view.paths.containing(text)
             return view.names.take(np.flatnonzero(chosen))
 
         views = zip(self.reader.views, diff.masks, strict=True)
         first, *later = [files(view, mask) for view, mask in views]
-        loose = self.extras(scope, paths, diff)
+        loose = self.extras(selection, diff)
         return _merged(first, [*loose, *(path for names in later for path in names)])
 
 
@@ -238,7 +245,3 @@ def _merged(names: list[bytes], loose: Sequence[bytes]) -> list[bytes]:
         if names[at : at + 1] != [path] and merged[-1:] != [path]:
             merged.append(path)
     return merged + names[at:] if merged else names
-
-
-def _is_within(path: bytes, folders: Sequence[bytes]) -> bool:
-    return not folders or any(folder == b"" or path.startswith(folder + b"/") for folder in folders)

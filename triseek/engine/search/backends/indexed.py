@@ -8,7 +8,6 @@ changed after that. They are merged into one path order before anything is read.
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 import threading
 import time
@@ -16,6 +15,7 @@ from bisect import bisect_left
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import cache, partial
 from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -24,10 +24,10 @@ import numpy as np
 from triseek import errors
 from triseek.engine.freshness.tree_diff import changed_of
 from triseek.engine.search.backends import lines, scan, verify
-from triseek.engine.search.backends.file import FileSearch, named_files
+from triseek.engine.search.backends.file import FileSearch
 from triseek.engine.search.backends.generation import State
+from triseek.engine.search.query import Selection
 from triseek.files.tree import walk
-from triseek.files.tree.ignore import excludes_see_folders
 from triseek.files.tree.root import open_folder
 from triseek.files.watch.inotify import WatchLimit
 from triseek.index import merge
@@ -35,27 +35,23 @@ from triseek.index.reader import IndexReader
 from triseek.index.update import commit_changed
 from triseek.model import budget
 from triseek.model.index import no_progress
-from triseek.query.globs.rule_paths import RulePrefix
-from triseek.query.globs.scope import Scope
 from triseek.store import layout, manifest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Sequence
 
     from triseek.engine.freshness.tracker import Tracker
     from triseek.engine.freshness.tree_diff import TreeDiff
     from triseek.engine.search.backends.base import Batch
+    from triseek.engine.search.query import Query
     from triseek.engine.search.router import RepoState
     from triseek.index.reader import View
     from triseek.model.index import BuildReport, Progress
-    from triseek.model.search import BackendName, ScopeSpec, SearchRequest, Skipped, Totals
-    from triseek.query.pattern import Pattern
-    from triseek.query.trigrams import formula
+    from triseek.model.search import ScopeSpec, Skipped, Totals
     from triseek.store.table import StringColumn
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
-THREADS = min(8, os.cpu_count() or 1)
 PART_BYTES = (1 << 18, 1 << 20, 1 << 21, 1 << 21, 4 << 20, 4 << 20, 8 << 20)
 """Candidate bytes of the first parts: small, so that the first results come early."""
 EARLY_PARTS = 2
@@ -73,8 +69,6 @@ _NOT_HELD = "the index does not hold the files this search asks for"
 class Indexed:
     """Searches one root by its index; shared by all searches of the root, from any thread."""
 
-    name: BackendName = "indexed"
-
     def __init__(self, root: str, index_dir: str) -> None:
         self.root = root
         self.index_dir = index_dir
@@ -83,21 +77,17 @@ class Indexed:
         self._tracker: Tracker | None = None
         self._catching_up = threading.Lock()
 
-    def outlook(
-        self, known: RepoState, request: SearchRequest, pattern: Pattern, formula: formula.Formula
-    ) -> RepoState:
+    def outlook(self, state: RepoState, query: Query) -> RepoState:
         """Return the state of the repository with what the router needs to know of the index."""
-        selection = _selection(self.root, request.scope, request.paths)
-        if request.mapped or selection is None or not self._current().holds(*selection):
-            return replace(known, index_covers=False)
-        spanning = lines.spans_lines(pattern, request)
-        decided = not spanning and verify.KernelProgram.of(pattern, request) is not None
-        estimates = [view.estimate(formula) for view in self.reader.views]
+        if query.request.mapped or not self._current().holds(query.selection):
+            return replace(state, index_covers=False)
+        decided = verify.KernelProgram.of(query) is not None
+        estimates = [view.estimate(query.plan.formula) for view in self.reader.views]
         total = sum(estimate.of for estimate in estimates)
         share = sum(estimate.blocks for estimate in estimates) / total if total else 0.0
-        return replace(known, kernels_decide=decided, candidate_share=share)
+        return replace(state, kernels_decide=decided, candidate_share=share)
 
-    def search(self, request: SearchRequest, pattern: Pattern, totals: Totals) -> Iterator[Batch]:
+    def search(self, query: Query, totals: Totals) -> Generator[Batch, None, None]:
         """Yield the results in path order.
 
         Raises:
@@ -107,19 +97,16 @@ class Indexed:
             OutOfTime: as `model.budget.check`; earlier results have been yielded.
         """
         budget.check()
-        state = self._current()
-        if request.mapped:
+        if query.request.mapped:
             raise errors.BackendFailure(_NOT_HELD)
-        selection = self._selected(state, request.scope, request.paths)
-        if request.invert or request.passthru or request.mode == "files_without_match":
+        if query.lists_misses:
             raise errors.BackendFailure("the index cannot tell what does not match")
-        if request.max_count == 0:
+        state, diff = self._compared(query.selection, verified=query.request.sweep)
+        if query.request.max_count == 0:
             return
-        diff = self._sweep(state, selection.folders, verified=request.sweep)
         totals.freshness, totals.generation = diff.freshness, state.reader.generation
         totals.dirty = diff.count
-        answer = _Answer(state, selection, request, pattern, diff, totals)
-        yield from answer.batches()
+        yield from _Answer(state, query, diff, totals).batches()
 
     def list_files(
         self, scope: ScopeSpec, paths: Sequence[str] = (), *, sweep: bool = True
@@ -129,10 +116,9 @@ class Indexed:
         Raises:
             BackendFailure: the scope asks for files the index does not hold.
         """
-        state = self._current()
-        selection = self._selected(state, scope, paths)
-        diff = self._sweep(state, selection.folders, verified=sweep)
-        return state.listed(*selection, diff), state.closed(*selection, diff)
+        selection = Selection.of(self.root, scope, paths)
+        state, diff = self._compared(selection, verified=sweep)
+        return state.listed(selection, diff), state.closed(selection, diff)
 
     def find_files(
         self, scope: ScopeSpec, holding: Sequence[bytes]
@@ -144,38 +130,30 @@ class Indexed:
         Raises:
             BackendFailure: the scope asks for files the index does not hold.
         """
+        selection = Selection.of(self.root, scope)
+        state, diff = self._compared(selection, verified=True)
+        return state.listed(selection, diff, holding), state.reader, diff
+
+    def _compared(self, selection: Selection, *, verified: bool) -> tuple[State, TreeDiff]:
+        """Return the current state, and what changed since its index was written.
+
+        Raises:
+            BackendFailure: Another backend must answer. The index does not hold these files, or a
+                named folder is now ignored, or the tree could not be compared with the index, so
+                that an answer might miss an edit.
+        """
         state = self._current()
-        selection = self._selected(state, scope, ())
-        diff = self._sweep(state, (), verified=True)
-        return state.listed(*selection, diff, holding), state.reader, diff
-
-    def _selected(self, state: State, scope: ScopeSpec, paths: Sequence[str]) -> _Selection:
-        """Return what a request selects.
-
-        Raises:
-            BackendFailure: The index, with a partial walk, cannot answer for it.
-        """
-        selection = _selection(self.root, scope, paths)
-        if selection is None or not state.holds(*selection):
+        if not state.holds(selection):
             raise errors.BackendFailure(_NOT_HELD)
-        return selection
-
-    def _sweep(self, state: State, folders: Sequence[bytes], *, verified: bool) -> TreeDiff:
-        """Return what changed since the index was written.
-
-        Raises:
-            BackendFailure: Another backend must answer. Either the tree could not be compared with
-                the index, so an answer might miss an edit, or a named folder is now ignored.
-        """
         diff = state.sweep(verified=verified)
         if verified and diff.freshness == "unverified":
             raise errors.BackendFailure(
                 f"the tree could not be compared with its index: {diff.problem}",
                 next_step="Search again, or start the daemon, which is told what changes.",
             )
-        if diff.directories and not set(folders).issubset(diff.directories):
+        if diff.directories and not set(selection.folders).issubset(diff.directories):
             raise errors.BackendFailure(_NOT_HELD)
-        return diff
+        return state, diff
 
     @property
     def reader(self) -> IndexReader:
@@ -304,41 +282,8 @@ class Indexed:
         return State(self.root, reader)
 
 
-class _Selection(NamedTuple):
-    """The indexed files that a request selects."""
-
-    scope: Scope
-    folders: list[bytes]
-    """The folders that it names, sorted; empty for the whole tree."""
-
-
-def _selection(root: str, scope: ScopeSpec, paths: Sequence[str]) -> _Selection | None:
-    """Return what a request selects; None if no index of the root can hold it.
-
-    An index cannot for files that the default walk leaves out, nor if git's global excludes see
-    other paths than when it was built.
-    """
-    compiled = Scope.compile(scope)
-    if compiled.widens_walk or scope.one_file_system or scope.text or scope.binary:
-        return None
-    if scope.ignore_files or scope.no_ignore_files or (paths and scope.max_depth is not None):
-        return None
-    if RulePrefix.of(scope).changes and excludes_see_folders(root, scope):
-        return None  # the index was built with the paths they see from the root
-    named = named_files(os.fsencode(root), paths)
-    if named.files or named.missing:
-        return None
-    if any(path.startswith(b".") or b"/." in path for path in named.folders):
-        return None
-    return _Selection(compiled, sorted(named.folders))
-
-
-class _Work(NamedTuple):
-    """One part of an answer; parts are in path order."""
-
-    view: View | None
-    candidates: verify.Candidates | None
-    scan: list[bytes]
+Part: TypeAlias = "Callable[[], verify.Verified]"
+"""Searches one part of an answer."""
 
 
 class _Loose(NamedTuple):
@@ -346,68 +291,55 @@ class _Loose(NamedTuple):
 
     order: bytes
     """Its sort key, see `walk.path_order`."""
-    work: _Work
-
-
-class _Done(NamedTuple):
-    """Result of one part."""
-
-    batches: list[Batch]
-    bytes_read: int
-    skipped: list[Skipped]
+    part: Part
 
 
 class _Answer:
     """One search on one state."""
 
-    def __init__(
-        self,
-        state: State,
-        selection: _Selection,
-        request: SearchRequest,
-        pattern: Pattern,
-        diff: TreeDiff,
-        totals: Totals,
-    ) -> None:
+    def __init__(self, state: State, query: Query, diff: TreeDiff, totals: Totals) -> None:
         self._state = state
-        self._scope, self._paths = selection
-        self._request = request
-        self._pattern = pattern
+        self._query = query
         self._diff = diff
         self._totals = totals
-        self._scan_file = FileSearch(state.root, request, pattern)
-        self._spanning = lines.spans_lines(pattern, request)
-        program = None if self._spanning else verify.KernelProgram.of(pattern, request)
-        self._verifier = verify.Verifier(request, pattern, program) if program else None
+        self._formula = query.plan.formula
+        self._directory = -1
+        """Descriptor of the root while the search runs."""
+        self._scan_file = FileSearch(query)
+        request = query.request
+        self._by_file = bool(request.before or request.after)
+        """Whether matching files are read whole, as lines of context may lie in any block."""
+        if self._by_file:
+            of_files = replace(request, mode="files", before=0, after=0, max_count=None)
+            query = replace(query, request=of_files)
+        program = verify.KernelProgram.of(query)
+        self._verifier = verify.Verifier(query, program) if program else None
         self._stops_early = request.limit is not None and not request.count_all
 
     def batches(self) -> Iterator[Batch]:
         """Run the parts on a few threads and yield their results in order."""
-        directory = open_folder(self._state.root)
-        self._totals.skipped += self._state.closed(self._scope, self._paths, self._diff)
+        self._directory = open_folder(self._state.root)
+        self._totals.skipped += self._state.closed(self._query.selection, self._diff)
         try:
-            alone = EARLY_PARTS if self._stops_early else 0
-            for done in _in_order(self._work(directory), alone):
+            for done in _in_order(self._parts(), EARLY_PARTS if self._stops_early else 0):
                 self._totals.bytes_searched += done.bytes_read
                 self._totals.skipped += done.skipped
                 for batch in done.batches:
                     yield lines.counted(batch, self._totals)
         finally:
-            os.close(directory)
+            os.close(self._directory)
 
-    def _work(self, directory: int) -> Iterator[Callable[[], _Done]]:
-        for part in self._parts():
-            if part.view is None or part.candidates is None:
-                yield functools.partial(self._scan, part.scan)
-            else:
-                yield functools.partial(self._verify, directory, part.view, part.candidates)
-
-    def _parts(self) -> Iterator[_Work]:
+    def _parts(self) -> Iterator[Part]:
         """Yield the parts of the answer, in path order across all sources.
 
         Parts are made lazily, so a search for the first few results stops early.
         """
         view, sizes = self._state.reader.views[0], chain(PART_BYTES, repeat(PART_BYTES[-1]))
+
+        def parts(candidates: verify.Candidates) -> Iterator[Part]:
+            for part in verify.split(view, candidates, sizes):
+                yield partial(self._verify, view, part)
+
         loose = deque(self._loose())
         for candidates in self._stretches(view):
             at = 0
@@ -415,18 +347,11 @@ class _Answer:
                 until = _insertion(view.names, candidates.files, loose[0].order)
                 if until == len(candidates):
                     break
-                yield from self._cut(view, candidates.part(at, until), sizes)
-                yield loose.popleft().work
+                yield from parts(candidates.part(at, until))
+                yield loose.popleft().part
                 at = until
-            yield from self._cut(view, candidates.part(at, len(candidates)), sizes)
-        for file in loose:
-            yield file.work
-
-    def _cut(
-        self, view: View, candidates: verify.Candidates, sizes: Iterator[int]
-    ) -> Iterator[_Work]:
-        for part in verify.split(view, candidates, sizes):
-            yield _Work(view, part, [])
+            yield from parts(candidates.part(at, len(candidates)))
+        yield from (file.part for file in loose)
 
     def _loose(self) -> list[_Loose]:
         """Return the files that do not come from the oldest segment, in path order."""
@@ -434,35 +359,34 @@ class _Answer:
         for number, view in enumerate(self._state.reader.views[1:], 1):
             candidates = self._all_candidates(view, self._searchable(number))
             for k, path in enumerate(view.names.take(candidates.files)):
-                work = _Work(view, candidates.part(k, k + 1), [])
-                loose.append(_Loose(walk.path_order(path), work))
-        extras = self._state.extras(self._scope, self._paths, self._diff)
+                part = partial(self._verify, view, candidates.part(k, k + 1))
+                loose.append(_Loose(walk.path_order(path), part))
+        extras = self._state.extras(self._query.selection, self._diff)
         self._totals.files_searched += len(extras)
-        loose += [_Loose(walk.path_order(path), _Work(None, None, [path])) for path in extras]
+        loose += [_Loose(walk.path_order(path), partial(self._scan, [path])) for path in extras]
         return sorted(loose, key=lambda file: file.order)
 
     def _searchable(self, number: int) -> Array:
         """Return bool[files]: a view's files to search; add them to the totals."""
         view = self._state.reader.views[number]
-        chosen = self._state.chosen(view, self._scope, self._paths, self._diff.masks[number])
+        chosen = self._state.chosen(view, self._query.selection, self._diff.masks[number])
         searchable: Array = chosen & (view.skip == layout.SKIP_NONE)
         self._totals.files_searched += int(np.count_nonzero(searchable))
         self._totals.skipped += view.skipped(chosen)
         return searchable
 
     def _all_candidates(self, view: View, searchable: Array) -> verify.Candidates:
-        formula = self._pattern.formula
-        if not self._spanning:
-            return verify.group(view, view.candidates(formula), searchable)
+        if not self._query.spans_lines:
+            return verify.group(view, view.candidates(self._formula), searchable)
         # A pattern that spans lines may also match after a NUL, where the index holds nothing.
         binary = (view.flags & layout.FLAG_BINARY) != 0
-        files = np.flatnonzero(searchable & (view.candidate_files(formula) | binary))
+        files = np.flatnonzero(searchable & (view.candidate_files(self._formula) | binary))
         return verify.whole_files(view, files)
 
     def _stretches(self, view: View) -> Iterator[verify.Candidates]:
         """Yield the candidates of the oldest segment in path order, one stretch at a time."""
         searchable = self._searchable(0)
-        if self._spanning:
+        if self._query.spans_lines:
             yield self._all_candidates(view, searchable)
             return
         for blocks in self._blocks(view):
@@ -470,50 +394,43 @@ class _Answer:
 
     def _blocks(self, view: View) -> Iterator[Array]:
         """Yield candidate blocks; if the search may stop early, those of the first files first."""
-        formula, first = self._pattern.formula, 0
+        first = 0
         if self._stops_early and view.blocks >= FEW_BLOCKS:
             first = int(view.edges[view.block_file[view.blocks // EARLY_SHARE]])
-            yield view.candidates(formula, below=first)
-        blocks = view.candidates(formula)
+            yield view.candidates(self._formula, below=first)
+        blocks = view.candidates(self._formula)
         yield blocks[np.searchsorted(blocks, first) :]
 
-    def _verify(self, directory: int, view: View, candidates: verify.Candidates) -> _Done:
+    def _verify(self, view: View, candidates: verify.Candidates) -> verify.Verified:
         budget.check()
-        odd = (view.flags[candidates.files] & ODD_FLAGS) != 0
-        if self._verifier is None or self._spanning:
+        verifier = self._verifier
+        if verifier is None:
             return self._scan(view.names.take(candidates.files))
-        if self._request.before or self._request.after:
-            return self._with_context(directory, view, candidates, odd)
+        odd = (view.flags[candidates.files] & ODD_FLAGS) != 0
+        if self._by_file:
+            done = verifier.verify(self._directory, view, candidates)
+            keep = {path for batch in done.batches for path in batch.paths}
+            keep.update(done.changed, view.names.take(candidates.files[odd]))
+            return self._scan([path for path in view.names.take(candidates.files) if path in keep])
         if not odd.any():
-            done = self._verifier.verify(directory, view, candidates)
+            done = verifier.verify(self._directory, view, candidates)
             whole = done.changed
         else:
             # Files whose bytes on disk are not the searched text are read whole.
             plain = candidates.take(np.flatnonzero(~odd))
-            done = self._verifier.verify(directory, view, plain)
+            done = verifier.verify(self._directory, view, plain)
             whole = view.names.take(candidates.files[odd]) + done.changed
         if not whole:
-            return _Done(done.batches, done.bytes_read, [])
+            return done
         rest = self._scan(sorted(whole, key=walk.path_order))
         batches = _merged(done.batches, rest.batches)
-        return _Done(batches, done.bytes_read + rest.bytes_read, rest.skipped)
+        return verify.Verified(batches, done.bytes_read + rest.bytes_read, rest.skipped)
 
-    def _with_context(
-        self, directory: int, view: View, candidates: verify.Candidates, odd: Array
-    ) -> _Done:
-        """Search with context: its lines may lie in any block, so matching files are read whole."""
-        assert self._verifier is not None  # noqa: S101 - `_verify` has seen to it
-        done = self._verifier.for_files().verify(directory, view, candidates)
-        keep = {path for batch in done.batches for path in batch.paths}
-        keep.update(done.changed)
-        keep.update(view.names.take(candidates.files[odd]))
-        return self._scan([path for path in view.names.take(candidates.files) if path in keep])
-
-    def _scan(self, paths: Sequence[bytes]) -> _Done:
+    def _scan(self, paths: Sequence[bytes]) -> verify.Verified:
         """Search files by reading them whole."""
         searched = [self._scan_file(path) for path in paths]
         results = [file.found for file in searched if file.found]
-        return _Done(
+        return verify.Verified(
             [lines.gather(results)] if results else [],
             sum(file.size for file in searched),
             [file.skipped for file in searched if file.skipped],
@@ -535,7 +452,7 @@ def _insertion(names: StringColumn, files: Array, order: bytes) -> int:
     )
 
 
-def _in_order(work: Iterator[Callable[[], _Done]], alone: int) -> Iterator[_Done]:
+def _in_order(work: Iterator[Part], alone: int) -> Iterator[verify.Verified]:
     """Run tasks on a few threads, a little ahead of the reader, and yield results in order.
 
     alone: how many tasks to run one by one first, because the reader may stop after them.
@@ -550,10 +467,10 @@ def _in_order(work: Iterator[Callable[[], _Done]], alone: int) -> Iterator[_Done
         yield first()
         return
     tasks = chain((first, second), work)
-    yield from scan.in_order(tasks, _pool(), 2 * THREADS, threading.Event())
+    yield from scan.in_order(tasks, _pool(), 2 * scan.THREADS, threading.Event())
 
 
-@functools.cache
+@cache
 def _pool() -> ThreadPoolExecutor:
     """Return the thread pool of all searches: starting threads takes longer than a search."""
-    return ThreadPoolExecutor(THREADS, "triseek-verify")
+    return ThreadPoolExecutor(scan.THREADS, "triseek-verify")

@@ -12,57 +12,36 @@ ripgrep's, checked against its output:
 
 from __future__ import annotations
 
+import errno
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from triseek.engine.search.backends import spanning
 from triseek.engine.search.backends.base import Batch, FileRows
+from triseek.engine.search.backends.spanning import NEWLINE, Span, each_line, start_of_lines_before
 from triseek.errors import OutOfTime
 from triseek.kernels.formats import ROW
 from triseek.query import stray
 from triseek.query.pattern import with_pattern
-from triseek.query.regex.syntax import Assertion, Bytes, Chars, fold
 from triseek.query.trigrams import literals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from triseek.engine.search.query import Query
     from triseek.model.search import SearchRequest, Totals
     from triseek.query.pattern import Pattern
-    from triseek.query.regex.syntax import Node
 
-NEWLINE = 10
 NEEDLES_MAX = 4
 """Searching for up to this many strings is faster than running RE2 over a text."""
 NO_ROWS = np.empty(0, ROW)
 BATCH_FILES = 64
+ROWS_MAX_BYTES = 2 << 30
+"""Maximum memory for the matching lines of one file and their rows."""
 BATCH_ROWS = 10_000
-
-
-class Span(NamedTuple):
-    """One or more whole lines of a text: `text[begin:end]`."""
-
-    begin: int
-    end: int
-
-
-@dataclass(slots=True)
-class Progress:
-    """State carried from one part of a text to the next."""
-
-    owed: int = 0
-    """Lines still to be shown after the last match."""
-    count: int = 0
-    """Matching rows so far (mode `count_matches` and multiline counts: matches)."""
-    hits: int = 0
-    """Matching rows so far; `max_count` limits this."""
-    done: bool = False
-    """Whether `max_count` was reached and nothing more is owed."""
-    first_read: int = stray.FIRST_READ
-    """Bytes that ripgrep reads of the file first, or another value of `query.stray`."""
 
 
 @dataclass(slots=True)
@@ -80,58 +59,249 @@ class RowColumns:
         self.context.append(context)
 
 
-def rows_of(
-    data: bytes,
-    pattern: Pattern,
-    request: SearchRequest,
-    *,
-    first_line: int = 1,
-    offset: int = 0,
-    first_read: int = stray.FIRST_READ,
-) -> tuple[np.ndarray, int]:
-    """Return the rows of a whole text (`ROW`, `file` 0, `begin`/`end` into `data`) and its count.
+def rows_of(data: bytes, query: Query, first_read: int = stray.FIRST_READ) -> FileRows:
+    """Return the rows of a whole text (`file` 0), as those of a file without a path.
 
-    `first_line` and `offset` are the position of the text in its file. Modes without lines have
-    no rows; `files` and `files_without_match` count at most 1.
+    Modes without lines have no rows; `files` and `files_without_match` count at most 1.
     """
-    progress = Progress(first_read=first_read)
-    rows = extract(data, 0, pattern, request, progress)
-    if not rows.begins:
-        return NO_ROWS, progress.count
-    return as_array(rows, data, request, first_line, offset), progress.count
+    search = LineSearch(query, first_read)
+    rows = as_array(search.extract(data), data, query.request)
+    return FileRows(b"", rows, data, search.count, first_read=first_read)
 
 
-def extract(
-    data: bytes,
-    start: int,
-    pattern: Pattern,
-    request: SearchRequest,
-    progress: Progress,
-) -> RowColumns:
-    """Search `data[start:]` and return its rows; lines before `start` can only be context.
+class LineSearch:
+    """Searches a text, part after part, and counts its rows.
 
-    `progress` comes from the part before, whose lines `data[:start]` were not shown. Parts are
-    whole lines. For a pattern that may span lines there is only one part.
+    first_read: Bytes that ripgrep reads of the file first, or another value of `query.stray`.
     """
-    rows = RowColumns()
-    if request.mode != "lines":
-        _tally(data, start, pattern, request, progress)
+
+    def __init__(self, query: Query, first_read: int = stray.FIRST_READ) -> None:
+        self.owed = 0
+        """Lines still to be shown after the last match."""
+        self.count = 0
+        """Matching rows so far (mode `count_matches` and multiline counts: matches)."""
+        self.hits = 0
+        """Matching rows so far; `max_count` limits this."""
+        self.done = False
+        """Whether `max_count` was reached and nothing more is owed."""
+        self._query = query
+        self._pattern = query.pattern
+        self._request = query.request
+        self._first_read = first_read
+        self._data = b""
+        self._rows = RowColumns()
+        self._offset = 0
+        """Where `_data` begins in the file."""
+        self._line = 1
+        """The line number there."""
+        self._parts: list[FileRows] = []
+        self._size = 0
+
+    def add(self, data: bytes, start: int, offset: int) -> RowColumns:
+        """Search the part of a file that begins at `offset`, as `extract`, and hold its rows.
+
+        Raises:
+            OSError: All rows and their text are larger than `ROWS_MAX_BYTES`.
+        """
+        if self._request.line_numbers:
+            self._line += self._data.count(b"\n", 0, offset - self._offset)
+        self._offset = offset
+        rows = self.extract(data, start)
+        if rows.begins:
+            table = as_array(rows, data, self._request, self._line, offset)
+            batch = gather([FileRows(b"", table, data, 0)])
+            self._parts.append(FileRows(b"", batch.rows, batch.text, 0))
+            self._size += batch.rows.nbytes + len(batch.text)
+            if self._size > ROWS_MAX_BYTES:
+                message = "too many lines match; ask for fewer with -m, or count them with -c"
+                raise OSError(errno.EFBIG, message)
         return rows
-    if spans_lines(pattern, request):
-        for begin, end, context in spanning.sunk(data, pattern, request):
-            rows.add(begin, end, context=context)
-            progress.count += not context
-        return rows
-    spans = hits(data, pattern, request, start)
-    if request.before or request.after or request.passthru:
-        by_line = request.passthru or pattern.sees_text_ends
-        _show(spans, data, rows, request, progress, by_line=by_line)
-    else:
-        _show_matches(spans, rows, request, progress)
-    return rows
+
+    def joined(self) -> FileRows:
+        """Return all rows that are held as those of one file without a path, and the count."""
+        batch = gather(self._parts)
+        batch.rows["file"] = 0
+        return FileRows(b"", batch.rows, batch.text, self.count)
+
+    def extract(self, data: bytes, start: int = 0) -> RowColumns:
+        """Search `data[start:]` and return its rows; lines before `start` can only be context.
+
+        Parts are whole lines; `data[:start]` are lines of the part before that were not shown. For
+        a pattern that may span lines there is only one part.
+        """
+        request = self._request
+        self._data, self._rows = data, RowColumns()
+        if request.mode != "lines":
+            self._tally(start)
+        elif self._query.spans_lines:
+            for begin, end, context in spanning.spanning_rows(data, self._query):
+                self._rows.add(begin, end, context=context)
+                self.count += not context
+        elif request.before or request.after or request.passthru:
+            self._show(hits(data, self._query, start))
+        else:
+            self._show_matches(hits(data, self._query, start))
+        return self._rows
+
+    def _tally(self, start: int) -> None:
+        """Count rows, or the matches in them, as far as the mode needs."""
+        request = self._request
+        only_whether = request.mode in ("files", "files_without_match")
+        limit = 1 if only_whether else request.max_count
+        is_all = self._pattern.matches_every_line and request.mode != "count_matches"
+        if is_all and not (request.invert or request.after or self._query.spans_lines):
+            self._tally_lines(start, limit)
+            return
+        if limit is not None and request.after and not only_whether:
+            self._tally_with_owed(start)
+            return
+        # If matches may span lines, `max_count` limits the matches that are searched for.
+        bounded = limit is not None and (only_whether or not self._query.spans_lines)
+        for begin, end in self._matching_rows(start):
+            self.hits += 1
+            self.count += 1 if only_whether else self._matches_of_row(begin, end)
+            if bounded and self.hits == limit:
+                self.done = True
+                return
+
+    def _tally_lines(self, start: int, limit: int | None) -> None:
+        """Count all lines, up to a limit."""
+        data = self._data
+        count = data.count(b"\n", start) + (len(data) > start and data[-1] != NEWLINE)
+        if limit is not None:
+            count = min(count, limit - self.hits)
+            self.done = self.hits + count == limit
+        self.hits += count
+        self.count += count
+
+    def _tally_with_owed(self, start: int) -> None:
+        """Count up to `max_count`, then also the matches in the lines `after` the last match."""
+        before = self.count
+        if self._query.spans_lines:
+            as_lines = replace(self._query, request=replace(self._request, mode="lines"))
+            rows = spanning.spanning_rows(self._data, as_lines)
+            matching = [(row.begin, row.end) for row in rows if not row.context]
+        else:
+            self._show(hits(self._data, self._query, start))
+            places = zip(self._rows.begins, self._rows.ends, self._rows.context, strict=True)
+            matching = [(begin, end) for begin, end, context in places if not context]
+            self._rows = RowColumns()
+        self.count = before + sum(self._matches_of_row(*row) for row in matching)
+
+    def _matching_rows(self, start: int) -> Iterator[tuple[int, int]]:
+        if self._query.spans_lines:
+            rows = spanning.spanning_rows(self._data, self._query)
+            return ((row.begin, row.end) for row in rows if not row.context)
+        return hits(self._data, self._query, start)
+
+    def _matches_of_row(self, begin: int, end: int) -> int:
+        """Return how much a row adds to the count: 1, or the number of its matches."""
+        data, request = self._data, self._request
+        if self._query.spans_lines:
+            # A row whose match depends on the text before it may show no match.
+            seen = data[begin : end + spanning.LOOK_AHEAD]
+            row = spanning.seen_with_row(seen, end - begin, at_start=begin == 0)
+            return max(1, len(spanning.located(row, self._pattern)))
+        if request.mode == "count_matches" and not request.invert:
+            return matches_in(data[begin:end], self._pattern, begin, self._first_read)
+        return 1
+
+    def _show_matches(self, spans: Iterator[Span]) -> None:
+        """Collect matching rows if no context is requested."""
+        limit = self._request.max_count
+        begins, ends = self._rows.begins, self._rows.ends
+        room = None if limit is None else limit - self.hits
+        for begin, end in spans:
+            begins.append(begin)
+            ends.append(end)
+            if len(begins) == room:
+                self.done = True
+                break
+        self._rows.context = [False] * len(begins)
+        self.hits += len(begins)
+        self.count += len(begins)
+
+    @property
+    def _at_limit(self) -> bool:
+        return self.hits == self._request.max_count
+
+    def _show(self, spans: Iterator[Span]) -> None:
+        """Collect matching rows and the lines around them.
+
+        If ripgrep searches line by line, it searches for no match once `max_count` was reached, not
+        even in the lines that are still shown.
+        """
+        by_line = self._request.passthru or self._pattern.sees_text_ends
+        shown = 0
+        for begin, end in spans:
+            if by_line and self._at_limit:
+                break
+            shown = self._show_between(shown, begin)
+            if self.done:
+                return
+            self._rows.add(begin, end, context=False)
+            shown = end
+            if self._count_hit():
+                return
+        size = len(self._data)
+        if by_line and self._at_limit and self._request.invert:
+            for line in each_line(self._data, shown, size):
+                self._rows.add(*line, context=False)
+                self.count += 1
+        else:
+            self._show_after(shown, size)
+            self.done = self._has_enough
+
+    def _count_hit(self) -> bool:
+        """Count a row that was shown, and return whether it was the last to show.
+
+        After the limit, it only reduces the number of owed lines.
+        """
+        if self._at_limit:
+            self.owed -= 1
+        else:
+            self.hits += 1
+            self.count += 1
+            self.owed = 0 if self._request.passthru else self._request.after
+        self.done = self._has_enough
+        return self.done
+
+    @property
+    def _has_enough(self) -> bool:
+        """Whether `max_count` was reached and nothing more is owed."""
+        return self._at_limit and self.owed <= 0 and not self._request.passthru
+
+    def _show_between(self, shown: int, begin: int) -> int:
+        """Show the context lines between `shown` and a match at `begin`; return the new end.
+
+        Set `done` if the limit was reached before and no more lines are owed.
+        """
+        shown = self._show_after(shown, begin)
+        if self._at_limit:
+            self.done = self.owed <= 0
+            return shown
+        if not self._request.passthru:
+            shown = start_of_lines_before(self._data, begin, self._request.before, shown)
+        for line in each_line(self._data, shown, begin):
+            self._rows.add(*line, context=True)
+        return begin
+
+    def _show_after(self, shown: int, end: int) -> int:
+        """Show the lines owed after the previous match, up to `end`; return where they end."""
+        passthru = self._request.passthru
+        if not (self.owed or passthru):
+            return shown
+        for line in each_line(self._data, shown, end):
+            if not passthru:
+                if self.owed <= 0:
+                    break
+                self.owed -= 1
+            self._rows.add(*line, context=True)
+            shown = line.end
+        return shown
 
 
-def limit_reached_at(rows: np.ndarray, pattern: Pattern, request: SearchRequest) -> int | None:
+def limit_reached_at(rows: np.ndarray, query: Query) -> int | None:
     """Return the offset in its file at which `max_count` ended a search for lines.
 
     rows: `ROW`, all rows of one file.
@@ -139,10 +309,11 @@ def limit_reached_at(rows: np.ndarray, pattern: Pattern, request: SearchRequest)
     None if the search went on to the end of the file. With `invert`, ripgrep searches for the next
     match before it stops; its position cannot be derived from the rows, so None is returned.
     """
+    request = query.request
     if request.max_count is None or request.invert or request.passthru:
         return None
     matching = np.flatnonzero(~rows["context"])
-    if len(matching) < request.max_count or spans_lines(pattern, request):
+    if len(matching) < request.max_count or query.spans_lines:
         return None
     if len(rows) - 1 - matching[request.max_count - 1] < request.after:
         return None
@@ -150,37 +321,15 @@ def limit_reached_at(rows: np.ndarray, pattern: Pattern, request: SearchRequest)
     return int(last["offset"] + last["end"] - last["begin"])
 
 
-def hits(data: bytes, pattern: Pattern, request: SearchRequest, start: int = 0) -> Iterator[Span]:
+def hits(data: bytes, query: Query, start: int = 0) -> Iterator[Span]:
     """Yield matching lines in order; with `invert`, the lines that do not match."""
-    matching = _matching_lines(data, pattern, request, start)
-    return _other_lines(data, matching, start) if request.invert else matching
+    matching = _matching_lines(data, query, start)
+    return _other_lines(data, matching, start) if query.request.invert else matching
 
 
-def spans_lines(pattern: Pattern, request: SearchRequest) -> bool:
-    """Return whether a match may depend on other lines, so the text must be searched whole.
-
-    As in ripgrep, `-U` alone is not enough: a pattern that can neither match a newline nor assert
-    one is searched line by line.
-    """
-    return request.pattern.multiline and _sees_newline(pattern)
-
-
-@with_pattern
-def _sees_newline(pattern: Pattern) -> bool:
-    """Return whether a pattern can match a newline or assert line or text boundaries."""
-    return fold(pattern.tree, _newline_here)
-
-
-def _newline_here(node: Node, below: list[bool]) -> bool:
-    if isinstance(node, Chars | Bytes):
-        return any(low <= NEWLINE <= high for low, high in node.ranges)
-    return any(below) or (isinstance(node, Assertion) and node.kind.startswith(("text_", "line_")))
-
-
-def _matching_lines(
-    data: bytes, pattern: Pattern, request: SearchRequest, start: int
-) -> Iterator[Span]:
+def _matching_lines(data: bytes, query: Query, start: int) -> Iterator[Span]:
     """Yield every matching line of `data[start:]`, in order."""
+    pattern = query.pattern
     if pattern.matches_every_line:
         return each_line(data, start, len(data))
     if not pattern.literals:
@@ -188,7 +337,7 @@ def _matching_lines(
         if needles and not any(needle in data for needle in needles):
             return iter(())
         crlf = pattern.sees_crlf or (pattern.spec.crlf and not pattern.spec.multiline)
-        alone = request.passthru and (pattern.spec.crlf or crlf or stray.looks_back(pattern))
+        alone = query.request.passthru and (pattern.spec.crlf or crlf or stray.looks_back(pattern))
         if alone or pattern.sees_text_ends:
             return _lines_by_pattern(data, pattern, start)
         return (_lines_one_by_one if crlf else _lines_with_matches)(data, pattern, start)
@@ -334,97 +483,8 @@ def _other_lines(data: bytes, spans: Iterator[Span], start: int) -> Iterator[Spa
     yield from each_line(data, at, len(data))
 
 
-def each_line(data: bytes, begin: int, end: int) -> Iterator[Span]:
-    """Yield the lines between two line starts."""
-    find = data.find
-    while begin < end:
-        stop = find(b"\n", begin, end) + 1 or end
-        yield Span(begin, stop)
-        begin = stop
-
-
-def _tally(
-    data: bytes, start: int, pattern: Pattern, request: SearchRequest, progress: Progress
-) -> None:
-    """Count rows, or the matches in them, as far as the mode needs."""
-    only_whether = request.mode in ("files", "files_without_match")
-    limit = 1 if only_whether else request.max_count
-    if _takes_all_lines(pattern, request):
-        _tally_lines(data, start, limit, progress)
-        return
-    if limit is not None and request.after and not only_whether:
-        _tally_with_owed(data, start, pattern, request, progress)
-        return
-    # If matches may span lines, `max_count` limits the matches that are searched for.
-    bounded = limit is not None and (only_whether or not spans_lines(pattern, request))
-    for count in _counts(data, start, pattern, request, progress.first_read):
-        progress.hits += 1
-        progress.count += 1 if only_whether else count
-        if bounded and progress.hits == limit:
-            progress.done = True
-            return
-
-
-def _tally_with_owed(
-    data: bytes, start: int, pattern: Pattern, request: SearchRequest, progress: Progress
-) -> None:
-    """Count up to `max_count`, then also the matches in the lines `after` the last match."""
-    before = progress.count
-    rows = extract(data, start, pattern, replace(request, mode="lines"), progress)
-    places = zip(rows.begins, rows.ends, rows.context, strict=True)
-    matching = [(begin, end) for begin, end, context in places if not context]
-    progress.count = before + sum(
-        _matches_of_row(data, begin, end, pattern, request, progress.first_read)
-        for begin, end in matching
-    )
-
-
-def _matches_of_row(
-    data: bytes, begin: int, end: int, pattern: Pattern, request: SearchRequest, first_read: int
-) -> int:
-    """Return how much a row adds to the count: 1, or the number of its matches."""
-    if spans_lines(pattern, request):
-        # A row whose match depends on the text before it may show no match.
-        seen = data[begin : end + spanning.LOOK_AHEAD]
-        row = spanning.seen_with_row(seen, end - begin, at_start=begin == 0)
-        return max(1, len(spanning.located(row, pattern)))
-    if request.mode == "count_matches" and not request.invert:
-        return matches_in(data[begin:end], pattern, offset=begin, first_read=first_read)
-    return 1
-
-
-def _takes_all_lines(pattern: Pattern, request: SearchRequest) -> bool:
-    """Return whether counting matching lines means counting all lines."""
-    counts_matches = request.mode == "count_matches"
-    plain = not (request.invert or counts_matches or request.after or spans_lines(pattern, request))
-    return plain and pattern.matches_every_line
-
-
-def _tally_lines(data: bytes, start: int, limit: int | None, progress: Progress) -> None:
-    """Count all lines, up to a limit."""
-    count = data.count(b"\n", start) + (len(data) > start and data[-1] != NEWLINE)
-    if limit is not None:
-        count = min(count, limit - progress.hits)
-        progress.done = progress.hits + count == limit
-    progress.hits += count
-    progress.count += count
-
-
-def _counts(
-    data: bytes, start: int, pattern: Pattern, request: SearchRequest, first_read: int
-) -> Iterator[int]:
-    """Yield how much each row adds to the count."""
-    spans: Iterator[Span]
-    if spans_lines(pattern, request):
-        rows = spanning.sunk(data, pattern, request)
-        spans = (Span(row.begin, row.end) for row in rows if not row.context)
-    else:
-        spans = hits(data, pattern, request, start)
-    return (_matches_of_row(data, begin, end, pattern, request, first_read) for begin, end in spans)
-
-
 def matches_in(
-    line: bytes, pattern: Pattern, *, offset: int, first_read: int = stray.FIRST_READ
+    line: bytes, pattern: Pattern, offset: int, first_read: int = stray.FIRST_READ
 ) -> int:
     r"""Count the matches in a matching line, at least one.
 
@@ -436,157 +496,24 @@ def matches_in(
     return max(1, sum(begin < len(line) for begin, _ in spans))
 
 
-def _show_matches(
-    spans: Iterator[Span], rows: RowColumns, request: SearchRequest, progress: Progress
-) -> None:
-    """Collect matching rows if no context is requested."""
-    begins, ends = rows.begins, rows.ends
-    room = None if request.max_count is None else request.max_count - progress.hits
-    for begin, end in spans:
-        begins.append(begin)
-        ends.append(end)
-        if len(begins) == room:
-            progress.done = True
-            break
-    rows.context = [False] * len(begins)
-    progress.hits += len(begins)
-    progress.count += len(begins)
-
-
-def _show(
-    spans: Iterator[Span],
-    data: bytes,
-    rows: RowColumns,
-    request: SearchRequest,
-    progress: Progress,
-    *,
-    by_line: bool,
-) -> None:
-    """Collect matching rows and the lines around them.
-
-    by_line: Whether ripgrep searches line by line. If so, it searches for no match once `max_count`
-    was reached, not even in the lines that are still shown.
-    """
-    shown = 0
-    for begin, end in spans:
-        if by_line and progress.hits == request.max_count:
-            break
-        shown = _show_between(data, rows, request, progress, shown, begin)
-        if progress.done:
-            return
-        rows.add(begin, end, context=False)
-        shown = end
-        if _count_hit(request, progress):
-            return
-    if by_line and progress.hits == request.max_count:
-        _show_unmatched(data, rows, request, progress, shown)
-    else:
-        _show_after(data, rows, request, progress, shown, len(data))
-        progress.done = _has_enough(request, progress)
-
-
-def _show_unmatched(
-    data: bytes, rows: RowColumns, request: SearchRequest, progress: Progress, shown: int
-) -> None:
-    """Show the lines from `shown` on, without searching them for the pattern."""
-    if not request.invert:
-        _show_after(data, rows, request, progress, shown, len(data))
-        progress.done = _has_enough(request, progress)
-        return
-    for line in each_line(data, shown, len(data)):
-        rows.add(*line, context=False)
-        progress.count += 1
-
-
-def _count_hit(request: SearchRequest, progress: Progress) -> bool:
-    """Count a row that was shown, and return whether it was the last to show.
-
-    After the limit, it only reduces the number of owed lines.
-    """
-    if progress.hits == request.max_count:
-        progress.owed -= 1
-    else:
-        progress.hits += 1
-        progress.count += 1
-        progress.owed = 0 if request.passthru else request.after
-    progress.done = _has_enough(request, progress)
-    return progress.done
-
-
-def _has_enough(request: SearchRequest, progress: Progress) -> bool:
-    """Return whether `max_count` was reached and nothing more is owed."""
-    enough = progress.hits == request.max_count and progress.owed <= 0
-    return enough and not request.passthru
-
-
-def _show_between(
-    data: bytes,
-    rows: RowColumns,
-    request: SearchRequest,
-    progress: Progress,
-    shown: int,
-    begin: int,
-) -> int:
-    """Show the context lines between `shown` and a match at `begin`; return the new end.
-
-    Set `done` if the limit was reached before and no more lines are owed.
-    """
-    shown = _show_after(data, rows, request, progress, shown, begin)
-    if progress.hits == request.max_count:
-        progress.done = progress.owed <= 0
-        return shown
-    if not request.passthru:
-        shown = start_of_lines_before(data, begin, request.before, shown)
-    for line in each_line(data, shown, begin):
-        rows.add(*line, context=True)
-    return begin
-
-
-def _show_after(
-    data: bytes, rows: RowColumns, request: SearchRequest, progress: Progress, shown: int, end: int
-) -> int:
-    """Show the lines owed after the previous match, up to `end`; return where they end."""
-    if not (progress.owed or request.passthru):
-        return shown
-    for line in each_line(data, shown, end):
-        if not request.passthru:
-            if progress.owed <= 0:
-                break
-            progress.owed -= 1
-        rows.add(*line, context=True)
-        shown = line.end
-    return shown
-
-
-def start_of_lines_before(data: bytes, begin: int, count: int, floor: int) -> int:
-    """Return where the `count` lines before `begin` start, but not before `floor`."""
-    start = begin
-    for _ in range(count):
-        if start <= floor:
-            break
-        start = data.rfind(b"\n", floor, start - 1) + 1 or floor
-    return start
-
-
 def as_array(
     rows: RowColumns, data: bytes, request: SearchRequest, first_line: int = 1, offset: int = 0
 ) -> np.ndarray:
-    """Return collected rows as `ROW`, with line numbers if the request needs them."""
+    """Return collected rows as `ROW`, with line numbers if the request needs them.
+
+    `first_line` and `offset` are the position of `data` in its file.
+    """
+    if not rows.begins:
+        return NO_ROWS
     table = np.zeros(len(rows.begins), ROW)
     table["begin"] = rows.begins
     table["end"] = rows.ends
     table["context"] = rows.context
     table["offset"] = table["begin"] + np.uint64(offset)
-    if request.line_numbers and rows.begins:
-        table["number"] = _numbers(rows.begins, data, first_line)
+    if request.line_numbers:
+        steps = [data.count(b"\n", *edge) for edge in pairwise((0, *rows.begins))]
+        table["number"] = np.cumsum(np.array(steps, np.uint64)) + np.uint64(first_line)
     return table
-
-
-def _numbers(begins: list[int], data: bytes, first_line: int) -> np.ndarray:
-    """Return the line numbers of ascending line starts, by counting newlines between them."""
-    steps = [data.count(b"\n", 0, begins[0])]
-    steps += [data.count(b"\n", here, there) for here, there in pairwise(begins)]
-    return np.cumsum(np.array(steps, np.uint64)) + np.uint64(first_line)
 
 
 def tail(data: bytes, rows: RowColumns, request: SearchRequest) -> int:
@@ -605,7 +532,6 @@ def batches(found: Iterable[FileRows], totals: Totals) -> Iterator[Batch]:
     """
     waiting: list[FileRows] = []
     size = 0
-    over: OutOfTime | None = None
     try:
         for file in found:
             waiting.append(file)
@@ -613,12 +539,12 @@ def batches(found: Iterable[FileRows], totals: Totals) -> Iterator[Batch]:
             if len(waiting) == BATCH_FILES or size > BATCH_ROWS:
                 yield counted(gather(waiting), totals)
                 waiting, size = [], 0
-    except OutOfTime as error:
-        over = error
+    except OutOfTime:
+        if waiting:
+            yield counted(gather(waiting), totals)
+        raise
     if waiting:
         yield counted(gather(waiting), totals)
-    if over is not None:
-        raise over
 
 
 def counted(batch: Batch, totals: Totals) -> Batch:

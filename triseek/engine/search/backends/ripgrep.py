@@ -8,7 +8,6 @@ So are files that match and hold a NUL, because rg does not print all that is ne
 
 from __future__ import annotations
 
-import errno
 import heapq
 import os
 import re
@@ -17,14 +16,14 @@ import shutil
 import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from functools import lru_cache
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
 from triseek.engine.search.backends import lines, ripgrep_output
-from triseek.engine.search.backends.base import FileRows
-from triseek.engine.search.backends.file import FileSearch, named_files
+from triseek.engine.search.backends.file import FileSearch
 from triseek.engine.search.backends.ripgrep_flags import arguments
 from triseek.engine.search.backends.ripgrep_output import Stats
 from triseek.engine.search.backends.spanning import LOOK_AHEAD
@@ -40,10 +39,10 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from triseek.engine.search.backends.base import Batch
-    from triseek.engine.search.backends.ripgrep_output import FileOutput, Read
-    from triseek.model.search import BackendName, SearchRequest, Totals
-    from triseek.query.pattern import Pattern
+    from triseek.engine.search.backends.base import Batch, FileRows
+    from triseek.engine.search.backends.ripgrep_output import Read
+    from triseek.engine.search.query import Query
+    from triseek.model.search import SearchRequest, Totals
 
 TRUSTED_MAJOR = 15
 """The first rg with the ignore rules of `files.tree.ignore`; an older one may leave out more."""
@@ -57,33 +56,22 @@ FILE_BYTES = 500
 """Memory for one file's answer besides its rows and text."""
 
 
-class Ripgrep:
-    """Searches a tree by running rg."""
+def search(
+    query: Query, totals: Totals, *, held_bytes: int = HELD_BYTES
+) -> Generator[Batch, None, None]:
+    """Yield the results of rg in path order.
 
-    name: BackendName = "ripgrep"
-
-    def __init__(self, root: str, *, held_bytes: int = HELD_BYTES) -> None:
-        self.root = root
-        self.held_bytes = held_bytes
-
-    def search(self, request: SearchRequest, pattern: Pattern, totals: Totals) -> Iterator[Batch]:
-        """Yield the results of rg in path order.
-
-        Raises:
-            BackendFailure: There is no usable rg, or it failed; with the first line of its message.
-        """
-        oldest = OLDEST_MAJOR if request.engine == "rg" else TRUSTED_MAJOR
-        program = find_rg(oldest)
-        if program is None:
-            raise BackendFailure(f"ripgrep (rg) {oldest} or later is not on PATH")
-        if request.max_count == 0:
-            return
-        question = _Question(program, FileSearch(self.root, request, pattern), totals)
-        results = question.answer(self.held_bytes)
-        try:
-            yield from lines.batches(results, totals)
-        finally:
-            results.close()
+    Raises:
+        BackendFailure: There is no usable rg, or it failed; with the first line of its message.
+    """
+    oldest = OLDEST_MAJOR if query.request.engine == "rg" else TRUSTED_MAJOR
+    program = find_rg(oldest)
+    if program is None:
+        raise BackendFailure(f"ripgrep (rg) {oldest} or later is not on PATH")
+    if query.request.max_count == 0:
+        return
+    with closing(_Question(program, query, totals).answer(held_bytes)) as results:
+        yield from lines.batches(results, totals)
 
 
 _LOSSY = "\ufffd".encode()
@@ -109,75 +97,65 @@ def _major(program: str) -> int:
     return int(version[1]) if version else -1
 
 
-class _TooMuchToSort(Exception):
-    """Raised if an answer is larger than may be held."""
-
-
 class _Question:
     """One request, answered by running rg."""
 
-    def __init__(self, program: str, search: FileSearch, totals: Totals) -> None:
+    def __init__(self, program: str, query: Query, totals: Totals) -> None:
         self.program = program
-        self.search = search
+        self.query = query
+        self.search = FileSearch(query)
         self.totals = totals
-        self.request = search.request
-        self.spanning = not search.in_parts
-        scope = search.request.scope
-        self.splits_binary = scope.binary and not scope.text and search.request.mode == "lines"
+        self.request = request = query.request
+        scope = request.scope
+        self.splits_binary = scope.binary and not scope.text and request.mode == "lines"
         """Whether rg is run for text files, and again for the names of other files that match."""
 
     def answer(self, held_bytes: int) -> Generator[FileRows, None, None]:
         """Yield every file with something to show, in path order."""
-        folders, files = self._sort_out()
+        named = self.query.selection
+        folders, files = named.folders if self.request.paths else [b""], named.files
+        self.totals.skipped += (Skipped(path, "not_found") for path in named.missing)
         with ThreadPoolExecutor(1) as pool:
             # The walk runs while rg runs at once in its own process.
             wanted = self.request.scope.allowlist
             shown = pool.submit(budget.carried(self._allowlisted)) if wanted else None
             held: dict[bytes, FileRows] = {}
             try:
-                self._hold(held, folders, held_bytes)
+                is_held = self._hold(held, folders, held_bytes)
             except OutOfTime:
                 yield from (held[path] for path in sorted(held, key=path_order))
                 raise
-            except _TooMuchToSort:
-                extra = self._search_each(files, shown.result() if shown else ())
-                yield from heapq.merge(
-                    self._run(folders, ordered=True),
-                    [extra[path] for path in sorted(extra, key=path_order)],
-                    key=lambda file: path_order(file.path),
-                )
-            else:
-                held |= self._search_each(files, shown.result() if shown else ())
-                yield from (held.pop(path) for path in sorted(held, key=path_order))
-
-    def _sort_out(self) -> tuple[list[bytes], list[bytes]]:
-        """Return the folders for rg to search, and the files that were named one by one."""
-        named = named_files(self.search.root, self.request.paths)
-        for path in named.missing:
-            self.totals.skipped.append(Skipped(path, "not_found"))
-        folders = sorted(named.folders, key=path_order) if self.request.paths else [b""]
-        return folders, sorted(named.files, key=path_order)
+            ordered: Iterable[FileRows] = ()
+            if not is_held:
+                held.clear()
+                ordered = self._run(folders, ordered=True)
+            held |= self._search_each(files, shown.result() if shown else ())
+            yield from heapq.merge(
+                ordered,
+                (held.pop(path) for path in sorted(held, key=path_order)),
+                key=lambda file: path_order(file.path),
+            )
 
     def _allowlisted(self) -> set[bytes]:
-        walked = walk(self.search.root, self.request.scope, within=self.request.paths)
-        return walked.allowlisted
+        return walk(self.query.root, self.request.scope, within=self.request.paths).allowlisted
 
     def _search_each(self, files: Iterable[bytes], shown: Iterable[bytes]) -> dict[bytes, FileRows]:
         """Search the files that were not given to rg."""
         results: dict[bytes, FileRows] = {}
         explicit = set(files)
-        for path in [*files, *(path for path in shown if path not in explicit)]:
+        for path in dict.fromkeys([*files, *shown]):
             searched = self.search(path, explicit=path in explicit)
             searched.count_in(self.totals)
             if searched.found:
                 results[path] = searched.found
         return results
 
-    def _hold(self, held: dict[bytes, FileRows], folders: list[bytes], limit: int) -> None:
-        """Read all of rg's answer into `held`, each file once.
+    def _hold(self, held: dict[bytes, FileRows], folders: list[bytes], limit: int) -> bool:
+        """Read rg's answer into `held`, each file once; return whether that is all of it.
+
+        It is not if it is larger than `limit` bytes and rg could sort it.
 
         Raises:
-            _TooMuchToSort: It is larger than `limit` bytes and rg could sort it.
             OutOfTime: `held` holds what rg had printed by then.
         """
         if _overlap(folders):
@@ -187,7 +165,8 @@ class _Question:
             held[file.path] = file
             size += file.rows.nbytes + _text_bytes(file) + FILE_BYTES
             if size > limit:
-                raise _TooMuchToSort
+                return False
+        return True
 
     def _run(self, folders: list[bytes], *, ordered: bool) -> Iterator[FileRows]:
         """Run rg for the request and yield its results as they arrive."""
@@ -216,7 +195,13 @@ class _Question:
         text = self._ask(plain, folders, ordered=ordered)
         binary = self._ask(names, folders, ordered=ordered)
         if ordered:
-            yield from self._told_apart(text, binary)
+            merged = heapq.merge(text, binary, key=lambda file: path_order(file.path))
+            for path, answers in groupby(merged, key=lambda file: file.path):
+                file, *others = answers  # the answer with rows, if there is one, comes first
+                if len(file.rows) and not (others and _is_context(file)):
+                    yield file
+                else:
+                    yield from self._search_each_again([path])
             return
         matching = {file.path for file in binary}
         for file in text:
@@ -224,27 +209,6 @@ class _Question:
                 matching.discard(file.path)
                 yield file
         yield from self._search_each_again(sorted(matching))
-
-    def _told_apart(
-        self, text: Iterator[FileRows], binary: Iterator[FileRows]
-    ) -> Iterator[FileRows]:
-        """Do the same as `_run_twice` with both answers in path order."""
-        ahead = next(text, None)
-        for name in binary:
-            order = path_order(name.path)
-            while ahead is not None and path_order(ahead.path) < order:
-                yield ahead
-                ahead = next(text, None)
-            is_there = ahead is not None and ahead.path == name.path
-            if ahead is not None and is_there and not _is_context(ahead):
-                yield ahead
-            else:
-                yield from self._search_each_again([name.path])
-            if is_there:
-                ahead = next(text, None)
-        if ahead is not None:
-            yield ahead
-            yield from text
 
     def _search_each_again(self, paths: Iterable[bytes]) -> Iterator[FileRows]:
         for path in paths:
@@ -262,9 +226,8 @@ class _Question:
         if scope.here:
             operands, cwd = [self._lead], scope.here
         else:
-            operands, cwd = [b"./" + folder for folder in folders], os.fsdecode(self.search.root)
+            operands, cwd = [b"./" + folder for folder in folders], self.query.root
         flags = arguments(request, map(os.fsdecode, operands), ordered=ordered)
-        skipped: list[Skipped] = []
         with _Process([self.program, *flags], cwd) as process:
             for output in self._read(request, process.read):
                 if isinstance(output, Stats):
@@ -272,25 +235,26 @@ class _Question:
                     self.totals.bytes_searched += output.size
                     continue
                 answer = output._replace(path=self._in_root(output.path))
-                if answer.stopped_at is None and not self._is_searched_again(request):
+                if answer.nul is None and not self._is_searched_again(request):
                     yield self._file_rows(request, answer)
                 elif not self.splits_binary:  # else it is among the names
                     yield from self._search_each_again([answer.path])
             faults = [replace(fault, path=self._in_root(fault.path)) for fault in process.finish()]
-            skipped += (fault for fault in faults if not self._has_gone(fault, folders))
+            self.totals.skipped += [each for each in faults if not self._has_gone(each, folders)]
             if request.mode == "files_without_match" and process.status == 0:
                 self.totals.misses = True
-        self.totals.skipped += skipped
 
     def _is_searched_again(self, request: SearchRequest) -> bool:
         """Return whether rg's output lacks how a line ends, what follows it, or how rg read it."""
         # After the last row of -m, a context line that matches is a row of its own.
         ends_in_context = request.max_count is not None and request.after > 0
         # rg does not print what follows a row, which decides the matches in a row chosen by -v.
-        unknown = self.spanning and (request.pattern.crlf or request.invert or ends_in_context)
+        unknown = request.pattern.crlf or request.invert or ends_in_context
         # rg warns of a NUL after lines that match, not after lines it only shows.
         nuls = request.passthru and request.past_nul != "none"
-        return request.mode == "lines" and (unknown or nuls or self.search.pattern.asks_text_start)
+        return request.mode == "lines" and (
+            (unknown and self.query.spans_lines) or nuls or self.query.pattern.asks_text_start
+        )
 
     @property
     def _lead(self) -> bytes:
@@ -314,21 +278,18 @@ class _Question:
         return not os.path.islink(self.search.root + b"/" + skipped.path)  # noqa: PTH114
 
     @staticmethod
-    def _read(request: SearchRequest, read: Read) -> Iterator[FileOutput | Stats]:
+    def _read(request: SearchRequest, read: Read) -> Iterator[FileRows | Stats]:
         if request.mode == "lines":
             return ripgrep_output.groups(read, numbered=request.line_numbers)
-        if request.mode in ("count", "count_matches"):
-            return ripgrep_output.counts(read)
-        return ripgrep_output.names(read)
+        return ripgrep_output.listed(read, counted=request.mode.startswith("count"))
 
-    def _file_rows(self, request: SearchRequest, answer: FileOutput) -> FileRows:
-        file = FileRows(answer.path, answer.rows, answer.text, answer.matched)
+    def _file_rows(self, request: SearchRequest, file: FileRows) -> FileRows:
         if request.mode == "files_without_match":
             return file._replace(count=0)
         if not len(file.rows):
             return file
         self._take_back_newline(file)
-        if self.spanning and not request.invert:
+        if self.query.spans_lines and not request.invert:
             file = self._in_its_text(ripgrep_output.runs_of(file))
         limit = request.max_count
         return file if limit is None else file._replace(count=min(file.count, limit))
@@ -353,13 +314,13 @@ class _Question:
             file.rows["end"][-1] -= added
 
 
-def _is_context(found: FileRows) -> bool:
+def _is_context(file: FileRows) -> bool:
     """Whether rg shows no line that matches.
 
     So it does where the first row that matches holds a NUL, and with -U where a match is empty and
     stands behind the last line.
     """
-    return not found.count
+    return not file.count
 
 
 def _edges(rows: np.ndarray) -> Iterable[tuple[int, int]]:
@@ -465,7 +426,7 @@ class _Process:
             unknown = (line for line, parsed in zip(relevant, problems, strict=True) if not parsed)
             silence = f"rg ended with status {status} and said nothing"
             raise BackendFailure(next(unknown, silence).partition("\n")[0])
-        return [_skipped(problem) for problem in problems if problem]
+        return [problem for problem in problems if problem]
 
 
 def _scratch() -> IO[bytes]:
@@ -474,10 +435,3 @@ def _scratch() -> IO[bytes]:
         return tempfile.TemporaryFile()
     except OSError as error:
         raise BackendFailure(f"no temporary file for rg's messages: {error.strerror}") from error
-
-
-def _skipped(problem: ripgrep_output.Problem) -> Skipped:
-    if problem.loop:
-        return Skipped(problem.path, "loop", "the link leads to a folder above it")
-    gone = problem.errno == errno.ENOENT
-    return Skipped(problem.path, "not_found" if gone else "unreadable", os.strerror(problem.errno))

@@ -7,34 +7,23 @@ never reads a value as an option, whatever it begins with.
 from __future__ import annotations
 
 import os
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
+from triseek.model.search import ScopeSpec
 from triseek.query.globs.file_types import globs_of_types
 from triseek.query.regex.parse import patterns_for_ripgrep
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from triseek.model.search import PatternSpec, ScopeSpec, SearchRequest
+    from triseek.model.search import PatternSpec, SearchRequest
 
 _CASES = {"sensitive": "--case-sensitive", "insensitive": "--ignore-case", "smart": "--smart-case"}
 
-_SCOPE_SWITCHES = (
-    "glob_case_insensitive",
-    "hidden",
-    "no_ignore",
-    "no_ignore_vcs",
-    "no_ignore_parent",
-    "no_ignore_dot",
-    "no_ignore_exclude",
-    "no_ignore_global",
-    "no_ignore_files",
-    "no_require_git",
-    "follow",
-    "one_file_system",
-    "text",
-    "binary",
-)
+_SCOPE_SWITCHES = [
+    each.name for each in fields(ScopeSpec) if each.default is False and each.name != "allowlist"
+]
 """Fields of `ScopeSpec` that ripgrep spells the same, with hyphens."""
 
 _MODES = {
@@ -72,7 +61,10 @@ def _output_flags(request: SearchRequest) -> Iterator[str]:
     if request.mode == "lines":
         yield from ("--heading", "--byte-offset")
         yield "--line-number" if request.line_numbers else "--no-line-number"
-        yield from _context_flags(request)
+        if request.passthru:
+            yield "--passthru"
+        else:
+            yield from (f"--before-context={request.before}", f"--after-context={request.after}")
     else:
         yield _MODES[request.mode]
         yield f"--after-context={request.after}"
@@ -82,14 +74,6 @@ def _output_flags(request: SearchRequest) -> Iterator[str]:
         yield "--invert-match"
     if request.max_count is not None:
         yield f"--max-count={request.max_count}"
-
-
-def _context_flags(request: SearchRequest) -> Iterator[str]:
-    if request.passthru:
-        yield "--passthru"
-        return
-    yield f"--before-context={request.before}"
-    yield f"--after-context={request.after}"
 
 
 def _pattern_flags(spec: PatternSpec) -> Iterator[str]:

@@ -14,14 +14,18 @@ after the NUL end the group, whatever paths and lines hold. `--stats` comes last
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from triseek.engine.search.backends.base import FileRows
-from triseek.engine.search.backends.lines import NEWLINE, NO_ROWS
+from triseek.engine.search.backends.base import FileRows, Nul
+from triseek.engine.search.backends.lines import NO_ROWS
+from triseek.engine.search.backends.spanning import NEWLINE
 from triseek.kernels.formats import ROW
+from triseek.model.search import Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -44,6 +48,7 @@ _WARNING = re.compile(
 )
 _WARNING_BYTES = 120
 """More bytes than a warning has."""
+_NAME = re.compile(rb"([^\0]+)\0()")
 _COUNT = re.compile(rb"([^\0]+)\0(\d+)\r?\n")
 _PROBLEM = re.compile(
     r"rg: (?:File system loop found: (?P<loop>.*) points to an ancestor .*"
@@ -52,21 +57,6 @@ _PROBLEM = re.compile(
 )
 _INVALID_RULE = re.compile(r"(?:rg: )?/.*: line \d+: error parsing glob .*", re.DOTALL)
 _NEXT_MESSAGE = re.compile(r"\n(?=rg: |/.*: line \d+: error parsing glob )")
-
-
-class FileOutput(NamedTuple):
-    """rg's output for one file."""
-
-    path: bytes
-    """Path as rg prints it: prefixed with the folder from the command line."""
-    rows: np.ndarray
-    """`ROW`, one per line; empty in modes without lines."""
-    text: bytes
-    """The text that the rows index; shared between files."""
-    matched: int
-    """Number of matching rows, or the count printed in the count modes."""
-    stopped_at: int | None = None
-    """Offset of the NUL byte at which rg stopped searching the file; None if it did not."""
 
 
 class Stats(NamedTuple):
@@ -78,17 +68,8 @@ class Stats(NamedTuple):
     """Bytes searched."""
 
 
-class Problem(NamedTuple):
-    """A file or folder for which rg reported a problem."""
-
-    path: bytes
-    """Path as rg prints it."""
-    loop: bool
-    errno: int
-
-
-def groups(read: Read, *, numbered: bool) -> Iterator[FileOutput | Stats]:
-    """Yield the groups of `--heading --stats` output as they arrive.
+def groups(read: Read, *, numbered: bool) -> Iterator[FileRows | Stats]:
+    """Yield the groups of `--heading --stats` output as they arrive; paths are as rg prints them.
 
     Holds one read (`READ_BYTES`) in memory, or one group if that is larger.
     """
@@ -111,7 +92,7 @@ def groups(read: Read, *, numbered: bool) -> Iterator[FileOutput | Stats]:
     yield from _stats(held)
 
 
-def _answers(printed: bytes, bounds: np.ndarray, *, numbered: bool) -> Iterator[FileOutput]:
+def _answers(printed: bytes, bounds: np.ndarray, *, numbered: bool) -> Iterator[FileRows]:
     """Yield the groups of a piece of output; `bounds` are their begins, NULs and last newlines."""
     heads, ends = bounds[:, 1], bounds[:, 2]
     data = np.frombuffer(printed, np.uint8)
@@ -139,22 +120,23 @@ def _answers(printed: bytes, bounds: np.ndarray, *, numbered: bool) -> Iterator[
         first, last = edge[number], edge[number + 1]
         path = printed[begin:head]
         if not (warned[number] or b"\n" in path):
-            yield FileOutput(path, rows[first:last], printed, counts[number])
+            yield FileRows(path, rows[first:last], printed, counts[number])
             continue
-        kept, stopped_at = _before_warning(printed, path, end, starts[first:last])
+        kept, nul = _before_warning(printed, path, end, starts[first:last])
         mine = rows[first : first + kept]
-        yield FileOutput(path, mine, printed, int((~mine["context"]).sum()), stopped_at)
+        yield FileRows(path, mine, printed, int((~mine["context"]).sum()), nul)
 
 
 def _before_warning(
     printed: bytes, path: bytes, end: int, starts: np.ndarray
-) -> tuple[int, int | None]:
-    """Return the number of rows before the warning that ends a group, and its NUL offset."""
+) -> tuple[int, Nul | None]:
+    """Return the number of rows before the warning that ends a group, and the NUL it is about."""
     warning = _WARNING.search(printed, max(0, end - _WARNING_BYTES), end + 1)
     if warning is None:
         return len(starts), None
     first = warning.start() - len(path)
-    return int(np.searchsorted(starts, first)), int(warning[1])
+    kept = int(np.searchsorted(starts, first))
+    return kept, Nul(int(warning[1]), stopped=True, shown=kept, searched=0)
 
 
 def _is_digit(data: np.ndarray) -> np.ndarray:
@@ -178,31 +160,22 @@ def _number(data: np.ndarray, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return value, np.minimum(at + 1, last)
 
 
-def counts(read: Read) -> Iterator[FileOutput | Stats]:
-    """Yield path and count of `--count --null --stats` output."""
-    held = b""
+def listed(read: Read, *, counted: bool) -> Iterator[FileRows | Stats]:
+    """Yield the paths of `--files-with-matches --null` output, or path and count of `--count`."""
+    entry, held = _COUNT if counted else _NAME, b""
     while chunk := read(READ_BYTES):
         held += chunk
         end = 0
-        for found in _COUNT.finditer(held):
-            end = found.end()
-            yield FileOutput(found[1], NO_ROWS, b"", int(found[2]))
+        for match in entry.finditer(held):
+            end = match.end()
+            yield FileRows(match[1], NO_ROWS, b"", int(match[2] or 1))
         held = held[end:]
     yield from _stats(held)
 
 
-def names(read: Read) -> Iterator[FileOutput | Stats]:
-    """Yield the paths of `--files-with-matches --null` output."""
-    held = b""
-    while chunk := read(READ_BYTES):
-        *whole, held = (held + chunk).split(b"\0")
-        yield from (FileOutput(path, NO_ROWS, b"", 1) for path in whole)
-
-
 def _stats(printed: bytes) -> Iterator[Stats]:
-    found = _STATS.fullmatch(printed)
-    if found:
-        yield Stats(int(found[1]), int(found[2]))
+    if match := _STATS.fullmatch(printed):
+        yield Stats(int(match[1]), int(match[2]))
 
 
 def runs_of(lines: FileRows) -> FileRows:
@@ -237,11 +210,14 @@ def is_about_rules(line: str) -> bool:
     return _INVALID_RULE.fullmatch(line) is not None
 
 
-def problem(line: str) -> Problem | None:
+def problem(line: str) -> Skipped | None:
     """Return the file that a message of rg's stderr is about; None for other messages."""
-    found = _PROBLEM.fullmatch(line)
-    if found is None:
+    match = _PROBLEM.fullmatch(line)
+    if match is None:
         return None
-    path = found["loop"] or found["path"] or ""
-    raw = path.encode("utf-8", "surrogateescape")
-    return Problem(raw, bool(found["loop"]), int(found["errno"] or 0))
+    path = (match["loop"] or match["path"] or "").encode("utf-8", "surrogateescape")
+    if match["loop"]:
+        return Skipped(path, "loop", "the link leads to a folder above it")
+    number = int(match["errno"] or 0)
+    gone = number == errno.ENOENT
+    return Skipped(path, "not_found" if gone else "unreadable", os.strerror(number))

@@ -15,91 +15,78 @@ from threading import Event
 from typing import TYPE_CHECKING, TypeVar
 
 from triseek.engine.search.backends import lines
-from triseek.engine.search.backends.file import FileSearch, Searched, named_files
+from triseek.engine.search.backends.file import FileSearch, Searched
 from triseek.errors import Cancelled, OutOfTime
 from triseek.files.tree.walk import walk
 from triseek.model import budget
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Generator, Iterable, Iterator
     from concurrent.futures import Future
 
     from triseek.engine.search.backends.base import Batch
-    from triseek.model.search import BackendName, SearchRequest, Totals
-    from triseek.query.pattern import Pattern
+    from triseek.engine.search.query import Query
+    from triseek.model.search import Totals
 
 T = TypeVar("T")
 
-THREADS_MAX = 8
+THREADS = min(8, os.cpu_count() or 1)
 CHUNK_FILES = 64
 
 
-class Scan:
-    """Searches a tree by reading its files."""
+def search(query: Query, totals: Totals, *, threads: int = THREADS) -> Generator[Batch, None, None]:
+    """Yield the results in path order.
 
-    name: BackendName = "direct_scan"
+    Raises:
+        OutOfTime: as `model.budget.check`; earlier results have been yielded.
+        RepoNotDetected: The root does not exist.
+        InvalidQuery: A glob or a type of the scope is invalid.
+        InvalidRequest: A path leads out of the root.
+    """
+    request = query.request
+    if request.max_count == 0:
+        return
+    walked = walk(query.root, request.scope, within=request.paths)
+    totals.skipped += walked.skipped
+    for chunk in _each_chunk(walked.paths, query, threads):
+        for searched in chunk:
+            searched.count_in(totals)
+        yield from lines.batches((each.found for each in chunk if each.found), totals)
 
-    def __init__(self, root: str, *, threads: int | None = None) -> None:
-        self.root = root
-        self.threads = threads or min(THREADS_MAX, os.cpu_count() or 1)
 
-    def search(self, request: SearchRequest, pattern: Pattern, totals: Totals) -> Iterator[Batch]:
-        """Yield the results in path order.
+def _each_chunk(paths: list[bytes], query: Query, threads: int) -> Iterator[list[Searched]]:
+    """Yield the results of the files, chunk by chunk in order, reading a few chunks ahead."""
+    search_file, explicit = FileSearch(query), frozenset(query.selection.files)
+    stop = Event()
+    over: list[OutOfTime] = []
 
-        Raises:
-            OutOfTime: as `model.budget.check`; earlier results have been yielded.
-            RepoNotDetected: The root does not exist.
-            InvalidQuery: A glob or a type of the scope is invalid.
-            InvalidRequest: A path leads out of the root.
-        """
-        if request.max_count == 0:
-            return
-        walked = walk(self.root, request.scope, within=request.paths)
-        totals.skipped += walked.skipped
-        search = FileSearch(self.root, request, pattern)
-        explicit = named_files(search.root, request.paths).files
-        for chunk in self._each_chunk(walked.paths, search, explicit):
-            for searched in chunk:
-                searched.count_in(totals)
-            file_rows = [searched.found for searched in chunk if searched.found]
-            yield from lines.batches(file_rows, totals)
+    def search_some(some: list[bytes]) -> list[Searched]:
+        done: list[Searched] = []
+        try:
+            for path in some:
+                if stop.is_set():
+                    break
+                done.append(search_file(path, explicit=path in explicit))
+        except OutOfTime as error:
+            over.append(error)
+            stop.set()
+        except Cancelled:
+            if not stop.is_set():
+                raise  # no client waits for the answer
+        return done
 
-    def _each_chunk(
-        self, paths: list[bytes], search: FileSearch, explicit: set[bytes]
-    ) -> Iterator[list[Searched]]:
-        """Yield the results of the files, chunk by chunk in order, reading a few chunks ahead."""
-        stop = Event()
-        over: list[OutOfTime] = []
-
-        def search_some(some: list[bytes]) -> list[Searched]:
-            done: list[Searched] = []
-            try:
-                for path in some:
-                    if stop.is_set():
-                        break
-                    done.append(search(path, explicit=path in explicit))
-            except OutOfTime as error:
-                over.append(error)
-                stop.set()
-            except Cancelled:
-                if not stop.is_set():
-                    raise  # no client waits for the answer
-            return done
-
-        if len(paths) <= CHUNK_FILES:
-            # In this thread, so that Ctrl-C interrupts even a read that blocks, as of a FIFO.
-            yield search_some(paths)
-            if over:
-                raise over[0]
-            return
+    if len(paths) <= CHUNK_FILES:
+        # In this thread, so that Ctrl-C interrupts even a read that blocks, as of a FIFO.
+        yield search_some(paths)
+    else:
         tasks = (
             partial(search_some, paths[begin : begin + CHUNK_FILES])
             for begin in range(0, len(paths), CHUNK_FILES)
         )
-        with ThreadPoolExecutor(self.threads, "triseek-scan") as pool:
-            yield from in_order(tasks, pool, 2 * self.threads, stop)
-        if over:
-            raise over[0]
+        with ThreadPoolExecutor(threads, "triseek-scan") as pool:
+            yield from in_order(tasks, pool, 2 * threads, stop)
+    if over:
+        raise over[0]
 
 
 def in_order(

@@ -13,14 +13,22 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from triseek.model.search import SearchRequest
+    from triseek.engine.search.query import Query
     from triseek.query.pattern import Pattern
 
+NEWLINE = 10
 LOOK_AHEAD = 128
 """Bytes after a row that ripgrep sees when it locates the matches in the row."""
 
 
-class Sunk(NamedTuple):
+class Span(NamedTuple):
+    """One or more whole lines of a text: `text[begin:end]`."""
+
+    begin: int
+    end: int
+
+
+class SpanningRow(NamedTuple):
     """One row of the text."""
 
     begin: int
@@ -28,9 +36,9 @@ class Sunk(NamedTuple):
     context: bool
 
 
-def sunk(data: bytes, pattern: Pattern, request: SearchRequest) -> Iterator[Sunk]:
+def spanning_rows(data: bytes, query: Query) -> Iterator[SpanningRow]:
     """Yield the rows of a text in order."""
-    return _MultiLine(data, pattern, request).run()
+    return _MultiLine(data, query).run()
 
 
 class SpanWindow(NamedTuple):
@@ -64,11 +72,30 @@ def located(seen: SpanWindow, pattern: Pattern) -> list[tuple[int, int]]:
     return spans
 
 
+def each_line(data: bytes, begin: int, end: int) -> Iterator[Span]:
+    """Yield the lines between two line starts."""
+    find = data.find
+    while begin < end:
+        stop = find(b"\n", begin, end) + 1 or end
+        yield Span(begin, stop)
+        begin = stop
+
+
+def start_of_lines_before(data: bytes, begin: int, count: int, floor: int) -> int:
+    """Return where the `count` lines before `begin` start, but not before `floor`."""
+    start = begin
+    for _ in range(count):
+        if start <= floor:
+            break
+        start = data.rfind(b"\n", floor, start - 1) + 1 or floor
+    return start
+
+
 class _MultiLine:
-    def __init__(self, data: bytes, pattern: Pattern, request: SearchRequest) -> None:
+    def __init__(self, data: bytes, query: Query) -> None:
         self.data = data
-        self.pattern = pattern
-        self.request = request
+        self.pattern = query.pattern
+        self.request = request = query.request
         self.limit = request.max_count
         self.only_first = request.mode in ("files", "files_without_match")
         self.count = 0
@@ -79,13 +106,13 @@ class _MultiLine:
         """End of the last row."""
         self.owed = 0
         """Lines still to be shown after the last match."""
-        self.find_anew = pattern.finder_anew(data)
+        self.find_anew = self.pattern.finder(data, anew=True)
 
     @property
     def exhausted(self) -> bool:
         return self.limit is not None and self.count >= self.limit
 
-    def run(self) -> Iterator[Sunk]:
+    def run(self) -> Iterator[SpanningRow]:
         data, request, waiting = self.data, self.request, None
         while self.at < len(data):
             match = self.find()
@@ -109,10 +136,7 @@ class _MultiLine:
                 yield self.matched(*row)
         if waiting is not None:
             yield from self.context_before(waiting[0])
-            if waiting[0] == waiting[1]:
-                # A match after the final newline is not a row; context is still yielded below.
-                pass
-            else:
+            if waiting[0] < waiting[1]:  # a match after the final newline is not a row
                 yield self.matched(*waiting)
         yield from self.passed(len(data)) if request.passthru else self.after(len(data))
 
@@ -132,11 +156,11 @@ class _MultiLine:
     def lines_of(self, begin: int, end: int) -> tuple[int, int]:
         """Return the bounds of the lines that a match is in."""
         first = self.data.rfind(b"\n", 0, begin) + 1
-        if end > first and self.data[end - 1] == _NEWLINE:
+        if end > first and self.data[end - 1] == NEWLINE:
             return first, end
         return first, self.data.find(b"\n", end) + 1 or len(self.data)
 
-    def inverted(self, match: tuple[int, int] | None) -> Iterator[Sunk]:
+    def inverted(self, match: tuple[int, int] | None) -> Iterator[SpanningRow]:
         """Yield the lines up to a match as rows."""
         begin = self.at
         if match is None:
@@ -148,24 +172,18 @@ class _MultiLine:
         if end <= begin:
             return
         yield from self.context_before(begin)
-        for first, last in self.lines(begin, end):
+        for first, last in each_line(self.data, begin, end):
             yield self.matched(first, last)
 
-    def matched(self, begin: int, end: int) -> Sunk:
+    def matched(self, begin: int, end: int) -> SpanningRow:
         self.visited, self.owed = end, self.request.after
-        return Sunk(begin, end, context=False)
+        return SpanningRow(begin, end, context=False)
 
-    def context(self, begin: int, end: int) -> Sunk:
+    def context(self, begin: int, end: int) -> SpanningRow:
         self.visited = end
-        return Sunk(begin, end, context=True)
+        return SpanningRow(begin, end, context=True)
 
-    def lines(self, begin: int, end: int) -> Iterator[tuple[int, int]]:
-        while begin < end:
-            stop = self.data.find(b"\n", begin, end) + 1 or end
-            yield begin, stop
-            begin = stop
-
-    def context_before(self, until: int) -> Iterator[Sunk]:
+    def context_before(self, until: int) -> Iterator[SpanningRow]:
         """Yield the lines of context up to a row."""
         if self.request.passthru:
             yield from self.passed(until)
@@ -173,20 +191,16 @@ class _MultiLine:
         yield from self.after(until)
         if not self.request.before or self.visited >= until:
             return
-        begin = until
-        for _ in range(self.request.before):
-            if begin <= self.visited:
-                break
-            begin = self.data.rfind(b"\n", self.visited, begin - 1) + 1 or self.visited
-        for first, last in self.lines(begin, until):
+        begin = start_of_lines_before(self.data, until, self.request.before, self.visited)
+        for first, last in each_line(self.data, begin, until):
             yield self.context(first, last)
 
-    def after(self, until: int) -> Iterator[Sunk]:
+    def after(self, until: int) -> Iterator[SpanningRow]:
         """Yield the lines owed after the previous match."""
         if self.owed == 0:
             return
         exhausted = self.exhausted
-        for begin, end in self.lines(self.visited, until):
+        for begin, end in each_line(self.data, self.visited, until):
             if exhausted and self.matches_alone(begin, end) is not self.request.invert:
                 self.at, owed = end, self.owed
                 yield self.matched(begin, end)
@@ -197,14 +211,11 @@ class _MultiLine:
             if self.owed == 0:
                 return
 
-    def passed(self, until: int) -> Iterator[Sunk]:
+    def passed(self, until: int) -> Iterator[SpanningRow]:
         """Yield all lines since the last row (--passthru)."""
-        for begin, end in self.lines(self.visited, until):
+        for begin, end in each_line(self.data, self.visited, until):
             yield self.context(begin, end)
 
     def matches_alone(self, begin: int, end: int) -> bool:
         line_end = b"\r\n" if self.request.pattern.crlf else b"\n"
         return self.pattern.matches(self.data[begin:end].removesuffix(line_end))
-
-
-_NEWLINE = 10

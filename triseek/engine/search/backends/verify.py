@@ -7,7 +7,7 @@ boundary, patterns without an automaton) are decided here by the pattern itself,
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -23,8 +23,9 @@ from triseek.query.trigrams import literals
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from triseek.engine.search.query import Query
     from triseek.index.reader import View
-    from triseek.model.search import SearchRequest
+    from triseek.model.search import Skipped
     from triseek.query.pattern import Pattern
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -46,14 +47,14 @@ class KernelProgram:
     dfa: Dfa
 
     @classmethod
-    def of(cls, pattern: Pattern, request: SearchRequest) -> KernelProgram | None:
-        """Prepare a pattern; return None if neither needles nor an automaton can find its lines."""
-        program = _program(pattern)
+    def of(cls, query: Query) -> KernelProgram | None:
+        """Prepare a query; return None if the kernel cannot find the lines of its pattern."""
+        program = None if query.spans_lines else _program(query.pattern)
         if program is None:
             return None
-        options = program.options.copy()
+        options, request = program.options.copy(), query.request
         # Counts need rows, too, if a match may depend on whether the line before matches.
-        rows = request.mode in ("lines", "count_matches") or stray.sees_line_before(pattern)
+        rows = request.mode in ("lines", "count_matches") or stray.sees_line_before(query.pattern)
         options[verify.WANT_ROWS] = rows
         options[verify.WANT_NUMBERS] = request.mode == "lines" and request.line_numbers
         options[verify.MOST] = 1 if request.mode == "files" else request.max_count or 0
@@ -62,7 +63,10 @@ class KernelProgram:
 
 @with_pattern
 def _program(pattern: Pattern) -> KernelProgram | None:
-    """Prepare a pattern for any request. The router calls this before the search does."""
+    """Prepare a pattern for any request; None if neither needles nor an automaton find its lines.
+
+    The router calls this before the search does.
+    """
     needles, confirm = _needles(pattern)
     dfa = _NO_DFA
     if confirm == verify.CONFIRM_AUTOMATON:
@@ -167,40 +171,35 @@ class Candidates:
 
 @dataclass(slots=True)
 class Verified:
-    """Result of verifying some candidates."""
+    """Result of searching some files."""
 
     batches: list[Batch]
-    changed: list[bytes]
-    """Files whose bytes differ from those indexed; the batches hold nothing of them."""
     bytes_read: int
+    skipped: list[Skipped] = field(default_factory=list)
+    changed: list[bytes] = field(default_factory=list)
+    """Files whose bytes differ from those indexed; the batches hold nothing of them."""
 
 
 class Verifier:
-    """Verifies candidates of any view for one request; safe to use from any thread."""
+    """Verifies candidates of any view for one query; safe to use from any thread."""
 
-    def __init__(self, request: SearchRequest, pattern: Pattern, program: KernelProgram) -> None:
-        self.request = request
-        self.pattern = pattern
+    def __init__(self, query: Query, program: KernelProgram) -> None:
+        self._query = query
+        self._pattern = query.pattern
+        self._mode = query.request.mode
         self._program = program
         self._buffers = Buffers()
-
-    def for_files(self) -> Verifier:
-        """Return a verifier for the same request that only finds which files match."""
-        options = self._program.options.copy()
-        options[verify.WANT_ROWS] = options[verify.WANT_NUMBERS] = 0
-        options[verify.MOST] = 1
-        request = replace(self.request, mode="files", before=0, after=0, max_count=None)
-        return Verifier(request, self.pattern, replace(self._program, options=options))
 
     def verify(self, directory: int, view: View, candidates: Candidates) -> Verified:
         """Read and search the candidates; batches are in file order.
 
         directory: descriptor of the root.
         """
-        n, result = len(candidates), Verified([], [], 0)
-        offsets = view.block_offset[candidates.blocks]
-        sizes = view.block_length[candidates.blocks]
-        numbers = view.block_line[candidates.blocks]
+        n, result = len(candidates), Verified([], 0)
+        offsets, sizes, numbers = (
+            view.segment.blocks.numbers(name)[candidates.blocks]
+            for name in ("offset", "length", "first_line")
+        )
         expected = view.stats[candidates.files].reshape(-1)
         counts, outcome = np.zeros(n, np.int64), np.zeros(n, np.uint8)
         buffers, p = self._buffers, self._program
@@ -240,14 +239,14 @@ class Verifier:
         uncertain = np.flatnonzero(flags == 2)
         if len(uncertain):
             rows = rows[self._decide(uncertain, rows, text, counts)]
-        if self.request.mode == "count_matches":
+        if self._mode == "count_matches":
             self._count_matches(rows, text, counts)
         matching = counts[first:last] > 0
         listed = np.flatnonzero(matching)
         if not len(listed):
             return
         paths, kept = view.names.take(files[first + listed]), counts[first:last][listed]
-        if self.request.mode != "lines":
+        if self._mode != "lines":
             result.batches.append(Batch(paths, kept))
             return
         rows = rows.copy()  # the buffer is the next call's
@@ -257,11 +256,11 @@ class Verifier:
 
     def _decide(self, uncertain: Array, rows: Array, text: bytes, counts: Array) -> Array:
         """Decide uncertain rows exactly; return the rows to keep and add them to `counts`."""
-        keep, matches = np.ones(len(rows), np.bool_), lines.line_matcher(self.pattern)
+        keep, matches = np.ones(len(rows), np.bool_), lines.line_matcher(self._pattern)
         file = rows["file"]
         keep[uncertain] = [matches(line, False) for line in _lines_of(rows[uncertain], text)]
-        if stray.sees_line_before(self.pattern):
-            _look_back(uncertain, rows, text, keep, self.pattern)
+        if stray.sees_line_before(self._pattern):
+            _look_back(uncertain, rows, text, keep, self._pattern)
         won = uncertain[keep[uncertain]]
         np.add.at(counts, file[won], 1)
         kept = np.flatnonzero(keep)
@@ -278,7 +277,7 @@ class Verifier:
         """Replace line counts by match counts."""
         counts[np.unique(rows["file"])] = 0
         match_counts = [
-            lines.matches_in(line, self.pattern, offset=offset)
+            lines.matches_in(line, self._pattern, offset)
             for line, offset in zip(_lines_of(rows, text), rows["offset"].tolist(), strict=True)
         ]
         np.add.at(counts, rows["file"], match_counts)
@@ -314,10 +313,7 @@ def group(view: View, blocks: Array, chosen: Array) -> Candidates:
 
 def whole_files(view: View, files: Array) -> Candidates:
     """Return all blocks of some files as candidates."""
-    begins, ends = view.edges[files], view.edges[files + 1]
-    blocks = [np.arange(b, e) for b, e in zip(begins.tolist(), ends.tolist(), strict=True)]
-    edges = np.concatenate(([0], np.cumsum(ends - begins)))
-    return Candidates(files, edges, np.concatenate(blocks) if blocks else np.empty(0, np.int64))
+    return Candidates(np.arange(len(view.names)), view.edges, np.arange(view.blocks)).take(files)
 
 
 def groups(view: View, blocks: Array, chosen: Array) -> Iterator[Candidates]:
@@ -338,7 +334,7 @@ FIRST_STRETCH = 512
 
 def split(view: View, candidates: Candidates, sizes: Iterator[int]) -> Iterator[Candidates]:
     """Cut candidates into parts of about the byte sizes in `sizes`, an endless iterator."""
-    lengths = view.block_length[candidates.blocks].astype(np.int64)
+    lengths = view.segment.blocks.numbers("length")[candidates.blocks].astype(np.int64)
     total = np.concatenate(([0], np.cumsum(lengths)))[candidates.edges]
     first, n = 0, len(candidates)
     while first < n:

@@ -1,0 +1,29 @@
+"""What agents are told of the server when they connect."""
+
+from __future__ import annotations
+
+INSTRUCTIONS_MAX = 2_048
+"""Characters after which clients cut the instructions."""
+INSTRUCTIONS = """\
+Use triseek instead of grep, rg, find, sed -n, ls -R and built-in Grep or Glob tools to look for \
+code in this repository: search_content for text or a regex, find_files for paths, \
+search_path_and_content when you know the folder. Exact, complete, current: edits are seen at once.
+
+- Best first: definitions, then source, tests, vendored and generated code. Totals count all that \
+matches, also what `limit` (20, at most 100) leaves out; `next_offset` gives the next page.
+- Literal is the default; mode "regex" is ripgrep's dialect (no \\| or \\<, no look-around).
+- Ask for several names at once with `patterns`. Narrow with `glob` (src/**/*.ts), `type` (py, \
+rust) or `path`; see lines around with `context`; get paths alone with output_mode "files".
+- No hits means there are none: the answer says how many files were searched and which change of \
+arguments would match. There is no need to repeat the search with grep.
+- An answer with `results_omitted` repeats one you have had, and nothing relevant has changed: \
+reuse it from your context, or pass force_refresh: true if you no longer have it.
+- context_pack gives a small, bounded starting set for a task: goal and, if known, changed files.
+- memo_check says whether a file you have read is unchanged: skip the reading if it is \
+`skip_reread`. memo_status asks for several files.
+- For work that another agent may go on with: session_open with the goal at the start, \
+session_handoff at the end; session_resume goes on with a snapshot.
+- Before the index is built searches work all the same, only slower. reindex is rarely needed.
+"""
+"""What agents are told of the server. Many clients show nothing else before the first call of a
+tool, so the main rule comes first."""
