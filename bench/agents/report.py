@@ -134,7 +134,15 @@ def _memory(record: Mapping[str, Any]) -> str:
         f"{_spread(many)}; no wrong answer, no error."
     )
     if against:
-        spread += f" The other version in the same run, in turn: {_spread(against)}."
+        ours, theirs = many["seconds"], against["seconds"]
+        verdicts = (
+            f"{name} {_met(ours[key] <= theirs[key])}"
+            for name, key in (("p50", "median_ms"), ("p95", "p95_ms"))
+        )
+        spread += (
+            f" The other version in the same run, in turn: {_spread(against)} "
+            f"(budget, no slower: {', '.join(verdicts)})."
+        )
     return "\n\n".join((table(head, rows), budgets, spread))
 
 
