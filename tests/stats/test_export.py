@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,10 +13,8 @@ from triseek.engine.engine import Engine
 from triseek.engine.roots import index_dir
 from triseek.errors import IndexUnavailable, InvalidRequest
 from triseek.index.build import build
+from triseek.index.update import update
 from triseek.stats.export import export_tables
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture
@@ -45,6 +43,19 @@ def test_arrow_and_parquet_hold_the_same(engine: Engine, tmp_path: Path) -> None
     table = pq.read_table(parquet)
     assert pa.ipc.open_file(arrow).read_all().equals(table)
     assert table["path_bytes"].to_pylist()[0] == b"a.py"
+
+
+def test_a_segment_whose_files_are_all_dead_has_no_rows(engine: Engine, tmp_path: Path) -> None:
+    for path in ("a.py", "b.py", "c.rs", "d"):
+        Path(engine.root, path).write_text("new\n")
+    update(engine.root, index_dir(engine.root))
+    assert len(engine.reader().views) == 2
+
+    [files, _, _] = export_tables(engine, tmp_path / "out", "arrow")
+
+    table = pa.ipc.open_file(files).read_all()
+    assert table["path"].to_pylist() == ["a.py", "b.py", "c.rs", "d"]
+    assert table["skipped"].to_pylist() == [""] * 4
 
 
 def test_a_folder_that_cannot_be_made_is_said(engine: Engine, tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("arrow", "parquet", "json")
 _NUMBERS = ("size", "mtime_ns", "inode", "xxh3", "lines")
+_TEXT = pa.string()  # a column of no rows has no type to infer
 
 
 def export_tables(engine: Engine, folder: str | Path, fmt: str) -> list[Path]:
@@ -64,12 +65,14 @@ def files(reader: IndexReader) -> pa.Table:
         parts.append(
             pa.table(
                 {
-                    "path": [path.decode("utf-8", "replace") for path in paths],
+                    "path": pa.array([path.decode("utf-8", "replace") for path in paths], _TEXT),
                     "path_bytes": pa.array(paths, pa.binary()),
                     **{name: table.numbers(name)[alive] for name in _NUMBERS},
                     "blocks": np.diff(view.edges)[alive],
-                    "language": [language[i] for i in alive.tolist()],
-                    "skipped": [layout.SKIP_REASONS.get(i, "") for i in view.skip[alive].tolist()],
+                    "language": pa.array([language[i] for i in alive.tolist()], _TEXT),
+                    "skipped": pa.array(
+                        [layout.SKIP_REASONS.get(i, "") for i in view.skip[alive].tolist()], _TEXT
+                    ),
                 }
             )
         )
@@ -87,7 +90,7 @@ def trigrams(reader: IndexReader) -> pa.Table:
     total = np.zeros(len(distinct), np.int64)
     np.add.at(total, inverse, counts)
     text = [int(key).to_bytes(3, "big").decode("utf-8", "replace") for key in distinct]
-    return pa.table({"trigram": distinct, "text": text, "blocks": total})
+    return pa.table({"trigram": distinct, "text": pa.array(text, _TEXT), "blocks": total})
 
 
 def languages(reader: IndexReader) -> pa.Table:
