@@ -118,10 +118,13 @@ class OpenRoots:
             self._tidy()
 
     def _tidy(self) -> None:
-        """Release the memory that requests have left since the last call."""
+        """Release the memory that requests have left, once no request came for a round.
+
+        Looking for garbage takes a fifth of a second, during which no other thread can run Python.
+        """
         engines = self.service.engines()
         used = max((engine.used for engine in engines), default=0.0)
-        if self._tidied < used:
+        if used > self._tidied and time.monotonic() - used > ROUND_S:
             self._tidied = time.monotonic()
             give_back(engines)
 
@@ -160,7 +163,7 @@ def trouble_of(maintainer: RootMaintainer) -> Trouble | None:
 
 
 def give_back(engines: Iterable[Engine]) -> None:
-    """Release memory that can be rebuilt; takes one thread a few milliseconds."""
+    """Release memory that can be rebuilt."""
     gc.collect()
     for engine in engines:
         engine.release()

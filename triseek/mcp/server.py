@@ -152,6 +152,7 @@ class Tools:
         return result(tool, answer.arguments, answer.envelope)
 
 
+@functools.cache  # deriving the schemas takes longer than all else of a session's start
 def _listed(tool: Tool) -> types.Tool:
     return types.Tool(
         name=tool.name,

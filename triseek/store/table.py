@@ -82,6 +82,8 @@ class Table:
         self._digest: str = entry["xxh3"]
         self._names = [name for name, _ in schema]
         self.rows = int(entry["rows"])
+        self._numbers: dict[str, np.ndarray[Any, Any]] = {}
+        """Columns that were asked for. A search asks for some with each part of its work."""
 
     def verify(self) -> None:
         """Verify and parse the table; later calls do nothing."""
@@ -102,7 +104,10 @@ class Table:
 
     def numbers(self, name: str) -> np.ndarray[Any, Any]:
         """Return a column of numbers or booleans, read-only."""
-        values: np.ndarray[Any, Any] = self._batch.column(name).to_numpy(zero_copy_only=False)
+        values = self._numbers.get(name)
+        if values is None:
+            values = self._batch.column(name).to_numpy(zero_copy_only=False)
+            self._numbers[name] = values
         return values
 
     def names(self, name: str) -> StringColumn:

@@ -71,7 +71,8 @@ def test_words_are_all_in_the_path_in_any_order_and_case(tree, text):
 
 
 def distance(text, path):
-    return PathQuery(text).distance(path.encode())
+    [value] = PathQuery(text).distances([path.encode()])
+    return value
 
 
 def test_what_is_meant_is_nearer_than_what_holds_the_words():

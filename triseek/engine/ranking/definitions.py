@@ -14,13 +14,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import IntEnum
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from triseek.engine.ranking.definition_forms import FORMS, WIDER
 from triseek.engine.ranking.definition_names import defined_name, family_of, line_finder
+from triseek.engine.ranking.path_memo import PathMemo
 from triseek.query.regex.syntax import Alternate, Bytes, Chars, Repeat, fold
 
 if TYPE_CHECKING:
@@ -67,13 +67,12 @@ class Definitions:
         if not self._traits.names or not len(defines):
             return defines
         text, edges = _as_lines(batch)
-        for family, first, last in _runs(batch):
-            for number in self._candidates(family, text, edges[first : last + 1]):
-                row = first + number
-                if not batch.rows["context"][row]:
-                    own = family_of(batch.paths[batch.rows["file"][row]])
-                    assert own is not None  # noqa: S101 (or it were in no run)
-                    defines[row] = self._of_row(text[edges[row] : edges[row + 1]], own)
+        kinds = _KINDS.of(batch.paths)[batch.rows["file"]]
+        for row in self._candidates(kinds, text, edges):
+            if not batch.rows["context"][row]:
+                family = family_of(batch.paths[batch.rows["file"][row]])
+                assert family is not None  # noqa: S101 (or it were no candidate)
+                defines[row] = self._of_row(text[edges[row] : edges[row + 1]], family)
         return defines
 
     def _of_row(self, row: bytes, family: str) -> Defines:
@@ -92,20 +91,40 @@ class Definitions:
             at += len(line) + 1
         return most
 
-    def _candidates(self, family: str, text: bytes, edges: Array) -> Iterator[int]:
-        """Yield the numbers of the rows between these edges, of one family, that may define a name.
+    def _candidates(self, kinds: Array, text: bytes, edges: Array) -> Iterator[int]:
+        """Yield the rows that may define a name, in order.
 
-        Numbers count from the first edge.
+        kinds: uint8[rows], places in `_FAMILIES`; `_NO_FAMILY` for rows that define none.
         """
-        find = self._traits.finder(family, whole=self._left <= 0)
-        at, end = edges[[0, -1]].tolist()
-        while find is not None and (line_start := find(text, at, end)) is not None:
-            number = int(np.searchsorted(edges, line_start, "right")) - 1
-            at = int(edges[number + 1])
+        whole = self._left <= 0
+        families = [kind for kind in np.unique(kinds).tolist() if kind != _NO_FAMILY]
+        found = (row for kind in families for row in self._found(kind, whole, kinds, text, edges))
+        for row in sorted(found):
+            if self._left <= 0 and not whole:  # at this line, however results are split in batches
+                find = self._traits.finder(_FAMILIES[kinds[row]], whole=True)
+                if find is None or find(text, int(edges[row]), int(edges[row + 1])) is None:
+                    continue
             self._left -= 1
-            yield number
-            if self._left == 0:  # at this line, however results are split into batches
-                find = self._traits.finder(family, whole=True)
+            yield row
+
+    def _found(
+        self, kind: int, whole: bool, kinds: Array, text: bytes, edges: Array
+    ) -> Iterator[int]:
+        """Yield the rows of one family that may define a name.
+
+        They are scanned as one text. Families alternate from file to file, and each scan costs a
+        wait for the interpreter if other threads run.
+        """
+        find = self._traits.finder(_FAMILIES[kind], whole=whole)
+        if find is None:
+            return
+        rows = np.flatnonzero(kinds == kind)
+        lines, ends = _gathered(rows, text, edges)
+        at = 0
+        while (line_start := find(lines, at, len(lines))) is not None:
+            number = int(np.searchsorted(ends, line_start, "right"))
+            at = int(ends[number])
+            yield int(rows[number])
 
     def _shared(self, text: bytes, name: Span) -> Defines:
         """Return how much of a name the matches in a text cover."""
@@ -212,20 +231,23 @@ def _as_lines(batch: Batch) -> tuple[bytes, Array]:
     return b"".join(lines), np.cumsum([0, *map(len, lines)])
 
 
-def _runs(batch: Batch) -> Iterator[tuple[str, int, int]]:
-    """Yield (family, first, last): the rows first..last-1 are of adjacent files of one family.
-
-    Rows of files without a family are left out.
-    """
-    kinds = np.array([_KINDS.get(family_of(path), -1) for path in batch.paths])
-    kinds = kinds[batch.rows["file"]]
-    edges = [0, *(1 + np.flatnonzero(kinds[1:] != kinds[:-1])).tolist(), len(kinds)]
-    for first, last in pairwise(edges):
-        if kinds[first] >= 0:
-            yield _FAMILIES[kinds[first]], first, last
+def _gathered(rows: Array, text: bytes, edges: Array) -> tuple[bytes, Array]:
+    """Return some rows concatenated, and int64[rows]: the end of each."""
+    first = np.flatnonzero(np.diff(rows, prepend=-2) != 1)
+    last = np.append(first[1:], len(rows)) - 1
+    begins, ends = edges[rows[first]].tolist(), edges[rows[last] + 1].tolist()
+    lines = b"".join(text[begin:end] for begin, end in zip(begins, ends, strict=True))
+    return lines, np.cumsum(edges[rows + 1] - edges[rows])
 
 
 _FAMILIES = tuple(sorted(FORMS))
-_KINDS: dict[str | None, int] = {
-    family: _FAMILIES.index(WIDER.get(family, family)) for family in FORMS
-}
+_NO_FAMILY = 255
+
+
+def _kind(path: bytes) -> int:
+    family = family_of(path)
+    return _NO_FAMILY if family is None else _FAMILIES.index(WIDER.get(family, family))
+
+
+_KINDS = PathMemo(_kind)
+"""The family of each path whose forms find its definitions, as its place in `_FAMILIES`."""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from triseek.engine.ranking.path_class import PathClass, path_class
+import numpy as np
+
+from triseek.engine.ranking.path_class import PATH_CLASSES, PathClass
 from triseek.engine.search.router import BACKEND_FAILED
 from triseek.errors import InvalidQuery
 from triseek.files.tree.walk import walk
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
 
     from triseek.engine.engine import Engine
     from triseek.model.search import Freshness
+
+Array: TypeAlias = np.ndarray[Any, Any]
 
 GLOB_SIGNS = frozenset("*?[{")
 _STEP = 1 << 10
@@ -70,23 +75,38 @@ class PathQuery:
             return path.startswith(self.below)
         return self.is_glob or all(_holds(path, word) for word in self.words)
 
-    def distance(self, path: bytes) -> int:
-        """Return how far a path is from the query; 0 is nearest.
+    def among(self, paths: list[bytes]) -> list[bytes]:
+        """Return the paths that `accepts` accepts, in order."""
+        if self.is_glob:
+            return paths if not self.below else list(filter(self.accepts, paths))
+        for word in self.words:
+            lowered = _lowered(paths, word)
+            paths = [path for path, lower in zip(paths, lowered, strict=True) if word in lower]
+        return paths
+
+    def distances(self, paths: list[bytes]) -> Array:
+        """Return int64[paths]: how far each path is from the query; 0 is nearest.
 
         The file's name counts more than its folders. From near to far: the name is one of the
         words, begins with one, has all, has some. Among equals the shorter name is nearer.
         """
-        if self.is_glob:
-            return 0
-        name = path.rpartition(b"/")[2]
-        inside = sum(_holds(name, word) for word in self.words)
-        if inside < len(self.words):
-            return (3 + len(self.words) - inside) * _STEP
+        if self.is_glob or not paths:
+            return np.zeros(len(paths), np.int64)
+        names = [path[path.rfind(b"/") + 1 :] for path in paths]
+        inside = np.zeros(len(names), np.int64)
+        for word in self.words:
+            inside += np.array([word in name for name in _lowered(names, word)])
+        distances = (3 + len(self.words) - inside) * _STEP
+        for number in np.flatnonzero(inside == len(self.words)).tolist():
+            distances[number] = self._distance(names[number])
+        return distances
+
+    def _distance(self, name: bytes) -> int:
+        """Return how far a name that has all words is from them."""
         lower = folded(name)
         if any(word in (lower, lower.partition(b".")[0]) for word in self.words):
             return len(name)
-        begins = any(map(lower.startswith, self.words))
-        return (1 if begins else 2) * _STEP + len(name)
+        return (1 if lower.startswith(tuple(self.words)) else 2) * _STEP + len(name)
 
 
 def find_files(engine: Engine, query: PathQuery, scores: Mapping[bytes, float]) -> FoundFiles:
@@ -97,11 +117,11 @@ def find_files(engine: Engine, query: PathQuery, scores: Mapping[bytes, float]) 
         RepoNotDetected: the root is gone.
     """
     files = _by_index(engine, query) or _by_walk(engine, query)
-    paths = [path for path in files.paths if query.accepts(path)]
-    if scores:  # sorting is stable, and the paths are in path order
-        paths.sort(key=lambda path: -scores.get(path, 0.0))
-    paths.sort(key=lambda path: query.distance(path) * len(PathClass) + path_class(path))
-    return files._replace(paths=paths)
+    paths = query.among(files.paths)
+    ranks = query.distances(paths) * len(PathClass) + PATH_CLASSES.of(paths)
+    used = np.fromiter(map(scores.get, paths, repeat(0.0)), np.float64, len(paths))
+    best = np.lexsort((-used, ranks))  # sorting is stable, and the paths are in path order
+    return files._replace(paths=[paths[number] for number in best.tolist()])
 
 
 def _by_index(engine: Engine, query: PathQuery) -> FoundFiles | None:
@@ -135,11 +155,15 @@ def _below(glob: str) -> bytes | None:
 
 
 def _holds(text: bytes, word: bytes) -> bool:
-    """Return whether a text contains a lower-case word in any case.
+    """Return whether a text contains a lower-case word in any case."""
+    return word in _lowered([text], word)[0]
 
-    For an ASCII word only the case of ASCII letters is ignored.
-    """
-    return word in (text.lower() if word.isascii() else folded(text))
+
+def _lowered(texts: list[bytes], word: bytes) -> list[bytes]:
+    """Return texts without NUL in lower case: for an ASCII word only their ASCII letters are."""
+    if word.isascii():
+        return b"\0".join(texts).lower().split(b"\0")
+    return list(map(folded, texts))
 
 
 def folded(text: bytes) -> bytes:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from enum import IntEnum
 from functools import lru_cache
 
+from triseek.engine.ranking.path_memo import PathMemo
+
 
 class PathClass(IntEnum):
     """The class of a file, in display order; `SOURCE` if no rule applies."""
@@ -30,6 +32,10 @@ def path_class(path: bytes) -> PathClass:
     below, of_name = _of_folder(folder), _of_name(name)
     # A test of vendored code is vendored, a snapshot beside a test is generated.
     return max(below, of_name)
+
+
+PATH_CLASSES = PathMemo(path_class)
+"""The class of each path, as its number."""
 
 
 @lru_cache(maxsize=1 << 15)

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from triseek.engine.ranking.definitions import Defines, Definitions
-from triseek.engine.ranking.path_class import PathClass, path_class
+from triseek.engine.ranking.path_class import PATH_CLASSES, PathClass
 from triseek.errors import InvalidRequest, OutOfTime
 from triseek.files.tree.walk import path_order
 from triseek.model import budget
@@ -238,7 +238,8 @@ class Ranked:
                 self._matched = None
         definitions = self._definitions
         defines = definitions.of(batch) if definitions else np.zeros(len(batch.rows), np.uint8)
-        edges = np.searchsorted(batch.rows["file"], np.arange(len(batch.paths) + 1))
+        rows_of = np.bincount(batch.rows["file"], minlength=len(batch.paths))
+        edges = np.concatenate(([0], np.cumsum(rows_of)))
         results = _matches_in(batch, edges) if self._by_line else [1] * len(batch.paths)
         self._total += sum(results)
         if self._by_line:
@@ -248,7 +249,7 @@ class Ranked:
         for number in self._hopeful(batch.paths, best):
             if results[number]:  # a binary file that matches may have no line to show
                 first, last = int(edges[number]), int(edges[number + 1])
-                self._offer(batch, number, best[number], slice(first, last), defines)
+                self._offer(batch, number, int(best[number]), slice(first, last), defines)
 
     def shorter(self, limit: int) -> list[RankedFile]:
         """Return `files` as they would be with this limit, if it is smaller.
@@ -269,7 +270,7 @@ class Ranked:
             matches.setdefault(place, []).append(self._kept[place].matches[number])
         return [_file(self._kept[place], self._lines(matches[place])) for place in sorted(matches)]
 
-    def _hopeful(self, paths: list[bytes], defines: list[int]) -> Iterable[int]:
+    def _hopeful(self, paths: list[bytes], defines: Array) -> Iterable[int]:
         """Return the numbers of the files of a batch that may be among the best.
 
         Once enough files are held, a later file in path order without definition or score cannot
@@ -278,18 +279,19 @@ class Ranked:
         plain = (2, PathClass.SOURCE, 0.0, path_order(paths[0]))
         if len(self._kept) < self._reach or not self._kept or plain < self._kept[-1].rank:
             return range(len(paths))
-        scores = self._scores
-        return [n for n, path in enumerate(paths) if defines[n] or path in scores]
+        used = np.fromiter(map(self._scores.__contains__, paths), np.bool_, len(paths))
+        hopeful: list[int] = np.flatnonzero(used | (defines > 0)).tolist()
+        return hopeful
 
     def _offer(self, batch: Batch, number: int, best: int, rows: slice, defines: Array) -> None:
         """Keep a file of a batch if it is among the best; `rows` is the slice of its rows."""
         path = batch.paths[number]
-        kind = path_class(path)
+        kind = PATH_CLASSES[path]
         rank = (_tier(best, kind), kind, -self._scores.get(path, 0.0), path_order(path))
         if len(self._kept) >= self._reach and not (self._kept and rank < self._kept[-1].rank):
             return
         matches = self._matches(batch, rows, defines[rows]) if self._by_line else []
-        self._keep(_Kept(rank, path, int(batch.counts[number]), kind, best, matches))
+        self._keep(_Kept(rank, path, int(batch.counts[number]), PathClass(kind), best, matches))
 
     def _matches(self, batch: Batch, which: slice, defines: Array) -> list[_Match]:
         """Return the matches of a file's rows that may be shown."""
@@ -363,7 +365,7 @@ class Ranked:
         return 1 if span is None else span[0] - text.rfind(b"\n", 0, span[0])
 
 
-def _tier(defines: int, kind: PathClass) -> int:
+def _tier(defines: int, kind: int) -> int:
     """Return the first component of a file's rank, which depends on its definitions.
 
     Partial matches count only in source files: names of tests repeat what they test (`test_get`),
@@ -371,7 +373,7 @@ def _tier(defines: int, kind: PathClass) -> int:
     """
     if defines == Defines.EXACTLY:
         return 0
-    return 1 if defines == Defines.PARTLY and kind is PathClass.SOURCE else 2
+    return 1 if defines == Defines.PARTLY and kind == PathClass.SOURCE else 2
 
 
 def _matches_in(batch: Batch, edges: Array) -> list[int]:
@@ -381,13 +383,13 @@ def _matches_in(batch: Batch, edges: Array) -> list[int]:
     return hits
 
 
-def _highest(values: Array, edges: Array) -> list[int]:
+def _highest(values: Array, edges: Array) -> Array:
     """Return the maximum of values[edges[n]:edges[n + 1]] for each n; 0 for an empty range."""
     highest = np.zeros(len(edges) - 1, values.dtype)
     nonempty = edges[1:] > edges[:-1]
     if nonempty.any():
         highest[nonempty] = np.maximum.reduceat(values, edges[:-1][nonempty])
-    return [int(value) for value in highest]
+    return highest
 
 
 def _file(file: _Kept, lines: list[RankedLine]) -> RankedFile:
