@@ -118,15 +118,19 @@ class OpenRoots:
             self._tidy()
 
     def _tidy(self) -> None:
-        """Release the memory that requests have left, once no request came for a round.
+        """Release the memory that requests have left since the last call.
 
-        Looking for garbage takes a fifth of a second, during which no other thread can run Python.
+        Garbage is looked for once no request has come for a round: it takes a fifth of a second,
+        during which no other thread can run Python.
         """
         engines = self.service.engines()
         used = max((engine.used for engine in engines), default=0.0)
-        if used > self._tidied and time.monotonic() - used > ROUND_S:
+        if used <= self._tidied:
+            return
+        if time.monotonic() - used > ROUND_S:
             self._tidied = time.monotonic()
-            give_back(engines)
+            gc.collect()
+        give_back(engines)
 
     def _surplus(self) -> list[Engine]:
         """Return the roots to close: idle ones, and above the limit those used longest ago."""
@@ -163,8 +167,7 @@ def trouble_of(maintainer: RootMaintainer) -> Trouble | None:
 
 
 def give_back(engines: Iterable[Engine]) -> None:
-    """Release memory that can be rebuilt."""
-    gc.collect()
+    """Return freed memory to the system, and memory that can be rebuilt."""
     for engine in engines:
         engine.release()
     _glibc("malloc_trim", 0)
