@@ -11,7 +11,8 @@ import pytest
 
 from tests.app.contexts import bare_context
 from tests.cli.serving import pretending
-from triseek.app.dispatch import VERB, Local, Remote, digest
+from triseek.app import dispatch
+from triseek.app.dispatch import VERB, Local, LocalSearches, Remote, digest
 from triseek.app.registry import TOOLS
 from triseek.daemon.server import Declined, Handlers, Server
 from triseek.daemon.tool_calls import ToolCalls
@@ -136,6 +137,36 @@ def test_a_call_that_a_daemon_has_lost_is_repeated_only_if_it_changes_nothing(re
         answered = remote(TOOL["session_open"], {"goal": "g"}, Call())
 
     assert "it may have been done or not" in answered.envelope["error"]["message"]
+
+
+@pytest.fixture
+def ensured(monkeypatch):
+    """How often a daemon was to be started; it then runs, as far as `ensure` says."""
+    times = []
+    monkeypatch.setattr(dispatch.spawn, "ensure", lambda seconds: times.append(seconds) or True)
+    return times
+
+
+def test_a_tool_that_needs_the_daemon_has_one_started(remote, local, ensured):
+    answered = remote(TOOL["session_open"], {"goal": "g"}, Call())
+
+    assert "is not running" in answered.envelope["error"]["message"]
+    assert len(ensured) == dispatch.ASKED_MAX - 1
+    assert paths(LocalSearches(local, remote)(SEARCH, {"query": "needle"}, Call())) == ["a.py"]
+    assert len(ensured) == dispatch.ASKED_MAX - 1
+
+
+def test_beside_searches_in_this_process_the_daemon_answers_for_what_it_keeps(
+    remote, local, ensured
+):
+    contexts, call = [], Call(connection="one")
+    local.context.session.work_on("mine", "one")
+    with daemon(contexts):
+        LocalSearches(local, remote)(TOOL["session_status"], {}, call)
+        LocalSearches(local, remote)(SEARCH, {"query": "needle"}, call)
+
+    assert contexts[0].session.current("one") == "mine"
+    assert [action.kind for action in local.context.sink] == ["search"]
 
 
 def test_a_reply_that_is_no_answer_is_a_failure(remote):

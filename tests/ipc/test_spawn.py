@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -117,3 +118,29 @@ def test_this_very_package_is_started_from_anywhere(home, monkeypatch, tmp_path)
 
 def test_waiting_for_nothing_ends():
     assert not spawn.wait_until_ready(0.1)
+
+
+def test_whoever_starts_a_daemon_it_is_waited_for(monkeypatch):
+    assert spawn.behind()
+    monkeypatch.setattr(spawn, "start", lambda: pytest.fail("one is starting"))
+
+    assert spawn.ensure(30)
+
+
+def test_a_daemon_that_was_killed_is_followed_by_another_at_once():
+    assert spawn.ensure(30)
+    first = client.ask("ping")["pid"]
+    os.kill(first, signal.SIGKILL)
+    assert lock.wait_until_free(10)
+
+    assert spawn.ensure(30)
+    assert client.ask("ping")["pid"] != first
+
+
+def test_a_daemon_that_cannot_start_is_not_waited_for_long(home, monkeypatch):
+    monkeypatch.setattr(spawn, "IDLE_S", 0.2)
+    (home / "daemon").mkdir(0o700)
+    (home / "daemon" / "daemon.log").mkdir()
+
+    assert not spawn.ensure(30)
+    assert not address.record()

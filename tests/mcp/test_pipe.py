@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import select
 import socket
 import threading
 from typing import TYPE_CHECKING
 
 import pytest
 
+from triseek.errors import BackendFailure
 from triseek.mcp import pipe
 from triseek.mcp.pipe import Pipe
 from triseek.mcp.wire_lines import LINE_MAX
@@ -176,12 +178,45 @@ def test_what_must_not_be_asked_again_is_answered_with_its_error(rig: Rig) -> No
     first.die()
 
     assert rig.answer() == b'{"error":"write"}'
-    second = rig.session(1)
-    assert second.hear() == b"2 read"
-    second.die()
+    assert rig.session(1).hear() == b"2 read"
+
+
+def test_a_call_during_which_each_session_ends_is_answered_with_its_error(rig: Rig) -> None:
+    rig.ask(b"read")
+    for number in range(pipe.TRIES):
+        session = rig.session(number)
+        session.hear()
+        session.say(b'?1 {"error":"read"}')
+        session.die()
+
     assert rig.answer() == b'{"error":"read"}'
     rig.ask(b"next")
-    assert rig.session(2).hear() == b"3 next"
+    assert rig.session(pipe.TRIES).hear() == b"2 next"
+
+
+def test_what_a_session_said_last_is_heard_although_nothing_can_be_sent_to_it() -> None:
+    mine, theirs = socket.socketpair()
+    carrier = Pipe(-1, -1, None)  # type: ignore[arg-type]  # opens no session
+    line = carrier._lines[1] = pipe.PendingLine(b"write")
+    carrier._to_session += b"2 read\n"
+    theirs.sendall(b'!1 {"error":"write"}\n')
+    theirs.close()
+
+    with mine:
+        carrier._exchange(mine, select.POLLIN | select.POLLOUT | select.POLLHUP)
+
+    assert (line.lost, line.again) == (b'{"error":"write"}', False)
+
+
+def test_sessions_that_end_before_they_take_a_line_end_the_pipe(rig: Rig) -> None:
+    rig.ask(b"read")
+    for number in range(pipe.TRIES + 1):
+        session = rig.session(number)
+        session.hear()
+        session.die()
+
+    rig.ended()
+    assert isinstance(rig.error, BackendFailure)
 
 
 def test_a_session_that_is_lost_while_nothing_is_open_is_opened_again_when_it_is_needed(
@@ -229,21 +264,21 @@ def test_what_is_kept_and_open_is_sent_once(rig: Rig) -> None:
     assert [third.hear(), third.hear()] == [b"~1 initialize", b"2 next"]
 
 
-def test_losses_are_counted_until_there_is_an_answer(rig: Rig) -> None:
+def test_the_losses_of_the_lines_that_are_open_are_counted(rig: Rig) -> None:
     rig.ask(b"open")
-    for losses in range(3):
+    for losses in range(pipe.TRIES):
         session = rig.session(losses)
         assert session.opened[2] == losses
         session.hear()
         session.die()
-    last = rig.session(3)
+    last = rig.session(pipe.TRIES)
     last.hear()
     last.say(b"1 {}")
     assert rig.answer() == b"{}"
     last.die()
 
     rig.ask(b"again")
-    assert rig.session(4).opened[2] == 1
+    assert rig.session(pipe.TRIES + 1).opened[2] == 0
 
 
 def test_the_agents_end_is_passed_on_and_all_answers_come(rig: Rig) -> None:

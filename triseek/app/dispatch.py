@@ -11,9 +11,8 @@ import time
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from cachetools import LRUCache
-
 from triseek.app import arguments, call_record
+from triseek.app.registry import WINGS
 from triseek.errors import (
     BackendFailure,
     Busy,
@@ -27,7 +26,6 @@ from triseek.errors import (
 )
 from triseek.ipc import client, spawn, surroundings
 from triseek.search import envelopes
-from triseek.sessions.handlers import CONNECTIONS_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -44,6 +42,13 @@ PAUSE_S = 0.05
 """Pause before heavy work, during which a first answer is written."""
 READY_S = 5.0
 """How long a daemon may take to start before the front goes on without one."""
+NEEDED_S = 20.0
+"""How long it may take if the call cannot be answered without one."""
+ASKED_MAX = 3
+"""Daemons that are asked for such a call if each ends before it has answered. If it is the call
+that ends them, it ends no more."""
+NEED_DAEMON = frozenset(wing.toolset for wing in WINGS if wing.needs_daemon)
+"""The toolsets that only the daemon can answer for."""
 PATIENCE_S = 15 * 60.0
 """How long a running daemon may take: it may index a large tree."""
 
@@ -130,8 +135,27 @@ class Local:
         return BackendFailure(f"{tool.name} failed ({error.code}): {error}")
 
 
+class LocalSearches:
+    """Calls tools in this process, except those that only the daemon can answer."""
+
+    def __init__(self, local: Local, remote: Remote) -> None:
+        """Call tools on `local`, and by `remote` those that need the daemon."""
+        self.root = local.root
+        self._local = local
+        self._remote = remote
+
+    def __call__(self, tool: Tool, raw: Mapping[str, Any] | None, call: Call) -> Answered:
+        """Call a tool."""
+        if tool.toolset in NEED_DAEMON:
+            return self._remote(tool, raw, call)
+        return self._local(tool, raw, call)
+
+
 class Remote:
-    """Calls tools through the daemon; calls them in this process if there is no daemon."""
+    """Calls tools through the daemon; calls them in this process if there is no daemon.
+
+    For a tool that needs the daemon, one is started where that is allowed.
+    """
 
     def __init__(
         self, local: Local, alone: Callable[[], None], deliver: Callable[[], bool] = lambda: True
@@ -155,11 +179,23 @@ class Remote:
         except OSError:  # the working folder is gone
             self._place = ""
         self._front = secrets.token_hex(8)
-        self._sessions: LRUCache[str, str] = LRUCache(CONNECTIONS_MAX)
-        """The current session of each connection, for the next daemon to continue it."""
 
     def __call__(self, tool: Tool, raw: Mapping[str, Any] | None, call: Call) -> Answered:
         """Call a tool."""
+        answered = self._asked(tool, raw, call)
+        if tool.toolset in NEED_DAEMON:
+            asked = 1
+            while answered is None and asked < ASKED_MAX and spawn.ensure(NEEDED_S):
+                answered = self._asked(tool, raw, call)
+                asked += 1
+        if answered is not None:
+            return answered
+        self._begin_alone()
+        return self._local(tool, raw, call)
+
+    def _asked(self, tool: Tool, raw: Mapping[str, Any] | None, call: Call) -> Answered | None:
+        """Have the daemon call a tool; None if it has not and this may be tried again."""
+        sessions = self._local.context.session
         if self._place and self._deliver():
             params = {
                 "front": self._front,
@@ -169,7 +205,7 @@ class Remote:
                 "conversation": call.conversation,
                 "connection": call.connection,
                 "who": dict(call.who),
-                "session": self._sessions.get(call.connection, ""),
+                "session": sessions.current(call.connection),
                 "record": call.is_recorded,
             }
             try:
@@ -182,8 +218,7 @@ class Remote:
                 pass  # this process calls the tool
             except TriseekError as error:
                 return failed(raw, error)
-        self._begin_alone()
-        return self._local(tool, raw, call)
+        return None
 
     def _by_daemon(self, params: Mapping[str, object], call: Call) -> Answered:
         """Have the daemon call a tool.
@@ -205,7 +240,8 @@ class Remote:
             error_report = reply["error"]
             error = None if error_report is None else client.reported(error_report)
             answered = Answered(reply["arguments"], reply["envelope"], error)
-            self._sessions[call.connection] = reply["session"]
+            # The next daemon continues it.
+            self._local.context.session.work_on(reply["session"], call.connection)
         except (KeyError, TypeError, ValueError) as error:
             raise BackendFailure(f"invalid reply of the daemon: {error!r}") from error
         return answered

@@ -17,7 +17,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from triseek import errors
-from triseek.app.dispatch import Local, Remote
+from triseek.app.dispatch import Local, LocalSearches, Remote
 from triseek.app.tool_context import ToolContext
 from triseek.daemon.index_jobs import IndexJobs
 from triseek.engine import reindex_process
@@ -56,6 +56,12 @@ class Standalone:
         self._service = Service(is_cold=lambda: self.is_cold)
         host = ToolHost(service=self._service, root=root, is_building=lambda _: self.is_syncing)
         self.context = ToolContext(host, self.outbox)
+        self._local = Local(self.context)
+        self.remote = Remote(self._local, self.begin, self.outbox.send)
+        """Calls the tools by the daemon, or here if there is none."""
+        self.here = LocalSearches(self._local, self.remote)
+        """Calls the tools here, except those that need the daemon."""
+        self._begun = False
         self._ended = threading.Event()
         self._indexing: threading.Thread | None = None
 
@@ -65,7 +71,10 @@ class Standalone:
         return not self.index_jobs.warm.is_set()
 
     def begin(self) -> None:
-        """Start the work in threads, and return at once."""
+        """Start the work in threads, and return at once; once only."""
+        if self._begun:
+            return
+        self._begun = True
         threading.Thread(target=self._warm, daemon=True).start()
         if DISABLED not in os.environ:
             self._indexing = threading.Thread(target=self._index, daemon=True)
@@ -139,4 +148,4 @@ def front(root: str) -> Iterator[Remote]:
     """Call tools on a root from a process of its own: by the daemon, or here if there is none."""
     alone = Standalone(root)
     with contextlib.closing(alone):
-        yield Remote(Local(alone.context), alone.begin, alone.outbox.send)
+        yield alone.remote

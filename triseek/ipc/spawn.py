@@ -2,8 +2,9 @@
 
 Automatic starts are vetoed by TRISEEK_NO_DAEMON, by CI (a build machine wants no process left
 behind) and by `[daemon] autostart = false`. After an attempt no process tries again for ten
-seconds, so that a daemon that dies at its start is not started over and over. If several daemons
-start at once, the daemon's lock decides which one runs.
+seconds, so that a daemon that dies at its start is not started over and over. One that had come up
+and was killed is followed by another at once. If several daemons start at once, the daemon's lock
+decides which one runs.
 """
 
 from __future__ import annotations
@@ -19,6 +20,11 @@ from triseek.ipc.aside import AGAIN_S, STAMP
 
 FIRST_WORDS = "start.log"
 """The file with the new daemon's stderr: output before it has a log, and crash output."""
+RAN_AGAIN_S = 2.0
+"""Minimum seconds between attempts if the last daemon had come up: longer than a new one takes
+until it has the daemon's lock."""
+IDLE_S = 5.0
+"""Seconds for which `ensure` waits for a daemon while none is starting."""
 _PROBE_S = 0.02
 
 _children: list[int] = []
@@ -46,24 +52,39 @@ def behind(again_s: float = AGAIN_S) -> bool:
 
     again_s: Minimum seconds since the last attempt; fewer if that daemon is known to have run.
     """
-    if veto():
-        return False
-    try:
-        lock.ensure_folder()
-        return _claim(again_s) and start() > 0
-    except (OSError, errors.TriseekError):
-        return False  # a read-only home, say: the search works without a daemon
+    return not veto() and _start_once(again_s)
 
 
-def ensure(timeout_s: float) -> bool:
-    """Start a daemon if none runs and one may; return whether one accepts connections."""
-    try:
-        address.connect(timeout_s).close()
-    except address.Absent:
-        return behind() and wait_until_ready(timeout_s)
-    except (address.Unreached, OSError):
-        return False
-    return True
+def ensure(timeout_s: float, again_s: float = AGAIN_S) -> bool:
+    """Start a daemon if none runs and one may; return whether one accepts connections.
+
+    Whoever starts it, it is waited for. A daemon that is killed while it starts is followed by
+    another. The wait ends after `IDLE_S` in which no daemon has been starting.
+
+    Args:
+        timeout_s: The longest wait.
+        again_s: As of `behind`.
+    """
+    is_allowed = False
+    now = time.monotonic()
+    until, idle_until = now + timeout_s, now + IDLE_S
+    while now <= min(until, idle_until):
+        try:
+            address.connect(address.CONNECT_S).close()
+        except address.Absent:
+            is_allowed = is_allowed or not veto()
+            if not is_allowed:
+                return False
+        except (address.Unreached, OSError):
+            return False
+        else:
+            return True
+        if not lock.is_free() or _start_once(again_s):
+            idle_until = time.monotonic() + IDLE_S
+        _reap()
+        time.sleep(_PROBE_S)
+        now = time.monotonic()
+    return False
 
 
 def start(words: tuple[str, ...] = ()) -> int:
@@ -152,8 +173,20 @@ def first_words() -> str:
     return lines[-1] if lines else ""
 
 
+def _start_once(again_s: float) -> bool:
+    """Start a daemon unless the last attempt is too recent; return whether one was started."""
+    try:
+        lock.ensure_folder()
+        return _claim(again_s) and start() > 0
+    except (OSError, errors.TriseekError):
+        return False  # a read-only home, say: the search works without a daemon
+
+
 def _claim(again_s: float = AGAIN_S) -> bool:
     """Claim an attempt for this process; return False if the last one by anybody is too recent."""
+    # A daemon forgets the record of the one before it when it starts, and its own when it ends.
+    if address.record():
+        again_s = min(again_s, RAN_AGAIN_S)
     descriptor = os.open(os.path.join(paths.daemon(), STAMP), os.O_RDWR | os.O_CREAT, 0o600)
     try:
         # At the first attempt the file is empty; byte and time are written under a lock.

@@ -18,16 +18,13 @@ if TYPE_CHECKING:
     import _socket
 
     from triseek.mcp.hosting import LocalSession
+    from triseek.mcp.isolated import IsolatedSession
 
 VERB = "agent"
 READY_S = 10.0
 """Seconds a daemon may take to start before the session runs in this process."""
 REPLY_S = 4.0
 """Seconds the daemon may take to accept a session; the session's first work is not included."""
-OTHERS_S = 3.0
-"""Seconds to wait for a daemon that another process may have started."""
-AGAIN_S = 0.5
-"""Minimum seconds between attempts to start a daemon in place of one that has ended."""
 ATTEMPTS, PAUSE_S = 5, 0.1
 """Number of attempts with a daemon that closes the connection, and seconds between them."""
 LEFT = b"left"
@@ -35,8 +32,11 @@ LOOK_S = 5.0
 """Minimum seconds between a local session's checks for a daemon."""
 DECLINED = (b"-place", b"-environ", b"-pipe", b"-malformed", b"-agent")
 """Replies by which a daemon declines this process for good."""
-LOSSES_MAX = 2
-"""After more losses than this in a row without an answer, the session runs in this process."""
+REST_S = 30.0
+"""Seconds for which a session stays in a process of its own after daemons have ended."""
+DAEMONS_MAX = 2
+"""Daemons that may end with the same line open. Then the session runs in a process of its own: if
+the line is what ended them, it ends no more daemons, and not the agent's process either."""
 SENT_VARIABLES = (
     *surroundings.RULES,
     "TRISEEK_SESSION_ID",
@@ -53,10 +53,11 @@ class Opener:
         """For the folder `repo`, "" to detect it, and comma-separated `toolsets`."""
         self._repo = repo
         self._toolsets = toolsets
-        self._here: LocalSession | None = None
+        self._here: LocalSession | IsolatedSession | None = None
         self._is_unwanted = False
         """Whether the daemon has declined this process for good."""
-        self._looked = 0.0
+        self._look_at = 0.0
+        """When a session outside of the daemon looks for one, by `monotonic`."""
 
     def __call__(self, state: str, sessions: int, losses: int) -> tuple[_socket.socket, bool]:
         """Open a session; return the connection to it, and whether it runs in the daemon.
@@ -64,21 +65,26 @@ class Opener:
         Args:
             state: The state that the previous session reported.
             sessions: The number of sessions opened before.
-            losses: How many of them were lost since the last answer.
+            losses: How many sessions have ended with the same line open.
 
         Raises:
             InvalidRequest: there is no such toolset.
         """
-        if losses <= LOSSES_MAX:
+        if losses < DAEMONS_MAX:
             sock = self._by_daemon(state, is_resumed=sessions > 0)
             if sock is not None:
                 self.close()
                 return sock, True
-        from triseek.mcp.hosting import LocalSession
-
         self.close()
-        self._looked = monotonic()
-        self._here = LocalSession(self._repo, self._toolsets)
+        self._look_at = monotonic() + (LOOK_S if losses < DAEMONS_MAX else REST_S)
+        if losses < DAEMONS_MAX:
+            from triseek.mcp.hosting import LocalSession
+
+            self._here = LocalSession(self._repo, self._toolsets, state)
+        else:
+            from triseek.mcp.isolated import IsolatedSession
+
+            self._here = IsolatedSession(self._repo, self._toolsets, state)
         return self._here.sock, False
 
     def is_daemon_back(self) -> bool:
@@ -86,9 +92,9 @@ class Opener:
 
         If none runs, one is started where that is allowed; a later call finds it.
         """
-        if self._is_unwanted or monotonic() - self._looked < LOOK_S:
+        if self._is_unwanted or monotonic() < self._look_at:
             return False
-        self._looked = monotonic()
+        self._look_at = monotonic() + LOOK_S
         try:
             address.connect(address.CONNECT_S).close()
         except address.Absent:
@@ -101,7 +107,7 @@ class Opener:
         return True
 
     def close(self) -> None:
-        """End the session in this process, if there is one."""
+        """End the session that this process runs, if there is one."""
         if self._here is not None:
             session, self._here = self._here, None
             session.close()
@@ -115,7 +121,10 @@ class Opener:
         except OSError:  # the working folder is gone
             return None
         for _ in range(ATTEMPTS):
-            sock = _connected(is_resumed=is_resumed)
+            try:
+                sock = _connected(is_resumed=is_resumed)
+            except address.Absent:  # it was killed just after it had come up
+                continue
             if sock is None:
                 return None
             reply = _reply(sock, payload)
@@ -139,7 +148,11 @@ class Opener:
 
 
 def _connected(*, is_resumed: bool) -> _socket.socket | None:
-    """Return a connection to the daemon, starting it if needed; None if that fails."""
+    """Return a connection to the daemon, starting it if needed; None if that fails.
+
+    Raises:
+        Absent: it has been started, and has ended.
+    """
     try:
         return address.connect(address.CONNECT_S)
     except address.Absent:
@@ -148,16 +161,13 @@ def _connected(*, is_resumed: bool) -> _socket.socket | None:
         return None
     from triseek.ipc import spawn
 
-    if spawn.veto():
-        return None
     # On a resume the previous daemon had started successfully, so a new one may be tried soon.
-    # If `behind` starts none, another process may just have started one.
-    is_ours = spawn.behind(AGAIN_S) if is_resumed else spawn.behind()
-    if not spawn.wait_until_ready(READY_S if is_ours else OTHERS_S):
+    is_ready = spawn.ensure(READY_S, spawn.RAN_AGAIN_S) if is_resumed else spawn.ensure(READY_S)
+    if not is_ready:
         return None
     try:
         return address.connect(address.CONNECT_S)
-    except address.Unreached:
+    except (address.Stuck, address.Forbidden):
         return None
 
 

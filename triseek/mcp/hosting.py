@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     import mcp_types as types
 
+    from triseek.app.dispatch import Dispatch
     from triseek.app.tool_context import ToolContext
     from triseek.daemon.server import Session, Working
     from triseek.mcp.session import Loss
@@ -116,7 +117,9 @@ def accept(context: Callable[[str], ToolContext], values: dict[str, Any]) -> Ses
             target=_open_root, args=(tool_context,), name="triseek-preload", daemon=True
         )
         session = params.environ.get("TRISEEK_SESSION_ID", "")
-        run(sock, tool_context, tools, preload.start, session, working)
+        from triseek.app.dispatch import Local
+
+        run(sock, tool_context, Local(tool_context), tools, preload.start, session, working)
 
     return serve
 
@@ -131,6 +134,7 @@ def _open_root(context: ToolContext) -> None:
 def run(
     sock: socket.socket,
     context: ToolContext,
+    dispatch: Dispatch,
     tools: Sequence[Tool],
     begin: Callable[[], None],
     session: str = "",
@@ -141,6 +145,7 @@ def run(
     Args:
         sock: The socket connected to the agent's pipe.
         context: The tool context.
+        dispatch: Calls tools on it.
         tools: The tools that the agent may call.
         begin: Called once, after the first answer.
         session: The agent's session, used where its client does not name it.
@@ -148,11 +153,10 @@ def run(
     """
     import anyio
 
-    from triseek.app.dispatch import Local
     from triseek.mcp import server
     from triseek.mcp import session as sessions
 
-    mcp_server = server.create(Local(context), tools, begin, session=session, working=working)
+    mcp_server = server.create(dispatch, tools, begin, session=session, working=working)
     anyio.run(
         sessions.serve,
         mcp_server,
@@ -185,20 +189,33 @@ def _lost(tools: Sequence[Tool], request: types.JSONRPCRequest) -> Loss:
 
 
 class LocalSession:
-    """A session in a thread of this process, for when no daemon can be used; searches only.
+    """A session in a thread of this process, for when no daemon can be used.
+
+    It searches here. Tools that need the daemon are called by it, if one can be started.
 
     Raises on creation:
         InvalidRequest: There is no such toolset.
     """
 
-    def __init__(self, repo: str, toolsets: str) -> None:
-        """For the folder `repo`, "" to detect it, and comma-separated `toolsets`."""
+    def __init__(
+        self, repo: str, toolsets: str, state: str, peer: socket.socket | None = None
+    ) -> None:
+        """Serve on one end of a socket.
+
+        Args:
+            repo: The folder to answer for, "" to detect it.
+            toolsets: Names of toolsets, separated by commas.
+            state: The state that the previous session reported.
+            peer: The session's end; None to make a socket, whose other end is then `sock`.
+        """
         logs.configure("mcp")
         from triseek.daemon.standalone import Standalone
 
         tools = chosen_toolsets(toolsets)
         self._alone = Standalone(choose_root(repo))
-        self.sock, peer = socket.socketpair()
+        if state:
+            self._alone.context.session.work_on(state, CONNECTION)
+        self.sock, peer = (peer, peer) if peer else socket.socketpair()
         self._thread = threading.Thread(
             target=self._run, args=(peer, tools), name="triseek-session", daemon=True
         )
@@ -206,7 +223,11 @@ class LocalSession:
 
     def _run(self, sock: socket.socket, tools: Sequence[Tool]) -> None:
         with sock:
-            run(sock, self._alone.context, tools, self._alone.begin)
+            run(sock, self._alone.context, self._alone.here, tools, self._alone.begin)
+
+    def wait(self) -> None:
+        """Wait until the agent has left."""
+        self._thread.join()
 
     def close(self) -> None:
         """End the session and the work it has started."""

@@ -16,7 +16,9 @@ import select
 import sys
 from time import monotonic
 
+from triseek.errors import BackendFailure
 from triseek.ipc import address
+from triseek.mcp.backends import DAEMONS_MAX
 from triseek.mcp.wire_lines import LINE_MAX, LineBuffer
 
 TYPE_CHECKING = False
@@ -31,8 +33,10 @@ OPEN_MAX, OPEN_BYTES_MAX = 4_096, 64 << 20
 """Limits of the open lines and their bytes; above them the agent's next line is not read."""
 BUFFER_MAX = 1 << 20
 """Bytes buffered for one side above which nothing more is read from the other."""
-TRIES = 2
-"""Maximum number of times that a line is sent."""
+TRIES = DAEMONS_MAX + 1
+"""Maximum number of sessions that may end with a line open: as many as run in daemons, and one in a
+process of its own. A call that ends each of them is answered with an error; it would otherwise end
+daemons for ever."""
 LINGER_S = 4.5
 """Seconds to wait for the session's next byte after the agent has closed its end."""
 
@@ -40,11 +44,12 @@ LINGER_S = 4.5
 class PendingLine:
     """A line of the agent that is not settled yet."""
 
-    __slots__ = ("again", "data", "lost", "tries")
+    __slots__ = ("again", "data", "losses", "lost")
 
     def __init__(self, data: bytes) -> None:
         self.data = data
-        self.tries = 0
+        self.losses = 0
+        """How many sessions have ended since it was sent first."""
         self.again = True
         """Whether it may be sent again."""
         self.lost = b""
@@ -66,7 +71,7 @@ class Pipe:
         self._lines: dict[int, PendingLine] = {}
         self._kept: dict[int, bytes] = {}
         self._state = ""
-        self._sessions = self._losses = 0
+        self._sessions = 0
         self._number = 0
         self._bytes = 0
         self._from_agent, self._from_session = LineBuffer(LINE_MAX + 1), LineBuffer()
@@ -82,6 +87,7 @@ class Pipe:
 
         Raises:
             OSError: the agent has closed the end that it reads from.
+            BackendFailure: no session lasts until it has taken a line.
         """
         while not self._is_done():
             ready = self._wait()
@@ -176,7 +182,8 @@ class Pipe:
 
     def _connect(self) -> None:
         """Open a session, and send it the lines that are not settled."""
-        opened = self._opener(self._state, self._sessions, self._losses)
+        losses = max((line.losses for line in self._lines.values()), default=0)
+        opened = self._opener(self._state, self._sessions, losses)
         self._sock, self._in_daemon = opened
         self._sessions += 1
         self._sock.setblocking(False)
@@ -192,18 +199,16 @@ class Pipe:
             self._to_session += b".\n"
 
     def _send(self, number: int, line: PendingLine) -> None:
-        line.tries += 1
         self._to_session += b"%d %s\n" % (number, line.data)
 
     def _exchange(self, sock: _socket.socket, events: int) -> None:
         """Write the buffered bytes to the session, and read and handle its lines."""
+        if self._to_session and events & select.POLLOUT:
+            self._write_session(sock)
+        if not events & (select.POLLIN | select.POLLHUP | select.POLLERR):
+            return
         try:
-            if self._to_session and events & select.POLLOUT:
-                del self._to_session[: sock.send(self._to_session[:CHUNK])]
-            if events & (select.POLLIN | select.POLLHUP | select.POLLERR):
-                data = sock.recv(CHUNK)
-            else:
-                return
+            data = sock.recv(CHUNK)
         except BlockingIOError:
             return
         except OSError:
@@ -214,6 +219,14 @@ class Pipe:
         self._last_received = monotonic()
         for line in self._from_session.add(data):
             self._hear(line)
+
+    def _write_session(self, sock: _socket.socket) -> None:
+        try:
+            del self._to_session[: sock.send(self._to_session[:CHUNK])]
+        except OSError:
+            # The session may have ended. What it said last can still be read, and is needed: a call
+            # that it had begun would otherwise be sent again.
+            return
 
     def _hear(self, line: bytes) -> None:
         kind = line[:1]
@@ -244,7 +257,6 @@ class Pipe:
 
     def _settle(self, number: int) -> None:
         line = self._lines.pop(number, None)
-        self._losses = 0
         if line is not None:
             self._bytes -= len(line.data)
 
@@ -253,12 +265,13 @@ class Pipe:
         self.close()
         if self._over:
             return
-        losses = self._losses + 1
         for number, line in list(self._lines.items()):
-            if line.lost and (not line.again or line.tries >= TRIES):
+            line.losses += 1
+            if line.lost and (not line.again or line.losses >= TRIES):
                 self._settle(number)
                 self._answer(line.lost)
-        self._losses = losses
+            elif line.losses > TRIES:
+                raise BackendFailure("each process that could answer ended before it began to")
         if self._lines:
             self._connect()
 

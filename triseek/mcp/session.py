@@ -40,9 +40,9 @@ class Loss(NamedTuple):
     """What to do with a request if the daemon ends before it is answered."""
 
     again: bool
-    """Whether the request may be sent once more."""
+    """Whether the request may be sent again."""
     answer: types.JSONRPCMessage
-    """The answer if it may not be sent again, or if the second attempt is lost too."""
+    """The answer if it may not be sent again, or if it is lost too often."""
 
 
 async def serve(

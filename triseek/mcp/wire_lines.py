@@ -12,7 +12,7 @@ Lines that the session sends:
     N {...}   the answer to line N, for the agent
     =N        line N is settled and has no answer
     +N        line N establishes the session: keep a copy for the next one
-    ?N {...}  line N may be sent once more; if that is lost too, this is the answer
+    ?N {...}  line N may be sent again; this is the answer after too many losses
     !N {...}  line N must not be sent again; if its answer is lost, this is the answer
     %state    the state to send with the next handshake
     .         the session is over

@@ -4,4 +4,10 @@ from triseek.memo.handlers import MemoContext
 from triseek.memo.tools import TOOLS
 from triseek.model.tool import Wing
 
-WING = Wing(toolset="memo", tools=TOOLS, context=MemoContext, commands="triseek.memo.commands")
+WING = Wing(
+    toolset="memo",
+    tools=TOOLS,
+    context=MemoContext,
+    commands="triseek.memo.commands",
+    needs_daemon=True,
+)

@@ -58,5 +58,7 @@ class Wing:
     commands: str = ""
     """The module whose `register(app)` adds its verbs to the command line; "" for no verbs. Only
     the command line loads it."""
+    needs_daemon: bool = False
+    """Whether its tools work on what only the daemon keeps."""
     is_default: bool = True
     """Whether agents are offered its tools if no toolsets have been selected."""

@@ -5,5 +5,9 @@ from triseek.sessions.handlers import SessionContext
 from triseek.sessions.tools import TOOLS
 
 WING = Wing(
-    toolset="session", tools=TOOLS, context=SessionContext, commands="triseek.sessions.commands"
+    toolset="session",
+    tools=TOOLS,
+    context=SessionContext,
+    commands="triseek.sessions.commands",
+    needs_daemon=True,
 )
