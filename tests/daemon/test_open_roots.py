@@ -236,6 +236,21 @@ def test_roots_nobody_asks_about_are_let_go_of(jobs, repo, monkeypatch):
     assert engine.watched is None
 
 
+def test_garbage_is_looked_for_once_no_request_comes(repo, monkeypatch):
+    collected = []
+    monkeypatch.setattr(open_roots.gc, "collect", lambda: collected.append(1))
+    roots = OpenRoots(Settings())
+    engine = roots.service.engine(indexed(repo))
+    counts = []
+    for seconds_ago in (0.0, 2 * open_roots.ROUND_S, 2 * open_roots.ROUND_S):
+        engine.used = time.monotonic() - seconds_ago
+        roots._tidy()
+        counts.append(len(collected))
+    roots.close()
+
+    assert counts == [0, 1, 1]
+
+
 def test_nothing_is_left_running_when_it_is_closed(repo):
     jobs = OpenRoots(Settings())
     jobs.start()
