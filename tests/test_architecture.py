@@ -45,7 +45,7 @@ def _modules(code: str) -> set[str]:
         ("import triseek.store.manifest", ("numba", "pyarrow", "typer", "rich")),
         ("import triseek.cli.mcp_verb", (*HEAVY, *PROTOCOL, "json", "dataclasses", "logging")),
         (
-            "import triseek.mcp.hosting",
+            "import triseek.mcp.agent_verb, triseek.mcp.hosting",
             ("numba", "pyarrow", "typer", "rich", "numpy", *PROTOCOL),
         ),
         ("import triseek.ui.app", ("numba", "pyarrow", "typer", "rich", "mcp", "mcp_types")),
@@ -60,9 +60,13 @@ def _modules(code: str) -> set[str]:
             ("typer", "rich", "httpx2", "httpcore2", "mcp", "uvicorn", "starlette"),
         ),
         ("import triseek.cli.command_tree", ("httpx2", "httpcore2", "mcp", "pyarrow", "numba")),
-        # All that a server needs for its first answer.
+        # All that a server needs for its first answer, and what it needs then.
         (
-            "import triseek.mcp.server, triseek.mcp.session, triseek.daemon.standalone",
+            "import triseek.mcp.server, triseek.mcp.session, triseek.mcp.hosting",
+            ("numba", "pyarrow", "typer", "rich", "numpy", "re2"),
+        ),
+        (
+            "import triseek.mcp.tool_handlers, triseek.daemon.standalone",
             ("numba", "pyarrow", "typer", "rich"),
         ),
     ],

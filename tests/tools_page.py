@@ -12,7 +12,7 @@ from triseek.app import arguments
 from triseek.app.registry import TOOLS
 from triseek.app.wings import TOOLSETS
 from triseek.engine.ranking.ranked import REACH_MAX
-from triseek.mcp import instructions, schemas, server, wire_lines
+from triseek.mcp import instructions, schemas, tool_handlers, wire_lines
 from triseek.memo import results as memo_results
 from triseek.search import envelopes, requests, results, searching
 from triseek.sessions import results as session_results
@@ -276,8 +276,8 @@ def _limits() -> str:
         "items of a list": f"{arguments.ITEMS_MAX:,}",
         "bytes of a message by standard input": f"{wire_lines.LINE_MAX:,}",
         "seconds of a search": f"{envelopes.DEADLINE_S:g}, then it says what it has found so far",
-        "seconds until a tool that searches has answered": f"{server.LIMIT_S:g}, whatever holds it"
-        " up",
+        "seconds until a tool that searches has answered": f"{tool_handlers.LIMIT_S:g}, "
+        "whatever holds it up",
         "tokens of a list among others in an answer about sessions": f"{session_pages.SOME:,} to"
         f" {session_pages.MANY:,}; the rest is counted in `omitted`",
         "snippets pinned at once": f"{snapshot.PINS_MAX}",

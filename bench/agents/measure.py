@@ -140,7 +140,9 @@ def _first_replies(root: Path, environ: Mapping[str, str]) -> dict[str, Any]:
 
     Beside it what a bare interpreter and importing the SDK take, in turn.
     """
-    alone = {**environ, "TRISEEK_NO_DAEMON": "1"}
+    # Another state folder: a server uses the daemon that runs, whatever forbids to start one.
+    nowhere = os.path.join(environ["TRISEEK_HOME"], "no-daemon")
+    alone = {**environ, "TRISEEK_NO_DAEMON": "1", "TRISEEK_HOME": nowhere}
     seconds: dict[str, list[float]] = {"server": [], "alone": [], "import": [], "interpreter": []}
     for _ in range(FIRST_REPLIES):
         seconds["server"].append(_first_reply(root, environ))
@@ -156,7 +158,7 @@ def _first_replies(root: Path, environ: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _first_reply(root: Path, environ: Mapping[str, str]) -> float:
-    argv = command_line("mcp", "serve", "--repo", str(root))
+    argv = [str(Path(sys.executable).with_name("triseek")), "mcp", "serve", "--repo", str(root)]
     began = time.perf_counter()
     with subprocess.Popen(
         argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,

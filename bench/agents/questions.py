@@ -24,6 +24,11 @@ class Question(NamedTuple):
     tool: str
     arguments: dict[str, Any]
 
+    @property
+    def name(self) -> str:
+        """The name of its case, as progress shows it."""
+        return self.case.name
+
 
 class Counted(NamedTuple):
     """How much matches."""

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.engine.frecency_contents import recent, top
 from triseek import errors
 from triseek.engine.frecency import (
     FILES_MAX,
@@ -149,7 +150,7 @@ def test_no_hits_lift_a_file_above_one_read_in_the_last_two_weeks(tmp_path_facto
         for _ in range(100):
             frecency.record_answer("x", "literal", [b"0"])
 
-        assert frecency.top(1)[0][0] == b"read"
+        assert top(frecency, 1)[0][0] == b"read"
 
 
 def test_hits_do_not_change_how_files_in_use_stand_to_each_other(frecency):
@@ -170,7 +171,7 @@ def test_a_hit_counts_less_the_lower_it_ranks_and_nothing_in_a_long_answer(frece
     scores = frecency.score(few)
     assert (np.diff(scores) < 0).all()
     assert scores.max() <= HIT_CEILING
-    assert [path for path, _ in frecency.top(100)] == few
+    assert [path for path, _ in top(frecency, 100)] == few
 
 
 def test_only_the_highest_are_kept(frecency, clock):
@@ -179,7 +180,7 @@ def test_only_the_highest_are_kept(frecency, clock):
         clock.now += 60
         frecency.touch("read", [b"%d/%d" % (batch, number) for number in range(FILES_MAX)])
 
-    kept = frecency.top(10 * FILES_MAX)
+    kept = top(frecency, 10 * FILES_MAX)
     assert len(kept) == FILES_MAX
     assert kept[0][0] == b"dear"
     assert {path.split(b"/")[0] for path, _ in kept[1:]} == {b"4"}
@@ -220,11 +221,11 @@ def test_scores_and_queries_are_read_again_as_they_were_saved(tmp_path, clock):
         frecency.touch("select", [odd, "größe.c".encode()])
         frecency.record_answer("needle\udcff", "regex", [odd, b"b"])
         frecency.touch("select", [b"b"])
-        before, queries = frecency.top(9), frecency.recent()
+        before, queries = top(frecency, 9), recent(frecency)
 
     again = Frecency(tmp_path, clock)
-    assert again.top(9) == before
-    assert again.recent() == queries
+    assert top(again, 9) == before
+    assert recent(again) == queries
     assert (queries[0].pattern, queries[0].selected) == ("needle\udcff", [b"b"])
 
 
@@ -234,7 +235,7 @@ def test_queries_are_a_ring(frecency):
             "p" * 5000 + str(number), "literal", [b"%d" % each for each in range(100)]
         )
 
-    queries = frecency.recent()
+    queries = recent(frecency)
     assert len(queries) == QUERIES_MAX
     assert {len(query.result_paths) for query in queries} == {PATHS_MAX}
     assert len(queries[0].pattern) == 1000
@@ -262,12 +263,12 @@ def test_a_second_one_reads_and_its_touches_go_nowhere(tmp_path, clock, frecency
         assert second.touch("select", [b"b"]) == 0
         second.record_answer("x", "literal", [b"b"])
         assert second.restore({b"b": 3.0}) == 0
-        assert second.top(9) == [(b"a", 3.0)]
+        assert top(second, 9) == [(b"a", 3.0)]
         assert not second.save()
         frecency.touch("select", [b"a"])
         frecency.close()
         assert second.claim()
-        assert second.top(9) == [(b"a", 6.0)]
+        assert top(second, 9) == [(b"a", 6.0)]
 
 
 OWN = """
@@ -295,7 +296,7 @@ def test_an_owner_that_is_killed_leaves_what_it_saved_and_no_lock(tmp_path):
         process.communicate()
 
     assert heir.claim()
-    assert [path for path, _ in heir.top(9)] == [b"saved"]
+    assert [path for path, _ in top(heir, 9)] == [b"saved"]
     heir.close()
 
 
@@ -310,7 +311,7 @@ def test_where_nothing_can_be_written_scores_are_empty_and_nobody_owns_them(tmp_
 
 
 def test_reading_alone_makes_no_file_and_no_folder(tmp_path):
-    assert Frecency(tmp_path / "index").top(3) == []
+    assert top(Frecency(tmp_path / "index"), 3) == []
     assert not (tmp_path / "index").exists()
 
 
@@ -327,14 +328,14 @@ def test_what_could_not_be_saved_stays_to_be_saved(tmp_path, clock):
     (tmp_path / "index" / NAME / "in the way").unlink()
     (tmp_path / "index" / NAME).rmdir()
     frecency.close()
-    assert Frecency(tmp_path / "index", clock).top(1) == [(b"a", 3.0)]
+    assert top(Frecency(tmp_path / "index", clock), 1) == [(b"a", 3.0)]
 
 
 def test_restored_scores_count_where_they_are_higher(frecency):
     frecency.touch("select", [b"a"])
     assert frecency.restore({b"a": 1.0, b"b": 2.5, b"c": math.nan, b"d": -1, b"e": math.inf}) == 3
 
-    assert dict(frecency.top(9)) == {b"e": SCORE_MAX, b"a": 3.0, b"b": 2.5}
+    assert dict(top(frecency, 9)) == {b"e": SCORE_MAX, b"a": 3.0, b"b": 2.5}
 
 
 def test_a_clock_that_goes_back_makes_no_score_immortal(frecency, clock):
@@ -355,7 +356,7 @@ def test_a_clock_that_goes_mad_changes_nothing(frecency, clock):
         frecency.touch("select", [b"b"])
     clock.now = START_S
 
-    assert frecency.top(9) == [(b"b", 12.0), (b"a", 3.0)]
+    assert top(frecency, 9) == [(b"b", 12.0), (b"a", 3.0)]
 
 
 NUMBERS = st.one_of(
@@ -388,17 +389,17 @@ def test_a_hostile_file_gives_finite_scores_and_no_error(tmp_path_factory, body)
 
     with Frecency(folder, clock) as frecency:
         frecency.claim()
-        scores = [score for _, score in frecency.top(99)]
+        scores = [score for _, score in top(frecency, 99)]
         assert all(FLOOR <= score <= SCORE_MAX for score in scores)
         frecency.order([b"a", b"b/c"])
         frecency.touch("select", [b"a"])
         clock.now += DAY_S
         frecency.save()
         again = Frecency(folder, clock)
-        assert dict(again.top(99)) == pytest.approx(dict(frecency.top(99)), abs=1e-3)
-        assert again.recent() == frecency.recent()
+        assert dict(top(again, 99)) == pytest.approx(dict(top(frecency, 99)), abs=1e-3)
+        assert recent(again) == recent(frecency)
     clock.now += 365 * DAY_S
-    assert Frecency(folder, clock).top(99) == []
+    assert top(Frecency(folder, clock), 99) == []
 
 
 def test_a_use_in_the_future_counts_as_one_of_now(tmp_path, clock):
@@ -406,7 +407,7 @@ def test_a_use_in_the_future_counts_as_one_of_now(tmp_path, clock):
         tmp_path / NAME, {"version": 1, "files": {"a": [2.0, 0.1, clock.now + 400 * DAY_S]}}
     )
 
-    assert Frecency(tmp_path, clock).top(9) == [(b"a", 2.0)]
+    assert top(Frecency(tmp_path, clock), 9) == [(b"a", 2.0)]
 
 
 @pytest.mark.parametrize("at_s", [math.nan, math.inf, 10**400, "1", None, True])
@@ -418,7 +419,7 @@ def test_a_query_of_no_time_is_left_out_and_saving_goes_on(tmp_path, clock, at_s
 
     with Frecency(tmp_path, clock) as frecency:
         frecency.claim()
-        assert [query.at_s for query in frecency.recent()] == [1.5]
+        assert [query.at_s for query in recent(frecency)] == [1.5]
         frecency.touch("select", [b"a"])
         assert frecency.save()
 
@@ -444,9 +445,9 @@ def test_a_damaged_file_is_begun_anew(tmp_path, clock):
 
     with Frecency(tmp_path, clock) as frecency:
         frecency.claim()
-        assert frecency.top(9) == []
+        assert top(frecency, 9) == []
         frecency.touch("read", [b"b"])
-    assert Frecency(tmp_path, clock).top(9) == [(b"b", 2.0)]
+    assert top(Frecency(tmp_path, clock), 9) == [(b"b", 2.0)]
 
 
 def test_threads_lose_no_touch(frecency):

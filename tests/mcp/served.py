@@ -17,7 +17,7 @@ from typing import Any
 
 from triseek.app import registry
 from triseek.ipc import ending
-from triseek.mcp import backends, hosting, pipe, server
+from triseek.mcp import backends, hosting, pipe, tool_handlers
 
 FOLDER = Path(sys.argv[1])
 
@@ -60,8 +60,8 @@ registry.TOOLS = tuple(
     for tool in registry.TOOLS
 )
 if "--limit" in sys.argv:
-    server.TIMED = frozenset(("index_status",))
-    server.LIMIT_S = float(sys.argv[3])
+    tool_handlers.TIMED = frozenset(("index_status",))
+    tool_handlers.LIMIT_S = float(sys.argv[3])
 if "--http" in sys.argv:
     hosting.serve_http(str(FOLDER), "search", sys.argv[3])
 else:

@@ -11,7 +11,7 @@ from triseek.app import arguments
 from triseek.app.registry import TOOLS
 from triseek.app.wings import TOOLSETS
 from triseek.mcp import schemas
-from triseek.mcp.server import _listed
+from triseek.mcp.tool_handlers import _listed
 from triseek.model import token_estimate
 from triseek.sessions import hydration
 

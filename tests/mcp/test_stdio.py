@@ -343,10 +343,10 @@ def test_a_client_that_is_gone_ends_the_server_quietly(
 def test_the_first_answers_wait_for_no_compiler(tree: str) -> None:
     script = (
         "import sys\n"
-        "from triseek.daemon import standalone\n"
-        "heavy = lambda: sorted({'numba', 'pyarrow', 'typer'} & set(sys.modules))\n"
+        "from triseek.mcp import hosting\n"
+        "heavy = lambda: sorted({'numpy', 'numba', 'pyarrow', 'typer'} & set(sys.modules))\n"
         "loaded = lambda *_: print('loaded', heavy(), file=sys.stderr, flush=True)\n"
-        "standalone.Standalone.begin = loaded\n"
+        "hosting.LocalSession._begin = loaded\n"
         "from triseek.cli import main\n"
         f"sys.argv = ['triseek', 'mcp', 'serve', '--repo', {tree!r}]\n"
         "main.main()\n"

@@ -24,7 +24,7 @@ from triseek.errors import (
     StateUnwritable,
     TriseekError,
 )
-from triseek.mcp import server
+from triseek.mcp import tool_handlers
 from triseek.model import token_estimate
 from triseek.model.call import Call
 from triseek.sessions import handlers, pack, requests
@@ -305,7 +305,7 @@ def through_the_server(asked, tool):
     """What a client is sent for a call without arguments, as JSON of UTF-8."""
     [verb] = [verb for verb in chosen(["session"]) if verb.name == tool]
     answered = Local(asked.context)(verb, {}, asked.call)
-    result = server.result(verb, answered.arguments, answered.envelope)
+    result = tool_handlers.result(verb, answered.arguments, answered.envelope)
     sent = json.loads(result.model_dump_json(by_alias=True).encode())
     assert not sent["isError"], sent
     assert sent["content"][0]["text"].startswith(f"{tool}: ")

@@ -19,7 +19,7 @@ from triseek.daemon.services import MemoService, SessionService
 from triseek.daemon.tool_calls import ToolCalls
 from triseek.engine.roots import project
 from triseek.engine.tool_host import ToolHost
-from triseek.mcp import hosting
+from triseek.mcp import agent_verb
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +51,7 @@ def compose(settings: Settings) -> tuple[Handlers, Sequence[BackgroundTask]]:
                 **verbs.bound(sessions, verbs.SESSION_VERBS),
                 VERB: ToolCalls(context),
             },
-            agent=partial(hosting.accept, context),
+            agent=partial(agent_verb.accept, context),
         ),
         (jobs, memo, sessions),
     )

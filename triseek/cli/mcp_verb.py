@@ -50,7 +50,7 @@ def serve(repo: str, toolsets: str, http: str) -> int:
     if wings.unknown_toolsets(toolsets):
         from triseek.mcp import hosting
 
-        hosting.chosen_toolsets(toolsets)  # raises
+        hosting.known_toolsets(toolsets)  # raises
     if http:
         from triseek.mcp import hosting
 

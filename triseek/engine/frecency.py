@@ -276,16 +276,6 @@ class Frecency:
         ordered += paths[start:]
         return ordered
 
-    def top(self, count: int) -> list[tuple[bytes, float]]:
-        """Return the files with the highest scores and their scores; ties are ordered by name."""
-        ranked = heapq.nsmallest(count, ((-score, path) for path, score in self._scores().items()))
-        return [(path, -score) for score, path in ranked]
-
-    def recent(self) -> list[RecentQuery]:
-        """Return the last queries, oldest first."""
-        with self._lock:
-            return list(self._recent)
-
     def restore(self, scores: Mapping[bytes, float]) -> int:
         """Merge saved scores, keeping the higher value of each file; return how many were merged.
 

@@ -65,14 +65,13 @@ def ensure(timeout_s: float, again_s: float = AGAIN_S) -> bool:
         timeout_s: The longest wait.
         again_s: As of `behind`.
     """
-    is_allowed = False
+    is_allowed = not veto()
     now = time.monotonic()
     until, idle_until = now + timeout_s, now + IDLE_S
     while now <= min(until, idle_until):
         try:
             address.connect(address.CONNECT_S).close()
         except address.Absent:
-            is_allowed = is_allowed or not veto()
             if not is_allowed:
                 return False
         except (address.Unreached, OSError):

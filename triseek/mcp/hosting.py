@@ -1,36 +1,27 @@
-"""Host MCP sessions: in the daemon, in the process that an agent started, or by HTTP."""
+"""Host MCP sessions: those of `mcp.agent_verb`, in a process that an agent started, or by HTTP."""
 
 from __future__ import annotations
 
-import contextlib
-import logging
 import os
 import socket
 import threading
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from triseek import logs
 from triseek.app import wings
-from triseek.daemon import client_environment
-from triseek.daemon.server import Declined
 from triseek.errors import BackendFailure, InvalidRequest
 from triseek.files.tree.root import git_root
-from triseek.mcp.wire_lines import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     import mcp_types as types
 
-    from triseek.app.dispatch import Dispatch
-    from triseek.app.tool_context import ToolContext
-    from triseek.daemon.server import Session, Working
+    from triseek.daemon.standalone import Standalone
     from triseek.mcp.session import Loss
+    from triseek.mcp.tool_handlers import ToolHandlers
     from triseek.model.tool import Tool
-
-logger = logging.getLogger(__name__)
 
 ROOT_VARIABLES = ("TRISEEK_REPO_ROOT", "CLAUDE_PROJECT_DIR")
 """Name the root, in this order, if `--repo` does not."""
@@ -40,14 +31,12 @@ END_S = 1.0
 """Seconds that closing waits for a session in this process."""
 
 
-def chosen_toolsets(text: str) -> tuple[Tool, ...]:
-    """Return the tools of the toolsets named in `text`, separated by commas or spaces.
+def known_toolsets(text: str) -> list[str]:
+    """Return the names in `text`, separated by commas or spaces.
 
     Raises:
         InvalidRequest: There is no such toolset, or none is named.
     """
-    from triseek.app.registry import chosen
-
     names = text.replace(",", " ").split()
     unknown = wings.unknown_toolsets(text)
     if unknown or not names:
@@ -55,7 +44,14 @@ def chosen_toolsets(text: str) -> tuple[Tool, ...]:
             f"no such toolset: {', '.join(unknown) or repr(text)}",
             next_step=f"Choose among {', '.join(wings.TOOLSETS)}.",
         )
-    return chosen(names)
+    return names
+
+
+def chosen_tools(text: str) -> tuple[Tool, ...]:
+    """Return the tools of the toolsets named in `text`. Raises as `known_toolsets`."""
+    from triseek.app.registry import chosen
+
+    return chosen(known_toolsets(text))
 
 
 def choose_root(repo: str | None, environ: Mapping[str, str] = os.environ, folder: str = "") -> str:
@@ -76,115 +72,49 @@ def choose_root(repo: str | None, environ: Mapping[str, str] = os.environ, folde
     return git_root(here) or os.path.realpath(here)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostRequest(client_environment.ClientEnvironment):
-    """What a pipe sends to have a session served."""
-
-    repo: str
-    toolsets: str
-    state: str
-    """The work session that an earlier daemon served, "" for none."""
-
-
-def accept(context: Callable[[str], ToolContext], values: dict[str, Any]) -> Session | Declined:
-    """Return the function that serves a requested session in the daemon, or why it is declined.
-
-    Args:
-        context: Makes the tool context of one session for a root.
-        values: What the pipe sent, unchecked.
-
-    Raises:
-        InvalidRequest: There is no such toolset.
-    """
-    try:
-        params = client_environment.read(HostRequest, values)
-    except client_environment.MalformedRequest:
-        return Declined("malformed")
-    if values.get("pipe") != VERSION:
-        return Declined("pipe")
-    if not client_environment.is_shared(params):
-        return Declined("place")
-    if not client_environment.has_our_rules(params):
-        return Declined("environ")
-    tools = chosen_toolsets(params.toolsets)
-    root = choose_root(params.repo, params.environ, params.cwd)
-
-    def serve(sock: socket.socket, working: Working) -> None:
-        tool_context = context(root)
-        if params.state:
-            tool_context.session.work_on(params.state, CONNECTION)
-        preload = threading.Thread(
-            target=_open_root, args=(tool_context,), name="triseek-preload", daemon=True
-        )
-        session = params.environ.get("TRISEEK_SESSION_ID", "")
-        from triseek.app.dispatch import Local
-
-        run(sock, tool_context, Local(tool_context), tools, preload.start, session, working)
-
-    return serve
-
-
-def _open_root(context: ToolContext) -> None:
-    try:
-        context.host.engine  # noqa: B018 - opening it starts its maintenance
-    except Exception:
-        logger.debug("root not opened", exc_info=True)
-
-
 def run(
     sock: socket.socket,
-    context: ToolContext,
-    dispatch: Dispatch,
-    tools: Sequence[Tool],
+    handlers: Callable[[], ToolHandlers],
     begin: Callable[[], None],
-    session: str = "",
-    working: Working = contextlib.nullcontext,
+    current: Callable[[], str],
 ) -> None:
     """Serve one agent until it has left.
 
     Args:
         sock: The socket connected to the agent's pipe.
-        context: The tool context.
-        dispatch: Calls tools on it.
-        tools: The tools that the agent may call.
+        handlers: Returns the handlers of the tools, always the same.
         begin: Called once, after the first answer.
-        session: The agent's session, used where its client does not name it.
-        working: Makes a context manager that is entered for each call.
+        current: Returns the agent's current work session, "" for none.
     """
     import anyio
 
     from triseek.mcp import server
     from triseek.mcp import session as sessions
 
-    mcp_server = server.create(dispatch, tools, begin, session=session, working=working)
-    anyio.run(
-        sessions.serve,
-        mcp_server,
-        sock,
-        partial(_lost, tools),
-        lambda: context.session.current(CONNECTION),
-    )
+    mcp_server = server.create(handlers, begin)
+    anyio.run(sessions.serve, mcp_server, sock, partial(_lost, handlers), current)
 
 
-def _lost(tools: Sequence[Tool], request: types.JSONRPCRequest) -> Loss:
+def _lost(handlers: Callable[[], ToolHandlers], request: types.JSONRPCRequest) -> Loss:
     """Return what to do with a request if the process that works on it ends."""
     import mcp_types as types
 
-    from triseek.mcp import server
     from triseek.mcp.session import Loss
 
     message = "the daemon ended before this was answered"
-    name = (request.params or {}).get("name")
-    tool = next((tool for tool in tools if tool.name == name), None)
-    if request.method != "tools/call" or tool is None:
+    is_call = request.method == "tools/call"
+    tool = handlers().by_name((request.params or {}).get("name")) if is_call else None
+    if tool is None:
         data = types.ErrorData(code=types.INTERNAL_ERROR, message=message)
         return Loss(True, types.JSONRPCError(jsonrpc="2.0", id=request.id, error=data))
+    from triseek.mcp.tool_handlers import failure
+
     error = BackendFailure(message, next_step="Call it again.")
     if not tool.read_only:
         error = BackendFailure(
             f"{message}; it may have been done or not", next_step="Look before you call it again."
         )
-    result = server.failure(tool, error).model_dump(by_alias=True, exclude_none=True)
+    result = failure(tool, error).model_dump(by_alias=True, exclude_none=True)
     return Loss(tool.read_only, types.JSONRPCResponse(jsonrpc="2.0", id=request.id, result=result))
 
 
@@ -209,21 +139,46 @@ class LocalSession:
             peer: The session's end; None to make a socket, whose other end is then `sock`.
         """
         logs.configure("mcp")
-        from triseek.daemon.standalone import Standalone
-
-        tools = chosen_toolsets(toolsets)
-        self._alone = Standalone(choose_root(repo))
-        if state:
-            self._alone.context.session.work_on(state, CONNECTION)
+        self._toolsets = known_toolsets(toolsets)
+        self._root = choose_root(repo)
+        self._state = state
+        self._lock = threading.Lock()
+        self._loaded: tuple[Standalone, ToolHandlers] | None = None
+        self._is_closed = False
         self.sock, peer = (peer, peer) if peer else socket.socketpair()
         self._thread = threading.Thread(
-            target=self._run, args=(peer, tools), name="triseek-session", daemon=True
+            target=self._run, args=(peer,), name="triseek-session", daemon=True
         )
         self._thread.start()
 
-    def _run(self, sock: socket.socket, tools: Sequence[Tool]) -> None:
+    def _run(self, sock: socket.socket) -> None:
+        loading = threading.Thread(target=self._begin, name="triseek-load", daemon=True)
         with sock:
-            run(sock, self._alone.context, self._alone.here, tools, self._alone.begin)
+            run(sock, lambda: self._load()[1], loading.start, self._current)
+
+    def _load(self) -> tuple[Standalone, ToolHandlers]:
+        """Return what the tools work on, and their handlers; import and make them once."""
+        with self._lock:
+            if self._loaded is None:
+                from triseek.app.registry import chosen
+                from triseek.daemon.standalone import Standalone
+                from triseek.mcp.tool_handlers import ToolHandlers
+
+                alone = Standalone(self._root)
+                if self._state:
+                    alone.context.session.work_on(self._state, CONNECTION)
+                self._loaded = alone, ToolHandlers(alone.here, chosen(self._toolsets))
+            return self._loaded
+
+    def _begin(self) -> None:
+        alone, _ = self._load()
+        if not self._is_closed:
+            alone.begin()
+
+    def _current(self) -> str:
+        if self._loaded is None:
+            return self._state
+        return self._loaded[0].context.session.current(CONNECTION)
 
     def wait(self) -> None:
         """Wait until the agent has left."""
@@ -233,8 +188,12 @@ class LocalSession:
         """End the session and the work it has started."""
         self.sock.close()
         self._thread.join(END_S)
-        self._alone.close()
-        self._alone.outbox.send()
+        self._is_closed = True
+        with self._lock:
+            loaded = self._loaded
+        if loaded is not None:
+            loaded[0].close()
+            loaded[0].outbox.send()
 
 
 def serve_http(repo: str, toolsets: str, http: str) -> None:
@@ -257,7 +216,9 @@ def serve_http(repo: str, toolsets: str, http: str) -> None:
     from triseek.loopback.address import Address
     from triseek.mcp import http as over_http
     from triseek.mcp import server
+    from triseek.mcp.tool_handlers import ToolHandlers
 
-    tools = chosen_toolsets(toolsets)
+    tools = chosen_tools(toolsets)
     with front(choose_root(repo)) as dispatch:
-        over_http.serve(server.create(dispatch, tools, dispatch.prepare), Address.parse(http))
+        handlers = ToolHandlers(dispatch, tools)
+        over_http.serve(server.create(lambda: handlers, dispatch.prepare), Address.parse(http))

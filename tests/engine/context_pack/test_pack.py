@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.engine.frecency_contents import recent, top
 from triseek.engine.context_pack import terms
 from triseek.engine.context_pack.pack import context_pack, next_steps
 from triseek.engine.engine import Engine
@@ -182,8 +183,8 @@ def test_its_own_searches_do_not_count_as_use(repo, tmp_path):
 
     paths(engine)
 
-    assert frecency.top(10) == []
-    assert frecency.recent() == []
+    assert top(frecency, 10) == []
+    assert recent(frecency) == []
     frecency.close()
 
 

@@ -115,6 +115,16 @@ def test_a_glob_for_all_of_a_folder_takes_what_is_listed_there(tmp_path, text):
         assert set(find_files(engine, PathQuery(text), {}).paths) == expected
 
 
+@pytest.mark.parametrize("text", ["nowhere", "nowhere else", "\u00fcberall"])
+def test_no_file_has_words_that_no_path_has(tmp_path, text):
+    root, index_dir = str(tmp_path / "root"), str(tmp_path / "index")
+    answers.write(root, {"a.py": ""})
+    build(root, index_dir)
+
+    for engine in (Engine(root, index_dir=index_dir), Engine(root)):
+        assert find_files(engine, PathQuery(text), {}).paths == []
+
+
 @pytest.mark.parametrize("text", ["", " \t\n", "a\0b"])
 def test_a_query_that_is_none_is_refused(text):
     with pytest.raises(InvalidQuery):

@@ -161,7 +161,7 @@ def _holds(text: bytes, word: bytes) -> bool:
 
 def _lowered(texts: list[bytes], word: bytes) -> list[bytes]:
     """Return texts without NUL in lower case: for an ASCII word only their ASCII letters are."""
-    if word.isascii():
+    if word.isascii() and texts:  # split makes one text of none
         return b"\0".join(texts).lower().split(b"\0")
     return list(map(folded, texts))
 
