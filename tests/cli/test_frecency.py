@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import command, triseek
+from tests.engine.frecency_contents import top
 from triseek.engine.frecency import Frecency
 from triseek.engine.roots import index_dir
 from triseek.index.build import build
@@ -27,7 +28,7 @@ time.sleep(60)
 
 
 def scores(root):
-    return dict(Frecency(index_dir(str(root))).top(99))
+    return dict(top(Frecency(index_dir(str(root))), 99))
 
 
 @pytest.fixture

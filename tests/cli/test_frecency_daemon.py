@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import command
+from tests.engine.frecency_contents import top
 from triseek.engine.frecency import Frecency
 from triseek.engine.roots import index_dir
 from triseek.ipc import address, lock
@@ -86,11 +87,11 @@ def test_a_daemon_that_owns_the_scores_counts(tree, daemon):
     view = Frecency(index_dir(str(tree)))
     view.claim()
     assert not view.owned
-    assert view.top(9) == []  # not yet saved
+    assert top(view, 9) == []  # not yet saved
 
     daemon.send_signal(signal.SIGTERM)
     daemon.wait()
-    assert sorted(path for path, _ in Frecency(index_dir(str(tree))).top(9)) == [b"a.c", b"\xff.c"]
+    assert sorted(path for path, _ in top(Frecency(index_dir(str(tree))), 9)) == [b"a.c", b"\xff.c"]
 
 
 def test_after_the_daemon_was_killed_the_command_counts_itself(tree, daemon):
@@ -99,4 +100,4 @@ def test_after_the_daemon_was_killed_the_command_counts_itself(tree, daemon):
     daemon.wait()
 
     assert selected(tree, "a.c") == 1
-    assert dict(Frecency(index_dir(str(tree))).top(9)) == {b"a.c": pytest.approx(3, abs=0.01)}
+    assert dict(top(Frecency(index_dir(str(tree))), 9)) == {b"a.c": pytest.approx(3, abs=0.01)}
