@@ -140,7 +140,7 @@ def _first_replies(root: Path, environ: Mapping[str, str]) -> dict[str, Any]:
 
     Beside it what a bare interpreter and importing the SDK take, in turn.
     """
-    # Another state folder: a server uses the daemon that runs, whatever forbids to start one.
+    # Another state folder: a server uses a running daemon even if starting one is forbidden.
     nowhere = os.path.join(environ["TRISEEK_HOME"], "no-daemon")
     alone = {**environ, "TRISEEK_NO_DAEMON": "1", "TRISEEK_HOME": nowhere}
     seconds: dict[str, list[float]] = {"server": [], "alone": [], "import": [], "interpreter": []}

@@ -190,7 +190,7 @@ class Remote:
                 asked += 1
         if answered is not None:
             return answered
-        self._begin_alone()
+        self.begin_alone()
         return self._local(tool, raw, call)
 
     def _asked(self, tool: Tool, raw: Mapping[str, Any] | None, call: Call) -> Answered | None:
@@ -258,9 +258,10 @@ class Remote:
                 return
         except (TriseekError, OSError) as error:
             logger.warning("no daemon follows this root: %s", error)
-        self._begin_alone()
+        self.begin_alone()
 
-    def _begin_alone(self) -> None:
+    def begin_alone(self) -> None:
+        """Load what the daemon would have loaded; later calls do nothing."""
         with self._lock:
             if self._is_alone:
                 return

@@ -58,10 +58,9 @@ class Standalone:
         self.context = ToolContext(host, self.outbox)
         self._local = Local(self.context)
         self.remote = Remote(self._local, self.begin, self.outbox.send)
-        """Calls the tools by the daemon, or here if there is none."""
-        self.here = LocalSearches(self._local, self.remote)
-        """Calls the tools here, except those that need the daemon."""
-        self._begun = False
+        """Calls the tools through the daemon; in this process if there is none."""
+        self.local_searches = LocalSearches(self._local, self.remote)
+        """Calls the tools in this process, except those that need the daemon."""
         self._ended = threading.Event()
         self._indexing: threading.Thread | None = None
 
@@ -71,10 +70,7 @@ class Standalone:
         return not self.index_jobs.warm.is_set()
 
     def begin(self) -> None:
-        """Start the work in threads, and return at once; once only."""
-        if self._begun:
-            return
-        self._begun = True
+        """Start the work in threads, and return at once. `remote.begin_alone` calls it once."""
         threading.Thread(target=self._warm, daemon=True).start()
         if DISABLED not in os.environ:
             self._indexing = threading.Thread(target=self._index, daemon=True)

@@ -58,8 +58,8 @@ def behind(again_s: float = AGAIN_S) -> bool:
 def ensure(timeout_s: float, again_s: float = AGAIN_S) -> bool:
     """Start a daemon if none runs and one may; return whether one accepts connections.
 
-    Whoever starts it, it is waited for. A daemon that is killed while it starts is followed by
-    another. The wait ends after `IDLE_S` in which no daemon has been starting.
+    It also waits for a daemon that another process starts. If a daemon is killed while it starts,
+    another is started. The wait ends after `IDLE_S` in which no daemon has been starting.
 
     Args:
         timeout_s: The longest wait.

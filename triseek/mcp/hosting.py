@@ -167,13 +167,13 @@ class LocalSession:
                 alone = Standalone(self._root)
                 if self._state:
                     alone.context.session.work_on(self._state, CONNECTION)
-                self._loaded = alone, ToolHandlers(alone.here, chosen(self._toolsets))
+                self._loaded = alone, ToolHandlers(alone.local_searches, chosen(self._toolsets))
             return self._loaded
 
     def _begin(self) -> None:
         alone, _ = self._load()
         if not self._is_closed:
-            alone.begin()
+            alone.remote.begin_alone()
 
     def _current(self) -> str:
         if self._loaded is None:

@@ -1,7 +1,7 @@
 """An MCP session in a process of its own, for a call during which daemons have ended.
 
-That call may be what ended them: by a crash of a library, or for want of memory. In a process of
-its own it can end neither the next daemon nor the agent's pipe.
+That call may have ended them: a library crashed, or memory ran out. In a process of its own it can
+end neither the next daemon nor the agent's pipe.
 """
 
 from __future__ import annotations

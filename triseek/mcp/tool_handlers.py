@@ -72,7 +72,7 @@ class ToolHandlers:
         self, ctx: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
         """Answer one call; an error of the tool is an answer, too."""
-        tool = self._by_name.get(params.name)
+        tool = self.by_name(params.name)
         if tool is None:
             raise MCPError(code=types.INVALID_PARAMS, message=f"unknown tool {params.name[:80]!r}")
         cancelled = threading.Event()
