@@ -36,16 +36,18 @@ types: $(VENV)/.ready  ## Types, strictly
 imports: $(VENV)/.ready  ## The floors hold
 	$(BIN)/lint-imports
 
-# Processes that share the tests, a file at a time.
+# Processes that share the tests, a file at a time, in the order of the folders: by default files of
+# few tests come last, and some of those take longest.
 JOBS ?= 2
+XDIST := --dist loadfile --no-loadscope-reorder
 test: $(VENV)/.ready  ## Unit, golden, property, parity and contract tests: minutes (JOBS=2)
-	$(RUN) pytest -m "not slow and not long" -n $(JOBS) --dist loadfile
+	$(RUN) pytest -m "not slow and not long" -n $(JOBS) $(XDIST)
 
 test-long: $(VENV)/.ready  ## Daemons, agents and crashes as processes, a small share of each (JOBS=2)
-	$(RUN) pytest -m "long and not slow" -n $(JOBS) --dist loadfile
+	$(RUN) pytest -m "long and not slow" -n $(JOBS) $(XDIST)
 
 explore: $(VENV)/.ready  ## Both with new random examples, which may find what nobody has seen
-	TRISEEK_EXPLORE=1 $(RUN) pytest -m "not slow" -n $(JOBS) --dist loadfile
+	TRISEEK_EXPLORE=1 $(RUN) pytest -m "not slow" -n $(JOBS) $(XDIST)
 
 test-root: $(VENV)/.ready  ## Those that only root can set up: files of other users, full disks
 	$(RUN) pytest -m "root and not slow"

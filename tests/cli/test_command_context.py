@@ -19,6 +19,8 @@ from triseek.engine.service import Service
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+pytestmark = pytest.mark.long
+
 CLI = Path(quick.__file__).parent
 
 COMMANDS = [

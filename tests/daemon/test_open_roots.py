@@ -23,6 +23,8 @@ from triseek.files.watch.inotify import Inotify, WatchLimit
 from triseek.index.build import build
 from triseek.model.search import PatternSpec, SearchRequest
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(autouse=True)
 def racy_times_are_short(monkeypatch):

@@ -20,6 +20,8 @@ from triseek.errors import InvalidQuery
 from triseek.model.search import PatternSpec, SearchRequest
 from triseek.store import layout
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 FOUND = b"a.txt:a needle\nsub/b.py:-needle = 1\n"
 

@@ -22,6 +22,8 @@ from tests.e2e.generated import GeneratedTree
 from triseek.engine import roots
 from triseek.store import manifest
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 CASES = 40
 CASES_SLOW = int(os.environ.get("TRISEEK_CORRUPTIONS", "2000"))

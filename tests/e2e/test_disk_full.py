@@ -18,6 +18,8 @@ from triseek.kernels import cache
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 FILES = 1_500
 

@@ -11,6 +11,8 @@ import pytest
 
 from tests.e2e.living import RUN, Living
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def living(tmp_path):

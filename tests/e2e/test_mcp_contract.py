@@ -18,7 +18,9 @@ import pytest
 
 from tests.conftest import plant
 from tests.e2e.agents import agent
-from tests.e2e.serving import daemon, environ, ready, triseek
+from tests.e2e.serving import daemon, environ, ready
+from triseek.engine.roots import index_dir
+from triseek.index.build import build
 from triseek.mcp.instructions import INSTRUCTIONS
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "tools"
@@ -65,7 +67,9 @@ def indexed(folder, home):
     root = (folder / "repo").resolve()
     root.mkdir()
     plant(root, TREE)
-    triseek(home, "build", str(root))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TRISEEK_HOME", str(home))
+        build(str(root), index_dir(str(root)))
     return root
 
 

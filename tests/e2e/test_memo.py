@@ -18,6 +18,8 @@ from tests.e2e.hooking import Hooks
 from tests.e2e.serving import daemon, environ, ready, triseek
 from triseek.ipc import client
 
+pytestmark = pytest.mark.long
+
 LINE = "line {} of a file that is worth not reading twice\n"
 TREE = {
     "long.py": "".join(map(LINE.format, range(400))),

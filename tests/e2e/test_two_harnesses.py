@@ -18,6 +18,8 @@ from tests.e2e.hooking import Hooks
 from tests.e2e.living import Living
 from tests.sessions import aftermath
 
+pytestmark = pytest.mark.long
+
 NOTES, NOTES_SLOW = 60, int(os.environ.get("TRISEEK_NOTES", "2500"))
 THREADS = 4
 HARNESSES = ("claude-code", "codex")

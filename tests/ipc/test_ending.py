@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+pytestmark = pytest.mark.long
+
 ENDED_S = 30.0
 """Six times what is promised: the machine may be busy. Without the promise they never end."""
 STUCK = """

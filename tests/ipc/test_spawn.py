@@ -14,6 +14,8 @@ import pytest
 from triseek import errors, paths
 from triseek.ipc import address, client, lock, spawn
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 
 

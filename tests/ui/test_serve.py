@@ -22,6 +22,8 @@ from triseek.loopback.serving import CONNECTIONS_MAX
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.long
+
 WITHIN_S = 30.0
 COMMAND = (sys.executable, "-m", "triseek", "ui")
 

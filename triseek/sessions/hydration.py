@@ -16,6 +16,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 import unicodedata
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from triseek.model import spans, token_estimate
@@ -479,8 +480,10 @@ def _tame(text: str) -> str:
 
 def _code(text: str, most: int = 120) -> str:
     """Return a code span on one line, whatever backticks the text has."""
-    blank = "".join(" " if char.isspace() else char for char in text)
-    plain = _cut("".join(char for char in blank if char.isprintable()), most) or "?"
+    blank = (" " if char.isspace() else char for char in text)
+    # A character more than fits: `_cut` sees that the text is longer, and reads no further.
+    shown = islice(filter(str.isprintable, blank), most + 1)
+    plain = _cut("".join(shown), most) or "?"
     fence = "`" * (max((len(run) for run in _BACKTICKS.findall(plain)), default=0) + 1)
     # Markdown strips a blank from both ends of a span.
     edge = " " if {plain[0], plain[-1]} & {" ", "`"} else ""

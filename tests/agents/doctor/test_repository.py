@@ -16,6 +16,8 @@ from triseek.engine.service import Service
 from triseek.files.watch import inotify
 from triseek.index.update import RACY_NS
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def living(home):

@@ -19,6 +19,8 @@ from triseek import paths
 from triseek.agents.doctor import serving
 from triseek.ipc import lock
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[3]
 
 
