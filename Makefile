@@ -66,7 +66,7 @@ prove: $(VENV)/.ready  ## The proofs at full count: reads, load, kills, memory, 
 	    tests/mcp/test_fuzz_http.py tests/e2e/test_mcp_clients.py tests/memo \
 	    tests/sessions tests/agents/test_agents_files.py tests/e2e/test_million_entries.py \
 	    tests/e2e/test_session_daemon_kill.py tests/e2e/test_two_harnesses.py \
-	    tests/e2e/test_session_servers.py
+	    tests/e2e/test_session_servers.py tests/e2e/test_agent_sessions.py
 
 MINUTES := 10
 SEED :=
