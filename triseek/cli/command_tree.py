@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -220,9 +221,8 @@ def run_app(words: Sequence[str]) -> int:
     Raises:
         InvalidRequest: The arguments are invalid; the message is Typer's.
     """
-    command = typer.main.get_command(app)
     try:
-        outcome = command.main(args=list(words), prog_name="triseek", standalone_mode=False)
+        outcome = _command().main(args=list(words), prog_name="triseek", standalone_mode=False)
     except USAGE_ERROR as error:
         if type(error).__name__ == "NoArgsIsHelpError":
             print(error.format_message(), file=sys.stderr)  # type: ignore[attr-defined]
@@ -230,6 +230,11 @@ def run_app(words: Sequence[str]) -> int:
         verb = f"triseek {words[0]} --help" if words else "triseek --help"
         raise InvalidRequest(_message(error), next_step=f"See `{verb}`.") from None
     return outcome if isinstance(outcome, int) else status.FOUND
+
+
+@cache  # Typer reads the signature of every command, which takes longer than many commands
+def _command() -> Any:  # noqa: ANN401 - click's, wherever it lives
+    return typer.main.get_command(app)
 
 
 def _message(error: Any) -> str:  # noqa: ANN401 - click's
