@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import typer
-
 from triseek.cli import command_tree
 
 
 def typers_reading(words: list[str], *verb: str) -> dict[str, object] | None:
     """The parameters of `triseek VERB…` with these words; None: a mistake or help."""
-    command = typer.main.get_command(command_tree.app)
+    command = command_tree.command()
     for name in verb:
         command = command.commands[name]
     try:

@@ -222,7 +222,7 @@ def run_app(words: Sequence[str]) -> int:
         InvalidRequest: The arguments are invalid; the message is Typer's.
     """
     try:
-        outcome = _command().main(args=list(words), prog_name="triseek", standalone_mode=False)
+        outcome = command().main(args=list(words), prog_name="triseek", standalone_mode=False)
     except USAGE_ERROR as error:
         if type(error).__name__ == "NoArgsIsHelpError":
             print(error.format_message(), file=sys.stderr)  # type: ignore[attr-defined]
@@ -232,8 +232,9 @@ def run_app(words: Sequence[str]) -> int:
     return outcome if isinstance(outcome, int) else status.FOUND
 
 
-@cache  # Typer reads the signature of every command, which takes longer than many commands
-def _command() -> Any:  # noqa: ANN401 - click's, wherever it lives
+@cache
+def command() -> Any:  # noqa: ANN401 - click's, wherever it lives
+    """Return click's command of all verbs. Typer reads every signature for it: made once."""
     return typer.main.get_command(app)
 
 
