@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import random
 import shutil
@@ -18,6 +19,7 @@ from tests.engine import answers
 from tests.engine.conftest import WORDS
 from triseek.engine.engine import Engine
 from triseek.engine.freshness import racy_files
+from triseek.engine.freshness.sweep import Sweeper
 from triseek.files.tree.walk import walk
 from triseek.index.build import DEFAULT_SCOPE, build
 from triseek.index.update import update
@@ -467,4 +469,35 @@ def test_reconciling_finds_nothing_that_was_missed(followed):
     answers.write(followed.root, {"new/n.txt": "novel\n", "top.txt": "other\n"})
 
     assert followed.indexed().reconcile()
+    assert seen(followed, diff_of(followed)) == truth(followed)
+
+
+def test_an_edit_while_it_reconciles_was_not_missed(followed, monkeypatch):
+    sweep = Sweeper.sweep
+
+    def edited_before(sweeper):
+        answers.write(followed.root, {"new/n.txt": "novel\n", "top.txt": "other\n"})
+        os.remove(f"{followed.root}/d0/s0/f0.txt")
+        return sweep(sweeper)
+
+    monkeypatch.setattr(Sweeper, "sweep", edited_before)
+
+    assert followed.indexed().reconcile()
+    monkeypatch.undo()
+    assert seen(followed, diff_of(followed)) == truth(followed)
+
+
+def test_reconciling_finds_what_made_no_event(followed, monkeypatch):
+    answers.shorten_racy_times(monkeypatch)
+    with open(f"{followed.root}/top.txt", "r+b") as file:
+        view = mmap.mmap(file.fileno(), 0)
+    with view:
+        time.sleep(answers.TICK_S)
+        update(followed.root, followed.index_dir)
+        followed.indexed().catch_up()
+        assert diff_of(followed).scan == []
+        view[:6] = b"gadget"
+        view.flush()
+
+        assert not followed.indexed().reconcile()
     assert seen(followed, diff_of(followed)) == truth(followed)

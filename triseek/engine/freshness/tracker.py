@@ -202,10 +202,13 @@ class Tracker:
             if before is None or before.freshness != "synced":
                 return True  # a sweep was made, or will be
             after = self._looked(follow, follow.sweep)
-            same = after is None or after.freshness == "unverified" or before.same_files(after)
-            if not same:
-                self._report(None)
-            return same
+            if after is None or after.freshness == "unverified" or before.same_files(after):
+                return True
+            self._report(None)
+            # The tree may have changed between the two looks; if so, its events say it.
+            synced = self.watcher.sync()
+            self._drain()
+            return not synced or follow.explains(before, after)
 
     @property
     def alive(self) -> bool:
@@ -410,6 +413,12 @@ class Follow:
             paths.update(view.names.take(numbers[differ]))
         return paths
 
+    def explains(self, before: TreeDiff, after: TreeDiff) -> bool:
+        """Return whether events, not yet looked at, name every file in which two diffs differ."""
+        diffs, news = (before, after), self._news
+        named = news.files | self._below(news.trees, diffs) | self._maybe_edited(diffs)
+        return self.lost or _has_rules(news) or self._differ(before, after) <= named
+
     def _seen_in(self, diff: TreeDiff) -> Callable[[bytes], bool]:
         """Return a function that says whether a search with that tree diff would read a path."""
         scanned = set(diff.scan)
@@ -450,8 +459,6 @@ def _changed(diff: TreeDiff) -> list[set[int]]:
 
 
 def _what(before: bool, after: bool) -> What | None:
-    if before and after:
-        return "modified"
     if after:
-        return "created"
+        return "modified" if before else "created"
     return "removed" if before else None
