@@ -113,6 +113,11 @@ def test_a_front_elsewhere_calls_its_tools_itself(call):
         call("index_status", environ={"HOME": "/other"})
 
 
+def test_other_ignore_rules_keep_no_front_from_its_memo_and_sessions(call):
+    reply = call("session_list", environ={"HOME": "/other"})
+    assert "session tools require" in reply["envelope"]["error"]["message"]  # none are served here
+
+
 def test_any_conversation_is_accepted(call):
     for conversation in (None, "context/one", "\0", 7):
         reply = call("search_content", {"query": "needle"}, conversation=conversation)

@@ -228,9 +228,10 @@ def test_a_daemon_that_does_not_answer_is_left_after_a_while(living: Living, tre
 def test_another_view_of_the_files_is_searched_where_it_is(living: Living, tree: Path) -> None:
     living.start()
     with serving(living, tree, HOME=str(tree)) as server:
-        found = Numbered(server).call("search_content", query="needle")
-        assert found["files_with_matches"] == 2
+        calls = Numbered(server)
+        assert calls.call("search_content", query="needle")["files_with_matches"] == 2
         assert agents(living) == 0
+        assert calls.call("memo_check", path="b.txt")["status"] == "unknown"  # the daemon's answer
 
 
 def test_a_daemon_of_another_version_makes_room(living: Living, tree: Path) -> None:

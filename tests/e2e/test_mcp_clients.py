@@ -6,6 +6,7 @@ has an account, and each has a home of its own.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -16,12 +17,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from tests.e2e.mcp_clients import Unreachable, forwarding, installed
+from tests.e2e.serving import daemon
 from tests.mcp.speaking import SERVE
 from tests.mcp.test_http import serving
 from triseek.app.registry import chosen
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 pytestmark = pytest.mark.slow
 
@@ -78,8 +80,9 @@ class Place(NamedTuple):
         return [sys.executable, *SERVE, self.tree]
 
 
-@pytest.fixture
-def place(programs: Path, repo: Any, home: Path) -> Place:
+@pytest.fixture(params=["alone", "beside a daemon"])
+def place(programs: Path, repo: Any, home: Path, request: Any) -> Iterator[Place]:
+    """With a daemon, what a client starts is a pipe to it."""
     tree = repo({"src/a.py": "def needle():\n    pass\n", "b.txt": "a needle\n"})
     env = {
         **os.environ,
@@ -90,7 +93,8 @@ def place(programs: Path, repo: Any, home: Path) -> Place:
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
     }
     (home / "codex").mkdir()
-    return Place(tree, env)
+    with daemon(home) if request.param != "alone" else contextlib.nullcontext():
+        yield Place(tree, env)
 
 
 def test_the_inspector_lists_and_calls_every_tool(place: Place) -> None:

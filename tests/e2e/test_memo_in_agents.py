@@ -143,6 +143,9 @@ def scene(agent: ModuleType, programs: Path, folder: Path) -> Iterator[Scene]:
     subprocess.run(["git", "init", "-q"], cwd=place.tree, check=True)
     with Living(state) as living, serving() as model:
         program = _program(place, living)
+        living.env["HOME"] = str(
+            place.home
+        )  # else the daemon declines to serve the agent's session
         living.start()
         agent.configure(place, model.url)
         env = place.env(TRISEEK_HOME=str(state))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from cachetools import LRUCache, cachedmethod
 
-from triseek.app.dispatch import Local
+from triseek.app.dispatch import NEED_DAEMON, Local
 from triseek.app.registry import TOOLS
 from triseek.daemon import client_environment
 from triseek.errors import DaemonUnreachable, InvalidRequest
@@ -68,7 +68,7 @@ class ToolCalls:
 
         Raises:
             InvalidRequest: The parameters are malformed, or the tool does not exist.
-            DaemonUnreachable: The front resolves paths or ignore rules differently.
+            DaemonUnreachable: The front resolves paths differently, or searches by other rules.
         """
         try:
             params = client_environment.read(ToolRequest, values)
@@ -77,7 +77,9 @@ class ToolCalls:
         tool = next((tool for tool in TOOLS if tool.name == params.tool), None)
         if tool is None:
             raise InvalidRequest(f"there is no tool {params.tool[:80]!r}")
-        if not (client_environment.is_shared(params) and client_environment.has_our_rules(params)):
+        # Memory of sessions and contexts is the daemon's, whatever ignore rules the front has.
+        differs = tool.toolset not in NEED_DAEMON and not client_environment.has_our_rules(params)
+        if differs or not client_environment.is_shared(params):
             raise DaemonUnreachable("the daemon sees other files than this process")
         local = self._local(params.front, params.root)
         sessions, connection = local.context.session, params.connection
