@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+import typer
 
 from tests import flags_page, tools_page
 from triseek import config, errors, logs
@@ -57,7 +58,7 @@ def cli_page() -> str:
 def verbs() -> list[tuple[str, Any]]:
     """Every verb that Typer owns, groups taken apart. Typer carries a click of its own."""
     found: list[tuple[str, Any]] = []
-    for name, verb in sorted(command_tree.command().commands.items()):
+    for name, verb in sorted(typer.main.get_command(command_tree.app).commands.items()):
         inner = getattr(verb, "commands", {})
         found += [(f"{name} {below}", inner[below]) for below in sorted(inner)]
         found += [] if inner or name == "search" else [(name, verb)]

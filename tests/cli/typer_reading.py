@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
+
+import typer
+
 from triseek.cli import command_tree
 
 
 def typers_reading(words: list[str], *verb: str) -> dict[str, object] | None:
     """The parameters of `triseek VERB…` with these words; None: a mistake or help."""
-    command = command_tree.command()
+    command = _command()
     for name in verb:
         command = command.commands[name]
     try:
         return command.make_context(verb[-1], list(words)).params
     except Exception:  # noqa: BLE001 - its own classes, which move from version to version
         return None
+
+
+@cache
+def _command() -> Any:
+    """A command of its own: one whose verbs were run alone keeps another `--help`."""
+    return typer.main.get_command(command_tree.app)

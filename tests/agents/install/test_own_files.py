@@ -9,6 +9,7 @@ import json
 import re
 
 import pytest
+import typer
 
 from triseek import __version__
 from triseek.agents.install import own_files
@@ -30,7 +31,7 @@ def test_every_command_it_names_is_one(client: str) -> None:
 
     assert len(found) == 4
     for words in found:
-        verb = command_tree.command()
+        verb = typer.main.get_command(command_tree.app)
         while words and words[0] in getattr(verb, "commands", {}):
             verb = verb.commands[words.pop(0)]  # type: ignore[attr-defined]
         assert not hasattr(verb, "commands"), words
