@@ -23,5 +23,9 @@ def typers_reading(words: list[str], *verb: str) -> dict[str, object] | None:
 
 @cache
 def _command() -> Any:
-    """A command of its own: one whose verbs were run alone keeps another `--help`."""
+    """Typer's command for this module alone.
+
+    A verb keeps the names of its help option from the first run, and here it runs without the group
+    that gives it `-h`.
+    """
     return typer.main.get_command(command_tree.app)

@@ -222,7 +222,7 @@ def run_app(words: Sequence[str]) -> int:
         InvalidRequest: The arguments are invalid; the message is Typer's.
     """
     try:
-        outcome = command().main(args=list(words), prog_name="triseek", standalone_mode=False)
+        outcome = _command().main(args=list(words), prog_name="triseek", standalone_mode=False)
     except USAGE_ERROR as error:
         if type(error).__name__ == "NoArgsIsHelpError":
             print(error.format_message(), file=sys.stderr)  # type: ignore[attr-defined]
@@ -232,9 +232,8 @@ def run_app(words: Sequence[str]) -> int:
     return outcome if isinstance(outcome, int) else status.FOUND
 
 
-@cache
-def command() -> Any:  # noqa: ANN401 - click's, wherever it lives
-    """Return click's command of all verbs. Typer reads every signature for it: made once."""
+@cache  # Typer reads the signature of every verb: a process that runs many verbs does it once
+def _command() -> Any:  # noqa: ANN401 - click's, wherever it lives
     return typer.main.get_command(app)
 
 

@@ -481,7 +481,7 @@ def _tame(text: str) -> str:
 def _code(text: str, most: int = 120) -> str:
     """Return a code span on one line, whatever backticks the text has."""
     blank = (" " if char.isspace() else char for char in text)
-    # A character more than fits: `_cut` sees that the text is longer, and reads no further.
+    # One character more than fits is enough for `_cut` to see that the text is too long.
     shown = islice(filter(str.isprintable, blank), most + 1)
     plain = _cut("".join(shown), most) or "?"
     fence = "`" * (max((len(run) for run in _BACKTICKS.findall(plain)), default=0) + 1)

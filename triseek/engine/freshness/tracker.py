@@ -205,7 +205,7 @@ class Tracker:
             if after is None or after.freshness == "unverified" or before.same_files(after):
                 return True
             self._report(None)
-            # The tree may have changed between the two looks; if so, its events say it.
+            # The tree may have changed between the two looks. Then events name what differs.
             synced = self.watcher.sync()
             self._drain()
             return not synced or follow.explains(before, after)
