@@ -7,7 +7,7 @@ import os
 import pytest
 
 from tests.cli.running import triseek
-from tests.engine.frecency_contents import recent, top
+from tests.engine.frecency_contents import top
 from triseek.engine.engine import Engine
 from triseek.engine.frecency import Frecency
 from triseek.engine.roots import index_dir
@@ -50,6 +50,5 @@ def test_a_search_of_the_owner_counts_what_it_found_and_no_other_does(root):
     owner.frecency.save()
 
     assert [path for path, _ in top(Frecency(index_dir(root)), 9)] == [b"src/router_5.py"]
-    assert len(recent(owner.frecency)) == 1
     assert found(root)[0] == "src/router_5.py"
     owner.frecency.close()

@@ -7,8 +7,3 @@ def top(frecency, count):
     """Return the files with the highest scores and their scores; ties are ordered by name."""
     ranked = sorted((-score, path) for path, score in frecency._scores().items())
     return [(path, -score) for score, path in ranked[:count]]
-
-
-def recent(frecency):
-    """Return the last queries, oldest first."""
-    return list(frecency._recent)

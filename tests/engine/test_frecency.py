@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.engine.frecency_contents import recent, top
+from tests.engine.frecency_contents import top
 from triseek import errors
 from triseek.engine.frecency import (
     FILES_MAX,
@@ -23,13 +23,9 @@ from triseek.engine.frecency import (
     HIT_CEILING,
     HIT_FILES_MAX,
     NAME,
-    PATHS_MAX,
-    PATTERN_CHARACTERS_MAX,
-    QUERIES_MAX,
     SCORE_MAX,
     WEIGHTS,
     Frecency,
-    Recent,
 )
 from triseek.store import atomic
 
@@ -139,16 +135,16 @@ def test_no_hits_lift_a_file_above_one_read_in_the_last_two_weeks(tmp_path_facto
     with Frecency(tmp_path_factory.mktemp("index"), clock) as frecency:
         frecency.claim()
         for paths, pause in answers:
-            frecency.record_answer("x", "literal", paths)
+            frecency.record_answer(paths)
             clock.now += pause
         frecency.touch("read", [b"read"])
         until = clock.now + age
         for paths, pause in answers * 3:
-            frecency.record_answer("x", "literal", paths)
+            frecency.record_answer(paths)
             clock.now = min(clock.now + pause, until)
         clock.now = until
         for _ in range(100):
-            frecency.record_answer("x", "literal", [b"0"])
+            frecency.record_answer([b"0"])
 
         assert top(frecency, 1)[0][0] == b"read"
 
@@ -156,17 +152,15 @@ def test_no_hits_lift_a_file_above_one_read_in_the_last_two_weeks(tmp_path_facto
 def test_hits_do_not_change_how_files_in_use_stand_to_each_other(frecency):
     frecency.touch("read", [b"a", b"b"])
     for _ in range(50):
-        frecency.record_answer("x", "literal", [b"b", b"a"])
+        frecency.record_answer([b"b", b"a"])
 
     assert frecency.score([b"a", b"b"]).tolist() == [2.0, 2.0]
 
 
 def test_a_hit_counts_less_the_lower_it_ranks_and_nothing_in_a_long_answer(frecency):
     few = [b"%d" % number for number in range(HIT_FILES_MAX)]
-    frecency.record_answer("x", "literal", few)
-    frecency.record_answer(
-        "y", "literal", [b"long/%d" % number for number in range(HIT_FILES_MAX + 1)]
-    )
+    frecency.record_answer(few)
+    frecency.record_answer([b"long/%d" % number for number in range(HIT_FILES_MAX + 1)])
 
     scores = frecency.score(few)
     assert (np.diff(scores) < 0).all()
@@ -214,37 +208,34 @@ def test_what_names_no_file_below_a_root_is_not_counted(frecency, path):
     assert not frecency.dirty
 
 
-def test_scores_and_queries_are_read_again_as_they_were_saved(tmp_path, clock):
+def test_scores_are_read_again_as_they_were_saved(tmp_path, clock):
     odd = os.fsencode("mod\udcff\udc80.c")
     with Frecency(tmp_path, clock) as frecency:
         frecency.claim()
         frecency.touch("select", [odd, "größe.c".encode()])
-        frecency.record_answer("needle\udcff", "regex", [odd, b"b"])
-        frecency.touch("select", [b"b"])
-        before, queries = top(frecency, 9), recent(frecency)
+        frecency.record_answer([odd, b"b"])
+        before = top(frecency, 9)
 
-    again = Frecency(tmp_path, clock)
-    assert top(again, 9) == before
-    assert recent(again) == queries
-    assert (queries[0].pattern, queries[0].selected) == ("needle\udcff", [b"b"])
+    assert [path for path, _ in before] == ["größe.c".encode(), odd, b"b"]
+    assert top(Frecency(tmp_path, clock), 9) == before
 
 
-def test_queries_are_a_ring(frecency):
-    for number in range(QUERIES_MAX + 10):
-        frecency.record_answer(
-            "p" * 5000 + str(number), "literal", [b"%d" % each for each in range(100)]
-        )
+def test_queries_that_an_earlier_version_saved_are_not_kept(tmp_path, clock):
+    query = {"at_s": 1.5, "pattern": "x", "kind": "literal", "result_paths": [], "selected": []}
+    scores = {"version": 1, "files": {"a": [2.0, 0.1, clock.now]}, "recent": [query]}
+    atomic.write_sealed(tmp_path / NAME, scores)
 
-    queries = recent(frecency)
-    assert len(queries) == QUERIES_MAX
-    assert {len(query.result_paths) for query in queries} == {PATHS_MAX}
-    assert len(queries[0].pattern) == 1000
+    with Frecency(tmp_path, clock) as frecency:
+        frecency.claim()
+        assert top(frecency, 9) == [(b"a", 2.0)]
+        frecency.touch("read", [b"a"])
+    assert "recent" not in atomic.read_sealed(tmp_path / NAME, most_bytes=1 << 20)
 
 
 def test_nothing_is_written_until_it_is_saved_and_then_once(tmp_path, frecency):
     assert not frecency.save()
     for _ in range(10):
-        frecency.record_answer("x", "literal", [b"a"])
+        frecency.record_answer([b"a"])
     assert not (tmp_path / NAME).exists()
     assert frecency.dirty
 
@@ -261,7 +252,7 @@ def test_a_second_one_reads_and_its_touches_go_nowhere(tmp_path, clock, frecency
         second.claim()
         assert (frecency.owned, second.owned) == (True, False)
         assert second.touch("select", [b"b"]) == 0
-        second.record_answer("x", "literal", [b"b"])
+        second.record_answer([b"b"])
         assert second.restore({b"b": 3.0}) == 0
         assert top(second, 9) == [(b"a", 3.0)]
         assert not second.save()
@@ -365,18 +356,11 @@ NUMBERS = st.one_of(
 )  # fmt: skip
 ROWS = st.one_of(st.lists(NUMBERS, min_size=3, max_size=3), st.lists(NUMBERS), NUMBERS)
 NAMES = st.one_of(st.text(max_size=8), st.sampled_from(["a", "b/c", "\ud800", "../x", "/x"]))
-QUERY = st.fixed_dictionaries(
-    {"at_s": NUMBERS, "pattern": st.one_of(NUMBERS, st.text()), "kind": st.just("regex")},
-    optional={"result_paths": st.one_of(st.lists(NAMES), NUMBERS), "selected": st.lists(NAMES)},
-)
 BODIES = st.one_of(
     NUMBERS,
     st.fixed_dictionaries(
         {"version": st.sampled_from([1, 1, 1, 2, "1"])},
-        optional={
-            "files": st.one_of(st.dictionaries(NAMES, ROWS), NUMBERS),
-            "recent": st.one_of(st.lists(st.one_of(QUERY, NUMBERS)), NUMBERS),
-        },
+        optional={"files": st.one_of(st.dictionaries(NAMES, ROWS), NUMBERS)},
     ),
 )
 
@@ -397,7 +381,6 @@ def test_a_hostile_file_gives_finite_scores_and_no_error(tmp_path_factory, body)
         frecency.save()
         again = Frecency(folder, clock)
         assert dict(top(again, 99)) == pytest.approx(dict(top(frecency, 99)), abs=1e-3)
-        assert recent(again) == recent(frecency)
     clock.now += 365 * DAY_S
     assert top(Frecency(folder, clock), 99) == []
 
@@ -408,20 +391,6 @@ def test_a_use_in_the_future_counts_as_one_of_now(tmp_path, clock):
     )
 
     assert top(Frecency(tmp_path, clock), 9) == [(b"a", 2.0)]
-
-
-@pytest.mark.parametrize("at_s", [math.nan, math.inf, 10**400, "1", None, True])
-def test_a_query_of_no_time_is_left_out_and_saving_goes_on(tmp_path, clock, at_s):
-    sound = {
-        "at_s": 1.5, "pattern": "x", "kind": "literal", "result_paths": ["a"], "selected": [],
-    }  # fmt: skip
-    write_even_nan(tmp_path / NAME, {"version": 1, "recent": [{**sound, "at_s": at_s}, sound]})
-
-    with Frecency(tmp_path, clock) as frecency:
-        frecency.claim()
-        assert [query.at_s for query in recent(frecency)] == [1.5]
-        frecency.touch("select", [b"a"])
-        assert frecency.save()
 
 
 def write_even_nan(path, body):
@@ -464,52 +433,3 @@ def test_threads_lose_no_touch(frecency):
         thread.join()
 
     assert score(frecency, b"a") == 400.0
-
-
-@pytest.fixture
-def saved_queries():
-    queries = Recent()
-    queries.add(1.5, "one", "literal", [b"a", b"\xff"])
-    queries.add(2.5, "two", "regex", [b"a"])
-    return queries
-
-
-def test_the_newest_query_with_a_path_gets_its_selection(saved_queries):
-    saved_queries.select([b"a", b"a", b"\xff", b"unknown"])
-
-    assert [query.selected for query in saved_queries] == [[b"\xff"], [b"a"]]
-
-
-def test_what_was_saved_is_read_again(saved_queries):
-    saved_queries.select([b"\xff"])
-
-    assert list(Recent.from_json(saved_queries.as_json())) == list(saved_queries)
-
-
-def test_queries_paths_and_patterns_are_bounded():
-    recent = Recent()
-    for number in range(QUERIES_MAX + 5):
-        recent.add(float(number), "p" * 5000, "literal", [b"%d" % each for each in range(100)])
-
-    assert len(list(recent)) == QUERIES_MAX
-    first = next(iter(recent))
-    assert (first.at_s, len(first.pattern)) == (5.0, PATTERN_CHARACTERS_MAX)
-    assert len(first.result_paths) == PATHS_MAX
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"at_s": float("nan")}, {"at_s": "1"}, {"pattern": None}, {"kind": 1},
-        {"result_paths": None}, {"selected": "a"}, {"result_paths": ["\ud800"]},
-    ],
-)  # fmt: skip
-def test_an_invalid_query_is_left_out(saved_queries, change):
-    first, second = saved_queries.as_json()
-
-    assert [query.pattern for query in Recent.from_json([{**first, **change}, second])] == ["two"]
-
-
-@pytest.mark.parametrize("body", [None, {}, "x", [None, 1, []]])
-def test_what_is_no_list_of_queries_is_empty(body):
-    assert list(Recent.from_json(body)) == []

@@ -81,12 +81,8 @@ class ToolContext:
                 ),
             )
         if tool.kind == "search" and paths and not envelope.get("results_omitted"):
-            query = explicit.get("query", explicit.get("content_query", ""))
-            kind = "path" if tool.name == "find_files" else str(explicit.get("mode", "literal"))
             with contextlib.suppress(TriseekError):  # the root is gone
-                self.host.engine.remember(
-                    str(query)[: call_record.ARGUMENT_MAX], kind, list(map(os.fsencode, paths))
-                )
+                self.host.engine.record_answer(list(map(os.fsencode, paths)))
 
     def _paths(self, envelope: Mapping[str, Any], paths: list[str]) -> list[str]:
         """Return the paths of an answer; if it omits them, those it had at first."""

@@ -65,10 +65,10 @@ class Engine:
         self._watch: Watch | None = None
         self._frecency: Frecency | None = None
 
-    def search(self, request: SearchRequest, *, remember: bool = True) -> Search:
+    def search(self, request: SearchRequest, *, count_hits: bool = True) -> Search:
         """Search file contents; `Search` documents what it raises while iterating.
 
-        Without `remember`, the hits do not count towards frecency.
+        Without `count_hits`, its hits do not count towards frecency.
 
         Raises:
             InvalidQuery: The pattern, a glob or a type cannot be understood.
@@ -76,13 +76,7 @@ class Engine:
         """
         self.used = time.monotonic()
         query = Query.of(self.root, request)
-
-        def record(paths: list[bytes]) -> None:
-            if remember:
-                spec = request.pattern
-                kind = "literal" if spec.fixed else "regex"
-                self.remember("|".join(spec.patterns), kind, paths)
-
+        record = self.record_answer if count_hits else None
         return Search(query, choose(query, self.state(query)), self.backend, record)
 
     def list_files(
@@ -253,11 +247,10 @@ class Engine:
         if indexed is not None:
             indexed.release()
 
-    def remember(self, pattern: str, kind: str, paths: Sequence[bytes]) -> None:
-        """Record a query and the files of its answer, if this process owns the scores."""
-        frecency = self._frecency
-        if frecency is not None and frecency.owned:
-            frecency.record_answer(pattern, kind, paths)
+    def record_answer(self, paths: Sequence[bytes]) -> None:
+        """Count the files of an answer as hits, if this process owns the scores."""
+        if self._frecency is not None:
+            self._frecency.record_answer(paths)
 
     def check(self, *, progress: Progress = no_progress) -> int:
         """Verify the whole index and return its bytes. `store.check` documents the errors."""

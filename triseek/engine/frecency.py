@@ -1,6 +1,4 @@
-"""Frecency scores, and the recent queries of one root, with what was opened afterwards.
-
-The scores say how often and how recently each file was used. All is kept in `frecency.json`.
+"""Frecency: how often and how recently each file of a root was used. Kept in `frecency.json`.
 
 A score halves every seven days and grows with each use:
 
@@ -23,9 +21,8 @@ import heapq
 import math
 import os
 import time
-from collections import deque
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import compress, islice, repeat
 from pathlib import Path
 from threading import Lock
@@ -36,7 +33,7 @@ from triseek import errors
 from triseek.store import atomic, lock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import numpy as np
 
@@ -61,82 +58,6 @@ _PATH_BYTES_MAX = 4_096
 _FILE_BYTES_MAX = 64 << 20
 
 
-QUERIES_MAX = 500
-PATHS_MAX = 20
-"""Result paths kept for each query (the first ones). The same limit holds for selected paths."""
-PATTERN_CHARACTERS_MAX = 1000
-_KIND_CHARACTERS_MAX = 40
-
-
-@dataclass(slots=True)
-class RecentQuery:
-    """One query, its results and which of them were opened."""
-
-    at_s: float
-    """Seconds since 1970."""
-    pattern: str
-    kind: str
-    result_paths: list[bytes]
-    selected: list[bytes] = field(default_factory=list)
-
-
-class RecentQueryJson(TypedDict):
-    """A `RecentQuery` as saved; path bytes that are not UTF-8 become surrogates."""
-
-    at_s: float
-    pattern: str
-    kind: str
-    result_paths: list[str]
-    selected: list[str]
-
-
-class Recent:
-    """A bounded list of queries, newest last."""
-
-    def __init__(self, queries: Iterable[RecentQuery] = ()) -> None:
-        self._ring: deque[RecentQuery] = deque(queries, QUERIES_MAX)
-
-    def __iter__(self) -> Iterator[RecentQuery]:
-        return iter(self._ring)
-
-    def add(self, at_s: float, pattern: str, kind: str, paths: Sequence[bytes]) -> None:
-        """Add a query; drop the oldest one if there are more than `QUERIES_MAX`."""
-        self._ring.append(
-            RecentQuery(
-                at_s,
-                pattern[:PATTERN_CHARACTERS_MAX],
-                kind[:_KIND_CHARACTERS_MAX],
-                list(paths[:PATHS_MAX]),
-            )
-        )
-
-    def select(self, paths: Iterable[bytes]) -> None:
-        """Record that each path was opened, in the newest query that has it as a result."""
-        for path in paths:
-            query = next((item for item in reversed(self._ring) if path in item.result_paths), None)
-            if query is not None and path not in query.selected:
-                query.selected.append(path)
-
-    def as_json(self) -> list[RecentQueryJson]:
-        """Return all queries as JSON values."""
-        return [
-            {
-                "at_s": query.at_s,
-                "pattern": query.pattern,
-                "kind": query.kind,
-                "result_paths": [os.fsdecode(path) for path in query.result_paths],
-                "selected": [os.fsdecode(path) for path in query.selected],
-            }
-            for query in self._ring
-        ]
-
-    @classmethod
-    def from_json(cls, body: object) -> Recent:
-        """Read what `as_json` wrote; leave out invalid entries."""
-        rows = body[-QUERIES_MAX:] if isinstance(body, list) else []
-        return cls(query for query in map(_query, rows) if query is not None)
-
-
 @dataclass(slots=True)
 class _Account:
     used: float
@@ -157,7 +78,6 @@ class FrecencyJson(TypedDict):
     half_life_s: float
     files: dict[str, list[float]]
     """Path → the values of its account: used, hit, at_s."""
-    recent: list[RecentQueryJson]
 
 
 class Frecency:
@@ -231,22 +151,17 @@ class Frecency:
             for path in touched:
                 account = self._account(path, now)
                 account.used = min(account.used + WEIGHTS[use], SCORE_MAX)
-            if use == "select":
-                self._recent.select(touched)
             if touched:
                 self._changed(now)
             return len(touched)
 
-    def record_answer(self, pattern: str, kind: str, paths: Sequence[bytes]) -> None:
-        """Record a query and the files of its answer, given in the answer's order."""
+    def record_answer(self, paths: Sequence[bytes]) -> None:
+        """Count the files of an answer as hits, given in the answer's order."""
         with self._lock:
-            if not self.owned:
+            if not self.owned or len(paths) > HIT_FILES_MAX:
                 return
             now = self._now()
-            self._recent.add(
-                now, pattern, kind, [path for path in paths[:PATHS_MAX] if _is_path(path)]
-            )
-            for rank, path in enumerate(paths if len(paths) <= HIT_FILES_MAX else ()):
+            for rank, path in enumerate(paths):
                 if _is_path(path):
                     account = self._account(path, now)
                     account.hit = min(account.hit + HIT_WEIGHT / (1 + rank), HIT_CEILING)
@@ -341,7 +256,6 @@ class Frecency:
             body = {}
         now = self._now()
         self._accounts = _accounts(body.get("files"), now)
-        self._recent = Recent.from_json(body.get("recent"))
         self._prune(now)
         self._keep_highest(now)
 
@@ -350,12 +264,7 @@ class Frecency:
             os.fsdecode(path): [round(each.used, 6), round(each.hit, 6), round(each.at_s, 3)]
             for path, each in self._accounts.items()
         }
-        return {
-            "version": 1,
-            "half_life_s": HALF_LIFE_S,
-            "files": files,
-            "recent": self._recent.as_json(),
-        }
+        return {"version": 1, "half_life_s": HALF_LIFE_S, "files": files}
 
     def _now(self) -> float:
         """Return the clock's time. If it went back, set the times of later accounts to it."""
@@ -449,19 +358,3 @@ def _is_path(path: bytes) -> bool:
         and not path.endswith(b"/")
         and b".." not in path.split(b"/")
     )
-
-
-def _query(row: object) -> RecentQuery | None:
-    match row:
-        case {
-            "at_s": float(at_s), "pattern": str(pattern), "kind": str(kind),
-            "result_paths": list(paths), "selected": list(selected),
-        } if math.isfinite(at_s):  # fmt: skip
-            pattern, kind = pattern[:PATTERN_CHARACTERS_MAX], kind[:_KIND_CHARACTERS_MAX]
-            with suppress(ValueError):  # surrogates that encode no byte
-                return RecentQuery(at_s, pattern, kind, _paths(paths), _paths(selected))
-    return None
-
-
-def _paths(names: list[Any]) -> list[bytes]:
-    return [os.fsencode(name) for name in names[:PATHS_MAX] if isinstance(name, str)]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.engine.frecency_contents import recent, top
+from tests.engine.frecency_contents import top
 from triseek.engine.context_pack import terms
 from triseek.engine.context_pack.pack import context_pack, next_steps
 from triseek.engine.engine import Engine
@@ -184,7 +184,6 @@ def test_its_own_searches_do_not_count_as_use(repo, tmp_path):
     paths(engine)
 
     assert top(frecency, 10) == []
-    assert recent(frecency) == []
     frecency.close()
 
 

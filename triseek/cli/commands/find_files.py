@@ -82,7 +82,7 @@ def find_from_search(low: LowArgs, context: CommandContext, service: Service | N
 
 
 def _matches(words: FindWords, place: OperandPlace, scope: ScopeSpec) -> Iterator[bytes]:
-    """Return the paths to show, and remember what was asked for."""
+    """Return the paths to show, and count them as hits."""
     accepts = _accepts(words.query)
     if accepts is None:
         scope = replace(scope, globs=(*scope.globs, words.query))
@@ -91,7 +91,7 @@ def _matches(words: FindWords, place: OperandPlace, scope: ScopeSpec) -> Iterato
         names = place.all_shown(paths)
         paths = [path for path, name in zip(paths, names, strict=True) if accepts(name)]
     ordered = paths if words.by_path else place.engine.most_used_first(paths)
-    place.engine.remember(words.query, "path", ordered)
+    place.engine.record_answer(ordered)
     return map(place.shown, ordered)
 
 

@@ -203,7 +203,7 @@ def _search(
                 line_numbers=False,
                 sweep=not tree.indexed,
             ),
-            remember=False,
+            count_hits=False,
         )
         for text in texts
         if len(text) >= _SHORTEST

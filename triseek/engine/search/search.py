@@ -44,12 +44,12 @@ class Search:
         query: Query,
         route: Route,
         backend: Callable[[BackendName], Backend],
-        record: Callable[[list[bytes]], None],
+        record: Callable[[list[bytes]], None] | None,
     ) -> None:
         """Prepare a search; nothing is read yet.
 
         backend: Returns the backend of a name. Raises as the backends.
-        record: Called at the end with the paths of all files that were yielded.
+        record: Called at the end with the paths of all files that were yielded; may be None.
         """
         self.query = query
         self.request = query.request
@@ -109,7 +109,8 @@ class Search:
             except BACKEND_FAILED as error:
                 failures.append(error)
             else:
-                self._record(yielded)
+                if self._record is not None:
+                    self._record(yielded)
                 return
         if len(failures) == 1:
             raise failures[0]
