@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -152,6 +153,7 @@ def _check_trust(folder: str, status: os.stat_result) -> None:
     _trusted.add(folder)
 
 
+@lru_cache(maxsize=64)  # each search reads the manifest several times
 def _parse(path: Path, data: bytes) -> Manifest | None:
     body, intact = atomic.split_checksum(data)
     try:

@@ -79,10 +79,11 @@ class Indexed:
 
     def outlook(self, state: RepoState, query: Query) -> RepoState:
         """Return the state of the repository with what the router needs to know of the index."""
-        if query.request.mapped or not self._current().holds(query.selection):
+        current = self._current()
+        if query.request.mapped or not current.holds(query.selection):
             return replace(state, index_covers=False)
         decided = verify.KernelProgram.of(query) is not None
-        estimates = [view.estimate(query.plan.formula) for view in self.reader.views]
+        estimates = [view.estimate(query.plan.formula) for view in current.reader.views]
         total = sum(estimate.of for estimate in estimates)
         share = sum(estimate.blocks for estimate in estimates) / total if total else 0.0
         return replace(state, kernels_decide=decided, candidate_share=share)
