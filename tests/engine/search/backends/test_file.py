@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from triseek.engine.search.backends.file import FileSearch, Searched
 from triseek.engine.search.query import Query
@@ -35,6 +37,22 @@ def fault(searched: Searched) -> str:
     assert searched.skipped is not None
     assert searched.skipped.reason == "unreadable"
     return searched.skipped.detail
+
+
+@given(
+    st.text("a\né€\U0001f600\0"),
+    st.sampled_from(["utf-8", "utf-8-sig", "utf-16-le", "utf-16-be"]),
+    st.integers(-3, 3),
+)
+def test_the_end_of_a_text_is_known_in_every_encoding(
+    tmp_path_factory: pytest.TempPathFactory, content: str, codec: str, off: int
+) -> None:
+    mark = "\ufeff" if codec.startswith("utf-16") else ""
+    root = tmp_path_factory.mktemp("root")
+    (root / "a").write_bytes((mark + content).encode(codec))
+    end = len(content.encode())
+
+    assert search(root).text_ends_at(b"a", end + off) == (off == 0)
 
 
 @pytest.mark.parametrize("opening", ["any", "regular", "inside"])

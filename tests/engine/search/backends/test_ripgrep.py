@@ -14,6 +14,7 @@ from tests.contracts.backend import TREE, BackendContract, by_ripgrep, run, scan
 from triseek.engine.engine import Engine
 from triseek.engine.search.backends.ripgrep import find_rg
 from triseek.errors import BackendFailure
+from triseek.ipc import children
 from triseek.model.search import PatternSpec, ScopeSpec, SearchRequest, Totals
 
 pytestmark = [
@@ -56,6 +57,28 @@ def test_an_answer_too_large_to_sort_is_the_same_answer(repo, request_):
     assert texts(run(by_ripgrep(root, held_bytes=-1), request_, ordered)) == texts(whole)
     assert [file.count for file in whole]
     assert (ordered.files_searched, ordered.lines) == (sorted_.files_searched, sorted_.lines)
+
+
+@pytest.mark.parametrize("count_all", [False, True])
+def test_a_search_that_ends_at_its_limit_takes_sorted_output(repo, monkeypatch, count_all):
+    """Else `--limit 20` of a common word reads all of an answer of which it shows 20 lines."""
+    root = repo({f"{number:03}.c": "needle\n" for number in range(200)})
+    start, commands = children.start, []
+
+    def recorded(command, **options):
+        commands.append(command)
+        return start(command, **options)
+
+    monkeypatch.setattr(children, "start", recorded)
+    request = SearchRequest(
+        pattern=PatternSpec(patterns=("needle",)), limit=2, count_all=count_all, engine="rg"
+    )
+
+    search = Engine(root).search(request)
+    assert [path for batch in search for path in batch.paths] == [b"000.c", b"001.c"]
+    assert search.totals.truncated
+    searches = [command for command in commands if "--" in command]
+    assert ["--sort=path" in command for command in searches] == [False, True][: 2 - count_all]
 
 
 def test_the_hidden_places_of_the_allow_list_answer_as_in_a_scan(repo):

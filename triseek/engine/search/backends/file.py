@@ -278,12 +278,20 @@ class FileSearch:
 
     def text_ends_at(self, path: bytes, end: int) -> bool:
         """Return whether a file's text, decoded and without BOM, is `end` bytes long."""
-        with suppress(OSError), _opened(self.root + b"/" + path) as file:
-            size, mark = os.fstat(file.fileno()).st_size, _mark(os.pread(file.fileno(), 4, 0))
-            if mark is not None:
-                return size - mark == end
-            decoded = text.decode(_read_all(file.fileno(), size), binary=True)
-            return decoded is not None and len(decoded.data) == end
+        absolute = self.root + b"/" + path
+        with suppress(OSError):
+            size = os.stat(absolute).st_size  # noqa: PTH116
+            if size > 2 * end + 4:
+                return False  # too large, even for UTF-16
+            file = as_regular(os.open(absolute, _LISTED))
+            try:
+                mark = _mark(os.pread(file, 4, 0))
+                if mark is not None:
+                    return size - mark == end
+                decoded = text.decode(_read_all(file, size), binary=True)
+                return decoded is not None and len(decoded.data) == end
+            finally:
+                os.close(file)
         return False
 
 

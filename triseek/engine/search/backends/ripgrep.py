@@ -1,9 +1,10 @@
 """The ripgrep backend: run the rg on PATH and convert its output to rows.
 
 rg searches in parallel and prints in no order, so its output is held and sorted before the first
-batch. If it is too large to hold, rg is run again with sorted output, which makes it
-single-threaded. Files named one by one are searched by `FileSearch`, which treats them as rg does.
-So are files that match and hold a NUL, because rg does not print all that is needed of them.
+batch. If it is too large to hold, or much larger than a limit at which the search ends, rg is run
+again with sorted output, which makes it single-threaded. Files named one by one are searched by
+`FileSearch`, which treats them as rg does. So are files that match and hold a NUL, because rg does
+not print all that is needed of them.
 """
 
 from __future__ import annotations
@@ -54,6 +55,9 @@ HELD_BYTES = 256 << 20
 """How many bytes of an answer are held for sorting."""
 FILE_BYTES = 500
 """Memory for one file's answer besides its rows and text."""
+LIMITED_BYTES = 32 << 10
+"""Bytes of an answer that are held for each result of a search that ends at its limit. If rg finds
+more, it is run again with sorted output, which takes less time because it ends at the limit too."""
 
 
 def search(
@@ -109,9 +113,15 @@ class _Question:
         scope = request.scope
         self.splits_binary = scope.binary and not scope.text and request.mode == "lines"
         """Whether rg is run for text files, and again for the names of other files that match."""
+        typed = os.fsencode(scope.typed)
+        self.folder = typed if typed.startswith(b"/") else b"./" + typed
+        """The folder argument for rg if the scope says how it was typed."""
+        self.operand = os.fsencode(scope.operand)
 
     def answer(self, held_bytes: int) -> Generator[FileRows, None, None]:
         """Yield every file with something to show, in path order."""
+        if self.request.limit is not None and not self.request.count_all:
+            held_bytes = min(held_bytes, self.request.limit * LIMITED_BYTES)
         named = self.query.selection
         folders, files = named.folders if self.request.paths else [b""], named.files
         self.totals.skipped += (Skipped(path, "not_found") for path in named.missing)
@@ -224,7 +234,7 @@ class _Question:
         """Run rg with one request and yield its results as they arrive."""
         scope = request.scope
         if scope.here:
-            operands, cwd = [self._lead], scope.here
+            operands, cwd = [self.folder], scope.here
         else:
             operands, cwd = [b"./" + folder for folder in folders], self.query.root
         flags = arguments(request, map(os.fsdecode, operands), ordered=ordered)
@@ -256,18 +266,9 @@ class _Question:
             (unknown and self.query.spans_lines) or nuls or self.query.pattern.asks_text_start
         )
 
-    @property
-    def _lead(self) -> bytes:
-        """The folder argument for rg if the scope says how it was typed."""
-        typed = os.fsencode(self.request.scope.typed)
-        return typed if typed.startswith(b"/") else b"./" + typed
-
     def _in_root(self, printed: bytes) -> bytes:
         """Return a path that rg printed, relative to the root."""
-        scope = self.request.scope
-        if not scope.here:
-            return printed.removeprefix(b"./")
-        return os.fsencode(scope.operand) + printed.removeprefix(self._lead)
+        return self.operand + printed.removeprefix(self.folder)
 
     def _has_gone(self, skipped: Skipped, named: list[bytes]) -> bool:
         """Return whether a file is gone since rg listed it (see `FileSearch`), not a dead link."""
