@@ -138,6 +138,11 @@ class SearchRequest:
     """Compare the tree with the index before answering from it. If False, the answer may miss
     changes since the index was written, and its freshness is `unverified`."""
 
+    @property
+    def ends_after(self) -> int | None:
+        """The number of results after which the search ends; None if it searches everything."""
+        return None if self.count_all else self.limit
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:

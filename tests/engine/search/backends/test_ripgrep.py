@@ -59,17 +59,26 @@ def test_an_answer_too_large_to_sort_is_the_same_answer(repo, request_):
     assert (ordered.files_searched, ordered.lines) == (sorted_.files_searched, sorted_.lines)
 
 
-@pytest.mark.parametrize("count_all", [False, True])
-def test_a_search_that_ends_at_its_limit_takes_sorted_output(repo, monkeypatch, count_all):
-    """Else `--limit 20` of a common word reads all of an answer of which it shows 20 lines."""
-    root = repo({f"{number:03}.c": "needle\n" for number in range(200)})
-    start, commands = children.start, []
+@pytest.fixture
+def sorted_runs(monkeypatch):
+    """Whether rg sorted, for each search that it was run for."""
+    start, sorted_runs = children.start, []
 
     def recorded(command, **options):
-        commands.append(command)
+        if "--" in command:  # not --version
+            sorted_runs.append("--sort=path" in command)
         return start(command, **options)
 
     monkeypatch.setattr(children, "start", recorded)
+    return sorted_runs
+
+
+@pytest.mark.parametrize(("count_all", "expected"), [(False, [False, True]), (True, [False])])
+def test_a_search_that_ends_at_its_limit_takes_sorted_output(
+    repo, sorted_runs, count_all, expected
+):
+    """Else `--limit 20` of a common word reads all of an answer of which it shows 20 lines."""
+    root = repo({f"{number:03}.c": "needle\n" for number in range(200)})
     request = SearchRequest(
         pattern=PatternSpec(patterns=("needle",)), limit=2, count_all=count_all, engine="rg"
     )
@@ -77,8 +86,25 @@ def test_a_search_that_ends_at_its_limit_takes_sorted_output(repo, monkeypatch, 
     search = Engine(root).search(request)
     assert [path for batch in search for path in batch.paths] == [b"000.c", b"001.c"]
     assert search.totals.truncated
-    searches = [command for command in commands if "--" in command]
-    assert ["--sort=path" in command for command in searches] == [False, True][: 2 - count_all]
+    assert sorted_runs == expected
+
+
+def test_a_few_long_lines_do_not_make_rg_run_again(repo, sorted_runs):
+    root = repo({"bundle.js": "needle " + "x" * 200_000, "z.c": "needle\n"})
+    request = SearchRequest(
+        pattern=PatternSpec(patterns=("needle",)), limit=1, count_all=False, engine="rg"
+    )
+
+    assert [batch.paths for batch in Engine(root).search(request)] == [[b"bundle.js"]]
+    assert sorted_runs == [False]
+
+
+def test_a_file_that_was_left_out_is_reported_once_when_rg_is_run_again(repo):
+    root = repo({"a": "needle\n" + "x\n" * 100_000 + "\0"})
+    request, totals = SearchRequest(pattern=PatternSpec(patterns=("needle",))), Totals()
+
+    run(by_ripgrep(root, held_bytes=-1), request, totals)
+    assert [skipped.path for skipped in totals.skipped] == [b"a"]
 
 
 def test_the_hidden_places_of_the_allow_list_answer_as_in_a_scan(repo):

@@ -283,6 +283,7 @@ class FileSearch:
             size = os.stat(absolute).st_size  # noqa: PTH116
             if size > 2 * end + 4:
                 return False  # too large, even for UTF-16
+            # By its descriptor: this is called for each file that matches.
             file = as_regular(os.open(absolute, _LISTED))
             try:
                 mark = _mark(os.pread(file, 4, 0))

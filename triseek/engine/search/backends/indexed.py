@@ -315,7 +315,7 @@ class _Answer:
             query = replace(query, request=of_files)
         program = verify.KernelProgram.of(query)
         self._verifier = verify.Verifier(query, program) if program else None
-        self._stops_early = request.limit is not None and not request.count_all
+        self._stops_early = request.ends_after is not None
 
     def batches(self) -> Iterator[Batch]:
         """Run the parts on a few threads and yield their results in order."""

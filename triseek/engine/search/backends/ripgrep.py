@@ -1,15 +1,16 @@
 """The ripgrep backend: run the rg on PATH and convert its output to rows.
 
 rg searches in parallel and prints in no order, so its output is held and sorted before the first
-batch. If it is too large to hold, or much larger than a limit at which the search ends, rg is run
-again with sorted output, which makes it single-threaded. Files named one by one are searched by
-`FileSearch`, which treats them as rg does. So are files that match and hold a NUL, because rg does
-not print all that is needed of them.
+batch. If it is too large to hold, or has many more results than a search that ends at its limit may
+show, rg is run again with sorted output, which makes it single-threaded. Files named one by one are
+searched by `FileSearch`, which treats them as rg does. So are files that match and hold a NUL,
+because rg does not print all that is needed of them.
 """
 
 from __future__ import annotations
 
 import heapq
+import math
 import os
 import re
 import select
@@ -55,9 +56,9 @@ HELD_BYTES = 256 << 20
 """How many bytes of an answer are held for sorting."""
 FILE_BYTES = 500
 """Memory for one file's answer besides its rows and text."""
-LIMITED_BYTES = 32 << 10
-"""Bytes of an answer that are held for each result of a search that ends at its limit. If rg finds
-more, it is run again with sorted output, which takes less time because it ends at the limit too."""
+HELD_RESULTS = 64
+"""How many results are held for each that a search which ends at its limit may show. If rg finds
+more, it is run again with sorted output: that ends at the limit too, after a small part of them."""
 
 
 def search(
@@ -113,6 +114,8 @@ class _Question:
         scope = request.scope
         self.splits_binary = scope.binary and not scope.text and request.mode == "lines"
         """Whether rg is run for text files, and again for the names of other files that match."""
+        ends_after = request.ends_after
+        self.results_max = math.inf if ends_after is None else HELD_RESULTS * ends_after
         typed = os.fsencode(scope.typed)
         self.folder = typed if typed.startswith(b"/") else b"./" + typed
         """The folder argument for rg if the scope says how it was typed."""
@@ -120,8 +123,6 @@ class _Question:
 
     def answer(self, held_bytes: int) -> Generator[FileRows, None, None]:
         """Yield every file with something to show, in path order."""
-        if self.request.limit is not None and not self.request.count_all:
-            held_bytes = min(held_bytes, self.request.limit * LIMITED_BYTES)
         named = self.query.selection
         folders, files = named.folders if self.request.paths else [b""], named.files
         self.totals.skipped += (Skipped(path, "not_found") for path in named.missing)
@@ -130,6 +131,7 @@ class _Question:
             wanted = self.request.scope.allowlist
             shown = pool.submit(budget.carried(self._allowlisted)) if wanted else None
             held: dict[bytes, FileRows] = {}
+            skipped = len(self.totals.skipped)
             try:
                 is_held = self._hold(held, folders, held_bytes)
             except OutOfTime:
@@ -138,6 +140,7 @@ class _Question:
             ordered: Iterable[FileRows] = ()
             if not is_held:
                 held.clear()
+                del self.totals.skipped[skipped:]
                 ordered = self._run(folders, ordered=True)
             held |= self._search_each(files, shown.result() if shown else ())
             yield from heapq.merge(
@@ -163,18 +166,20 @@ class _Question:
     def _hold(self, held: dict[bytes, FileRows], folders: list[bytes], limit: int) -> bool:
         """Read rg's answer into `held`, each file once; return whether that is all of it.
 
-        It is not if it is larger than `limit` bytes and rg could sort it.
+        It is not if rg could sort it, and it is larger than `limit` bytes or, in a search that ends
+        at its limit, has many more results than that.
 
         Raises:
             OutOfTime: `held` holds what rg had printed by then.
         """
-        if _overlap(folders):
-            limit = 1 << 62  # rg's order by folder would not be path order
-        size = 0
+        # With overlapping folders, rg's order by folder would not be path order.
+        is_sortable = not _overlap(folders)
+        size = results = 0
         for file in self._run(folders, ordered=False):
             held[file.path] = file
             size += file.rows.nbytes + _text_bytes(file) + FILE_BYTES
-            if size > limit:
+            results += file.count if self.request.mode == "lines" else 1
+            if is_sortable and (size > limit or results > self.results_max):
                 return False
         return True
 
