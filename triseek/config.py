@@ -22,6 +22,7 @@ Value: TypeAlias = bool | int | float | str
 T = TypeVar("T", bound=Value)
 
 LEVELS = ("debug", "info", "warning", "error")
+STRUCTURED = ("auto", "full")
 _YES, _NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 
@@ -81,6 +82,12 @@ def _level(value: object) -> str:
     if isinstance(value, str) and value.lower() in LEVELS:
         return value.lower()
     raise ValueError("one of " + ", ".join(LEVELS))
+
+
+def _structured(value: object) -> str:
+    if value in STRUCTURED:
+        return str(value)
+    raise ValueError("one of " + ", ".join(STRUCTURED))
 
 
 def _url(value: object) -> str:
@@ -169,6 +176,12 @@ class Settings:
         True,
         "Whether an open session is kept as a snapshot before an agent compacts its context.",
     )
+    mcp_structured: str = _setting(
+        "auto",
+        "What agents get: `auto`: text alone where the agent shows its model the structured form; "
+        "`full`: always both forms.",
+        _structured,
+    )
     log_level: str = _setting("info", "The least that the daemon's log keeps.", _level)
     brief_local_url: str = _setting(
         "",
@@ -208,18 +221,21 @@ KEYS = tuple(Key(field.name, **field.metadata) for field in fields(Settings))
 """The settings as users name them."""
 
 
-def read(flags: Mapping[str, Value | None] | None = None) -> Settings:
-    """Return the settings of this process.
+def read(
+    flags: Mapping[str, Value | None] | None = None, environ: Mapping[str, str] = os.environ
+) -> Settings:
+    """Return the settings of this process, or of a client with another environment.
 
     Args:
         flags: fields of `Settings` set on the command line; None means not set.
+        environ: the environment variables.
 
     Raises:
         InvalidRequest: the file cannot be read, or a value is not valid for its key.
     """
     values: dict[str, Any] = _from_file(paths.config_file())  # each checked by its `Key.kind`
     for key in KEYS:
-        if text := os.environ.get(key.variable):
+        if text := environ.get(key.variable):
             values[key.field] = _checked(key, text, key.variable)
     values.update({name: value for name, value in (flags or {}).items() if value is not None})
     return Settings(**values)

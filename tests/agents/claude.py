@@ -97,10 +97,10 @@ def delegate(prompt: str) -> list[Turn]:
     return [uses("Agent", **words, run_in_background=False)]
 
 
-def check(path: str) -> list[Turn]:
-    """Asks the memo of a file."""
-    found = uses("ToolSearch", query="select:mcp__triseek__memo_check", max_results=3)
-    return [found, uses("mcp__triseek__memo_check", path=path)]
+def ours(tool: str, **arguments: Any) -> list[Turn]:
+    """Calls a tool of ours, which has to be looked up before."""
+    name = f"mcp__triseek__{tool}"
+    return [uses("ToolSearch", query=f"select:{name}", max_results=3), uses(name, **arguments)]
 
 
 def configure(place: Place, url: str) -> None:

@@ -205,9 +205,9 @@ def delegate(prompt: str) -> list[Turn]:
     ]
 
 
-def check(path: str) -> list[Turn]:
-    """Asks the memo of a file."""
-    return [uses("mcp__triseek/memo_check", path=path)]
+def ours(tool: str, **arguments: Any) -> list[Turn]:
+    """Calls a tool of ours."""
+    return [uses(f"mcp__triseek/{tool}", **arguments)]
 
 
 @contextlib.contextmanager

@@ -137,9 +137,9 @@ def delegate(prompt: str) -> list[Turn]:
     return [uses("task", description="Look", prompt=prompt, subagent_type="general")]
 
 
-def check(path: str) -> list[Turn]:
-    """Asks the memo of a file."""
-    return [uses("triseek_memo_check", path=path)]
+def ours(tool: str, **arguments: Any) -> list[Turn]:
+    """Calls a tool of ours."""
+    return [uses(f"triseek_{tool}", **arguments)]
 
 
 @contextlib.contextmanager

@@ -85,9 +85,9 @@ def edit(path: str, old: str, new: str) -> Turn:
     return uses("edit", path=path, edits=[{"oldText": old, "newText": new}])
 
 
-def check(path: str) -> list[Turn]:
-    """Asks the memo of a file."""
-    return [uses("mcp__triseek__memo_check", path=path)]
+def ours(tool: str, **arguments: Any) -> list[Turn]:
+    """Calls a tool of ours."""
+    return [uses(f"mcp__triseek__{tool}", **arguments)]
 
 
 @contextlib.contextmanager

@@ -273,13 +273,17 @@ def test_a_sub_agent_and_its_agent_know_nothing_of_each_other(playing: Scene) ->
 
 
 def test_the_memo_tool_answers_for_the_context_that_asks(playing: Scene) -> None:
+    def check(path: str) -> list[Turn]:
+        turns: list[Turn] = playing.agent.ours("memo_check", path=path)
+        return turns
+
     with playing.session() as session:
-        session.say(playing.script(playing.read(playing.a), *playing.agent.check(playing.a)))
+        session.say(playing.script(playing.read(playing.a), *check(playing.a)))
         first = playing.model.of("m1")[-1].last
-        session.say(playing.script(*playing.agent.check(playing.b)))
+        session.say(playing.script(*check(playing.b)))
         other = playing.model.of("m2")[-1].last
         session.compact()
-        session.say(playing.script(*playing.agent.check(playing.a)))
+        session.say(playing.script(*check(playing.a)))
         after = playing.model.of("m3")[-1].last
 
     assert "skip_reread" in first

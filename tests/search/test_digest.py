@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.app.digests import digest
-from triseek.search.digest import HINT_MAX
 
 FOUND = {
     "version": "1", "repo_root": "/repo", "strategy": "triseek_indexed", "fallback_used": False,
@@ -28,55 +25,50 @@ def text(tool="search_content", asked=None, **changed):
 
 
 def test_a_search():
-    assert text() == (
-        'search_content: "route" (triseek_indexed, cache miss · synced) — 1 file, 2 matches\n'
-        "\n"
-        "src/a.rs (2)\n"
-        "  L1      use std;\n"
-        "  L120:8  pub fn route() {"
-    )
+    assert text() == ("2 matches in 1 file\nsrc/a.rs (1 of 2)\n1-use std;\n120:pub fn route() {")
 
 
-def test_a_fall_back_and_what_is_noted_are_told():
-    told = text(fallback_used=True, strategy="ripgrep_fallback", notes=["read so"],
-                incomplete="stopped")  # fmt: skip
+def test_what_limits_an_answer_comes_first():
+    lines = text(notes=["read so"], incomplete="stopped").splitlines()
 
-    assert "(ripgrep_fallback, cache miss · fallback · synced)" in told
-    assert "note: read so\nincomplete: stopped\n" in told
+    assert lines[:3] == ["incomplete: stopped", "note: read so", "2 matches in 1 file"]
 
 
 def test_an_answer_that_is_left_out():
     told = text(results=[], results_omitted=True, cache="hit", total_line_matches=1)
 
-    assert told.endswith(
-        "1 file, 1 match\n\nreuse prior result from context (search-0001); "
-        "no relevant files changed since the earlier search"
+    assert told == (
+        "same answer as before (search-0001), still in context: no relevant file has changed "
+        "since; pass force_refresh to get it again"
     )
 
 
 def test_a_page_without_lines_says_why():
     binary = text(results=[], notes=["bin: binary file matches"])
 
-    assert binary.endswith("bin: binary file matches\n\nno lines to show: what matches is binary")
+    assert binary.endswith("bin: binary file matches\nno lines to show: what matches is binary")
 
 
 def test_a_page_that_is_not_the_last():
     assert text(truncated=True, next_offset=20).endswith(
-        "\n\n[truncated: more results available — pass offset 20, raise `limit` (max 100) or "
-        "narrow the query]"
+        "\n[truncated: pass offset 20 for more, raise `limit` (max 100) or narrow the query]"
     )
 
 
 def test_nothing_found():
     told = text(
         results=[], files_with_matches=0, total_line_matches=0, next_step="Ask again.",
-        searched={"files": 1_234, "skipped": 2, "freshness": "swept"},
+        searched={
+            "files": 1_234, "skipped": 2, "freshness": "swept", "hidden": 3, "ignored": 0,
+        },
         would_match=[{"change": {"case": "insensitive", "word": False}, "files": 1, "lines": 2}],
     )  # fmt: skip
 
-    assert told.splitlines()[1:] == [
-        "",
-        "no matches in 1,234 files, 2 skipped (swept)",
+    assert told.splitlines() == [
+        (
+            "no matches in 1,234 files, 2 skipped; not searched: 3 hidden files or folders "
+            "(pass hidden: true)"
+        ),
         'with case: "insensitive", word: false: 2 matches in 1 file',
         "Ask again.",
     ]
@@ -85,7 +77,7 @@ def test_nothing_found():
 def test_behind_the_last_page_it_is_not_said_that_nothing_matches():
     told = text(results=[], asked={"query": "route", "offset": 40})
 
-    assert told.endswith("\n\nno more results — `offset` is behind the last one")
+    assert told == "no more results — `offset` is behind the last one"
 
 
 def test_files_and_counts():
@@ -94,20 +86,13 @@ def test_files_and_counts():
         results=[{"path": "a.c", "reason": "path_match"}, {"path": "b.c", "count": 3}],
     )  # fmt: skip
 
-    assert told == 'find_files: "a" (triseek_indexed, cache miss · synced) — 2 files\na.c\nb.c (3)'
+    assert told == "2 files\na.c\nb.c:3"
 
 
 def test_no_file_found():
     told = text("find_files", results=[], files_with_matches=0, next_step="Fewer words.")
 
     assert told.endswith("no matches — Fewer words.")
-
-
-@pytest.mark.parametrize("asked", [{"query": "x" * 500}, {"content_query": "y" * 81}])
-def test_a_long_query_is_clipped(asked):
-    shown = text(asked=asked).split('"')[1]
-
-    assert (len(shown), shown[-1]) == (HINT_MAX, "…")
 
 
 STATUS = {
@@ -159,7 +144,7 @@ def test_what_has_changed_is_told_in_full():
     told = {"path": "a" * 100, "status": "stale", "diff": "@@ -1 +1 @@\n-a\n+b\n"}
 
     assert digest("memo_check", {}, told) == (
-        f'memo_check: path="{"a" * (HINT_MAX - 1)}…" · status="stale"\n\n@@ -1 +1 @@\n-a\n+b'
+        f'memo_check: path="{"a" * 79}…" · status="stale"\n\n@@ -1 +1 @@\n-a\n+b'
     )
 
 

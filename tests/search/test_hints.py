@@ -33,6 +33,10 @@ ASKED = [
     {"query": "parse_arguments", "glob": "lib/**"},
     {"query": "parse_arguments", "path": "lib", "type": "rust"},
     {"query": "PARSE", "path": "src", "case": "insensitive", "glob": "*.py"},
+    {"query": r"first\|second"},
+    {"query": r"fn parse\|second", "mode": "regex"},
+    {"query": "parse_arguments(", "word": True},
+    {"query": "parse_argumnets"},
 ]
 
 
@@ -48,6 +52,15 @@ def test_what_is_suggested_matches_what_it_says(context, asked):
         )  # fmt: skip
 
 
+def test_a_typing_error_is_told_from_the_names_that_are_there(context):
+    for typed in ("parse_argumnets", "parse_argments", "parse_argumments", "prase_arguments"):
+        [other] = search(context, typed)["would_match"]
+        assert other == {"change": {"query": "parse_arguments"}, "files": 1, "lines": 1}
+
+    [other] = search_in(context, "**/*.rs", "parse_argumnets")["would_match"]
+    assert other["change"] == {"content_query": "parse_arguments"}
+
+
 def test_a_path_query_is_left_by_another_tool(context):
     told = search_in(context, "*.py", "parse_arguments")
 
@@ -58,7 +71,9 @@ def test_a_path_query_is_left_by_another_tool(context):
 def test_what_was_searched_is_told(context):
     told = search(context, "absent")
 
-    assert told["searched"] == {"files": 3, "skipped": 0, "freshness": "swept"}
+    assert told["searched"] == {
+        "files": 3, "skipped": 0, "freshness": "swept", "hidden": 0, "ignored": 0,
+    }  # fmt: skip
     assert told["would_match"] == []
     assert told["next_step"]
 

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 Scope: TypeAlias = Literal["user", "project", "local"]
 """user: everywhere; project: here, for everybody who has the tree; local: here, for oneself."""
+ShownForm: TypeAlias = Literal["structured", "text", "both"]
+"""What a model sees of an MCP result that has both: its `structuredContent`, its text, or both."""
 NAME = "triseek"
 """Our name in every config file."""
 
@@ -152,6 +154,10 @@ class Agent:
     """Whether it answers `question` within a second or two."""
     client_pattern: ClassVar[str] = ""
     """A regex that matches the client name which it sends to MCP servers."""
+    shown_form: ClassVar[ShownForm | None] = None
+    """What its model sees of an MCP result; None if that was never observed."""
+    shown_form_evidence: ClassVar[str] = ""
+    """The version in which `make clients` observed it, or the page that says so."""
 
     handoff_name: ClassVar[str] = ""
     """Its name in snapshots; "" if no work is handed over to it."""

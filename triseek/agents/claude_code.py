@@ -84,6 +84,8 @@ class ClaudeCode(HookAgent):
     question_words = ("claude", "mcp", "get", NAME)
     answers_quickly = True
     client_pattern = r"claude.?code"
+    shown_form = "structured"
+    shown_form_evidence = "2.1.330"
     handoff_name = "claude_code"
     handoff_title = "Claude"
     aliases = ("claude", "claudecode")

@@ -65,6 +65,8 @@ class Codex(HookAgent):
     question_words = ("codex", "mcp", "get", NAME, "--json")
     answers_quickly = True
     client_pattern = "codex"
+    shown_form = "structured"
+    shown_form_evidence = "0.169"
     handoff_name = "codex"
     aliases = ("codex_cli",)
     paste = "$triseek resume {id}"  # Codex has a skill instead of a slash command

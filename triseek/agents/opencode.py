@@ -40,6 +40,8 @@ class OpenCode(HookAgent):
     project_folder = ".opencode"
     question_words = ("opencode", "mcp", "list")
     client_pattern = "opencode"
+    shown_form = "structured"
+    shown_form_evidence = "1.18.33"
     handoff_name = "opencode"
     aliases = ("open_code",)
     project_files = ("AGENTS.md", "CLAUDE.md", "CONTEXT.md")

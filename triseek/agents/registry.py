@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,18 @@ NAME_MAX = 60
 def by_name(name: str) -> Agent | None:
     """Return the agent of that name, as in `triseek install`; None if there is none."""
     return next((agent for agent in AGENTS if agent.name == name), None)
+
+
+def by_client(client: str) -> Agent | None:
+    """Return the agent whose MCP client has that name; None if it is not known."""
+    return next(
+        (
+            agent
+            for agent in AGENTS
+            if agent.client_pattern and re.search(agent.client_pattern, client, re.IGNORECASE)
+        ),
+        None,
+    )
 
 
 def receivers() -> tuple[Agent, ...]:

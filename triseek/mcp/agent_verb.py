@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
+from collections import ChainMap
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from triseek import config
 from triseek.daemon import client_environment
 from triseek.daemon.server import Declined
 from triseek.mcp.hosting import CONNECTION, choose_root, chosen_tools, run
@@ -41,7 +44,7 @@ def accept(context: Callable[[str], ToolContext], values: dict[str, Any]) -> Ses
         values: What the pipe sent, unchecked.
 
     Raises:
-        InvalidRequest: There is no such toolset.
+        InvalidRequest: There is no such toolset, or a setting is invalid.
     """
     try:
         params = client_environment.read(HostRequest, values)
@@ -55,6 +58,7 @@ def accept(context: Callable[[str], ToolContext], values: dict[str, Any]) -> Ses
         return Declined("environ")
     tools = chosen_tools(params.toolsets)
     root = choose_root(params.repo, params.environ, params.cwd)
+    structured = config.read(environ=ChainMap(params.environ, os.environ)).mcp_structured
 
     def serve(sock: socket.socket, working: Working) -> None:
         from triseek.app.dispatch import Local
@@ -67,7 +71,7 @@ def accept(context: Callable[[str], ToolContext], values: dict[str, Any]) -> Ses
             target=_open_root, args=(tool_context,), name="triseek-preload", daemon=True
         )
         session = params.environ.get("TRISEEK_SESSION_ID", "")
-        handlers = ToolHandlers(Local(tool_context), tools, session, working)
+        handlers = ToolHandlers(Local(tool_context), tools, session, structured, working)
         current = partial(tool_context.session.current, CONNECTION)
         run(sock, lambda: handlers, preload.start, current)
 

@@ -40,6 +40,7 @@ the line is what ended them, it ends no more daemons, and not the agent's proces
 SENT_VARIABLES = (
     *surroundings.RULES,
     "TRISEEK_SESSION_ID",
+    "TRISEEK_MCP_STRUCTURED",
     "TRISEEK_REPO_ROOT",
     "CLAUDE_PROJECT_DIR",
 )

@@ -118,12 +118,8 @@ def harness(client: str | None) -> str:
     """Return a client's name in `triseek install`, else its own name; "" if it has none."""
     if not client:
         return ""
-    names = (
-        agent.name
-        for agent in registry.AGENTS
-        if re.search(agent.client_pattern, client, re.IGNORECASE)
-    )
-    return next(names, client[:LONGEST])
+    agent = registry.by_client(client)
+    return agent.name if agent else client[:LONGEST]
 
 
 def _first(fields: Mapping[str, Any], keys: tuple[str, ...]) -> str:

@@ -8,7 +8,7 @@ import threading
 from functools import partial
 from typing import TYPE_CHECKING
 
-from triseek import logs
+from triseek import config, logs
 from triseek.app import wings
 from triseek.errors import BackendFailure, InvalidRequest
 from triseek.files.tree.root import git_root
@@ -124,7 +124,7 @@ class LocalSession:
     It searches here. Tools that need the daemon are called by it, if one can be started.
 
     Raises on creation:
-        InvalidRequest: There is no such toolset.
+        InvalidRequest: There is no such toolset, or a setting is invalid.
     """
 
     def __init__(
@@ -140,6 +140,7 @@ class LocalSession:
         """
         logs.configure("mcp")
         self._toolsets = known_toolsets(toolsets)
+        self._structured = config.read().mcp_structured
         self._root = choose_root(repo)
         self._state = state
         self._lock = threading.Lock()
@@ -167,7 +168,9 @@ class LocalSession:
                 alone = Standalone(self._root)
                 if self._state:
                     alone.context.session.work_on(self._state, CONNECTION)
-                self._loaded = alone, ToolHandlers(alone.local_searches, chosen(self._toolsets))
+                tools = chosen(self._toolsets)
+                handlers = ToolHandlers(alone.local_searches, tools, structured=self._structured)
+                self._loaded = alone, handlers
             return self._loaded
 
     def _begin(self) -> None:
@@ -207,7 +210,8 @@ def serve_http(repo: str, toolsets: str, http: str) -> None:
         http: HOST:PORT.
 
     Raises:
-        InvalidRequest: the address is not this machine's, or there is no such toolset.
+        InvalidRequest: the address is not this machine's, there is no such toolset, or a setting
+            is invalid.
         Busy: the port is in use.
         StateUnwritable: the token file cannot be written.
     """
@@ -219,6 +223,7 @@ def serve_http(repo: str, toolsets: str, http: str) -> None:
     from triseek.mcp.tool_handlers import ToolHandlers
 
     tools = chosen_tools(toolsets)
+    structured = config.read().mcp_structured
     with front(choose_root(repo)) as dispatch:
-        handlers = ToolHandlers(dispatch, tools)
+        handlers = ToolHandlers(dispatch, tools, structured=structured)
         over_http.serve(server.create(lambda: handlers, dispatch.prepare), Address.parse(http))

@@ -11,11 +11,12 @@ search_path_and_content when you know the folder. Exact, complete, current: edit
 
 - Best first: definitions, then source, tests, vendored and generated code. Totals count all that \
 matches, also what `limit` (20, at most 100) leaves out; `next_offset` gives the next page.
-- Literal is the default; mode "regex" is ripgrep's dialect (no \\| or \\<, no look-around).
+- Literal is the default; mode "regex" is ripgrep's dialect (no \\|, no look-around).
 - Ask for several names at once with `patterns`. Narrow with `glob` (src/**/*.ts), `type` (py, \
 rust) or `path`; see lines around with `context`; get paths alone with output_mode "files".
-- No hits means there are none: the answer says how many files were searched and which change of \
-arguments would match. There is no need to repeat the search with grep.
+- Searched is what ripgrep lists, and the hidden files that git tracks. No hits means there are \
+none in there: the answer says what it left out (`hidden: true`, `ignored: true` search it too) \
+and which change of arguments would match. There is no need to repeat the search with grep.
 - An answer with `results_omitted` repeats one you have had, and nothing relevant has changed: \
 reuse it from your context, or pass force_refresh: true if you no longer have it.
 - context_pack gives a small, bounded starting set for a task: goal and, if known, changed files.
@@ -23,7 +24,7 @@ reuse it from your context, or pass force_refresh: true if you no longer have it
 `skip_reread`. memo_status asks for several files.
 - For work that another agent may go on with: session_open with the goal at the start, \
 session_handoff at the end; session_resume goes on with a snapshot.
-- Before the index is built searches work all the same, only slower. reindex is rarely needed.
+- Searches work without an index, only slower. reindex is rarely needed.
 """
 """What agents are told of the server. Many clients show nothing else before the first call of a
 tool, so the main rule comes first."""

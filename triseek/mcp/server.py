@@ -32,9 +32,9 @@ def create(handlers: Callable[[], ToolHandlers], begin: Callable[[], None]) -> S
     """
 
     async def listed(
-        _ctx: ServerRequestContext[Any], _params: types.PaginatedRequestParams | None
+        ctx: ServerRequestContext[Any], _params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        return handlers().listed()
+        return handlers().listed(ctx)
 
     async def call(
         ctx: ServerRequestContext[Any], params: types.CallToolRequestParams

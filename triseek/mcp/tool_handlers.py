@@ -20,7 +20,7 @@ from mcp.shared.exceptions import MCPError
 
 from triseek.app.dispatch import digest, failed
 from triseek.errors import OutOfTime, TriseekError
-from triseek.mcp import conversations, schemas
+from triseek.mcp import conversations, result_form, schemas
 from triseek.model.call import Call
 from triseek.model.plain_text import encodable
 from triseek.search import envelopes
@@ -53,6 +53,8 @@ class ToolHandlers:
     """The tools that are offered."""
     session: str = ""
     """The agent's session, used where its client does not name it."""
+    structured: str = "auto"
+    """The setting `mcp.structured`."""
     working: Callable[[], AbstractContextManager[None]] = contextlib.nullcontext
     """Makes a context manager that is entered for each call."""
 
@@ -64,9 +66,10 @@ class ToolHandlers:
         """Return the tool of that name; None if none is offered."""
         return self._by_name.get(name) if isinstance(name, str) else None
 
-    def listed(self) -> types.ListToolsResult:
+    def listed(self, ctx: ServerRequestContext[Any]) -> types.ListToolsResult:
         """Return all tools in one page."""
-        return types.ListToolsResult(tools=[_listed(tool) for tool in self.tools])
+        is_lean = result_form.is_lean(_client(ctx), self.structured)
+        return types.ListToolsResult(tools=[_listed(tool, is_lean) for tool in self.tools])
 
     async def call(
         self, ctx: ServerRequestContext[Any], params: types.CallToolRequestParams
@@ -101,17 +104,18 @@ class ToolHandlers:
                 answer = failed(params.arguments, error)
         finally:
             cancelled.set()  # tells an abandoned thread to stop
-        return result(tool, answer.arguments, answer.envelope)
+        is_lean = result_form.is_lean(client, self.structured)
+        return result(tool, answer.arguments, answer.envelope, is_lean=is_lean)
 
 
 @functools.cache  # deriving the schemas takes longer than all else of a session's start
-def _listed(tool: Tool) -> types.Tool:
+def _listed(tool: Tool, is_lean: bool) -> types.Tool:
     return types.Tool(
         name=tool.name,
         title=tool.title,
         description=schemas.description(tool),
         input_schema=dict(schemas.input_schema(tool)),
-        output_schema=dict(schemas.output_schema(tool)),
+        output_schema=None if is_lean else dict(schemas.output_schema(tool)),
         annotations=types.ToolAnnotations(
             read_only_hint=tool.read_only,
             destructive_hint=False,
@@ -126,13 +130,15 @@ def failure(tool: Tool, error: TriseekError) -> types.CallToolResult:
     return result(tool, {}, envelopes.failure(error))
 
 
-def result(tool: Tool, arguments: dict[str, Any], envelope: dict[str, Any]) -> types.CallToolResult:
-    """Return an answer both as text and as structured content."""
+def result(
+    tool: Tool, arguments: dict[str, Any], envelope: dict[str, Any], *, is_lean: bool = False
+) -> types.CallToolResult:
+    """Return an answer as text and, unless it is to be lean, as structured content too."""
     envelope = encodable(envelope)
     text = encodable(digest(tool, arguments, envelope))
     return types.CallToolResult(
         content=[types.TextContent(type="text", text=text)],
-        structured_content=envelope,
+        structured_content=None if is_lean else envelope,
         is_error="error" in envelope,
     )
 

@@ -64,6 +64,8 @@ class ScopeSpec:
     """Search hidden files and folders (-.)."""
     allowlist: bool = False
     """Also search the well-known hidden paths (.github, .gitignore …) that ripgrep leaves out."""
+    also: frozenset[bytes] = frozenset()
+    """Hidden files to search besides, relative to the root; globs and types apply to them."""
     no_ignore: bool = False
     """Respect no ignore file at all (--no-ignore)."""
     no_ignore_vcs: bool = False

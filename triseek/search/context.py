@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from triseek.engine.engine import Engine
     from triseek.engine.freshness.journal import Clock
     from triseek.engine.tool_host import ToolHost
+    from triseek.model.search import ScopeSpec
 
 SNAPSHOTS_MAX = 64
 """Questions for which the scores of their first page are kept."""
@@ -43,6 +44,10 @@ class RememberedAnswer(NamedTuple):
     total_line_matches: int
     hydration: int = 0
     """The newest resume here at that time: one who resumes has seen no earlier answer."""
+    scope: ScopeSpec | None = None
+    """The files that were searched."""
+    also: Hashable = ()
+    """The state of those in `ScopeSpec.also`, which the journal does not report."""
 
 
 class Answers:

@@ -5,44 +5,41 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from triseek.model.plain_text import clipped, plural
+from triseek.engine.left_out import LeftOut
+from triseek.model.plain_text import plural
 from triseek.search.envelopes import count_matching
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-HINT_MAX = 80
-"""Most characters of a query that are repeated."""
-_QUERIES = ("query", "content_query", "path_query")
-
 
 def search_lines(
     tool: str, arguments: Mapping[str, Any], answer: Mapping[str, Any]
 ) -> Iterator[str]:
-    """Yield the files of a page with their lines; if there are none, what was searched."""
-    yield _header(tool, arguments, answer)
+    """Yield counts, then the files of a page with their lines as `rg --heading -n` writes them.
+
+    If nothing was found, yield what was searched.
+    """
     if answer.get("results_omitted"):
-        yield ""
         yield (
-            f"reuse prior result from context ({answer['search_id']}); "
-            "no relevant files changed since the earlier search"
+            f"same answer as before ({answer['search_id']}), still in context: no relevant file "
+            "has changed since; pass force_refresh to get it again"
         )
         return
-    for note in answer.get("notes", ()):
-        yield f"note: {note}"
-    if "prior_snapshot_id" in answer:
-        yield f"note: {_before(answer)}"
     if answer.get("incomplete"):
         yield f"incomplete: {answer['incomplete']}"
+    yield from (f"note: {note}" for note in answer.get("notes", ()))
+    if "prior_snapshot_id" in answer:
+        yield f"note: {_before(answer)}"
     if not answer["results"]:
-        yield ""
         yield from _nothing(arguments, answer)
+        return
+    yield _counts(tool, answer)
     for result in answer["results"]:
         yield from _result(result)
     if answer.get("truncated"):
-        yield ""
         yield (
-            f"[truncated: more results available — pass offset {answer['next_offset']}, "
+            f"[truncated: pass offset {answer['next_offset']} for more, "
             "raise `limit` (max 100) or narrow the query]"
         )
 
@@ -55,19 +52,14 @@ def _before(answer: Mapping[str, Any]) -> str:
     return f"{prefix}; then: {', '.join(answer['prior_result_paths']) or 'nothing'}"
 
 
-def _header(tool: str, arguments: Mapping[str, Any], answer: Mapping[str, Any]) -> str:
-    hint = clipped(
-        str(next((arguments[name] for name in _QUERIES if arguments.get(name)), "")), HINT_MAX
-    )
-    fallback = " · fallback" if answer["fallback_used"] else ""
-    fresh = f" · {answer['freshness']}" if answer.get("freshness") else ""
+def _counts(tool: str, answer: Mapping[str, Any]) -> str:
+    """Return how much matches in all, whatever of it is shown."""
     files = answer.get("files_with_matches", 0)
-    counts = f"{files:,} {plural(files, 'file')}"
-    if tool != "find_files" and "total_line_matches" in answer:
-        lines = answer["total_line_matches"]
-        counts += f", {lines:,} {plural(lines, 'match', 'matches')}"
-    how = f"{answer['strategy']}, cache {answer['cache']}{fallback}{fresh}"
-    return f'{tool}: "{hint}" ({how}) — {counts}'
+    in_files = f"{files:,} {plural(files, 'file')}"
+    if tool == "find_files" or "total_line_matches" not in answer:
+        return in_files
+    lines = answer["total_line_matches"]
+    return f"{lines:,} {plural(lines, 'match', 'matches')} in {in_files}"
 
 
 def _nothing(arguments: Mapping[str, Any], answer: Mapping[str, Any]) -> Iterator[str]:
@@ -83,7 +75,9 @@ def _nothing(arguments: Mapping[str, Any], answer: Mapping[str, Any]) -> Iterato
         return
     skipped = f", {searched['skipped']:,} skipped" if searched["skipped"] else ""
     files = searched["files"]
-    yield (f"no matches in {files:,} {plural(files, 'file')}{skipped} ({searched['freshness']})")
+    left_out = LeftOut(searched["hidden"], searched["ignored"]).described()
+    rest = f"; {left_out}" if left_out else ""
+    yield f"no matches in {files:,} {plural(files, 'file')}{skipped}{rest}"
     for other in answer["would_match"]:
         change = ", ".join(
             f"{name}: {json.dumps(value, ensure_ascii=False)}"
@@ -100,22 +94,17 @@ def _nothing(arguments: Mapping[str, Any], answer: Mapping[str, Any]) -> Iterato
 def _result(result: Mapping[str, Any]) -> Iterator[str]:
     matches = result.get("matches")
     if matches is None:
-        yield f"{result['path']} ({result['count']})" if "count" in result else result["path"]
+        yield f"{result['path']}:{result['count']}" if "count" in result else result["path"]
         return
-    yield ""
-    yield f"{result['path']} ({result.get('line_matches', count_matching(matches))})"
-    yield from _lines(matches, 6)
+    shown, total = count_matching(matches), result.get("line_matches", 0)
+    yield f"{result['path']} ({shown} of {total:,})" if total > shown else result["path"]
+    yield from _lines(matches)
 
 
-def _lines(lines: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
-    """Yield lines of a file after their numbers, which are at least `width` characters wide."""
-    places = [
-        f"L{line['line']}" if "context" in line else f"L{line['line']}:{line['column']}"
-        for line in lines
-    ]
-    width = max([width, *(len(place) + 1 for place in places)])
-    for place, line in zip(places, lines, strict=True):
-        yield f"  {place:<{width}} {line['preview']}"
+def _lines(lines: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield lines of a file after their numbers; `-` follows the number of a line of context."""
+    for line in lines:
+        yield f"{line['line']}{'-' if 'context' in line else ':'}{line['preview']}"
 
 
 def status_lines(
@@ -149,21 +138,11 @@ def reindex_lines(
 
 def pack_lines(_tool: str, _arguments: Mapping[str, Any], pack: Mapping[str, Any]) -> Iterator[str]:
     """Yield the files of an envelope with their lines, then what to do next."""
-    goal = clipped(pack["goal"], HINT_MAX)
-    count = f"{len(pack['items'])} {plural(len(pack['items']), 'item')}"
-    used = f"~{pack['estimated_tokens']}/{pack['budget_tokens']} tokens"
-    yield f'context_pack: "{goal}" ({pack["intent"]}) — {count}, {used}'
     for item in pack["items"]:
-        yield from ("", *_item(item))
+        yield f"{item['path']} ({', '.join(item['reasons'])})"
+        yield from _lines(item["snippets"])
     if not pack["items"]:
-        yield ""
         yield "no strong candidates — try a more specific symbol, error message, or changed file"
-    yield from ("", "next:", *(f"- {step}" for step in pack["suggested_next_steps"]))
+    yield from (f"next: {step}" for step in pack["suggested_next_steps"])
     if pack["truncated"]:
-        yield from ("", "[truncated: more matched — raise budget_tokens or max_files]")
-
-
-def _item(item: Mapping[str, Any]) -> Iterator[str]:
-    yield f"{item['path']} (score {item['score']})"
-    yield f"  reasons: {', '.join(item['reasons'])}"
-    yield from _lines(item["snippets"], 0)
+        yield "[truncated: more matched — raise budget_tokens or max_files]"

@@ -7,7 +7,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from triseek.engine import reindex_process
+from triseek.engine.agent_scope import agent_scope
 from triseek.engine.context_pack import pack
+from triseek.engine.left_out import left_out
 from triseek.engine.ranking import find_files as paths
 from triseek.model.index import IndexStatus
 from triseek.query.globs.scope import Scope
@@ -17,6 +19,7 @@ from triseek.search.requests import LIMIT_MAX
 if TYPE_CHECKING:
     from triseek.model.call import Call
     from triseek.model.context_pack import ContextPackRequest
+    from triseek.model.search import ScopeSpec
     from triseek.search.context import SearchContext
     from triseek.search.requests import FindFilesRequest, IndexStatusRequest, ReindexRequest
     from triseek.search.results import (
@@ -29,10 +32,7 @@ if TYPE_CHECKING:
 
 MATCHED_MAX = 20_000
 """Most paths of an answer that are remembered with it."""
-NOTHING = (
-    "No path has all of these words: try fewer, or search_content for what the file says. "
-    "Ignored files are not listed."
-)
+NOTHING = "No path has all of these words: try fewer, or search_content for what the file says."
 
 
 def find_files(
@@ -44,17 +44,20 @@ def find_files(
         InvalidQuery: the query is empty, or is an invalid glob.
         RepoNotDetected: the root does not exist any more.
     """
-    query, engine = paths.PathQuery(request.query), context.engine
+    engine = context.engine
+    query = paths.PathQuery(request.query, engine.root)
+    hidden, ignored = request.hidden, request.ignored
+    scope = agent_scope(engine.root, query.globs, hidden=hidden, ignored=ignored)
     limit = min(max(request.limit, 1), LIMIT_MAX)
     offset = max(request.offset, 0)
     with envelopes.limited(call):
-        question = ("find_files", request.query, limit, offset)
-        turn = reuse.begin(context, call, question, forced=request.force_refresh)
-        reused = turn.known(lambda: _bearing(query))
+        question = ("find_files", request.query, limit, offset, hidden, ignored)
+        turn = reuse.begin(context, call, question, scope, forced=request.force_refresh)
+        reused = turn.known(lambda: _bearing(query, scope))
         if reused is not None:
             return reused
         scores = context.scores(("find_files", request.query), offset)
-        matches = paths.find_files(engine, query, scores)
+        matches = paths.find_files(engine, query, scope, scores)
         count, listed = len(matches.paths), matches.paths[offset : offset + limit]
         results: list[SearchResult] = [
             {"path": envelopes.shown(path), "reason": "path_match"} for path in listed
@@ -62,14 +65,14 @@ def find_files(
         facts = turn.answer(
             matches.route,
             matches.freshness,
-            query.scope,
             matched=frozenset(matches.paths) if count <= MATCHED_MAX else None,
             shown=listed,
             files=count,
         )
         answer: SearchAnswer = {**facts, "results": results, "truncated": False}
         if not count:
-            answer["next_step"] = NOTHING
+            left = left_out(engine, scope).described()
+            answer["next_step"] = f"{NOTHING} {left.capitalize()}." if left else NOTHING
 
         def page(most: int) -> SearchAnswer:
             if offset + most >= count:
@@ -80,11 +83,11 @@ def find_files(
         return envelopes.fit_page(page, len(results), 0)
 
 
-def _bearing(query: paths.PathQuery) -> reuse.Bearing:
-    scope = Scope.compile(query.scope)
+def _bearing(query: paths.PathQuery, scope: ScopeSpec) -> reuse.Bearing:
+    compiled = Scope.compile(scope)
 
     def in_scope(path: bytes) -> bool:
-        return query.accepts(path) and bool(scope.select([path])[0])
+        return query.accepts(path) and bool(compiled.select([path])[0])
 
     return reuse.Bearing(in_scope, None)
 

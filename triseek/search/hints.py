@@ -1,19 +1,26 @@
-"""Explains an answer without results: what was searched, and what would have matched.
+r"""Explains an answer without results: what was searched, and what would have matched.
 
 An agent that is told "no matches" without a reason doubts the tool, or trusts it too much. So the
-question is repeated in the ways people may mean it: in any case, as a regex, as plain text, in all
-files. Suggestions are counted, not guessed.
+question is repeated in the ways people may mean it: with grep's `\|`, in any case, as a regex, as
+plain text, in all files. If none of these matches, names are looked for that differ from the query
+by a typing error. Suggestions are counted, not guessed.
 """
 
 from __future__ import annotations
 
+import contextlib
 import re
 import time
+from collections import Counter
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
-from triseek.errors import TriseekError
+from triseek.engine.agent_scope import GIT_FOLDER
+from triseek.engine.left_out import LeftOut, left_out
+from triseek.errors import OutOfTime, TriseekError
 from triseek.model import budget
+from triseek.model.search import PatternSpec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -27,6 +34,14 @@ if TYPE_CHECKING:
 PATIENCE_S = 1.0
 """For all suggestions: an answer without results must not take long."""
 _SIGNS = re.compile(r"[\\.^$|?*+()\[\]{}]")
+_NAME = re.compile(r"[A-Za-z_]\w{5,63}", re.ASCII)
+"""Names that others can be near to."""
+NEAR_MAX = 3
+"""Most near names that are suggested."""
+NEAR_RATIO = 0.8
+"""How alike two names have to be, as `difflib` measures it."""
+NEAR_LINES_MAX = 2_000
+"""Lines with such names that are looked at."""
 
 
 class Reading(NamedTuple):
@@ -49,13 +64,22 @@ def for_nothing(
 
     narrowing: which of the arguments glob, type and path were passed.
     """
+    out = LeftOut(0, 0)
     with budget.limited(PATIENCE_S):  # compiling a pattern may take longer, too
         suggestions = list(_would_match(engine, _readings(tool, request, narrowing), call))
+        with contextlib.suppress(TriseekError):
+            out = left_out(engine, request.scope, request.paths)
+        if not suggestions and any(out):
+            suggestions = list(_would_match(engine, [_widened(request, out)], call))
+        if not suggestions:
+            suggestions = list(_would_match(engine, _near(engine, tool, request), call))
     return {
         "searched": {
             "files": ranking.search.totals.files_searched,
             "skipped": len(ranking.search.totals.skipped),
             "freshness": ranking.search.totals.freshness,
+            "hidden": out.hidden,
+            "ignored": out.ignored,
         },
         "would_match": suggestions,
         "next_step": _next_step(request, suggestions),
@@ -79,6 +103,8 @@ def _would_match(engine: Engine, readings: Iterable[Reading], call: Call) -> Ite
 def _readings(tool: str, request: SearchRequest, narrowing: Sequence[str]) -> Iterator[Reading]:
     """Yield other interpretations, the likeliest first, each with a single change."""
     pattern, scope = request.pattern, request.scope
+    if len(pattern.patterns) == 1 and r"\|" in pattern.patterns[0]:
+        yield _asking(tool, request, pattern.patterns[0].replace(r"\|", "|"))
     has_capitals = any(text != text.lower() for text in pattern.patterns)
     if pattern.case == "sensitive" or (pattern.case == "smart" and has_capitals):
         yield _with(request, {"case": "insensitive"}, case="insensitive")
@@ -97,6 +123,63 @@ def _readings(tool: str, request: SearchRequest, narrowing: Sequence[str]) -> It
             change["tool"] = "search_content"
             del change["glob"]
         yield Reading(change, wide)
+
+
+def _widened(request: SearchRequest, out: LeftOut) -> Reading:
+    """Return the reading that searches what was left out, too."""
+    change: ChangedArguments = {}
+    scope = request.scope
+    if out.hidden:
+        change["hidden"] = True
+        scope = replace(scope, hidden=True, also=frozenset(), globs=(*scope.globs, GIT_FOLDER))
+    if out.ignored:
+        change["ignored"] = True
+        scope = replace(scope, no_ignore=True)
+    return Reading(change, replace(request, scope=scope))
+
+
+def _asking(tool: str, request: SearchRequest, text: str) -> Reading:
+    """Return the reading with another pattern, which is a regex if it holds any signs."""
+    name = "content_query" if tool == "search_path_and_content" else "query"
+    change = cast("ChangedArguments", {name: text})
+    fixed = request.pattern.fixed and not _SIGNS.search(text)
+    if fixed != request.pattern.fixed:
+        change["mode"] = "regex"
+    pattern = replace(request.pattern, patterns=(text,), fixed=fixed)
+    return Reading(change, replace(request, pattern=pattern))
+
+
+def _near(engine: Engine, tool: str, request: SearchRequest) -> Iterator[Reading]:
+    """Yield readings with names of the searched files that are like the one in the query."""
+    if len(request.pattern.patterns) > 1:
+        return
+    [text] = request.pattern.patterns
+    if not _NAME.fullmatch(text):
+        return
+    names: Counter[str] = Counter()
+    alike = re.compile(_alike(text), re.ASCII)
+    pattern = PatternSpec(patterns=(_alike(text),), unicode=False)
+    search = engine.search(replace(request, pattern=pattern, mode="lines", before=0, after=0))
+    with contextlib.closing(search), contextlib.suppress(OutOfTime):
+        for batch in search:
+            names.update(alike.findall(batch.text.decode(errors="replace")))
+            if names.total() > NEAR_LINES_MAX:
+                break
+    del names[text]
+    for name in get_close_matches(text, names, NEAR_MAX, NEAR_RATIO):
+        yield _asking(tool, request, name)
+
+
+def _alike(name: str) -> str:
+    """Return a regex for names that share the first or the second half of a name.
+
+    A name that differs by one typing error shares one of them whole, at about the same place.
+    """
+    half = len(name) // 2
+    begin, end = name[:half], name[half:]
+    others = rf"\w{{{max(len(end) - 2, 0)},{len(end) + 2}}}"
+    before = rf"\w{{{max(half - 2, 0)},{half + 2}}}"
+    return rf"\b(?:{begin}{others}|{before}{end})\b"
 
 
 def _with(request: SearchRequest, change: ChangedArguments, **pattern: Any) -> Reading:  # noqa: ANN401

@@ -36,6 +36,10 @@ class FindFilesRequest:
     """Most files listed."""
     offset: int = 0
     """Files to skip: the `next_offset` of the page before."""
+    hidden: bool = False
+    """List all hidden files; without it, those that git tracks."""
+    ignored: bool = False
+    """List ignored files too."""
     force_refresh: bool = False
     """Search again where the answer would be that you have it."""
 
@@ -66,6 +70,10 @@ class ContentOptions:
     """Matching lines; or paths alone; or matching lines per file."""
     patterns: tuple[str, ...] = ()
     """More queries, any of which may match: several searches in one."""
+    hidden: bool = False
+    """Search all hidden files; without it, those that git tracks."""
+    ignored: bool = False
+    """Search ignored files too."""
     token_budget: int = 0
     """Most tokens of the answer; 0: about 8000."""
     force_refresh: bool = False

@@ -50,6 +50,10 @@ class SearchedFiles(TypedDict):
     files: int
     skipped: int
     freshness: str
+    hidden: Annotated[int, ADDED]
+    """Hidden files and folders that were left out."""
+    ignored: Annotated[int, ADDED]
+    """Ignored files and folders that were left out."""
 
 
 class ChangedArguments(TypedDict):
@@ -57,8 +61,12 @@ class ChangedArguments(TypedDict):
 
     case: NotRequired[Case]
     word: NotRequired[bool]
+    query: NotRequired[str]
+    content_query: NotRequired[str]
     mode: NotRequired[Literal["literal", "regex"]]
     multiline: NotRequired[bool]
+    hidden: NotRequired[bool]
+    ignored: NotRequired[bool]
     glob: NotRequired[str]
     type: NotRequired[str]
     path: NotRequired[str]

@@ -12,6 +12,7 @@ not concern the pattern does not affect a query for contents.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
@@ -72,6 +73,8 @@ class Turn:
     clock: Clock | None
     since: ChangesSince
     hydration: int
+    scope: ScopeSpec
+    also: Hashable
     forced: bool
 
     def known(self, bearing: Callable[[], Bearing]) -> ReusedAnswer | None:
@@ -79,7 +82,7 @@ class Turn:
         prior = self.prior
         if prior is None or self.clock is None or self.since.kind == "unknown":
             return None
-        if prior.hydration != self.hydration:
+        if (prior.hydration, prior.scope, prior.also) != (self.hydration, self.scope, self.also):
             return None
         if self.since.kind == "changed" and not self._still_holds(prior, bearing()):
             return None
@@ -115,7 +118,6 @@ class Turn:
         self,
         route: Route,
         freshness: Freshness,
-        scope: ScopeSpec,
         *,
         matched: frozenset[bytes] | None,
         shown: Iterable[bytes],
@@ -135,13 +137,14 @@ class Turn:
         clock, search_id = self.clock, self.answers.next_id()
         is_sure = route.backend == "indexed" and complete and freshness == "synced"
         if self.key is not None:
-            if clock is not None and is_sure and not Scope.compile(scope).brings_back:
+            if clock is not None and is_sure and not Scope.compile(self.scope).brings_back:
                 self.answers.put(
                     self.key,
                     RememberedAnswer(
-                        search_id, clock, matched, frozenset(shown), files, lines, self.hydration
+                        search_id, clock, matched, frozenset(shown), files, lines, self.hydration,
+                        self.scope, self.also,
                     ),
-                )
+                )  # fmt: skip
             else:
                 self.answers.forget(self.key)
         counts: MatchCounts = {"files_with_matches": files}
@@ -158,14 +161,27 @@ class Turn:
         }
 
 
-def begin(context: SearchContext, call: Call, question: Hashable, *, forced: bool) -> Turn:
+def begin(
+    context: SearchContext, call: Call, question: Hashable, scope: ScopeSpec, *, forced: bool
+) -> Turn:
     """Take the clock, and look up the answer that this conversation was given."""
     key = None if call.conversation is None else (call.conversation, question)
     prior = None if key is None or forced else context.answers.get(key)
     engine = context.engine
     clock, since = engine.since(prior.clock if prior else None)
     resume = context.host.newest_resume(context.host.root)
-    return Turn(engine.root, context.answers, key, prior, clock, since, resume, forced)
+    also = () if key is None else _state(engine.root, scope.also)
+    return Turn(engine.root, context.answers, key, prior, clock, since, resume, scope, also, forced)
+
+
+def _state(root: str, paths: Iterable[bytes]) -> tuple[tuple[bytes, int, int, int], ...]:
+    """Return path, size, change time and inode of those files that exist."""
+    states = []
+    for path in sorted(paths):
+        with suppress(OSError):
+            status = os.lstat(os.path.join(os.fsencode(root), path))  # noqa: PTH118
+            states.append((path, status.st_size, status.st_ctime_ns, status.st_ino))
+    return tuple(states)
 
 
 def of_contents(root: str, request: SearchRequest) -> Bearing:

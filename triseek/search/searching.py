@@ -6,12 +6,13 @@ import os
 from dataclasses import astuple, replace
 from typing import TYPE_CHECKING
 
+from triseek.engine.agent_scope import agent_scope
 from triseek.engine.ranking.find_files import GLOB_SIGNS
 from triseek.engine.ranking.ranked import ranked
 from triseek.engine.search.backends.file import detail
 from triseek.errors import InvalidQuery
 from triseek.files import containment
-from triseek.model.search import PatternSpec, ScopeSpec, SearchRequest
+from triseek.model.search import PatternSpec, SearchRequest
 from triseek.search import envelopes, hints, reuse
 from triseek.search.requests import CONTEXT_MAX, LIMIT_MAX, SearchContentRequest
 
@@ -72,7 +73,8 @@ def search_content(
     with envelopes.limited(call) as stop:
         search_request = engine_request(engine.root, request)
         question = (tool, astuple(replace(request, force_refresh=False)))
-        turn = reuse.begin(context, call, question, forced=request.force_refresh)
+        forced, scope = request.force_refresh, search_request.scope
+        turn = reuse.begin(context, call, question, scope, forced=forced)
         reused = turn.known(lambda: reuse.of_contents(engine.root, search_request))
         if reused is not None:
             return reused
@@ -90,7 +92,6 @@ def search_content(
         facts = turn.answer(
             ranking.search.route,
             totals.freshness,
-            search_request.scope,
             matched=ranking.matched,
             shown=(file.path for file in ranking.files),
             files=totals.files_matched,
@@ -147,10 +148,12 @@ def engine_request(root: str, request: SearchContentRequest) -> SearchRequest:
             multiline=request.multiline,
             dotall=request.multiline,
         ),
-        scope=ScopeSpec(
-            globs=globs,
-            types=tuple(request.type.replace(",", " ").split()),
-            allowlist=True,
+        scope=agent_scope(
+            root,
+            globs,
+            tuple(request.type.replace(",", " ").split()),
+            hidden=request.hidden,
+            ignored=request.ignored,
         ),
         paths=paths,
         mode=_MODES[request.output_mode],

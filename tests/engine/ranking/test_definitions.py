@@ -31,15 +31,15 @@ def batch_of(files, between=b""):
 @pytest.mark.parametrize(
     ("patterns", "spec", "line", "expected"),
     [
-        (["foo"], {}, "def foo(bar):", "EXACTLY"),
+        (["foo"], {}, "def foo(bar):", "GLOBAL"),
         (["foo"], {}, "def foo_bar(x):", "PARTLY"),
         (["bar"], {}, "def foo(bar):", "NOT"),
-        (["foo"], {"word": True}, "def foo(bar):", "EXACTLY"),
+        (["foo"], {"word": True}, "def foo(bar):", "GLOBAL"),
         (["foo"], {"word": True}, "def foo_bar(foo):", "NOT"),
-        (["FOO"], {"case": "insensitive"}, "def foo(bar):", "EXACTLY"),
+        (["FOO"], {"case": "insensitive"}, "def foo(bar):", "GLOBAL"),
         (["FOO"], {"case": "insensitive"}, "def Foo_Bar(bar):", "PARTLY"),
-        (["foo"], {"case": "smart"}, "class Foo:", "EXACTLY"),
-        (["def foo"], {}, "def foo(bar):", "EXACTLY"),
+        (["foo"], {"case": "smart"}, "class Foo:", "TYPE"),
+        (["def foo"], {}, "def foo(bar):", "GLOBAL"),
         (["def foo"], {}, "def foo_t(bar):", "PARTLY"),
         (["def foo"], {}, "def foot(bar):", "NOT"),
         (["Set"], {}, "class QuerySetMixin:", "PARTLY"),
@@ -47,21 +47,21 @@ def batch_of(files, between=b""):
         (["set"], {}, "def set2(): pass", "PARTLY"),
         (["_meta"], {}, "def get_meta(): pass", "PARTLY"),
         (["_meta"], {}, "def get_metadata(): pass", "NOT"),
-        (["def foo(bar"], {"fixed": True}, "def foo(bar):", "EXACTLY"),
-        ([r"def foo\("], {}, "def foo(bar):", "EXACTLY"),
-        ([r"foo|bar"], {}, "def bar(foo):", "EXACTLY"),
-        (["foo", "bar"], {}, "class bar:", "EXACTLY"),
-        ([r"class \w+Error\b"], {}, "class ValueError(Exception):", "EXACTLY"),
-        ([r"\w+Error\b"], {}, "class ValueError(Exception):", "EXACTLY"),
+        (["def foo(bar"], {"fixed": True}, "def foo(bar):", "GLOBAL"),
+        ([r"def foo\("], {}, "def foo(bar):", "GLOBAL"),
+        ([r"foo|bar"], {}, "def bar(foo):", "GLOBAL"),
+        (["foo", "bar"], {}, "class bar:", "TYPE"),
+        ([r"class \w+Error\b"], {}, "class ValueError(Exception):", "TYPE"),
+        ([r"\w+Error\b"], {}, "class ValueError(Exception):", "TYPE"),
         ([r"_get\w*_set"], {}, "def x_get_a_set_b():", "PARTLY"),
         ([r".*size.*"], {}, "def read(size):", "NOT"),
         ([r"."], {}, "def f(size):", "NOT"),
         ([r"\w*"], {}, "def foo(size):", "NOT"),
-        (["f"], {}, "def f(size):", "EXACTLY"),
+        (["f"], {}, "def f(size):", "GLOBAL"),
         (["f"], {}, "def foo(size):", "NOT"),
         (["fo"], {}, "def foo(size):", "NOT"),
         (["->"], {}, "def foo() -> int:", "NOT"),
-        (["é"], {}, "def é(): pass", "EXACTLY"),
+        (["é"], {}, "def é(): pass", "GLOBAL"),
         (["foo"], {}, "    return foo(bar)", "NOT"),
         (["foo"], {}, " " * 3000 + "def foo(): pass", "NOT"),
     ],
@@ -73,12 +73,42 @@ def test_what_a_match_says_of_a_name(patterns, spec, line, expected):
     assert [Defines(value).name for value in asked.of(batch)] == [expected]
 
 
+@pytest.mark.parametrize(
+    ("path", "line", "level"),
+    [
+        ("a.py", "class foo(Base):", "TYPE"),
+        ("a.py", "    class foo:", "GLOBAL"),
+        ("a.py", "    def foo(self):", "MEMBER"),
+        ("a.py", "foo = 1", "GLOBAL"),
+        ("a.go", "type foo struct {", "TYPE"),
+        ("a.go", "func foo() {", "GLOBAL"),
+        ("a.go", "func (c *Context) foo() {", "MEMBER"),
+        ("a.rs", "pub(crate) struct foo {", "TYPE"),
+        ("a.rs", "    pub fn foo() {", "MEMBER"),
+        ("a.c", "struct foo {", "TYPE"),
+        ("a.c", "typedef unsigned long foo;", "TYPE"),
+        ("a.c", "struct page *foo(void)", "GLOBAL"),
+        ("a.cc", "void Owner::foo() {", "MEMBER"),
+        ("a.ts", "export interface foo {", "TYPE"),
+        ("a.ts", "  foo(a: string): void {", "MEMBER"),
+        ("a.js", "exports.foo = function () {", "GLOBAL"),
+        ("a.js", "Owner.prototype.foo = function () {", "MEMBER"),
+        ("a.java", "public class foo {", "TYPE"),
+        ("a.java", "    public void foo() {", "MEMBER"),
+    ],
+)
+def test_types_rank_above_functions_and_those_above_members(path, line, level):
+    defines = question("foo").of(batch_of([(path.encode(), line.encode() + b"\n")]))
+
+    assert [Defines(value).name for value in defines] == [level]
+
+
 def test_a_row_of_many_lines_defines_what_one_of_them_does():
     batch = batch_of([(b"a.py", b"")])
     text = b"x = 1\ndef foo():\n    pass\n"
     batch = Batch([b"a.py"], np.ones(1, np.int64), np.array([(0, 1, 0, 0, 26, False)], ROW), text)
 
-    assert question("foo", multiline=True).of(batch).tolist() == [Defines.EXACTLY]
+    assert question("foo", multiline=True).of(batch).tolist() == [Defines.GLOBAL]
 
 
 def test_context_defines_nothing():
@@ -92,7 +122,7 @@ def test_context_defines_nothing():
 def test_a_line_is_one_of_its_own_whatever_stands_around_it(between):
     files = [(b"a.py", b"def foo():\nx = foo()"), (b"b.py", b"def foo():\r\n  foo"), (b"c", b"foo")]
 
-    assert question("foo").of(batch_of(files, between)).tolist() == [2, 0, 2, 0, 0]
+    assert question("foo").of(batch_of(files, between)).tolist() == [3, 0, 3, 0, 0]
 
 
 @pytest.mark.parametrize("batches", [1, 2, 5])
@@ -105,7 +135,7 @@ def test_behind_many_checks_whole_names_are_still_found_however_batches_are_cut(
         for value in asked.of(batch_of([(b"a.py", b"".join(lines[begin : begin + size]))]))
     ]
 
-    assert found == [Defines.PARTLY] * CHECKS_MAX + [Defines.NOT] * 10 + [Defines.EXACTLY]
+    assert found == [Defines.PARTLY] * CHECKS_MAX + [Defines.NOT] * 10 + [Defines.GLOBAL]
 
 
 def test_a_long_line_takes_no_long_time():

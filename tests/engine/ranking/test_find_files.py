@@ -8,6 +8,7 @@ import random
 import pytest
 
 from tests.engine import answers
+from triseek.engine.agent_scope import agent_scope
 from triseek.engine.engine import Engine
 from triseek.engine.ranking.find_files import PathQuery, find_files
 from triseek.engine.ranking.path_class import PathClass, path_class
@@ -45,9 +46,13 @@ def tree(request, tmp_path):
     return Engine(root, index_dir=index_dir), Engine(root)
 
 
+def found(engine, query, scores):
+    return find_files(engine, query, agent_scope(engine.root, query.globs), scores)
+
+
 @pytest.mark.parametrize("text", QUERIES)
 def test_the_index_and_a_walk_find_the_same_in_the_same_order(tree, text):
-    by_index, by_walk = (find_files(engine, PathQuery(text), {}) for engine in tree)
+    by_index, by_walk = (found(engine, PathQuery(text), {}) for engine in tree)
 
     assert (by_index.route.backend, by_walk.route.backend) == ("indexed", "direct_scan")
     assert by_index.paths == by_walk.paths
@@ -56,7 +61,7 @@ def test_the_index_and_a_walk_find_the_same_in_the_same_order(tree, text):
 @pytest.mark.parametrize("text", ["router", "ROUTER au", "über", "kelvin", "src/"])
 def test_words_are_all_in_the_path_in_any_order_and_case(tree, text):
     query = PathQuery(text)
-    every = walk(tree[1].root, query.scope).paths
+    every = walk(tree[1].root, agent_scope(tree[1].root)).paths
     words = [word.lower() for word in text.split()]
     held = {
         path
@@ -67,7 +72,7 @@ def test_words_are_all_in_the_path_in_any_order_and_case(tree, text):
         )
     }
 
-    assert set(find_files(tree[0], query, {}).paths) == held
+    assert set(found(tree[0], query, {}).paths) == held
 
 
 def distance(text, path):
@@ -93,10 +98,52 @@ def test_a_name_with_all_the_words_is_nearer_than_one_with_some_and_that_than_no
     )
 
 
+@pytest.mark.parametrize(
+    "text", ["fromJsonSchema", "from_json_schema", "from-json-schema", "FromJSONSchema"]
+)
+def test_parts_of_a_name_may_be_joined_in_any_way(tmp_path, text):
+    root, index_dir = str(tmp_path / "root"), str(tmp_path / "index")
+    names = ["a/from-json-schema.ts", "a/fromJsonSchema.ts", "b/from_json_schema.py"]
+    others = ["a/from.ts", "json/schema.ts", "from/json-schema.ts", "a/toJsonSchema.ts"]
+    answers.write(root, dict.fromkeys([*names, *others], ""))
+    build(root, index_dir)
+
+    for engine in (Engine(root, index_dir=index_dir), Engine(root)):
+        assert sorted(found(engine, PathQuery(text), {}).paths) == sorted(
+            name.encode() for name in names
+        )
+
+
+def test_source_comes_before_tests_and_docs_unless_the_query_names_them(tmp_path):
+    root = str(tmp_path)
+    source, test, docs = (
+        "celery/backends/redis.py",
+        "t/test_redis_backend.py",
+        "docs/redis_backend.rst",
+    )
+    answers.write(root, dict.fromkeys([source, test, docs], ""))
+
+    def first(text):
+        return found(Engine(root), PathQuery(text), {}).paths[0].decode()
+
+    assert first("redis backend") == source
+    assert first("test_redis") == test
+    assert first("docs redis") == docs
+
+
+def test_an_absolute_path_inside_the_root_is_one_below_it(tmp_path):
+    root = str(tmp_path)
+    answers.write(root, {"src/a.py": "", "src/b.py": ""})
+
+    for text in (f"{root}/src/a.py", f"{root}/src/a*"):
+        query = PathQuery(text, root)
+        assert found(Engine(root), query, {}).paths == [b"src/a.py"]
+
+
 def test_among_equals_used_files_come_first_then_path_order(tree):
-    plain = find_files(tree[1], PathQuery("*.rs"), {}).paths
+    plain = found(tree[1], PathQuery("*.rs"), {}).paths
     last = [path for path in plain if path_class(path) is PathClass.SOURCE][-1]
-    moved = find_files(tree[1], PathQuery("*.rs"), {last: 1.0}).paths
+    moved = found(tree[1], PathQuery("*.rs"), {last: 1.0}).paths
 
     assert sorted(moved) == sorted(plain)
     assert (moved[0], plain.index(last) > 0) == (last, True)
@@ -112,7 +159,7 @@ def test_a_glob_for_all_of_a_folder_takes_what_is_listed_there(tmp_path, text):
     expected = {b"src/a.py"} | ({b".gitignore"} if text.startswith("**") else set())
 
     for engine in (Engine(root, index_dir=index_dir), Engine(root)):
-        assert set(find_files(engine, PathQuery(text), {}).paths) == expected
+        assert set(found(engine, PathQuery(text), {}).paths) == expected
 
 
 @pytest.mark.parametrize("text", ["nowhere", "nowhere else", "\u00fcberall"])
@@ -122,7 +169,7 @@ def test_no_file_has_words_that_no_path_has(tmp_path, text):
     build(root, index_dir)
 
     for engine in (Engine(root, index_dir=index_dir), Engine(root)):
-        assert find_files(engine, PathQuery(text), {}).paths == []
+        assert found(engine, PathQuery(text), {}).paths == []
 
 
 @pytest.mark.parametrize("text", ["", " \t\n", "a\0b"])
@@ -134,4 +181,4 @@ def test_a_query_that_is_none_is_refused(text):
 def test_while_kernels_are_cold_nobody_waits_for_them(tree):
     cold = Engine(tree[0].root, index_dir=tree[0].index_dir, is_cold=lambda: True)
 
-    assert find_files(cold, PathQuery("router"), {}).route.reason == "kernels_cold"
+    assert found(cold, PathQuery("router"), {}).route.reason == "kernels_cold"

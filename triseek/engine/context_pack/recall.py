@@ -15,6 +15,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from triseek.engine.agent_scope import agent_scope
 from triseek.engine.context_pack.candidates import Field, idf, normalised, saturated
 from triseek.engine.context_pack.path_names import PathNames
 from triseek.engine.context_pack.terms import PHRASE_WEIGHT
@@ -23,7 +24,7 @@ from triseek.errors import InvalidRequest
 from triseek.files import containment
 from triseek.files.tree import git
 from triseek.files.tree.root import git_root
-from triseek.model.search import PatternSpec, ScopeSpec, SearchRequest
+from triseek.model.search import PatternSpec, SearchRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -49,7 +50,6 @@ UNCOMMITTED_MAX = 200
 MEANT_MAX = 4
 """Files that one path in the goal may match; if more match, it names no file."""
 _SHORTEST = 3
-_SCOPE = ScopeSpec(allowlist=True)
 _LINES = Field(weight=1.0, length_share=0.4)
 _NAME_WORTH = 4.0
 _FOLDER_WORTH = 1.0
@@ -183,11 +183,11 @@ def _tree(engine: Engine) -> _Tree:
     if engine.has_index():
         try:
             dirty = engine.indexed().tree_diff().scan
-            listed = engine.list_files(_SCOPE, sweep=False)
+            listed = engine.list_files(agent_scope(engine.root), sweep=False)
             return _Tree(PathNames(list(dict.fromkeys([*listed, *dirty]))), dirty, indexed=True)
         except BACKEND_FAILED:
             pass
-    return _Tree(PathNames(list(engine.list_files(_SCOPE))), [], indexed=False)
+    return _Tree(PathNames(list(engine.list_files(agent_scope(engine.root)))), [], indexed=False)
 
 
 def _search(
@@ -198,7 +198,7 @@ def _search(
         text: engine.search(
             SearchRequest(
                 pattern=PatternSpec(patterns=(text.decode(),), fixed=True, case="insensitive"),
-                scope=_SCOPE,
+                scope=agent_scope(engine.root),
                 mode="count",
                 line_numbers=False,
                 sweep=not tree.indexed,

@@ -1,8 +1,11 @@
 """Detection of matched lines that define what was matched, as far as a single line shows it.
 
 A line defines a name if it has one of the forms of its language (`definition_forms`). It defines
-what was searched for if a match and that name share bytes: `EXACTLY` if the match covers all of the
+what was searched for if a match and that name share bytes: exactly if the match covers all of the
 name, `PARTLY` if it covers whole words of a longer name.
+
+Of exact definitions, those of types rank above those of functions and variables, and both above
+members: `class Result` is what a question for `Result` means, not a method of that name.
 
 Most lines are not definitions. So the lines of files of one family are first scanned together, with
 one expression that holds the family's forms with the words of the pattern in place of the name.
@@ -50,7 +53,13 @@ class Defines(IntEnum):
 
     NOT = 0
     PARTLY = 1
-    EXACTLY = 2
+    """Whole words of a longer name."""
+    MEMBER = 2
+    """All of the name, of something inside a type or a function."""
+    GLOBAL = 3
+    """All of the name, of a function, a variable or a nested type."""
+    TYPE = 4
+    """All of the name, of a type."""
 
 
 class Definitions:
@@ -84,10 +93,11 @@ class Definitions:
         at = 0
         for line in row[:-1].split(b"\n"):
             name = defined_name(line[:LINE_BYTES_MAX], family)
-            if name is not None and self._pattern.spec.multiline:
-                most = max(most, self._shared(row, (at + name[0], at + name[1])))
-            elif name is not None:
-                most = self._shared(line, name)
+            if name is not None:
+                text, span = (line, name)
+                if self._pattern.spec.multiline:
+                    text, span = row, (at + name[0], at + name[1])
+                most = max(most, self._shared(text, span, level_of(line, name)))
             at += len(line) + 1
         return most
 
@@ -126,25 +136,47 @@ class Definitions:
             at = int(ends[number])
             yield int(rows[number])
 
-    def _shared(self, text: bytes, name: Span) -> Defines:
-        """Return how much of a name the matches in a text cover."""
+    def _shared(self, text: bytes, name: Span, level: Defines) -> Defines:
+        """Return how much of a name the matches in a text cover; `level` for all of it."""
         most = Defines.NOT
         for match in self._pattern.finditer(text):
             if match[0] >= name[1]:
                 break
-            most = max(most, self._against(text, name, match))
+            most = max(most, self._against(text, name, match, level))
         return most
 
-    def _against(self, text: bytes, name: Span, match: Span) -> Defines:
+    def _against(self, text: bytes, name: Span, match: Span, level: Defines) -> Defines:
         shared = min(name[1], match[1]) - max(name[0], match[0])
         if shared == name[1] - name[0]:
             meant = self._traits.is_text or _touches(text, name, match)
-            return Defines.EXACTLY if meant else Defines.NOT
+            return level if meant else Defines.NOT
         if shared < PART_BYTES_MIN:
             return Defines.NOT
         inside = (max(name[0], match[0]), min(name[1], match[1]))
         whole_words = all(at in name or _divides(text, at) for at in inside)
         return Defines.PARTLY if whole_words else Defines.NOT
+
+
+def level_of(line: bytes, name: Span) -> Defines:
+    """Return how high the definition of a name ranks, by what precedes the name in its line.
+
+    What is indented is inside of something else. So is what is named after its owner, as in
+    `Owner::name` or Go's `func (owner) name`.
+    """
+    before = line[: name[0]]
+    is_type = _TYPE_BEFORE.search(before) is not None
+    if before[:1] in (b" ", b"\t"):
+        return Defines.GLOBAL if is_type else Defines.MEMBER
+    if is_type:
+        return Defines.TYPE
+    return Defines.MEMBER if _OWNER_BEFORE.search(before) else Defines.GLOBAL
+
+
+_TYPE_BEFORE = re.compile(
+    rb"(?:\b(?:class|struct|interface|enum|trait|type|union|record|protocol|object|actor|newtype|data"
+    rb"|message|service|typealias|mixin|defmodule|defprotocol)[ \t]+|\btypedef\b.*)$"
+)
+_OWNER_BEFORE = re.compile(rb"(?:::|[:#]|(?<!exports)\.)$|^func[ \t]*\(")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

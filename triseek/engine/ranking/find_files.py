@@ -1,29 +1,37 @@
-"""find_files: search for paths by words they contain or by a glob, likeliest first."""
+"""find_files: search for paths by words they contain or by a glob, likeliest first.
+
+Names are joined in many ways: a query for `fromJsonSchema` is also one for `from_json_schema` and
+`from-json-schema`. So a word made of several parts matches a path that has the parts next to each
+other, whatever joins them.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from triseek.engine.ranking.path_class import PATH_CLASSES, PathClass
+from triseek.engine.ranking.path_class import PATH_CLASSES, PathClass, path_class
 from triseek.engine.search.router import BACKEND_FAILED
 from triseek.errors import InvalidQuery
 from triseek.files.tree.walk import walk
 from triseek.kernels import cache
-from triseek.model.search import Route, ScopeSpec
+from triseek.model.search import Route
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from triseek.engine.engine import Engine
-    from triseek.model.search import Freshness
+    from triseek.model.search import Freshness, ScopeSpec
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
 GLOB_SIGNS = frozenset("*?[{")
+JOINED_BYTES_MIN = 5
+"""Shorter words, without what joins their parts, occur by chance in too many paths."""
 _STEP = 1 << 10
 """Larger than the length of any file name, which the file system limits to 255 bytes."""
 
@@ -47,24 +55,29 @@ class PathQuery:
         InvalidQuery: The query is empty, or contains a NUL character.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, root: str = "") -> None:
+        """Parse a query; its words may begin with the absolute path of `root`."""
+        text = " ".join(word.removeprefix(f"{root}/") for word in text.split()) if root else text
         if not text.strip():
             raise InvalidQuery("the query is empty", next_step="Give a part of the file's path.")
         if "\0" in text:
             raise InvalidQuery("the query holds a NUL character", next_step="Leave it out.")
         self.is_glob = bool(GLOB_SIGNS & set(text))
-        self.words = [] if self.is_glob else [folded(os.fsencode(word)) for word in text.split()]
+        self.words = [] if self.is_glob else list(map(_Word.of, text.split()))
         self.below = _below(text.strip()) if self.is_glob else None
         """For a glob that matches all files below a folder: the folder's path and `/`; empty for
         the root."""
-        is_scoped = self.is_glob and self.below is None
-        self.scope = ScopeSpec(globs=(text.strip(),) if is_scoped else (), allowlist=True)
+        self.globs = (text.strip(),) if self.is_glob and self.below is None else ()
+        """The globs that the scope of the search must have."""
 
     @property
     def holding(self) -> list[bytes]:
         """Strings that every matching path contains, as far as the index can search for them."""
-        words = [self.below[:-1]] if self.below else self.words
-        return [word for word in words if word.isascii()]  # the index folds the case of ASCII only
+        if self.below:
+            held = [self.below[:-1]]
+        else:
+            held = [part for word in self.words for part in word.parts or (word.plain,)]
+        return [text for text in held if text.isascii()]  # the index folds the case of ASCII only
 
     def accepts(self, path: bytes) -> bool:
         """Return whether a path has every word, or is below the folder that a glob names.
@@ -73,16 +86,20 @@ class PathQuery:
         """
         if self.below:
             return path.startswith(self.below)
-        return self.is_glob or all(_holds(path, word) for word in self.words)
+        return self.is_glob or bool(self.among([path]))
 
     def among(self, paths: list[bytes]) -> list[bytes]:
         """Return the paths that `accepts` accepts, in order."""
         if self.is_glob:
             return paths if not self.below else list(filter(self.accepts, paths))
         for word in self.words:
-            lowered = _lowered(paths, word)
-            paths = [path for path, lower in zip(paths, lowered, strict=True) if word in lower]
+            paths = [path for path, has in zip(paths, word.within(paths), strict=True) if has]
         return paths
+
+    @property
+    def classes(self) -> list[PathClass]:
+        """The classes of paths that the words themselves name, such as `test_router` or `docs`."""
+        return [path_class(word.plain + b"/" + word.plain) for word in self.words]
 
     def distances(self, paths: list[bytes]) -> Array:
         """Return int64[paths]: how far each path is from the query; 0 is nearest.
@@ -95,7 +112,7 @@ class PathQuery:
         names = [path[path.rfind(b"/") + 1 :] for path in paths]
         inside = np.zeros(len(names), np.int64)
         for word in self.words:
-            inside += np.array([word in name for name in _lowered(names, word)])
+            inside += np.array(word.within(names))
         distances = (3 + len(self.words) - inside) * _STEP
         for number in np.flatnonzero(inside == len(self.words)).tolist():
             distances[number] = self._distance(names[number])
@@ -103,41 +120,90 @@ class PathQuery:
 
     def _distance(self, name: bytes) -> int:
         """Return how far a name that has all words is from them."""
-        lower = folded(name)
-        if any(word in (lower, lower.partition(b".")[0]) for word in self.words):
+        stem = name.partition(b".")[0]
+        if any(
+            word.is_in(name, bytes.__eq__) or word.is_in(stem, bytes.__eq__) for word in self.words
+        ):
             return len(name)
-        return (1 if lower.startswith(tuple(self.words)) else 2) * _STEP + len(name)
+        begins = any(word.is_in(name, bytes.startswith) for word in self.words)
+        return (1 if begins else 2) * _STEP + len(name)
 
 
-def find_files(engine: Engine, query: PathQuery, scores: Mapping[bytes, float]) -> FoundFiles:
-    """Return the matching files, ordered by distance of the name, then class, frecency and path.
+class _Word(NamedTuple):
+    """A word of a query, in lower case."""
+
+    plain: bytes
+    parts: tuple[bytes, ...]
+    """Its parts, if they may be joined otherwise than in `plain`; else empty."""
+    joined: bytes
+    """The parts without what joins them."""
+
+    @classmethod
+    def of(cls, text: str) -> _Word:
+        plain = folded(os.fsencode(text))
+        parts = tuple(folded(os.fsencode(part)) for part in _PARTS.findall(text))
+        joined = b"".join(parts)
+        is_name = len(parts) > 1 and len(joined) >= JOINED_BYTES_MIN and _NAME.fullmatch(text)
+        return cls(plain, parts, joined) if is_name else cls(plain, (), b"")
+
+    def within(self, texts: list[bytes]) -> list[bool]:
+        """Return for each text whether it has this word."""
+        lowered = _lowered(texts, self.plain)
+        if not self.parts:
+            return [self.plain in lower for lower in lowered]
+        bare = b"\0".join(lowered).translate(None, _JOINTS).split(b"\0")
+        return [self.joined in text for text in bare]
+
+    def is_in(self, text: bytes, test: Callable[[bytes, bytes], bool]) -> bool:
+        """Return whether a test holds of a text and this word, in the form that is compared."""
+        lower = folded(text)
+        if not self.parts:
+            return test(lower, self.plain)
+        return test(lower.translate(None, _JOINTS), self.joined)
+
+
+_NAME = re.compile(r"[\w-]+")
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W_A-Z]+")
+"""The parts of a name: `HTTPServer_two` has `HTTP`, `Server` and `two`."""
+_JOINTS = b"-_. "
+
+
+def find_files(
+    engine: Engine, query: PathQuery, scope: ScopeSpec, scores: Mapping[bytes, float]
+) -> FoundFiles:
+    """Return the matching files, ordered by class, distance of the name, frecency and path.
+
+    A class comes first that the query names: `test_router` is a test. `scope` has the query's
+    globs.
 
     Raises:
         InvalidQuery: the glob is invalid.
         RepoNotDetected: the root is gone.
     """
-    files = _by_index(engine, query) or _by_walk(engine, query)
+    files = _by_index(engine, query, scope) or _by_walk(engine, scope)
     paths = query.among(files.paths)
-    ranks = query.distances(paths) * len(PathClass) + PATH_CLASSES.of(paths)
+    classes = PATH_CLASSES.of(paths)
+    classes[np.isin(classes, query.classes)] = PathClass.SOURCE
     used = np.fromiter(map(scores.get, paths, repeat(0.0)), np.float64, len(paths))
-    best = np.lexsort((-used, ranks))  # sorting is stable, and the paths are in path order
+    # Sorting is stable, and the paths are in path order.
+    best = np.lexsort((-used, query.distances(paths), classes))
     return files._replace(paths=[paths[number] for number in best.tolist()])
 
 
-def _by_index(engine: Engine, query: PathQuery) -> FoundFiles | None:
+def _by_index(engine: Engine, query: PathQuery, scope: ScopeSpec) -> FoundFiles | None:
     if not (engine.has_index() and cache.is_ready() and not engine.is_cold):
         return None
     try:
-        paths, _, diff = engine.indexed().find_files(query.scope, query.holding)
+        paths, _, diff = engine.indexed().find_files(scope, query.holding)
     except BACKEND_FAILED:
         return None
     route = Route(backend="indexed", reason="indexed_default")
     return FoundFiles(paths, route, diff.freshness)
 
 
-def _by_walk(engine: Engine, query: PathQuery) -> FoundFiles:
+def _by_walk(engine: Engine, scope: ScopeSpec) -> FoundFiles:
     reason = "kernels_cold" if engine.has_index() else "no_index"
-    paths = walk(engine.root, query.scope).paths
+    paths = walk(engine.root, scope).paths
     return FoundFiles(paths, Route(backend="direct_scan", reason=reason), "swept")
 
 
@@ -152,11 +218,6 @@ def _below(glob: str) -> bytes | None:
     folder = glob.removesuffix("/*").removesuffix("/**")
     is_whole = glob in (f"{folder}/**", f"{folder}/**/*")
     return os.fsencode(f"{folder}/") if is_whole and not GLOB_SIGNS & set(folder) else None
-
-
-def _holds(text: bytes, word: bytes) -> bool:
-    """Return whether a text contains a lower-case word in any case."""
-    return word in _lowered([text], word)[0]
 
 
 def _lowered(texts: list[bytes], word: bytes) -> list[bytes]:

@@ -5,8 +5,10 @@ Files are ordered by
 1. what they define: first those that define exactly what was matched; then source files that
    define something of which the match is a part; then all others;
 2. their class (`path_class`): source, tests, docs, vendored, generated;
-3. how often and how recently they were used, if scores are given;
-4. their path, in the usual path order (`files.tree.walk.path_order`).
+3. what kind of thing it is that they define exactly: types, then functions and variables, then
+   members of these;
+4. how often and how recently they were used, if scores are given;
+5. their path, in the usual path order (`files.tree.walk.path_order`).
 
 Matching lines are ordered in three rounds, and a page is a slice of that fixed order:
 
@@ -171,7 +173,7 @@ class _Match(NamedTuple):
 class _Kept:
     """A file that may be shown."""
 
-    rank: tuple[int, int, float, bytes]
+    rank: tuple[int, int, int, float, bytes]
     path: bytes
     count: int
     kind: PathClass
@@ -183,7 +185,7 @@ class _Kept:
     def edges(self) -> tuple[int, int, int, int]:
         """Indices in `matches` at which the three rounds begin and end."""
         share = min(SHARE, len(self.matches))
-        exact = sum(match.defines == Defines.EXACTLY for match in self.matches[:share])
+        exact = sum(match.defines >= Defines.MEMBER for match in self.matches[:share])
         return 0, exact, share, len(self.matches)
 
 
@@ -276,7 +278,7 @@ class Ranked:
         Once enough files are held, a later file in path order without definition or score cannot
         rank among them. There may be 40,000 such files.
         """
-        plain = (2, PathClass.SOURCE, 0.0, path_order(paths[0]))
+        plain = (2, PathClass.SOURCE, 0, 0.0, path_order(paths[0]))
         if len(self._kept) < self._reach or not self._kept or plain < self._kept[-1].rank:
             return range(len(paths))
         used = np.fromiter(map(self._scores.__contains__, paths), np.bool_, len(paths))
@@ -287,7 +289,9 @@ class Ranked:
         """Keep a file of a batch if it is among the best; `rows` is the slice of its rows."""
         path = batch.paths[number]
         kind = PATH_CLASSES[path]
-        rank = (_tier(best, kind), kind, -self._scores.get(path, 0.0), path_order(path))
+        level = best if best >= Defines.MEMBER else 0
+        score = self._scores.get(path, 0.0)
+        rank = (_tier(best, kind), kind, -level, -score, path_order(path))
         if len(self._kept) >= self._reach and not (self._kept and rank < self._kept[-1].rank):
             return
         matches = self._matches(batch, rows, defines[rows]) if self._by_line else []
@@ -371,7 +375,7 @@ def _tier(defines: int, kind: int) -> int:
     Partial matches count only in source files: names of tests repeat what they test (`test_get`),
     and nobody searches for parts of names of vendored code.
     """
-    if defines == Defines.EXACTLY:
+    if defines >= Defines.MEMBER:
         return 0
     return 1 if defines == Defines.PARTLY and kind == PathClass.SOURCE else 2
 

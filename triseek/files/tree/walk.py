@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import stat
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple
 
 from triseek.errors import InvalidRequest, RepoNotDetected
@@ -21,10 +22,10 @@ from triseek.files.tree.ignore import ALLOWED_DIRS, ALLOWED_FILES, IgnoreFiles
 from triseek.model import budget
 from triseek.model.search import Skipped
 from triseek.query.globs.file_types import Types
-from triseek.query.globs.scope import Excluded, Overrides
+from triseek.query.globs.scope import Excluded, Overrides, Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Sequence
 
     from triseek.files.tree.ignore import Rules
     from triseek.model.search import ScopeSpec
@@ -40,7 +41,8 @@ class Walk:
     paths: list[bytes] = field(default_factory=list)
     """The files in path order (component by component, in byte order), each once."""
     allowlisted: set[bytes] = field(default_factory=set)
-    """Those of `paths` that ripgrep would not list: the allow-list's hidden places."""
+    """Those of `paths` that ripgrep would not list: the allow-list's hidden places, and files of
+    `ScopeSpec.also`."""
     directories: list[bytes] = field(default_factory=list)
     """All folders entered, sorted; the root is the empty path."""
     skipped: list[Skipped] = field(default_factory=list)
@@ -74,7 +76,38 @@ def walk(
     walker = _Walker(os.fsencode(root), scope)
     for name in within or ("",):
         walker.start(_relative(name))
-    return walker.finish()
+    walked = walker.finish()
+    if scope.also:
+        folders = sorted({_relative(name) for name in within}.intersection(walked.directories))
+        is_wanted = not within or bool(folders)
+        more = set(also(root, Scope.compile(scope), folders) if is_wanted else ())
+        walked.allowlisted |= more.difference(walked.paths)
+        walked.paths = sorted(more.union(walked.paths), key=path_order)
+    return walked
+
+
+def also(
+    root: str | bytes | os.PathLike[str], scope: Scope, folders: Sequence[bytes]
+) -> list[bytes]:
+    """Return the existing files of `ScopeSpec.also` that a scope selects, in path order.
+
+    folders: those that the user named, relative to the root; empty for all of it.
+    """
+    inside = [path for path in scope.spec.also if _is_inside(path, folders)]
+    paths = [path for path in sorted(inside, key=path_order) if _is_file(root, path, scope.spec)]
+    return list(compress(paths, scope.select(paths, named=folders).tolist())) if paths else []
+
+
+def _is_inside(path: bytes, folders: Sequence[bytes]) -> bool:
+    return not folders or any(not folder or path.startswith(folder + b"/") for folder in folders)
+
+
+def _is_file(root: str | bytes | os.PathLike[str], path: bytes, spec: ScopeSpec) -> bool:
+    """Return whether a path is a regular file and not too large."""
+    status = access.status(os.path.join(os.fsencode(root), path), follow=False)  # noqa: PTH118
+    if status is None or not stat.S_ISREG(status.st_mode):
+        return False
+    return spec.max_filesize is None or status.st_size <= spec.max_filesize
 
 
 def walk_below(

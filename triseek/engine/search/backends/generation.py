@@ -165,6 +165,8 @@ class State:
             allowlisted = np.array([path in diff.allowlisted for path in diff.scan], np.bool_)
             taken = selection.scope.select(diff.scan, allowlisted, selection.folders)
             extra += compress(diff.scan, taken.tolist())
+        if selection.spec.also:
+            extra += walk.also(self.root, selection.scope, selection.folders)
         return [
             path
             for path in dict.fromkeys(extra)

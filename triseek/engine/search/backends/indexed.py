@@ -35,6 +35,7 @@ from triseek.index.reader import IndexReader
 from triseek.index.update import commit_changed
 from triseek.model import budget
 from triseek.model.index import no_progress
+from triseek.query.globs.scope import Excluded
 from triseek.store import layout, manifest
 
 if TYPE_CHECKING:
@@ -134,6 +135,23 @@ class Indexed:
         selection = Selection.of(self.root, scope)
         state, diff = self._compared(selection, verified=True)
         return state.listed(selection, diff, holding), state.reader, diff
+
+    def excluded(self, selection: Selection) -> list[Excluded]:
+        """Return the entries that the index's walk, and listings since, have left out.
+
+        Without `ScopeSpec.allowlist`, so are the files of the well-known hidden places.
+
+        Raises:
+            BackendFailure: the scope asks for files the index does not hold.
+        """
+        state, diff = self._compared(selection, verified=True)
+        entries = [*state.excluded.entries, *diff.excluded]
+        if not selection.spec.allowlist:
+            views = state.reader.views
+            hidden = (view.names.take(np.flatnonzero(view.allowlisted)) for view in views)
+            paths = diff.allowlisted.union(*hidden)
+            entries += [Excluded(path, is_dir=False, hidden=True) for path in paths]
+        return entries
 
     def _compared(self, selection: Selection, *, verified: bool) -> tuple[State, TreeDiff]:
         """Return the current state, and what changed since its index was written.

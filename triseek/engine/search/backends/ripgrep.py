@@ -128,7 +128,7 @@ class _Question:
         self.totals.skipped += (Skipped(path, "not_found") for path in named.missing)
         with ThreadPoolExecutor(1) as pool:
             # The walk runs while rg runs at once in its own process.
-            wanted = self.request.scope.allowlist
+            wanted = self.request.scope.allowlist or self.request.scope.also
             shown = pool.submit(budget.carried(self._allowlisted)) if wanted else None
             held: dict[bytes, FileRows] = {}
             skipped = len(self.totals.skipped)
