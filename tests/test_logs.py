@@ -121,3 +121,12 @@ def test_a_log_that_cannot_be_written_is_named(home):
 def test_there_are_two_roles():
     with pytest.raises(InvalidRequest):
         logs.configure("janitor")
+
+
+def test_secrets_are_not_logged(daemon_log):
+    key = "AKIA" + "Q7" * 8
+    logger.warning("failed for %s", key, extra={"error": f"invalid pattern: ({key}", "token": key})
+    (line,) = daemon_log()
+
+    assert key not in str(line)
+    assert line["error"] == "invalid pattern: ([redacted: aws-key]"

@@ -8,6 +8,7 @@ import itertools
 import json
 from typing import TYPE_CHECKING, Any, get_type_hints
 
+from triseek.agents.registry import AGENTS
 from triseek.app import arguments
 from triseek.app.registry import TOOLS
 from triseek.app.wings import TOOLSETS
@@ -116,6 +117,16 @@ RAISED: Mapping[str, str] = {
 }
 
 
+def _shown_forms() -> str:
+    """The table of what each agent shows its model of an answer that has both forms."""
+    rows = [
+        f"| {agent.title} | {agent.shown_form} | {agent.shown_form_evidence} |"
+        for agent in AGENTS
+        if agent.shown_form
+    ]
+    return "\n".join(["| agent | its model sees | seen in |", "|---|---|---|", *rows])
+
+
 def page() -> str:
     return "\n\n".join(
         (
@@ -125,6 +136,14 @@ def page() -> str:
             " (`structuredContent`) and the same in a few lines of text. What the table calls"
             f" {ADDED} is beyond the contract of the reference implementation."),
             *map(_tool, TOOLS),
+            "## What a model sees",
+            (
+                "Some agents show their model the document instead of the text. To these the text"
+                " alone is sent, and their tools are listed without output schemas: the text has"
+                " what a model needs, in half of the tokens. All others get both forms; with the"
+                " [setting](configuration.md) `mcp.structured = \"full\"`, everybody does."
+            ),
+            _shown_forms(),
             "## The envelope of a search",
             _table(SEARCH_FIELDS),
             "**A result** of `results`:",

@@ -85,7 +85,12 @@ class JsonLogFormatter(logging.Formatter):
     """Formats a record as one JSON object per line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the record as one line. Values that JSON has no type for become strings."""
+        """Return the record as one line, redacted.
+
+        Values that JSON has no type for become strings.
+        """
+        from triseek.redaction import redact_json  # re2 is too heavy for processes without a log
+
         document: dict[str, Any] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
@@ -100,7 +105,7 @@ class JsonLogFormatter(logging.Formatter):
         }
         if record.exc_info:
             document["traceback"] = self.formatException(record.exc_info)
-        return json.dumps(document, ensure_ascii=True, default=str)
+        return json.dumps(redact_json(document), ensure_ascii=True, default=str)
 
 
 class Passing(logging.StreamHandler[TextIO]):

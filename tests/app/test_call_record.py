@@ -72,3 +72,13 @@ def test_the_daemon_records_the_calls_that_change_sessions():
     assert call_record.is_noted_elsewhere("session_open", {})
     assert not call_record.is_noted_elsewhere("session_open", {"error": {}})
     assert not call_record.is_noted_elsewhere("session_status", {})
+
+
+def test_a_secret_is_removed_before_an_argument_is_cut():
+    key = "ghp_" + "Az9" * 12
+    text = "x" * (call_record.ARGUMENT_MAX - 10) + " " + key
+
+    recorded = call_record.arguments({"a": text, "b": [text], "api_key": "q1w2e3r4t5"})
+
+    assert "ghp_" not in str(recorded)
+    assert recorded["api_key"] == "[redacted: value]"

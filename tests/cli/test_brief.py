@@ -437,7 +437,7 @@ def test_what_looks_like_a_secret_is_not_sent(work, tmp_path, monkeypatch):
 
     sent = server.got[0].body["messages"][1]["content"]
     assert [one for one in (*SECRETS, "id_rsa") if one in sent] == []
-    assert "use [left out: looks like a secret]" in sent
+    assert "use [redacted: openai-key]" in sent
 
 
 def test_a_log_cannot_end_the_digest_or_change_the_goal(work, tmp_path, monkeypatch):

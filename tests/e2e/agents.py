@@ -70,7 +70,12 @@ def agent(
         server = StdioServerParameters(
             command=sys.executable,
             args=["-m", "triseek", "mcp", "serve", *words],
-            env={**os.environ, "PYTHONPATH": str(PACKAGE), **environ},
+            env={
+                **os.environ,
+                "PYTHONPATH": str(PACKAGE),
+                "TRISEEK_MCP_STRUCTURED": "full",  # whatever agent it says it is
+                **environ,
+            },
             cwd=str(folder),
         )
         with open(log or os.devnull, "w", encoding="utf-8") as errors:

@@ -21,14 +21,13 @@ WRITING = {
     "session_resume",
 }  # fmt: skip
 each_verb = pytest.mark.parametrize("verb", TOOLS, ids=lambda verb: verb.name)
-LIST_TOKENS = 4_850
-"""For the tools of today; the whole list is never to take more than 5,000."""
+LIST_TOKENS = 5_000
+"""What the whole list may take at most."""
 
 
 def listed():
-    return [
-        _listed(verb).model_dump(mode="json", by_alias=True, exclude_none=True) for verb in TOOLS
-    ]
+    tools = [_listed(verb, False) for verb in TOOLS]
+    return [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools]
 
 
 def test_the_list_of_tools_costs_an_agent_little():

@@ -48,10 +48,10 @@ def test_the_contracts_example(context):
     assert told["truncated"] is False
 
 
-def test_the_nearest_name_comes_first_and_among_equals_source(context):
+def test_source_comes_first_and_in_it_the_nearest_name(context):
     assert paths(find(context, "router")) == [
-        "src/auth/router.rs", "src/router.rs", "docs/Router.md", "vendor/x/router.rs",
-        ".github/router.yml", "tests/router_test.rs", "src/router/mod.rs",
+        "src/auth/router.rs", "src/router.rs", ".github/router.yml", "src/router/mod.rs",
+        "tests/router_test.rs", "docs/Router.md", "vendor/x/router.rs",
     ]  # fmt: skip
 
 

@@ -35,7 +35,7 @@ ASKED = [
     {"query": "PARSE", "path": "src", "case": "insensitive", "glob": "*.py"},
     {"query": r"first\|second"},
     {"query": r"fn parse\|second", "mode": "regex"},
-    {"query": "parse_arguments(", "word": True},
+    {"query": "f(", "word": True},
     {"query": "parse_argumnets"},
 ]
 

@@ -59,7 +59,7 @@ def test_pinned_lines_go_along_only_when_asked_for():
     assert json.loads(digest(with_pins("x", path="a/.env"), snippets=True))["pinned"] == []
     secret = with_pins("key = 'AKIAIOSFODNN7EXAMPLE'\npassword='hunter22'\n")
     [one] = json.loads(digest(secret, snippets=True))["pinned"]
-    assert one["text"] == f"key = '{HIDDEN}'\n{HIDDEN}'\n"
+    assert one["text"] == f"key = '[redacted: aws-key]'\npassword='{HIDDEN}'\n"
 
 
 @pytest.mark.parametrize(

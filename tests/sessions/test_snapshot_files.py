@@ -184,3 +184,27 @@ def test_fuzzed_lines_of_a_log_are_passed_over_or_make_sense(good, tmp_path):
     assert all(again(LogEntry, entry) == entry for entry in found)
     assert found[-1] == LogEntry.read(json.loads(lines[0]))
     assert log.last_id() == found[-1].entry_id
+
+
+def test_files_without_secrets_are_redacted_to_themselves(good):
+    assert snapshot_files.redacted(good) == good
+
+
+def test_a_snippet_without_its_secret_has_another_name(good):
+    key = "AKIA" + "Q7" * 8
+    [pin, *_] = json.loads(good[snapshot_files.PINS])["entries"]
+    text = f"use {key}".encode()
+    sha = snapshot_files.sha(text)
+    files = {name: content for name, content in good.items() if pin["sha"] not in name}
+    files[f"{snapshot_files.SNIPPETS}/{sha}.txt"] = text
+    files[snapshot_files.PINS] = good[snapshot_files.PINS].replace(
+        pin["sha"].encode(), sha.encode()
+    )
+    files[snapshot_files.LOG] = good[snapshot_files.LOG].replace(b"needle", key.encode()) + b'{"to'
+
+    redacted = snapshot_files.redacted(files)
+    snapshot = snapshot_files.read(redacted.get)
+
+    assert [snapshot.snippets[pin.sha] for pin in snapshot.pins] == ["use [redacted: aws-key]"]
+    assert snapshot.entries[-1].payload["arguments"]["query"] == "[redacted: aws-key]"
+    assert not any(key.encode() in content for content in redacted.values())

@@ -7,6 +7,8 @@ import os
 from dataclasses import MISSING, asdict, fields
 from typing import TYPE_CHECKING, Any
 
+from triseek.redaction import redact_json
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -46,8 +48,11 @@ def payload(
 
 
 def arguments(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments as they are recorded: texts cut to length, lists as JSON cut likewise."""
-    return {name: _clipped(value) for name, value in values.items()}
+    """Return arguments as they are recorded: texts cut to length, lists as JSON cut likewise.
+
+    Secrets are removed before: half of one would not be recognized any more.
+    """
+    return {name: _clipped(value) for name, value in redact_json(dict(values)).items()}
 
 
 def explicit_arguments(request: Any) -> dict[str, Any]:  # noqa: ANN401 - any verb's request

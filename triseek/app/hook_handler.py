@@ -19,6 +19,7 @@ from triseek.engine.roots import is_indexed, project, root_for
 from triseek.errors import TriseekError
 from triseek.model import token_estimate
 from triseek.model.hook_event import ToolUse
+from triseek.redaction import redact
 from triseek.sessions.recording import Action
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class HookHandler:
             self._memo.begin(root, hook_event.context, in_view=_evidence(hook_event))
         if hook_event.moment == "prompt":
             self._memo.passed(hook_event.context, token_estimate.of_source_text(hook_event.prompt))
-            self._note("prompt", root, hook_event, prompt=hook_event.prompt[:PROMPT_MAX])
+            self._note("prompt", root, hook_event, prompt=redact(hook_event.prompt)[:PROMPT_MAX])
         use = hook_event.use
         if use is not None and hook_event.moment == "before":
             return self._before(root, hook_event, use)
@@ -122,7 +123,7 @@ class HookHandler:
         if use.search and not tools.is_ours(use.name):  # our server reports those, in more detail
             nothing = 0 if _showed_nothing(use) else None
             self._note(
-                "search", root, event, query=use.search[:SEARCH_MAX], call=use.call,
+                "search", root, event, query=redact(use.search)[:SEARCH_MAX], call=use.call,
                 tool=use.name, files_with_matches=nothing,
             )  # fmt: skip
         self._count("read", (read.path for read in use.reads))

@@ -51,6 +51,7 @@ def _bug(say: Callable[[str], None], words: Sequence[str]) -> int:
     import traceback
 
     from triseek import paths, private
+    from triseek.redaction import redact
 
     report = traceback.format_exc()
     name = os.path.join(paths.logs(), f"crash-{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}.log")
@@ -59,7 +60,7 @@ def _bug(say: Callable[[str], None], words: Sequence[str]) -> int:
         with open(
             name, "w", encoding="utf-8", errors="backslashreplace", opener=private.opener
         ) as file:
-            file.write(f"triseek {' '.join(words)}\n\n{report}")
+            file.write(redact(f"triseek {' '.join(words)}\n\n{report}"))
     except OSError:
         say(visible(report))
         name = "standard error"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from triseek.engine.search.query import Selection
 from triseek.engine.search.router import BACKEND_FAILED
 from triseek.files.tree.walk import walk
+from triseek.model.search import LeftOut
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,20 +19,6 @@ if TYPE_CHECKING:
 
 LOOKED_AT_MAX = 5_000
 """Most entries that are looked for in the file system; further ones count unseen."""
-
-
-class LeftOut(NamedTuple):
-    """Files and folders that a search has left out. A folder counts once, whatever it holds."""
-
-    hidden: int
-    ignored: int
-
-    def described(self) -> str:
-        """Return a clause on what was left out, with the arguments that search it; "" if none."""
-        kinds = [name for name, count in self._asdict().items() if count]
-        counts = " and ".join(f"{getattr(self, name):,} {name}" for name in kinds)
-        arguments = ", ".join(f"{name}: true" for name in kinds)
-        return f"not searched: {counts} files or folders (pass {arguments})" if kinds else ""
 
 
 def left_out(engine: Engine, scope: ScopeSpec, paths: tuple[str, ...] = ()) -> LeftOut:

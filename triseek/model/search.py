@@ -189,3 +189,17 @@ class Totals:
     """The generation of the index that answered; None if none did."""
     dirty: int | None = None
     """Number of files that differed from that index and were read directly; None without one."""
+
+
+class LeftOut(NamedTuple):
+    """Files and folders that a search has left out. A folder counts once, whatever it holds."""
+
+    hidden: int
+    ignored: int
+
+    def described(self) -> str:
+        """Return a clause on what was left out, with the arguments that search it; "" if none."""
+        kinds = [name for name, count in self._asdict().items() if count]
+        counts = " and ".join(f"{getattr(self, name):,} {name}" for name in kinds)
+        arguments = ", ".join(f"{name}: true" for name in kinds)
+        return f"not searched: {counts} files or folders (pass {arguments})" if kinds else ""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from triseek.engine.left_out import LeftOut
 from triseek.model.plain_text import plural
+from triseek.model.search import LeftOut
 from triseek.search.envelopes import count_matching
 
 if TYPE_CHECKING:

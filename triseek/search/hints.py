@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from triseek.engine.agent_scope import GIT_FOLDER
 from triseek.engine.left_out import LeftOut, left_out
-from triseek.errors import OutOfTime, TriseekError
+from triseek.errors import TriseekError
 from triseek.model import budget
 from triseek.model.search import PatternSpec
 
@@ -159,12 +159,14 @@ def _near(engine: Engine, tool: str, request: SearchRequest) -> Iterator[Reading
     names: Counter[str] = Counter()
     alike = re.compile(_alike(text), re.ASCII)
     pattern = PatternSpec(patterns=(_alike(text),), unicode=False)
-    search = engine.search(replace(request, pattern=pattern, mode="lines", before=0, after=0))
-    with contextlib.closing(search), contextlib.suppress(OutOfTime):
-        for batch in search:
-            names.update(alike.findall(batch.text.decode(errors="replace")))
-            if names.total() > NEAR_LINES_MAX:
-                break
+    counting = replace(request, pattern=pattern, mode="lines", before=0, after=0)
+    with contextlib.suppress(TriseekError):
+        search = engine.search(counting)
+        with contextlib.closing(search):
+            for batch in search:
+                names.update(alike.findall(batch.text.decode(errors="replace")))
+                if names.total() > NEAR_LINES_MAX:
+                    break
     del names[text]
     for name in get_close_matches(text, names, NEAR_MAX, NEAR_RATIO):
         yield _asking(tool, request, name)

@@ -13,6 +13,7 @@ from itertools import chain, zip_longest
 from typing import TYPE_CHECKING
 
 from triseek.files.tree.secret_files import is_secret
+from triseek.redaction import redact
 from triseek.sessions import brief
 from triseek.sessions.working_set import gather
 
@@ -26,24 +27,17 @@ DIGEST_MAX = 12_000
 """Bytes of the digest: about 4,000 tokens, which small local models accept."""
 PINS_MAX = 8_000
 """Bytes of pinned lines in addition, if they may be sent."""
-HIDDEN = "[left out: looks like a secret]"
+HIDDEN = "[redacted: value]"
 
 _WHOLE = 1 << 20
 """Bytes of a text that are examined; a log entry is smaller."""
 _TEXT_MAX, _QUERY_MAX, _RESULTS_MAX = 400, 160, 5
-_SECRET = re.compile(
-    r"""-----BEGIN[^-]*PRIVATE\ KEY-----(?s:.*)          # to the end: what follows may be the key
-    | \b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}              # OpenAI, Anthropic, Stripe
-    | \b(?:gh[opusr]|github_pat|glpat|xox[a-z])[-_][A-Za-z0-9_-]{10,}
-    | \b(?:AKIA|ASIA)[0-9A-Z]{16}\b
-    | \bAIza[A-Za-z0-9_-]{30,}
-    | (?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*
-    | (?<=://)[^\s/@:]+:[^\s/@]+(?=@)                    # of a URL
-    | (?i:\b(?:password|passwd|pwd|secret|token|api[_-]?key)["']?\s*[:=]\s*["']?|\bbearer\s+)
-        [^\s"']{6,}
-    """,
+_ASSIGNED = re.compile(
+    r"""(?i)(\b(?:password|passwd|pwd|secret|token|api[_-]?key)["']?\s*[:=]\s*["']?|\bbearer\s+)
+    [^\s"'\[]{6,}""",
     re.VERBOSE,
 )
+"""Values of such names, easy to guess or not: redaction is stricter for what leaves the machine."""
 
 _TASK = f"""\
 You write handoff briefings for coding agents. You get the digest of a work session's log, as \
@@ -171,13 +165,17 @@ def _pinned(snapshot: Snapshot) -> Iterator[dict[str, object]]:
         if size <= room and not is_secret(pin.path):
             room -= size
             path = _plain(pin.path, _QUERY_MAX)
-            yield {"path": path, "line": pin.line_start, "text": _SECRET.sub(HIDDEN, text)}
+            yield {"path": path, "line": pin.line_start, "text": _without_secrets(text)}
 
 
 def _plain(text: str, most: int) -> str:
     """Return one line without control characters and without what looks like a secret."""
     whole = brief.clipped(text, _WHOLE)  # first, so that no invisible character splits a secret
-    return brief.clipped(_SECRET.sub(HIDDEN, whole), most)
+    return brief.clipped(_without_secrets(whole), most)
+
+
+def _without_secrets(text: str) -> str:
+    return _ASSIGNED.sub(rf"\1{HIDDEN}", redact(text))
 
 
 def _packed(value: object) -> bytes:

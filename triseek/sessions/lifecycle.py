@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from triseek.errors import InvalidRequest, StateUnwritable
 from triseek.model.session import GOAL_MAX, LogEntry, Session, checked_id
+from triseek.redaction import redact, redact_json
 from triseek.sessions import files
 from triseek.sessions.action_log import ActionLog, Counted
 
@@ -63,7 +64,7 @@ class Sessions:
         """
         if session_id:
             checked_id(session_id)
-        goal = goal.strip()[:GOAL_MAX]
+        goal = redact(goal).strip()[:GOAL_MAX]
         with self._lock:
             now = int(self._clock())
             current = self.current(root)
@@ -223,7 +224,8 @@ class Sessions:
 
     def _append(self, session_id: str, kind: str, payload: dict[str, Any], at: int) -> int:
         number = self._next
-        entry = LogEntry(entry_id=number, session_id=session_id, ts=at, kind=kind, payload=payload)
+        plain = redact_json(payload)
+        entry = LogEntry(entry_id=number, session_id=session_id, ts=at, kind=kind, payload=plain)
         self._log(session_id).append(entry)
         self._next = number + 1
         return number

@@ -21,6 +21,7 @@ from triseek.files import containment
 from triseek.model.plain_text import encodable
 from triseek.model.session import checked_id, is_id
 from triseek.model.snapshot import GitState, Pin, SnapshotManifest, WorkingSet, inner_path
+from triseek.redaction import redact
 from triseek.sessions import brief, snapshot_files
 from triseek.sessions.requests import PinnedLines
 from triseek.store import atomic
@@ -122,7 +123,7 @@ class Snapshots:
             session: The session.
             newest: The newest entries of its log, at most `LOG_MAX` bytes.
             working_set: The working set of these entries.
-            wanted: Lines to quote.
+            wanted: Lines to quote, besides those that earlier snapshots of the session have quoted.
             about: Everything else to record.
 
         Returns:
@@ -135,6 +136,13 @@ class Snapshots:
         """
         snippets: dict[str, bytes] = {}
         pins = [_pinned(session.repo_root, pin, snippets) for pin in wanted]
+        places = {(pin.path, pin.line_start, pin.line_end) for pin in pins}
+        for pin, text in self._pinned_before(session.session_id):
+            place = (pin.path, pin.line_start, pin.line_end)
+            if place not in places and len(pins) < PINS_MAX:
+                places.add(place)
+                pins.append(pin)
+                snippets[pin.sha] = text
         now = int(self._clock())
         git = _bounded_git(about.git)
         manifest = SnapshotManifest(
@@ -162,13 +170,22 @@ class Snapshots:
         named = self._publish(manifest, files)
         return named, self._folder / named.snapshot_id
 
+    def _pinned_before(self, session_id: str) -> Iterator[tuple[Pin, bytes]]:
+        """Yield what earlier snapshots of a session have pinned, newest first."""
+        for manifest in self.all(session_id=session_id):
+            with contextlib.suppress(OSError, ValueError, InvalidRequest):
+                yield from snapshot_files.read_pins(self.folder(manifest.snapshot_id)).items()
+
     def take_in(self, unpacked: Unpacked) -> SnapshotManifest:
         """Store the content of a pack, under its own id, or with a number added if that is taken.
+
+        Secrets are removed: the pack may be of an earlier version, or made by somebody else.
 
         Raises:
             StateUnwritable: It cannot be written.
         """
-        return self._publish(unpacked.snapshot.manifest, unpacked.files)
+        files = snapshot_files.redacted(unpacked.files)
+        return self._publish(unpacked.snapshot.manifest, files)
 
     def all(self, root: str = "", session_id: str = "") -> list[SnapshotManifest]:
         """Return the manifests of a repository's snapshots, newest first; see also `damaged`."""
@@ -245,6 +262,7 @@ class Snapshots:
         """
         snapshot = self.get(snapshot_id)
         text = brief.template(snapshot) if text is None else text
+        text = redact(text)
         brief.validate(text, (entry.entry_id for entry in snapshot.entries))
         path = self.folder(snapshot_id) / snapshot_files.BRIEFING
         with self._writing():
@@ -414,7 +432,8 @@ def _pinned(root: str, wanted: PinnedLines, snippets: dict[str, bytes]) -> Pin:
             next_step="Lines count from 1, and the last is not before the first.",
         )
     last = min(wanted.line_end, wanted.line_start + PIN_LINES_MAX - 1)
-    text = quote(root, wanted.path, wanted.line_start, last)
+    quoted = quote(root, wanted.path, wanted.line_start, last)
+    text = redact(quoted.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
     try:
         path = inner_path(containment.locate(root, wanted.path).named)
     except ValueError as error:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from triseek.model.session import SCHEMA_VERSION, LogEntry
 from triseek.model.snapshot import GitState, Pin, SnapshotManifest, WorkingSet, versioned
+from triseek.redaction import redact, redact_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -112,6 +113,47 @@ def renamed(files: Mapping[str, bytes], snapshot_id: str) -> dict[str, bytes]:
     return {**files, MANIFEST: _encoded(manifest)}
 
 
+def redacted(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the files of a snapshot without secrets; those without any stay byte by byte.
+
+    A pinned snippet that holds one gets another name, by which the pins are changed, too.
+    """
+    without = {name: _redacted(name, content) for name, content in files.items()}
+    names = {
+        found[1]: sha(content)
+        for name, content in without.items()
+        if content != files[name] and (found := _SNIPPET.fullmatch(name))
+    }
+    for old, new in names.items():
+        without[f"{SNIPPETS}/{new}.txt"] = without.pop(f"{SNIPPETS}/{old}.txt")
+        without[PINS] = without[PINS].replace(old.encode(), new.encode())
+    return without
+
+
+def _redacted(name: str, content: bytes) -> bytes:
+    """Return the content of one file without secrets."""
+    if name == LOG:
+        lines = content.splitlines(keepends=True)
+        return b"".join(_redacted_document(line, None) for line in lines)
+    return _redacted_document(content, 1) if name.endswith(".json") else _redacted_text(content)
+
+
+def _redacted_document(line: bytes, indent: int | None) -> bytes:
+    try:
+        document = json.loads(line)
+    except ValueError:  # the last line of a log may be torn
+        return _redacted_text(line)
+    without = redact_json(document)
+    if without == document:
+        return line
+    return json.dumps(without, indent=indent).encode("ascii") + b"\n"
+
+
+def _redacted_text(content: bytes) -> bytes:
+    text = content.decode("utf-8", "surrogateescape")
+    return redact(text).encode("utf-8", "surrogateescape")
+
+
 def write(folder: Path, files: Mapping[str, bytes]) -> None:
     """Write the files of a snapshot into a folder that does not exist yet; raises `OSError`."""
     folder.mkdir(mode=0o700)
@@ -161,6 +203,17 @@ def read_manifest(folder: Path) -> SnapshotManifest:
         MANIFEST, SnapshotManifest.read, _json(MANIFEST, _content(folder, MANIFEST))
     )
     return manifest
+
+
+def read_pins(folder: Path) -> dict[Pin, bytes]:
+    """Read only the pins and the lines that they quote; raises as `read_folder`."""
+    quoted = {}
+    for pin in _pins(_json(PINS, _content(folder, PINS))):
+        text = _content(folder, f"{SNIPPETS}/{pin.sha}.txt")
+        if sha(text) != pin.sha:
+            raise ValueError(f"the snippet {pin.sha} is another")
+        quoted[pin] = text
+    return quoted
 
 
 def read(content: Callable[[str], bytes | None]) -> Snapshot:

@@ -1,7 +1,7 @@
 """Which file contents may be stored, and which never are, not even compressed in the state folder.
 
 Only files that ripgrep would list may be stored, so neither ignored nor hidden ones. Of these, a
-file is refused if its name suggests a secret or its content has the header of a private key.
+file is refused if its name suggests a secret or its content holds one.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from fnmatch import fnmatchcase
 from triseek.files.tree import root as roots
 from triseek.files.tree.ignore import IgnoreFiles
 from triseek.model.search import ScopeSpec
+from triseek.redaction import holds_secret
 
 _NAMES = (
     "*.env", "env.*", "*.envrc", "*.pem", "*key*", "*.p12", "*.pfx", "*.p8", "*.jks", "*.kdb*",
@@ -22,7 +23,6 @@ _NAMES = (
     "*.log", "*cookie*", "*.har",
 )  # fmt: skip
 _WORDS = frozenset({"token", "tokens", "pwd"})
-_PRIVATE = b"PRIVATE KEY"
 
 
 def is_secret(path: str) -> bool:
@@ -40,7 +40,7 @@ def may_keep(root: str, path: str, data: bytes) -> bool:
     """
     base = roots.git_root(os.path.dirname(path)) or os.path.realpath(root)  # noqa: PTH120
     prefix = base.rstrip("/") + "/"
-    if prefix == "/" or not path.startswith(prefix) or _PRIVATE in data:
+    if prefix == "/" or not path.startswith(prefix) or holds_secret(data.decode(errors="replace")):
         return False
     relative = path[len(prefix) :]
     return not is_secret(relative) and _is_listed(os.fsencode(base), os.fsencode(relative))
