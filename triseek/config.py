@@ -159,6 +159,10 @@ class Settings:
     daemon_auto_index: bool = _setting(
         True, "Whether the daemon builds indexes by itself; it always updates those that exist."
     )
+    index_auto_max_files: int = _setting(
+        20_000,
+        "A folder in no git repository is indexed by itself up to so many files and folders.",
+    )
     watch_max_folders: int = _setting(
         32768,
         "Folders watched at once, over all roots; a root that does not fit is swept instead.",

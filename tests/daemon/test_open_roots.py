@@ -150,7 +150,10 @@ def test_the_home_folder_is_not_indexed_though_it_be_a_repository(home, tmp_path
     (tmp_path / "repo").mkdir()
     subprocess.run(["git", "init", "-q", tmp_path / "repo"], check=True)
 
+    (home / "project").mkdir()
+
     assert to_be_indexed(str(home)) is None
+    assert to_be_indexed(str(home / "project")) is None
     assert to_be_indexed(str(tmp_path / "repo")) == os.path.realpath(tmp_path / "repo")
 
 

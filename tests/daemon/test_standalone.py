@@ -12,6 +12,8 @@ from triseek import errors
 from triseek.daemon import standalone
 from triseek.daemon.standalone import DISABLED, Outbox, Standalone
 from triseek.engine import reindex_process
+from triseek.engine.roots import index_dir
+from triseek.index.build import build
 from triseek.ipc import client
 from triseek.sessions.recording import Action
 
@@ -66,6 +68,29 @@ def test_beginning_waits_for_nothing(repo, synced):
 
 def test_a_root_without_an_index_is_indexed(repo, synced):
     root = os.path.realpath(repo({"a": "x\n"}))
+    alone, _ = begun(root)
+
+    until(lambda: synced == [(root, "incremental")])
+    alone.close()
+
+
+def test_the_home_folder_is_not_indexed(repo, synced, monkeypatch, caplog):
+    caplog.set_level("INFO", "triseek")
+    root = os.path.realpath(repo({"a": "x\n"}))
+    monkeypatch.setenv("HOME", root)
+    alone, over = begun(root)
+    alone.index_jobs.go.set()
+    until(over)
+
+    assert synced == []
+    assert "is the home folder" in caplog.text
+    alone.close()
+
+
+def test_an_index_that_somebody_built_of_it_is_kept_up_to_date(repo, synced, monkeypatch):
+    root = os.path.realpath(repo({"a": "x\n"}))
+    monkeypatch.setenv("HOME", root)
+    build(root, index_dir(root))
     alone, _ = begun(root)
 
     until(lambda: synced == [(root, "incremental")])

@@ -65,3 +65,18 @@ def test_every_spelling_is_one_root(here, monkeypatch):
 
 def test_a_root_need_not_be_there_yet(here):
     assert hosting.choose_root(str(here / "later")) == str(here / "later")
+
+
+def test_a_repository_of_dotfiles_is_not_the_root_of_a_project_below_it(here, monkeypatch):
+    monkeypatch.setenv("HOME", str(here))
+    (here / ".git").mkdir()
+    monkeypatch.chdir(here / "other")
+
+    assert hosting.choose_root(None) == str(here / "other")
+
+
+@pytest.mark.parametrize("home", [True, False])
+def test_a_root_that_is_named_is_taken_whatever_it_is(here, monkeypatch, home):
+    monkeypatch.setenv("HOME", str(here if home else here / "other"))
+
+    assert hosting.choose_root(str(here)) == str(here)

@@ -109,6 +109,10 @@ def test_the_index():
     assert digest("index_status", {}, {"index_present": False}) == (
         "index_status: no index present — call `reindex` to build one"
     )
+    refused = {"index_present": False, "not_indexed": "it is too large. Do that."}
+    assert digest("index_status", {}, refused) == (
+        "index_status: no index: it is too large. Do that."
+    )
     assert "(broken)" in digest("index_status", {}, {"index_present": False, "problem": "broken"})
 
 

@@ -21,7 +21,7 @@ from tests.app.contexts import (
 from tests.engine import answers
 from triseek.engine import reindex_process
 from triseek.engine.roots import index_dir
-from triseek.errors import BackendFailure, Busy, InvalidQuery, RepoNotDetected
+from triseek.errors import BackendFailure, Busy, InvalidQuery, InvalidRequest, RepoNotDetected
 from triseek.model.call import Call
 from triseek.search.handlers import index_status, reindex
 from triseek.search.requests import IndexStatusRequest, ReindexRequest
@@ -207,6 +207,26 @@ def test_another_writer_is_told_of(repo):
 def test_a_root_that_is_gone(tmp_path):
     with pytest.raises(RepoNotDetected):
         run(context_on(str(tmp_path / "gone")))
+
+
+def test_a_home_folder_is_not_indexed_for_an_agent(repo, monkeypatch):
+    context = context_on(os.path.realpath(repo(TREE)))
+    monkeypatch.setenv("HOME", context.root)
+
+    with pytest.raises(InvalidRequest, match="is the home folder") as error:
+        run(context)
+
+    assert "triseek build" in error.value.next_step
+    assert not os.path.exists(index_dir(context.root))
+    assert "is the home folder" in status(context)["not_indexed"]
+
+
+def test_one_that_a_person_has_indexed_is_brought_up_to_date(repo, monkeypatch):
+    context = context_on(indexed(repo, TREE))
+    monkeypatch.setenv("HOME", context.root)
+
+    assert run(context)["completed"]
+    assert "not_indexed" not in status(context)
 
 
 def test_a_call_nobody_waits_for_ends_its_process(repo, monkeypatch):

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from triseek import errors, paths
 from triseek.engine.freshness.journal import Trouble
-from triseek.files.tree.root import git_root, key
+from triseek.files.tree.index_policy import repository
+from triseek.files.tree.root import key
 
 if TYPE_CHECKING:
     from triseek.daemon.index_jobs import IndexJobs
@@ -251,8 +252,6 @@ class RootMaintainer(threading.Thread):
 def to_be_indexed(root: str) -> str | None:
     """Return the folder to index when `root` is searched and no index covers it; None for none.
 
-    Only a repository is indexed; any other folder may be a whole disk.
+    Only a repository is: whoever searches with the command line searches many other folders once.
     """
-    repository = git_root(root)
-    home = os.path.realpath(os.path.expanduser("~"))  # noqa: PTH111
-    return None if repository in {None, "/", home} else repository
+    return repository(root)

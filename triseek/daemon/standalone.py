@@ -23,6 +23,7 @@ from triseek.daemon.index_jobs import IndexJobs
 from triseek.engine import reindex_process
 from triseek.engine.service import Service
 from triseek.engine.tool_host import ToolHost
+from triseek.files.tree.index_policy import refusal
 from triseek.ipc import client
 
 if TYPE_CHECKING:
@@ -83,7 +84,12 @@ class Standalone:
     def _index(self) -> None:
         time.sleep(PAUSE_S)
         try:
-            root = self.context.host.engine.root
+            engine = self.context.host.engine
+            root = engine.root
+            why_not = None if engine.has_index() else refusal(root)
+            if why_not is not None:
+                logger.info("not indexed: %s", why_not.reason)
+                return
             self.is_syncing = True
             reindex_process.reindex(root, "incremental", cancelled=self._ended.is_set)
             logger.info("index of %s is up to date", root)

@@ -8,7 +8,7 @@ from pathlib import Path
 from triseek import paths
 from triseek.errors import RepoNotDetected
 from triseek.files.tree import root
-from triseek.files.tree.root import git_root
+from triseek.files.tree.index_policy import repository
 from triseek.store import layout
 
 
@@ -32,7 +32,7 @@ def project(folder: str) -> str:
         nearest = root_for(folder)
     except RepoNotDetected:
         return os.path.realpath(folder)
-    return nearest if is_indexed(nearest) else git_root(nearest) or nearest
+    return nearest if is_indexed(nearest) else repository(nearest) or nearest
 
 
 def index_dir(canonical: str) -> str:

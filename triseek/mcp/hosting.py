@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from triseek import config, logs
 from triseek.app import wings
 from triseek.errors import BackendFailure, InvalidRequest
-from triseek.files.tree.root import git_root
+from triseek.files.tree.index_policy import repository
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -58,7 +58,7 @@ def choose_root(repo: str | None, environ: Mapping[str, str] = os.environ, folde
     """Return the root that an agent's server answers for: an absolute path, which may not exist.
 
     It is the first that is set of: `repo`, the `ROOT_VARIABLES` in `environ`, the repository around
-    the working folder, the working folder itself.
+    the working folder (`files.tree.index_policy`), the working folder itself.
 
     Args:
         repo: The value of `--repo`; None or "" if not set.
@@ -69,7 +69,7 @@ def choose_root(repo: str | None, environ: Mapping[str, str] = os.environ, folde
     for chosen in (repo, *map(environ.get, ROOT_VARIABLES)):
         if chosen:
             return os.path.realpath(os.path.join(here, os.path.expanduser(chosen)))  # noqa: PTH111, PTH118
-    return git_root(here) or os.path.realpath(here)
+    return repository(here) or os.path.realpath(here)
 
 
 def run(

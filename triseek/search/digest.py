@@ -111,6 +111,9 @@ def status_lines(
     _tool: str, _arguments: Mapping[str, Any], status: Mapping[str, Any]
 ) -> Iterator[str]:
     """Yield the state of the index, in one line."""
+    if "not_indexed" in status:
+        yield f"index_status: no index: {status['not_indexed']}"
+        return
     if not status["index_present"]:
         problem = f" ({status['problem']})" if status.get("problem") else ""
         yield f"index_status: no index present{problem} — call `reindex` to build one"

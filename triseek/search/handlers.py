@@ -11,6 +11,8 @@ from triseek.engine.agent_scope import agent_scope
 from triseek.engine.context_pack import pack
 from triseek.engine.left_out import left_out
 from triseek.engine.ranking import find_files as paths
+from triseek.errors import InvalidRequest
+from triseek.files.tree import index_policy
 from triseek.model.index import IndexStatus
 from triseek.query.globs.scope import Scope
 from triseek.search import envelopes, reuse
@@ -121,6 +123,7 @@ def index_status(
     if has_index:
         status = engine.status()
         clock, _ = engine.since()
+    refused = None if has_index else index_policy.refusal(engine.root)
     is_building = not has_index and context.host.is_building(context.host.root)
     missing = "index_syncing" if is_building else "ripgrep_fallback"
     answer: IndexStatusAnswer = {
@@ -134,6 +137,8 @@ def index_status(
         "repo_category": status.category,
         "routing_hint": "indexed_default" if status.present else missing,
     }
+    if refused is not None:
+        answer["not_indexed"] = f"{refused.reason}. {refused.next_step}"
     if not has_index:
         return answer
     answer["generation"] = status.generation
@@ -151,12 +156,16 @@ def reindex(context: SearchContext, request: ReindexRequest, call: Call) -> Rein
     """Update the index in another process; searches go on meanwhile.
 
     Raises:
+        InvalidRequest: there is no index, and an agent may not have this folder indexed.
         Busy: another process is writing this index.
         StateUnwritable: there is nowhere to write it to.
         RepoNotDetected: the root does not exist any more.
         BackendFailure: that process failed.
     """
     engine, began = context.engine, time.perf_counter()
+    refused = None if engine.has_index() else index_policy.refusal(engine.root)
+    if refused is not None:
+        raise InvalidRequest(refused.reason, next_step=refused.next_step)
     report = reindex_process.reindex(engine.root, request.mode, call.progress, call.cancelled)
     if engine.has_index():
         engine.indexed().catch_up()

@@ -230,6 +230,8 @@ class IndexStatusAnswer(AnswerHead):
     """Files that differ from the index and are searched directly."""
     not_watched: Annotated[NotRequired[str], ADDED]
     """Why answers take a sweep although a daemon runs, and what to do; absent if they do not."""
+    not_indexed: Annotated[NotRequired[str], ADDED]
+    """Why this folder gets no index by itself, and what to do; absent if it may get one."""
     problem: Annotated[NotRequired[str], ADDED]
     """Why an index cannot be read."""
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from triseek import config, errors
 from triseek.agents.doctor.checks import fail, info, ok, warn
 from triseek.files.mounts import obstacle
-from triseek.files.tree.root import git_root
+from triseek.files.tree.index_policy import repository as repository_of
 from triseek.files.watch import inotify, watched
 from triseek.ipc import client
 from triseek.kernels import cache
@@ -31,7 +31,7 @@ _INOTIFY = "anon_inode:inotify"
 
 def repository(host: DoctorHost, engine: Engine) -> Iterator[Finding]:
     """Check the index, whether it matches the tree, and whether the tree is watched."""
-    repo = git_root(host.cwd)
+    repo = repository_of(host.cwd)
     if not engine.has_index():
         if repo is None:
             yield info("index", f"none of {engine.root}, which is no git repository")

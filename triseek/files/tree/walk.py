@@ -10,13 +10,15 @@ Folders that cannot be entered are recorded in `Walk.skipped` and never end the 
 
 from __future__ import annotations
 
+import math
 import os
 import stat
+from collections import deque
 from dataclasses import dataclass, field
 from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple
 
-from triseek.errors import InvalidRequest, RepoNotDetected
+from triseek.errors import InvalidRequest, OutOfTime, RepoNotDetected
 from triseek.files import access
 from triseek.files.tree.ignore import ALLOWED_DIRS, ALLOWED_FILES, IgnoreFiles
 from triseek.model import budget
@@ -52,6 +54,8 @@ class Walk:
     """Ignore files, `.git` and `.jj` in the folders entered; they may be hidden or links."""
     failure: OSError | None = None
     """The first error by which files that exist and are readable may be missing."""
+    is_partial: bool = False
+    """Whether the walk ended before it had entered every folder (`walk_nearest`)."""
 
 
 def walk(
@@ -73,14 +77,49 @@ def walk(
         InvalidQuery: A glob or a type is invalid.
         InvalidRequest: A path in `within` leads out of the root.
     """
+    return _started(_Walker(os.fsencode(root), scope), within)
+
+
+def walk_nearest(
+    root: str | bytes | os.PathLike[str],
+    scope: ScopeSpec,
+    *,
+    within: tuple[str, ...] = (),
+    below: bytes = b"",
+    entries_max: float = math.inf,
+) -> Walk:
+    """List files as `walk` does, those nearest to the root first, and end early if need be.
+
+    It ends when the time for the request is over, which `walk` reports as an error. The result is
+    what was listed by then, and is marked as partial.
+
+    Args:
+        root: As for `walk`.
+        scope: As for `walk`.
+        within: As for `walk`.
+        below: The folder to which the walk is restricted, as by `walk_below`.
+        entries_max: Files and folders after which it ends, too.
+
+    Raises:
+        As `walk`.
+    """
     walker = _Walker(os.fsencode(root), scope)
+    walker.entries_max = entries_max
+    walker.nearest_first = True
+    if below:
+        walker.restrict((_relative(below),), ())
+    return _started(walker, within)
+
+
+def _started(walker: _Walker, within: tuple[str, ...]) -> Walk:
+    """Do a walk, and add the files of `ScopeSpec.also`."""
     for name in within or ("",):
         walker.start(_relative(name))
-    walked = walker.finish()
+    walked, scope = walker.finish(), walker.scope
     if scope.also:
         folders = sorted({_relative(name) for name in within}.intersection(walked.directories))
         is_wanted = not within or bool(folders)
-        more = set(also(root, Scope.compile(scope), folders) if is_wanted else ())
+        more = set(also(walker.root, Scope.compile(scope), folders) if is_wanted else ())
         walked.allowlisted |= more.difference(walked.paths)
         walked.paths = sorted(more.union(walked.paths), key=path_order)
     return walked
@@ -179,6 +218,8 @@ class _Walker:
         self.wanted: frozenset[bytes] | None = None
         self.passed: frozenset[bytes] = frozenset()
         self.known: Collection[bytes] = ()
+        self.entries_max = math.inf
+        self.nearest_first = False
 
     def restrict(self, folders: Iterable[bytes], known: Collection[bytes]) -> None:
         """Restrict the walk to these folders, without the known ones below them."""
@@ -204,10 +245,25 @@ class _Walker:
         above = ((status.st_dev, status.st_ino),) if self.scope.follow else ()
         folder = name + b"/" if name else b""
         wanted = self.wanted is None or folder in self.wanted
-        stack = [_Folder(folder, self.ignore.start(name), 0, False, wanted, above)]
-        while stack:
+        folders = deque([_Folder(folder, self.ignore.start(name), 0, False, wanted, above)])
+        take = folders.popleft if self.nearest_first else folders.pop
+        while folders and not self._is_over():
+            folders.extend(self._visit(take()))
+        self.walk.is_partial |= bool(folders)
+
+    def _is_over(self) -> bool:
+        """Return whether a walk of the nearest files has to end.
+
+        Raises:
+            OutOfTime: Another walk has to.
+        """
+        try:
             budget.check()
-            stack.extend(self._visit(stack.pop()))
+        except OutOfTime:
+            if not self.nearest_first:
+                raise
+            return True
+        return len(self.walk.paths) + len(self.walk.directories) > self.entries_max
 
     def finish(self) -> Walk:
         """Sort the results, remove duplicates and return them."""
