@@ -9,9 +9,9 @@ import pytest
 from tests.files.tree.test_tracked import git
 from triseek.engine.agent_scope import agent_scope
 from triseek.engine.engine import Engine
-from triseek.engine.left_out import LeftOut, left_out
+from triseek.engine.left_out import left_out
 from triseek.index.build import build
-from triseek.model.search import PatternSpec, SearchRequest
+from triseek.model.search import LeftOut, PatternSpec, SearchRequest
 
 TRACKED = (
     "a.py", ".golangci.yml", ".github/ci.yml", "sub/.hidden/b.py", ".gitignore", "[x]*/d.py",

@@ -7,6 +7,8 @@ import os
 import pytest
 
 from tests.app.contexts import bare_context, search, search_in
+from triseek.engine.search.search import Search
+from triseek.model.search import PatternSpec, SearchRequest
 from triseek.search import hints
 
 TREE = {
@@ -80,6 +82,20 @@ def test_what_was_searched_is_told(context):
 
 def test_an_answer_with_results_has_no_suggestions(context):
     assert "would_match" not in search(context, "parse_arguments")
+
+
+def test_nothing_is_suggested_that_was_counted_in_part(context, monkeypatch):
+    request = SearchRequest(pattern=PatternSpec(patterns=("parse_arguments",)))
+    assert hints._count(context.host.engine, request, lambda: False) == (1, 1)
+    complete = Search.__iter__
+
+    def in_part(self):
+        yield from complete(self)
+        self.totals.incomplete = "time was up"
+
+    monkeypatch.setattr(Search, "__iter__", in_part)
+
+    assert hints._count(context.host.engine, request, lambda: False) == (0, 0)
 
 
 def test_nothing_is_suggested_that_takes_too_long_to_count(context, monkeypatch):

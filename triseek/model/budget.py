@@ -29,10 +29,12 @@ ASK_S = 0.02
 class _Budget:
     """The deadline of one request, and the check of its client."""
 
-    __slots__ = ("_ask", "_asked", "until")
+    __slots__ = ("_ask", "_asked", "earliest", "until")
 
-    def __init__(self, until: float, ask: Callable[[], None]) -> None:
+    def __init__(self, until: float, earliest: float, ask: Callable[[], None]) -> None:
         self.until = until
+        self.earliest = earliest
+        """When this one or an outer one is over."""
         self._ask = ask
         self._asked = 0.0
 
@@ -61,6 +63,12 @@ def check() -> None:
         budget.check()
 
 
+def left() -> float:
+    """Return the seconds until the time for the current request is over; infinity without limit."""
+    budget = _current.get()
+    return float("inf") if budget is None else budget.earliest - time.monotonic()
+
+
 @contextlib.contextmanager
 def limited(
     seconds: float = float("inf"), ask: Callable[[], None] = lambda: None
@@ -79,7 +87,8 @@ def limited(
             outer.check()
         ask()
 
-    token = _current.set(_Budget(until, ask_both))
+    earliest = until if outer is None else min(until, outer.earliest)
+    token = _current.set(_Budget(until, earliest, ask_both))
     try:
         yield
     finally:

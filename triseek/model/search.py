@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 Case: TypeAlias = Literal["sensitive", "insensitive", "smart"]
 Mode: TypeAlias = Literal["lines", "count", "count_matches", "files", "files_without_match"]

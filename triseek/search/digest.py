@@ -70,6 +70,9 @@ def _nothing(arguments: Mapping[str, Any], answer: Mapping[str, Any]) -> Iterato
         else:
             yield "no lines to show: what matches is binary"
         return
+    if searched is None and answer.get("incomplete"):
+        yield "no matches in what was searched"
+        return
     if searched is None:
         yield f"no matches — {answer.get('next_step', 'try fewer words')}"
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -11,14 +12,16 @@ from triseek.engine.agent_scope import agent_scope
 from triseek.engine.context_pack import pack
 from triseek.engine.left_out import left_out
 from triseek.engine.ranking import find_files as paths
-from triseek.errors import InvalidRequest
+from triseek.errors import InvalidRequest, OutOfTime
 from triseek.files.tree import index_policy
+from triseek.model import budget
 from triseek.model.index import IndexStatus
 from triseek.query.globs.scope import Scope
-from triseek.search import envelopes, reuse
+from triseek.search import envelopes, incomplete, reuse
 from triseek.search.requests import LIMIT_MAX
 
 if TYPE_CHECKING:
+    from triseek.engine.engine import Engine
     from triseek.model.call import Call
     from triseek.model.context_pack import ContextPackRequest
     from triseek.model.search import ScopeSpec
@@ -34,6 +37,9 @@ if TYPE_CHECKING:
 
 MATCHED_MAX = 20_000
 """Most paths of an answer that are remembered with it."""
+LEFT_OUT_S = 1.0
+"""Seconds for counting what a search without results has left out."""
+PARTLY = "stopped before the end; what is listed was found nearest to the root"
 NOTHING = "No path has all of these words: try fewer, or search_content for what the file says."
 
 
@@ -59,7 +65,7 @@ def find_files(
         if reused is not None:
             return reused
         scores = context.scores(("find_files", request.query), offset)
-        matches = paths.find_files(engine, query, scope, scores)
+        matches = paths.find_files(engine, query, scope, scores, envelopes.DEADLINE_S)
         count, listed = len(matches.paths), matches.paths[offset : offset + limit]
         results: list[SearchResult] = [
             {"path": envelopes.shown(path), "reason": "path_match"} for path in listed
@@ -70,10 +76,13 @@ def find_files(
             matched=frozenset(matches.paths) if count <= MATCHED_MAX else None,
             shown=listed,
             files=count,
+            complete=matches.complete,
         )
         answer: SearchAnswer = {**facts, "results": results, "truncated": False}
-        if not count:
-            left = left_out(engine, scope).described()
+        if not matches.complete:
+            answer["incomplete"] = f"{PARTLY}; {incomplete.way_on(context)}"
+        elif not count:
+            left = _left_out(engine, scope)
             answer["next_step"] = f"{NOTHING} {left.capitalize()}." if left else NOTHING
 
         def page(most: int) -> SearchAnswer:
@@ -83,6 +92,13 @@ def find_files(
             return {**answer, "results": shown, "truncated": True, "next_offset": offset + most}
 
         return envelopes.fit_page(page, len(results), 0)
+
+
+def _left_out(engine: Engine, scope: ScopeSpec) -> str:
+    """Return a clause on what was left out; "" if nothing was, or it takes long to find out."""
+    with suppress(OutOfTime), budget.limited(LEFT_OUT_S):
+        return left_out(engine, scope).described()
+    return ""
 
 
 def _bearing(query: paths.PathQuery, scope: ScopeSpec) -> reuse.Bearing:
@@ -104,7 +120,9 @@ def context_pack(context: SearchContext, request: ContextPackRequest, call: Call
     """
     engine = context.engine
     with envelopes.limited(call) as stop:
-        answer = pack.context_pack(engine, request, stop).envelope()
+        way_on = incomplete.way_on(context)
+        made = pack.context_pack(engine, request, stop, envelopes.DEADLINE_S, way_on)
+        answer = made.envelope()
     return answer | {"repo_root": envelopes.printable(engine.root)}
 
 

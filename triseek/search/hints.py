@@ -17,10 +17,10 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from triseek.engine.agent_scope import GIT_FOLDER
-from triseek.engine.left_out import LeftOut, left_out
+from triseek.engine.left_out import left_out
 from triseek.errors import TriseekError
 from triseek.model import budget
-from triseek.model.search import PatternSpec
+from triseek.model.search import LeftOut, PatternSpec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -198,6 +198,8 @@ def _count(engine: Engine, request: SearchRequest, stop: Callable[[], bool]) -> 
                 search.close()
                 return 0, 0
     except TriseekError:
+        return 0, 0
+    if search.totals.incomplete:
         return 0, 0
     return search.totals.lines, search.totals.files_matched
 

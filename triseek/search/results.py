@@ -137,7 +137,7 @@ class Remarks(TypedDict):
     notes: Annotated[NotRequired[list[str]], ADDED]
     """How the pattern was read, where that may surprise; binary files that match."""
     incomplete: Annotated[NotRequired[str], ADDED]
-    """Why totals cover a part only: time was up."""
+    """Why the answer covers a part only: time was up; and how to go on."""
 
 
 class Nothing(TypedDict):

@@ -13,7 +13,7 @@ from triseek.engine.search.backends.file import detail
 from triseek.errors import InvalidQuery
 from triseek.files import containment
 from triseek.model.search import PatternSpec, SearchRequest
-from triseek.search import envelopes, hints, reuse
+from triseek.search import envelopes, hints, incomplete, reuse
 from triseek.search.requests import CONTEXT_MAX, LIMIT_MAX, SearchContentRequest
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def search_content(
             **facts,
             "results": results,
             "truncated": ranking.more,
-            **_remarks(ranking),
+            **_remarks(ranking, context),
         }
         if not totals.files_matched and not totals.incomplete:
             narrowing = [name for name in ("glob", "type", "path") if getattr(request, name)]
@@ -253,12 +253,13 @@ def _content(path: str, file: RankedFile) -> SearchResult:
     return result
 
 
-def _remarks(ranking: Ranked) -> Remarks:
+def _remarks(ranking: Ranked, context: SearchContext) -> Remarks:
     """Return the notes about an answer, and why it is incomplete if it is."""
     remarks: Remarks = {}
     binary = (f"{envelopes.shown(path)}: {detail(nul)}" for path, nul in ranking.binary.items())
     if notes := [*ranking.search.query.pattern.notes, *binary]:
         remarks["notes"] = notes
     if ranking.search.totals.incomplete:
-        remarks["incomplete"] = ranking.search.totals.incomplete
+        reason = ranking.search.totals.incomplete
+        remarks["incomplete"] = f"{reason}; {incomplete.way_on(context)}"
     return remarks

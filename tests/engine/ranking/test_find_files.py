@@ -75,6 +75,42 @@ def test_words_are_all_in_the_path_in_any_order_and_case(tree, text):
     assert set(found(tree[0], query, {}).paths) == held
 
 
+@pytest.mark.parametrize(
+    ("glob", "folder"),
+    [
+        ("src/**/*.py", "src"), ("./src/a/*.py", "src/a"), ("/src/a/b", ""), ("/src/*", "src"),
+        ("src/**", "src"), ("*.py", ""), ("**/src/*.py", ""), ("{src,lib}/*", ""), ("s?c/*", ""),
+        ("src/../*", "src"), ("../*", ""), ("src//*", "src"), ("!src/*", ""), ("src/a*", "src"),
+        ("sr\\c/*", ""), ("src/[ab]/c/*", "src"), ("src/*/b/c", "src"), ("src", ""),
+    ],
+)  # fmt: skip
+def test_a_globs_folder_is_where_all_that_matches_is(glob, folder):
+    assert PathQuery(glob).folder == folder.encode()
+
+
+@pytest.mark.parametrize(
+    "glob", ["src/**/*.py", "src/**", "/src/*", "src/a/*", "./src/*.py", "src/*/*.py", "lib/**"]
+)
+def test_only_that_folder_is_listed(tmp_path, monkeypatch, glob):
+    names = ["src/x.py", "src/a/y.py", "src/a/b/z.py", "lib/src/x.py", "other/src/a/y.py", "x.py"]
+    answers.write(str(tmp_path), dict.fromkeys(names, ""))
+    query = PathQuery(glob)
+    every = walk(tmp_path, agent_scope(str(tmp_path), query.globs)).paths
+    entered, scandir = [], os.scandir
+    monkeypatch.setattr(os, "scandir", lambda path: entered.append(path) or scandir(path))
+
+    assert sorted(found(Engine(str(tmp_path)), query, {}).paths) == sorted(query.among(every))
+    assert not any(b"other" in os.fsencode(path) for path in entered)
+
+
+def test_a_tree_that_takes_too_long_is_listed_in_part(tmp_path):
+    answers.write(str(tmp_path), {"x.py": "", "a/x.py": ""})
+    engine, scope = Engine(str(tmp_path)), agent_scope(str(tmp_path))
+
+    assert find_files(engine, PathQuery("x"), scope, {}).complete
+    assert not find_files(engine, PathQuery("x"), scope, {}, seconds=0.0).complete
+
+
 def distance(text, path):
     [value] = PathQuery(text).distances([path.encode()])
     return value

@@ -10,9 +10,10 @@ from tests import rg, sockets
 from tests.strategies_trees import make_flags, make_tree, rg_arguments
 from triseek.cli.command_context import CommandContext
 from triseek.cli.operands import OperandPlace, as_typed
-from triseek.errors import InvalidQuery, InvalidRequest, RepoNotDetected
+from triseek.errors import Cancelled, InvalidQuery, InvalidRequest, OutOfTime, RepoNotDetected
 from triseek.files.tree.ignore import faults_above
-from triseek.files.tree.walk import path_order, walk, walk_below
+from triseek.files.tree.walk import extra_files, path_order, walk, walk_below, walk_nearest
+from triseek.model import budget
 from triseek.model.search import ScopeSpec
 from triseek.query.globs.scope import Excluded
 
@@ -291,6 +292,96 @@ def test_below_folders_a_walk_finds_what_the_whole_walk_finds_there(tmp_path, mo
         assert found.allowlisted == {path for path in whole.allowlisted if path.startswith(below)}
         assert found.excluded == [out for out in whole.excluded if out.path.startswith(below)]
         assert set(some) <= set(found.directories) <= set(whole.directories)
+
+
+def test_extra_files_are_those_of_a_walk(tmp_path, monkeypatch):
+    for seed in range(40):
+        random = Random(seed)
+        tree = make_tree(random, tmp_path / str(seed))
+        monkeypatch.setenv("HOME", tree.home)
+        monkeypatch.setenv("XDG_CONFIG_HOME", tree.config)
+        hidden = walk(tree.root, ScopeSpec(hidden=True, no_ignore=True)).paths
+        also = frozenset(random.sample(hidden, min(3, len(hidden))))
+        folders = [os.fsdecode(path) for path in walk(tree.root, DEFAULT).directories]
+        within = tuple(random.sample(folders, min(seed % 3, len(folders))))
+        for scope in (
+            ScopeSpec(allowlist=True),
+            ScopeSpec(also=also),
+            ScopeSpec(allowlist=True, also=also, globs=(random.choice(["!a", "*", ".*/**"]),)),
+        ):
+            whole = walk(tree.root, scope, within=within)
+            assert extra_files(tree.root, scope, within=within) == whole.allowlisted, (seed, scope)
+
+
+def test_extra_files_are_looked_for_where_they_may_be(tmp_path, monkeypatch):
+    grow(tmp_path, {"src/a/b/c": "", ".github/x/y": "", "lib/.cfg/z": "", "lib/deep/er": ""})
+    entered, scandir = [], os.scandir
+    monkeypatch.setattr(os, "scandir", lambda path: entered.append(path) or scandir(path))
+    scope = ScopeSpec(allowlist=True, also=frozenset([b"lib/.cfg/z"]))
+
+    assert extra_files(tmp_path, scope) == {b".github/x/y", b"lib/.cfg/z"}
+    root = os.fsencode(tmp_path)
+    assert set(entered) <= {
+        root, root + b"/.github/", root + b"/.github/x/", root + b"/lib/", root + b"/lib/.cfg/"
+    }  # fmt: skip
+
+
+def test_a_walk_of_the_nearest_files_that_comes_to_its_end_is_whole(tmp_path, monkeypatch):
+    for seed in range(40):
+        random = Random(seed)
+        tree = make_tree(random, tmp_path / str(seed))
+        monkeypatch.setenv("HOME", tree.home)
+        monkeypatch.setenv("XDG_CONFIG_HOME", tree.config)
+        scope = make_flags(random)
+        folder = random.choice(walk(tree.root, scope).directories or [b""])
+
+        nearest, whole = walk_nearest(tree.root, scope), walk(tree.root, scope)
+        for each in (nearest, whole):  # these two are in the order of the walk
+            each.special.sort()
+            each.skipped.sort(key=repr)
+        assert nearest == whole
+        below = walk_nearest(tree.root, scope, below=folder)
+        assert below.paths == walk_below(tree.root, scope, [folder]).paths
+
+
+def test_it_ends_at_a_number_of_entries_with_those_nearest_to_the_root(tmp_path):
+    grow(tmp_path, {"a/b/c/d": "", "a/b/x": "", "a/y": "", "z": ""})
+    walked = walk_nearest(tmp_path, DEFAULT, entries_max=3)
+
+    assert walked.paths == [b"a/y", b"z"]
+    assert walked.is_partial
+
+
+class Asked:
+    """A request that is over when it was asked about a number of times."""
+
+    def __init__(self, times, error):
+        self.times, self.error = times, error
+
+    def __call__(self):
+        self.times -= 1
+        if self.times < 0:
+            raise self.error
+
+
+@pytest.mark.parametrize("times", [0, 1, 2, 3])
+def test_it_ends_when_the_time_is_over_with_what_it_has_listed(tmp_path, monkeypatch, times):
+    monkeypatch.setattr(budget, "ASK_S", 0.0)
+    grow(tmp_path, {"a/b/c/d": "", "a/b/x": "", "a/y": "", "z": ""})
+    with budget.limited(ask=Asked(times, OutOfTime("over"))):
+        walked = walk_nearest(tmp_path, DEFAULT)
+    with budget.limited(ask=Asked(times, OutOfTime("over"))), pytest.raises(OutOfTime):
+        walk(tmp_path, DEFAULT)
+
+    assert walked.paths == [[], [b"z"], [b"a/y", b"z"], [b"a/b/x", b"a/y", b"z"]][times]
+    assert walked.is_partial
+
+
+def test_it_fails_when_nobody_waits_for_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(budget, "ASK_S", 0.0)
+    grow(tmp_path, {"a/b/c/d": ""})
+    with budget.limited(ask=Asked(1, Cancelled("gone"))), pytest.raises(Cancelled):
+        walk_nearest(tmp_path, DEFAULT)
 
 
 def test_a_place_named_twice_is_listed_once(tmp_path):

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from triseek.engine.engine import Engine
     from triseek.model.context_pack import ContextPackRequest, Intent, PackItem, Reason
 
+SEARCH_SHARE = 0.8
+"""Share of the time for a pack in which a tree without an index is listed and searched."""
+INCOMPLETE = "This is incomplete, as the tree could not be searched to its end in time"
 READ_FILES = 100
 """Candidates that are read."""
 ADJACENT_OF = 8
@@ -52,12 +55,22 @@ _TEST_OF_SOURCE = {"bugfix": 0.15, "review": 0.7}
 
 
 def context_pack(
-    engine: Engine, request: ContextPackRequest, stop: Callable[[], bool] = lambda: False
+    engine: Engine,
+    request: ContextPackRequest,
+    stop: Callable[[], bool] = lambda: False,
+    seconds: float = float("inf"),
+    way_on: str = "",
 ) -> ContextPack:
     """Return the files to start a task from.
 
-    stop: Called between files. Once it returns True, the pack is made of the results so far and is
-        marked as truncated.
+    A pack that was made of a part of the tree is marked as truncated, and says so.
+
+    Args:
+        engine: The engine of the repository.
+        request: The task.
+        stop: Called between files. Once it returns True, the pack is made of the results so far.
+        seconds: Time for listing and searching a tree without an index.
+        way_on: What to do if a part of the tree was not searched in time, one clause.
 
     Raises:
         InvalidQuery: The goal is blank, or the intent is unknown.
@@ -68,7 +81,7 @@ def context_pack(
     budget = min(max(request.budget_tokens, 1), BUDGET_TOKENS_MAX)
     most = min(max(request.max_files, 1), FILES_MAX)
     goal = terms.read(request.goal)
-    recalled = recall(engine, goal, stop, request.changed_files)
+    recalled = recall(engine, goal, stop, request.changed_files, SEARCH_SHARE * seconds)
     ranked = _ranked(engine, goal, intent, recalled, stop)
     fitted = fit([item(candidate, recalled.weights) for candidate in ranked[:most]], budget)
     return ContextPack(
@@ -79,14 +92,17 @@ def context_pack(
         max_files=most,
         estimated_tokens=fitted.tokens,
         items=fitted.items,
-        suggested_next_steps=next_steps(
-            intent,
-            goal,
-            fitted.items,
-            strongest=_strongest(goal, recalled.weights),
-            test=_test_of_first(ranked, recalled) if fitted.items else "",
+        suggested_next_steps=(
+            *([f"{INCOMPLETE}: {way_on}." if way_on else f"{INCOMPLETE}."] * recalled.is_partial),
+            *next_steps(
+                intent,
+                goal,
+                fitted.items,
+                strongest=_strongest(goal, recalled.weights),
+                test=_test_of_first(ranked, recalled) if fitted.items else "",
+            ),
         ),
-        truncated=fitted.cut or len(ranked) > most or stop(),
+        truncated=fitted.cut or len(ranked) > most or recalled.is_partial or stop(),
     )
 
 

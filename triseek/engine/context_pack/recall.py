@@ -10,7 +10,9 @@ contains it. Its stem is matched anywhere in a line, so the counts include false
 
 from __future__ import annotations
 
+import math
 import os
+import time
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -20,10 +22,12 @@ from triseek.engine.context_pack.candidates import Field, idf, normalised, satur
 from triseek.engine.context_pack.path_names import PathNames
 from triseek.engine.context_pack.terms import PHRASE_WEIGHT
 from triseek.engine.search.router import BACKEND_FAILED
-from triseek.errors import InvalidRequest
+from triseek.errors import InvalidRequest, OutOfTime
 from triseek.files import containment
 from triseek.files.tree import git
 from triseek.files.tree.root import git_root
+from triseek.files.tree.walk import walk_nearest
+from triseek.model import budget
 from triseek.model.search import PatternSpec, SearchRequest
 
 if TYPE_CHECKING:
@@ -31,12 +35,15 @@ if TYPE_CHECKING:
 
     from triseek.engine.context_pack.terms import Goal
     from triseek.engine.engine import Engine
+    from triseek.engine.search.search import Search
 
 SEARCHED_BLOCKS_MAX = 50_000
 """Index blocks that all searches of one goal may read together, rarest terms first; the remaining
 terms are common and carry little information."""
 SEARCHES_WITHOUT_INDEX = 8
 """Searches made without an index; each of them reads the whole tree."""
+LISTING_SHARE = 0.25
+"""Share of the time for listing and searching in which a tree without an index is listed."""
 COMMON_FILES = 5_000
 """A term in more files than this adds no new candidates, once there are `WEIGHED_FILES`."""
 WEIGHED_FILES = 1_000
@@ -79,30 +86,48 @@ class Recalled:
     """Files that git reports as changed."""
     named: dict[bytes, int]
     """Files that the goal names → line number, 0 if none."""
+    is_partial: bool
+    """Whether time was up before all of the tree was listed and searched."""
 
 
 class _Tree(NamedTuple):
     names: PathNames
     dirty: list[bytes]
     indexed: bool
+    is_partial: bool = False
+
+
+class _Hits(NamedTuple):
+    by_text: dict[bytes, Counts]
+    is_partial: bool
 
 
 def recall(
-    engine: Engine, goal: Goal, stop: Callable[[], bool], changed: Iterable[str] = ()
+    engine: Engine,
+    goal: Goal,
+    stop: Callable[[], bool],
+    changed: Iterable[str] = (),
+    seconds: float = math.inf,
 ) -> Recalled:
-    """Return the candidates for a goal; no further search starts once `stop` returns True.
+    """Return the candidates for a goal.
 
-    changed: paths that a caller reports as changed.
+    Args:
+        engine: The engine of the repository.
+        goal: The goal.
+        stop: Called between searches; once it returns True, no further one starts.
+        changed: Paths that a caller reports as changed.
+        seconds: Time for listing and searching a tree without an index.
 
     Raises:
         FallbackFailure: No backend could answer.
         InvalidRequest: As `changed_files`.
     """
     changed_paths = changed_files(engine.root, changed)  # raises before any work is done
-    tree = _tree(engine)
-    names, total = tree.names, len(tree.names)
-    texts = goal.texts
-    hits = _search(engine, texts, tree, stop)
+    until = time.monotonic() + seconds
+    tree = _tree(engine, LISTING_SHARE * seconds)
+    names, texts = tree.names, goal.texts
+    hits, is_partial = _search(engine, texts, tree, until, stop)
+    total = max(len(names), *map(len, hits.values()), 0)  # names may be a part of the tree's
     weights = [term.weight * idf(total, _containing(hits, names, term.stem)) for term in goal.terms]
     phrase_idf = [
         idf(total, len(hits[phrase])) if hits.get(phrase) else 0.0 for phrase in goal.phrases
@@ -121,6 +146,7 @@ def recall(
         changed=[path for path in changed_paths if path in names],
         uncommitted={path for path in uncommitted(engine.root) if path in names},
         named=named,
+        is_partial=tree.is_partial or is_partial,
     )
 
 
@@ -178,8 +204,11 @@ def searched_texts(goal: Goal) -> list[bytes]:
     return [text for text in goal.texts if len(text) >= _SHORTEST]
 
 
-def _tree(engine: Engine) -> _Tree:
-    """List the current tree, with one sweep for this and all searches."""
+def _tree(engine: Engine, seconds: float) -> _Tree:
+    """List the current tree, with one sweep for this and all searches.
+
+    seconds: For listing it without an index; then the files nearest to the root are the tree.
+    """
     if engine.has_index():
         try:
             dirty = engine.indexed().tree_diff().scan
@@ -187,13 +216,19 @@ def _tree(engine: Engine) -> _Tree:
             return _Tree(PathNames(list(dict.fromkeys([*listed, *dirty]))), dirty, indexed=True)
         except BACKEND_FAILED:
             pass
-    return _Tree(PathNames(list(engine.list_files(agent_scope(engine.root)))), [], indexed=False)
+    with budget.limited(seconds):
+        walked = walk_nearest(engine.root, agent_scope(engine.root))
+    return _Tree(PathNames(walked.paths), [], indexed=False, is_partial=walked.is_partial)
 
 
 def _search(
-    engine: Engine, texts: list[bytes], tree: _Tree, stop: Callable[[], bool]
-) -> dict[bytes, Counts]:
-    """Count the lines with each text by file; texts beyond the cost limit are left out."""
+    engine: Engine, texts: list[bytes], tree: _Tree, until: float, stop: Callable[[], bool]
+) -> _Hits:
+    """Count the lines with each text by file; texts beyond the cost limit are left out.
+
+    until: When searches without an index have to end. They share the time, and count what each has
+        searched in its part.
+    """
     searches = {
         text: engine.search(
             SearchRequest(
@@ -215,17 +250,31 @@ def _search(
         for text, search in searches.items()
     }
     hits: dict[bytes, Counts] = {}
+    is_partial = False
     left = SEARCHED_BLOCKS_MAX if tree.indexed else SEARCHES_WITHOUT_INDEX
-    for text in sorted(searches, key=costs.__getitem__):  # stable: ties by importance
+    order = sorted(searches, key=costs.__getitem__)  # stable: ties by importance
+    for number, text in enumerate(order):
         left -= costs[text]
         if stop() or (left < 0 and hits):
             break
-        hits[text] = {
-            path: lines
-            for batch in searches[text]
-            for path, lines in zip(batch.paths, batch.counts.tolist(), strict=True)
-        }
-    return hits
+        share_s = (until - time.monotonic()) / (min(len(order), SEARCHES_WITHOUT_INDEX) - number)
+        with budget.limited(math.inf if tree.indexed else share_s):
+            hits[text], is_whole = _counted(searches[text])
+        is_partial = is_partial or not is_whole
+    return _Hits(hits, is_partial)
+
+
+def _counted(search: Search) -> tuple[Counts, bool]:
+    """Return the counts of a search by file, and whether it came to its end."""
+    counts: Counts = {}
+    try:
+        for batch in search:
+            counts.update(zip(batch.paths, batch.counts.tolist(), strict=True))
+    except OutOfTime:
+        return counts, False
+    finally:
+        search.close()
+    return counts, not search.totals.incomplete
 
 
 def _containing(hits: dict[bytes, Counts], names: PathNames, stem: bytes) -> int:

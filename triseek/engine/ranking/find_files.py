@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from itertools import repeat
+from itertools import repeat, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -17,8 +17,9 @@ import numpy as np
 from triseek.engine.ranking.path_class import PATH_CLASSES, PathClass, path_class
 from triseek.engine.search.router import BACKEND_FAILED
 from triseek.errors import InvalidQuery
-from triseek.files.tree.walk import walk
+from triseek.files.tree.walk import walk_nearest
 from triseek.kernels import cache
+from triseek.model import budget
 from triseek.model.search import Route
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ class FoundFiles(NamedTuple):
     """All matching paths, best first."""
     route: Route
     freshness: Freshness
+    complete: bool = True
+    """Whether all of the tree was listed."""
 
 
 class PathQuery:
@@ -69,6 +72,16 @@ class PathQuery:
         the root."""
         self.globs = (text.strip(),) if self.is_glob and self.below is None else ()
         """The globs that the scope of the search must have."""
+
+    @property
+    def folder(self) -> bytes:
+        """The folder in which all matching paths are; empty if that is the root."""
+        if not self.is_glob:
+            return b""
+        glob = self.globs[0] if self.globs else os.fsdecode(self.below or b"")
+        *folders, _ = glob.removeprefix("./").removeprefix("/").split("/")
+        literal = takewhile(_LITERAL.fullmatch, folders)
+        return os.fsencode("/".join(literal))
 
     @property
     def holding(self) -> list[bytes]:
@@ -162,6 +175,8 @@ class _Word(NamedTuple):
         return test(lower.translate(None, _JOINTS), self.joined)
 
 
+_LITERAL = re.compile(r"(?!\.{1,2}$)[^*?\[\]{}\\!]+")
+"""A part of a glob that stands for one folder."""
 _NAME = re.compile(r"[\w-]+")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W_A-Z]+")
 """The parts of a name: `HTTPServer_two` has `HTTP`, `Server` and `two`."""
@@ -169,18 +184,29 @@ _JOINTS = b"-_. "
 
 
 def find_files(
-    engine: Engine, query: PathQuery, scope: ScopeSpec, scores: Mapping[bytes, float]
+    engine: Engine,
+    query: PathQuery,
+    scope: ScopeSpec,
+    scores: Mapping[bytes, float],
+    seconds: float = float("inf"),
 ) -> FoundFiles:
     """Return the matching files, ordered by class, distance of the name, frecency and path.
 
-    A class comes first that the query names: `test_router` is a test. `scope` has the query's
-    globs.
+    A class comes first that the query names: `test_router` is a test.
+
+    Args:
+        engine: The engine of the repository.
+        query: The query.
+        scope: The files to choose from; it has the query's globs.
+        scores: `Engine.scores`.
+        seconds: Time for listing the tree without an index. When it is over, the result is of what
+            was listed by then.
 
     Raises:
         InvalidQuery: the glob is invalid.
         RepoNotDetected: the root is gone.
     """
-    files = _by_index(engine, query, scope) or _by_walk(engine, scope)
+    files = _by_index(engine, query, scope) or _by_walk(engine, query, scope, seconds)
     paths = query.among(files.paths)
     classes = PATH_CLASSES.of(paths)
     classes[np.isin(classes, query.classes)] = PathClass.SOURCE
@@ -201,10 +227,13 @@ def _by_index(engine: Engine, query: PathQuery, scope: ScopeSpec) -> FoundFiles 
     return FoundFiles(paths, route, diff.freshness)
 
 
-def _by_walk(engine: Engine, scope: ScopeSpec) -> FoundFiles:
-    reason = "kernels_cold" if engine.has_index() else "no_index"
-    paths = walk(engine.root, scope).paths
-    return FoundFiles(paths, Route(backend="direct_scan", reason=reason), "swept")
+def _by_walk(engine: Engine, query: PathQuery, scope: ScopeSpec, seconds: float) -> FoundFiles:
+    route = Route(
+        backend="direct_scan", reason="kernels_cold" if engine.has_index() else "no_index"
+    )
+    with budget.limited(seconds):
+        walked = walk_nearest(engine.root, scope, below=query.folder)
+    return FoundFiles(walked.paths, route, "swept", complete=not walked.is_partial)
 
 
 def _below(glob: str) -> bytes | None:

@@ -12,6 +12,7 @@ import subprocess
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from triseek.ipc import children
+from triseek.model import budget
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -145,7 +146,7 @@ def ask(root: Folder, *arguments: str) -> bytes | None:
     try:
         process = children.run(
             ["git", *_QUIET, *arguments],
-            timeout=_TIMEOUT_S,
+            timeout=min(_TIMEOUT_S, budget.left()),
             cwd=os.fsencode(root),
             env=environment,
             stdin=subprocess.DEVNULL,

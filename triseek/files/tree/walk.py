@@ -27,7 +27,7 @@ from triseek.query.globs.file_types import Types
 from triseek.query.globs.scope import Excluded, Overrides, Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Container, Iterable, Sequence
 
     from triseek.files.tree.ignore import Rules
     from triseek.model.search import ScopeSpec
@@ -111,6 +111,27 @@ def walk_nearest(
     return _started(walker, within)
 
 
+def extra_files(
+    root: str | bytes | os.PathLike[str], scope: ScopeSpec, *, within: tuple[str, ...] = ()
+) -> set[bytes]:
+    """Return `Walk.allowlisted` of a walk, and enter only the folders that may hold such files.
+
+    Raises:
+        As `walk`.
+    """
+    walker = _Walker(os.fsencode(root), scope)
+    folders = {path.rpartition(b"/")[0] for path in scope.also} | set(map(_relative, within))
+    walker.restrict(folders | {b"", *ALLOWED_DIRS} if scope.allowlist else folders, _Elsewhere())
+    return _started(walker, within).allowlisted
+
+
+class _Elsewhere:
+    """All folders but those that the allow-list shows, and what is below these."""
+
+    def __contains__(self, folder: object) -> bool:
+        return isinstance(folder, bytes) and folder.partition(b"/")[0] not in ALLOWED_DIRS
+
+
 def _started(walker: _Walker, within: tuple[str, ...]) -> Walk:
     """Do a walk, and add the files of `ScopeSpec.also`."""
     for name in within or ("",):
@@ -153,7 +174,7 @@ def walk_below(
     root: str | bytes | os.PathLike[str],
     scope: ScopeSpec,
     folders: Iterable[bytes],
-    known: Collection[bytes] = (),
+    known: Container[bytes] = (),
 ) -> Walk:
     """List the part of a whole walk that lies in these folders (relative to the root).
 
@@ -217,11 +238,11 @@ class _Walker:
         self.starts = 0
         self.wanted: frozenset[bytes] | None = None
         self.passed: frozenset[bytes] = frozenset()
-        self.known: Collection[bytes] = ()
+        self.known: Container[bytes] = ()
         self.entries_max = math.inf
         self.nearest_first = False
 
-    def restrict(self, folders: Iterable[bytes], known: Collection[bytes]) -> None:
+    def restrict(self, folders: Iterable[bytes], known: Container[bytes]) -> None:
         """Restrict the walk to these folders, without the known ones below them."""
         self.known = known
         self.wanted = frozenset(folder + b"/" if folder else b"" for folder in folders)

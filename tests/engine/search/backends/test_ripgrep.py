@@ -12,8 +12,10 @@ import pytest
 
 from tests.contracts.backend import TREE, BackendContract, by_ripgrep, run, scanning, texts
 from triseek.engine.engine import Engine
+from triseek.engine.search.backends import ripgrep
 from triseek.engine.search.backends.ripgrep import find_rg
-from triseek.errors import BackendFailure
+from triseek.engine.search.query import Query
+from triseek.errors import BackendFailure, OutOfTime
 from triseek.ipc import children
 from triseek.model.search import PatternSpec, ScopeSpec, SearchRequest, Totals
 
@@ -105,6 +107,22 @@ def test_a_file_that_was_left_out_is_reported_once_when_rg_is_run_again(repo):
 
     run(by_ripgrep(root, held_bytes=-1), request, totals)
     assert [skipped.path for skipped in totals.skipped] == [b"a"]
+
+
+def test_what_rg_has_printed_is_the_answer_if_time_is_up_for_the_rest(repo, monkeypatch):
+    def take_too_long(*_, **__):
+        raise OutOfTime("over")
+
+    monkeypatch.setattr(ripgrep, "extra_files", take_too_long)
+    query = Query.of(
+        repo(TREE),
+        SearchRequest(pattern=PatternSpec(patterns=("return",)), scope=ScopeSpec(allowlist=True)),
+    )
+    batches = []
+    with pytest.raises(OutOfTime):
+        batches.extend(ripgrep.search(query, Totals()))
+
+    assert [path for batch in batches for path in batch.paths]
 
 
 def test_the_hidden_places_of_the_allow_list_answer_as_in_a_scan(repo):

@@ -30,7 +30,7 @@ from triseek.engine.search.backends.ripgrep_flags import arguments
 from triseek.engine.search.backends.ripgrep_output import Stats
 from triseek.engine.search.backends.spanning import LOOK_AHEAD
 from triseek.errors import BackendFailure, OutOfTime
-from triseek.files.tree.walk import path_order, walk
+from triseek.files.tree.walk import extra_files, path_order
 from triseek.ipc import children
 from triseek.model import budget
 from triseek.model.search import PatternSpec, Skipped
@@ -129,28 +129,27 @@ class _Question:
         with ThreadPoolExecutor(1) as pool:
             # The walk runs while rg runs at once in its own process.
             wanted = self.request.scope.allowlist or self.request.scope.also
-            shown = pool.submit(budget.carried(self._allowlisted)) if wanted else None
+            shown = pool.submit(budget.carried(self._extra_files)) if wanted else None
             held: dict[bytes, FileRows] = {}
             skipped = len(self.totals.skipped)
             try:
                 is_held = self._hold(held, folders, held_bytes)
+                if not is_held:
+                    held.clear()
+                    del self.totals.skipped[skipped:]
+                held |= self._search_each(files, shown.result() if shown else ())
             except OutOfTime:
                 yield from (held[path] for path in sorted(held, key=path_order))
                 raise
-            ordered: Iterable[FileRows] = ()
-            if not is_held:
-                held.clear()
-                del self.totals.skipped[skipped:]
-                ordered = self._run(folders, ordered=True)
-            held |= self._search_each(files, shown.result() if shown else ())
+            ordered = () if is_held else self._run(folders, ordered=True)
             yield from heapq.merge(
                 ordered,
                 (held.pop(path) for path in sorted(held, key=path_order)),
                 key=lambda file: path_order(file.path),
             )
 
-    def _allowlisted(self) -> set[bytes]:
-        return walk(self.query.root, self.request.scope, within=self.request.paths).allowlisted
+    def _extra_files(self) -> set[bytes]:
+        return extra_files(self.query.root, self.request.scope, within=self.request.paths)
 
     def _search_each(self, files: Iterable[bytes], shown: Iterable[bytes]) -> dict[bytes, FileRows]:
         """Search the files that were not given to rg."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 from triseek.engine.search.backends import lines
 from triseek.engine.search.backends.file import FileSearch, Searched
 from triseek.errors import Cancelled, OutOfTime
-from triseek.files.tree.walk import walk
+from triseek.files.tree.walk import walk_nearest
 from triseek.model import budget
 
 if TYPE_CHECKING:
@@ -32,6 +32,9 @@ T = TypeVar("T")
 
 THREADS = min(8, os.cpu_count() or 1)
 CHUNK_FILES = 64
+WALK_SHARE = 0.5
+"""Share of the time for which files are listed before they are read, if there is a limit."""
+PARTIAL = "the tree was not listed to its end; totals and order cover the files nearest to its root"
 
 
 def search(query: Query, totals: Totals, *, threads: int = THREADS) -> Generator[Batch, None, None]:
@@ -46,7 +49,10 @@ def search(query: Query, totals: Totals, *, threads: int = THREADS) -> Generator
     request = query.request
     if request.max_count == 0:
         return
-    walked = walk(query.root, request.scope, within=request.paths)
+    with budget.limited(WALK_SHARE * budget.left()):
+        walked = walk_nearest(query.root, request.scope, within=request.paths)
+    if walked.is_partial:
+        totals.incomplete = PARTIAL
     totals.skipped += walked.skipped
     for chunk in _each_chunk(walked.paths, query, threads):
         for searched in chunk:
