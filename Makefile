@@ -90,7 +90,7 @@ clients: $(VENV)/.ready  ## Real agents (npm) use the server and the memo, take 
 	$(RUN) pytest -q -rs -m slow tests/e2e/test_mcp_clients.py tests/e2e/test_memo_in_agents.py \
 	    tests/e2e/test_handoff_in_agents.py \
 	    tests/e2e/test_install_clients.py tests/e2e/test_plugins.py tests/e2e/test_plugin_behaviour.py \
-	    tests/e2e/test_doctor.py tests/agents/test_listing.py
+	    tests/e2e/test_doctor.py tests/e2e/test_first_request.py tests/agents/test_listing.py
 
 browser: $(VENV)/.ready  ## Get Chromium, in which the tests look at the page of `triseek ui`
 	$(RUN) tests.ui.chromium
@@ -100,7 +100,7 @@ golden: $(VENV)/.ready  ## Accept what golden tests now print; read the diff bef
 	    tests/engine/ranking/test_ranked_golden.py tests/e2e/test_mcp_contract.py tests/e2e/test_memo_contract.py \
 	    tests/e2e/test_session_contract.py \
 	    tests/e2e/test_handoff_cli.py \
-	    tests/agents/test_hook_protocol.py
+	    tests/agents/test_hook_protocol.py tests/mcp/test_prepared.py
 
 REV :=
 house: $(VENV)/.ready  ## Figures of the source code: lines, untyped dicts, names (REV= another revision)

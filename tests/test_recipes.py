@@ -133,7 +133,7 @@ class Fake(HookAgent):
     name = "fake-agent"
     title = "Fake Agent"
     programs = ("fake-agent",)
-    client_pattern = "fake-agent"
+    client_names = ("fake-agent",)
     handoff_name = "fake_agent"
     project_files = ("FAKE.md",)
     project_folder = ".fake"
@@ -262,6 +262,7 @@ def test_a_tool_is_two_files(copy):
         "from triseek.search import greeting\n",
     )  # fmt: skip
     assert len(copy.touched) == 2
+    copy.python("-m", "tests.prepared_answers")  # a part of `make golden`
     assert_served(copy, "search")
 
 

@@ -34,7 +34,8 @@ MODULES = {
     "triseek.app", "triseek.app.wings", "triseek.terminal",
     "triseek.terminal.status", "triseek.errors", "triseek.ipc", "triseek.ipc.address",
     "triseek.ipc.surroundings", "triseek.ipc.wire", "triseek.mcp", "triseek.mcp.backends",
-    "triseek.mcp.pipe", "triseek.mcp.wire_lines", "triseek.paths",
+    "triseek.mcp.pipe", "triseek.mcp.prepared", "triseek.mcp.wire_lines", "triseek.model",
+    "triseek.model.client_name", "triseek.paths",
     "_json", "_socket", "select", "__future__",
 }  # fmt: skip
 """All that the process of an agent loads beyond a bare interpreter."""
@@ -68,6 +69,7 @@ def serving(living: Living, tree: Path, *words: str, **environ: str) -> Iterator
     try:
         spoken.ask(hello())
         spoken.say(notice("notifications/initialized"))
+        spoken.ask(request("ready", "ping"))  # the session answers, which is opened meanwhile
         yield spoken
     finally:
         spoken.dispose()

@@ -142,7 +142,7 @@ def scene(agent: ModuleType, programs: Path, folder: Path) -> Iterator[Scene]:
         (place.tree / f"{name}.py").write_text("".join(lines))
     subprocess.run(["git", "init", "-q"], cwd=place.tree, check=True)
     with Living(state) as living, serving() as model:
-        program = _program(place, living)
+        program = write_program(place, living)
         living.env["HOME"] = str(
             place.home
         )  # else the daemon declines to serve the agent's session
@@ -158,7 +158,7 @@ def scene(agent: ModuleType, programs: Path, folder: Path) -> Iterator[Scene]:
         assert not played.audit.wrong
 
 
-def _program(place: Place, living: Living, **more: str) -> str:
+def write_program(place: Place, living: Living, **more: str) -> str:
     """The `triseek` of this tree, as agents start it: most pass on little of an environment."""
     path = place.home / "bin" / "triseek"
     path.parent.mkdir(exist_ok=True)
@@ -294,7 +294,7 @@ def test_the_memo_tool_answers_for_the_context_that_asks(playing: Scene) -> None
 
 def test_nothing_is_denied_and_nothing_said_without_a_daemon(playing: Scene) -> None:
     playing.living.run("daemon", "stop")
-    _program(playing.place, playing.living, TRISEEK_NO_DAEMON="1")
+    write_program(playing.place, playing.living, TRISEEK_NO_DAEMON="1")
     with playing.session() as session:
         told = playing.do(session, *[playing.read(playing.a)] * 3)
 

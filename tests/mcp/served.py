@@ -65,5 +65,5 @@ if "--limit" in sys.argv:
 if "--http" in sys.argv:
     hosting.serve_http(str(FOLDER), "search", sys.argv[3])
 else:
-    pipe.serve(backends.Opener(str(FOLDER), "search"))
+    pipe.serve(backends.Opener(str(FOLDER), "search"), lambda _line: None)
 ending.now(0)  # as `triseek mcp serve` ends

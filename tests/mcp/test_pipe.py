@@ -16,7 +16,7 @@ from triseek.mcp.pipe import Pipe
 from triseek.mcp.wire_lines import LINE_MAX
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 PATIENCE_S = 30.0
 
@@ -48,7 +48,7 @@ class Session:
 class Rig:
     """A pipe, the agent's ends of it, and its sessions as they are opened."""
 
-    def __init__(self) -> None:
+    def __init__(self, prepared: Mapping[bytes, bytes] | None = None) -> None:
         source, self._agent = os.pipe()
         told, target = os.pipe()
         self._told = os.fdopen(told, "rb")
@@ -56,9 +56,11 @@ class Rig:
         self._opened: list[Session] = []
         self._changed = threading.Condition()
         self._has_left = self._is_over = False
+        self.may_open = threading.Event()
+        self.may_open.set()
         self.in_daemon = True
         self.is_back = False
-        self.pipe = Pipe(source, target, self)
+        self.pipe = Pipe(source, target, self, (prepared or {}).get)
         self.error: BaseException | None = None
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -73,6 +75,7 @@ class Rig:
             os.close(self._ends[1])
 
     def __call__(self, state: str, sessions: int, losses: int) -> tuple[socket.socket, bool]:
+        assert self.may_open.wait(PATIENCE_S)
         with self._changed:
             if self._is_over:
                 raise ConnectionResetError
@@ -113,6 +116,7 @@ class Rig:
         """Leave, in whatever state it is."""
         with self._changed:
             self._is_over = True
+        self.may_open.set()
         if not self._has_left:
             self.leave()
         for session in self._opened:
@@ -394,3 +398,72 @@ def test_an_agent_with_too_much_open_waits(rig: Rig, monkeypatch: pytest.MonkeyP
     session.say(b"1 {}")
 
     assert session.hear() == b"4 late"
+
+
+PREPARED = {b"initialize": b'{"hello":1}', b"list": b'{"tools":1}'}
+
+
+@pytest.fixture
+def opening() -> Iterator[Rig]:
+    """A pipe with prepared answers, whose session is not opened yet."""
+    rig = Rig(PREPARED)
+    rig.may_open.clear()
+    yield rig
+    rig.dispose()
+
+
+def test_what_is_prepared_is_answered_while_the_session_is_opened(opening: Rig) -> None:
+    opening.ask(b"initialize")
+    assert opening.answer() == b'{"hello":1}'
+    opening.ask(b"initialized", b"list", b"call")
+    assert opening.answer() == b'{"tools":1}'
+    assert opening.sessions == 0
+
+    opening.may_open.set()
+
+    session = opening.session()
+    assert [session.hear() for _ in range(3)] == [b"~1 initialize", b"2 initialized", b"4 call"]
+    session.say(b"+2", b"=2", b"4 {}")
+    assert opening.answer() == b"{}"
+    opening.ask(b"list")
+    assert opening.answer() == b'{"tools":1}'
+    session.die()
+    opening.ask(b"next")
+    second = opening.session(1)
+    assert [second.hear() for _ in range(3)] == [b"~1 initialize", b"~2 initialized", b"6 next"]
+
+
+def test_a_session_is_opened_by_a_prepared_answer_to_the_first_line_only(opening: Rig) -> None:
+    opening.may_open.set()
+    opening.ask(b"initialize")
+
+    assert opening.session().hear() == b"~1 initialize"
+
+
+def test_an_agent_that_leaves_while_its_session_is_opened_is_not_waited_for(opening: Rig) -> None:
+    opening.ask(b"initialize", b"list")
+    opening.leave()
+
+    assert [opening.answer() for _ in range(3)] == [b'{"hello":1}', b'{"tools":1}', b""]
+    opening.ended()
+
+
+def test_what_is_open_when_the_agent_leaves_is_answered_by_the_session(opening: Rig) -> None:
+    opening.ask(b"initialize", b"call")
+    opening.leave()
+    assert opening.answer() == b'{"hello":1}'
+
+    opening.may_open.set()
+
+    session = opening.session()
+    assert [session.hear() for _ in range(3)] == [b"~1 initialize", b"2 call", b"."]
+    session.say(b"2 {}", b".")
+    assert [opening.answer(), opening.answer()] == [b"{}", b""]
+
+
+def test_a_session_that_cannot_be_opened_ends_the_pipe(rig: Rig) -> None:
+    rig._is_over = True
+    rig.ask(b"one")
+
+    rig.ended()
+    assert isinstance(rig.error, ConnectionResetError)

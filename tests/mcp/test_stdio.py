@@ -355,6 +355,7 @@ def test_the_first_answers_wait_for_no_compiler(tree: str) -> None:
     )
     with speaking(["-c", script]) as server:
         server.ask(hello())
+        server.ask(request(1, "ping"))
         server.close()
 
     assert b"loaded []" in server.said

@@ -152,8 +152,8 @@ class Agent:
     """The names that its program may have on PATH."""
     answers_quickly: ClassVar[bool] = False
     """Whether it answers `question` within a second or two."""
-    client_pattern: ClassVar[str] = ""
-    """A regex that matches the client name which it sends to MCP servers."""
+    client_names: ClassVar[tuple[str, ...]] = ()
+    """How the client name begins that it sends to MCP servers, in lower case."""
     shown_form: ClassVar[ShownForm | None] = None
     """What its model sees of an MCP result; None if that was never observed."""
     shown_form_evidence: ClassVar[str] = ""

@@ -83,7 +83,7 @@ class ClaudeCode(HookAgent):
     project_folder = ".claude"
     question_words = ("claude", "mcp", "get", NAME)
     answers_quickly = True
-    client_pattern = r"claude.?code"
+    client_names = ("claude-code", "claude code", "claude_code", "claudecode")
     shown_form = "structured"
     shown_form_evidence = "2.1.330"
     handoff_name = "claude_code"

@@ -29,7 +29,7 @@ class Cline(Agent):
     scopes = ("user",)
     programs = ("cline",)
     question_words = ("cline", "config", "mcp", "--json")
-    client_pattern = "cline"
+    client_names = ("cline",)
     handoff_name = "cline"
     paste = "Call session_resume of the MCP server triseek with snapshot_id {id}"
     after_install = (

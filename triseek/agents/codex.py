@@ -64,7 +64,7 @@ class Codex(HookAgent):
     project_folder = ".codex"
     question_words = ("codex", "mcp", "get", NAME, "--json")
     answers_quickly = True
-    client_pattern = "codex"
+    client_names = ("codex",)
     shown_form = "structured"
     shown_form_evidence = "0.169"
     handoff_name = "codex"

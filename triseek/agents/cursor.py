@@ -51,7 +51,7 @@ class Cursor(HookAgent):
     title = "Cursor"
     programs = ("cursor-agent", "cursor")
     project_folder = ".cursor"
-    client_pattern = "cursor"
+    client_names = ("cursor",)
     handoff_name = "cursor"
     aliases = ("cursor_agent",)
     project_files = ("AGENTS.md",)

@@ -56,7 +56,7 @@ class Gemini(HookAgent):
     programs = ("gemini",)
     project_folder = ".gemini"
     question_words = ("gemini", "mcp", "list")
-    client_pattern = "gemini"
+    client_names = ("gemini",)
     handoff_name = "gemini"
     handoff_title = "Gemini"
     aliases = ("gemini_cli",)

@@ -39,7 +39,7 @@ class OpenCode(HookAgent):
     programs = ("opencode",)
     project_folder = ".opencode"
     question_words = ("opencode", "mcp", "list")
-    client_pattern = "opencode"
+    client_names = ("opencode",)
     shown_form = "structured"
     shown_form_evidence = "1.18.33"
     handoff_name = "opencode"

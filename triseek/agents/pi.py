@@ -35,7 +35,7 @@ class Pi(HookAgent):
     programs = ("pi",)
     project_folder = ".pi"
     question_words = ("pi", "mcp", "list", "--json")
-    client_pattern = r"^pi\b"
+    client_names = ("pi",)
     handoff_name = "pi"
     aliases = ("pi_coding_agent",)
     project_files = ("AGENTS.override.md", "AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD")

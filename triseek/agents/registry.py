@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from triseek.errors import InvalidRequest
+from triseek.model.client_name import is_named
 
 if TYPE_CHECKING:
     from triseek.agents.base import Agent
@@ -38,14 +38,7 @@ def by_name(name: str) -> Agent | None:
 
 def by_client(client: str) -> Agent | None:
     """Return the agent whose MCP client has that name; None if it is not known."""
-    return next(
-        (
-            agent
-            for agent in AGENTS
-            if agent.client_pattern and re.search(agent.client_pattern, client, re.IGNORECASE)
-        ),
-        None,
-    )
+    return next((agent for agent in AGENTS if is_named(client, agent.client_names)), None)
 
 
 def receivers() -> tuple[Agent, ...]:

@@ -21,7 +21,7 @@ class VSCode(Agent):
     name = "vscode"
     title = "VS Code"
     programs = ("code", "code-insiders", "codium")
-    client_pattern = r"vscode|visual studio code"
+    client_names = ("vscode", "visual studio code")
     after_install = (
         "In VS Code, `MCP: List Servers` shows the server; it asks once whether to trust it.",
     )

@@ -20,7 +20,7 @@ class Zed(Agent):
     title = "Zed"
     programs = ("zed", "zeditor", "zed-editor")
     project_folder = ".zed"
-    client_pattern = r"^zed\b"
+    client_names = ("zed",)
     after_install = (
         "Zed starts it at once; the agent panel's settings show a green dot beside it.",
     )

@@ -56,7 +56,7 @@ def serve(repo: str, toolsets: str, http: str) -> int:
 
         hosting.serve_http(repo, toolsets, http)
     else:
-        from triseek.mcp import backends, pipe
+        from triseek.mcp import backends, pipe, prepared
 
-        pipe.serve(backends.Opener(repo, toolsets))
+        pipe.serve(backends.Opener(repo, toolsets), prepared.PreparedAnswers(toolsets))
     os._exit(status.FOUND)  # a normal exit would wait for a thread that still reads a file

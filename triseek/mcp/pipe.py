@@ -5,12 +5,16 @@ be used. This module does not parse messages. It numbers the agent's lines, and 
 for each line whether it is settled (`mcp.wire_lines`). If a daemon ends in the middle of a call,
 the open lines are sent to the next daemon, and the agent notices nothing.
 
+A session is opened in a thread, because that may take seconds. Meanwhile the agent's first requests
+are answered from what was prepared (`mcp.prepared`).
+
 Like the command line's fast path, this module imports nothing heavy: a test lists its imports.
 """
 
 from __future__ import annotations
 
 import _signal  # type: ignore[import-not-found]  # `signal` imports enum, which takes longer
+import _thread  # and `threading` imports functools
 import os
 import select
 import sys
@@ -24,6 +28,7 @@ from triseek.mcp.wire_lines import LINE_MAX, LineBuffer
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import _socket
+    from collections.abc import Callable
 
     from triseek.mcp.backends import Opener
 
@@ -59,11 +64,24 @@ class PendingLine:
 class Pipe:
     """Carries lines until the agent closes its end or the session is over."""
 
-    def __init__(self, source: int, target: int, opener: Opener) -> None:
-        """Read the agent's lines from the descriptor `source` and write to `target`."""
+    def __init__(
+        self,
+        source: int,
+        target: int,
+        opener: Opener,
+        prepared: Callable[[bytes], bytes | None] = lambda _line: None,
+    ) -> None:
+        """Read the agent's lines from the descriptor `source` and write to `target`.
+
+        opener: Opens a session, and reopens it after a loss; called in a thread.
+        prepared: Returns the answer to the agent's next line, if that needs no session.
+        """
         self._source = source
         self._target = target
         self._opener = opener
+        self._prepared = prepared
+        self._opening: Opening | None = None
+        """A session that is being opened."""
         self._sock: _socket.socket | None = None
         """The connection to the session."""
         self._in_daemon = False
@@ -94,7 +112,9 @@ class Pipe:
             if self._target in ready:
                 written = os.write(self._target, self._to_agent[: select.PIPE_BUF])
                 del self._to_agent[:written]
-            if self._sock is not None and self._sock.fileno() in ready:
+            if self._opening is not None and self._opening.descriptor in ready:
+                self._begin(self._opening)
+            elif self._sock is not None and self._sock.fileno() in ready:
                 self._exchange(self._sock, ready[self._sock.fileno()])
             if self._source in ready:
                 self._read_agent()
@@ -109,6 +129,8 @@ class Pipe:
     def _is_done(self) -> bool:
         if self._to_agent:
             return False
+        if self._opening is not None:
+            return self._at_end and not self._lines
         is_silent = monotonic() - self._last_received >= LINGER_S
         return self._over or (self._at_end and (self._sock is None or is_silent))
 
@@ -122,7 +144,9 @@ class Pipe:
         if self._is_listening():
             poll.register(self._source, select.POLLIN)
         timeout_s = -1.0
-        if self._sock is not None:
+        if self._opening is not None:
+            poll.register(self._opening.descriptor, select.POLLIN)
+        elif self._sock is not None:
             events = select.POLLIN if len(self._to_agent) < BUFFER_MAX else 0
             poll.register(self._sock, events | (select.POLLOUT if self._to_session else 0))
             if self._lines or self._at_end:
@@ -164,6 +188,12 @@ class Pipe:
 
     def _take(self, data: bytes) -> None:
         self._number += 1
+        if answer := self._prepared(data):
+            self._answer(answer)
+            if self._number == 1:  # it establishes the session
+                self._kept[1] = data
+                self._open()
+            return
         line = self._lines[self._number] = PendingLine(data)
         self._bytes += len(data)
         # A session in this process is left as soon as a daemon is available again.
@@ -171,7 +201,7 @@ class Pipe:
         if is_local and len(self._lines) == 1 and self._opener.is_daemon_back():
             self.close()
         if self._sock is None:
-            self._connect()
+            self._open()
         else:
             self._send(self._number, line)
 
@@ -180,11 +210,16 @@ class Pipe:
 
     # The session
 
-    def _connect(self) -> None:
-        """Open a session, and send it the lines that are not settled."""
-        losses = max((line.losses for line in self._lines.values()), default=0)
-        opened = self._opener(self._state, self._sessions, losses)
-        self._sock, self._in_daemon = opened
+    def _open(self) -> None:
+        """Begin to open a session, unless one is being opened."""
+        if self._opening is None:
+            losses = max((line.losses for line in self._lines.values()), default=0)
+            self._opening = Opening(self._opener, self._state, self._sessions, losses)
+
+    def _begin(self, opening: Opening) -> None:
+        """Send the session that has been opened the lines that are not settled."""
+        self._opening = None
+        self._sock, self._in_daemon = opening.result()
         self._sessions += 1
         self._sock.setblocking(False)
         self._last_received = monotonic()
@@ -273,19 +308,47 @@ class Pipe:
             elif line.losses > TRIES:
                 raise BackendFailure("each process that could answer ended before it began to")
         if self._lines:
-            self._connect()
+            self._open()
 
 
-def serve(opener: Opener) -> None:
+class Opening:
+    """A session that is being opened, in a thread."""
+
+    def __init__(self, opener: Opener, state: str, sessions: int, losses: int) -> None:
+        """Call `opener` with these arguments."""
+        self.descriptor, self._end = os.pipe()
+        """Readable once the session has been opened, or has failed to."""
+        self._session: tuple[_socket.socket, bool] | None = None
+        self._error: BaseException | None = None
+        _thread.start_new_thread(self._run, (opener, state, sessions, losses))
+
+    def _run(self, opener: Opener, state: str, sessions: int, losses: int) -> None:
+        try:
+            self._session = opener(state, sessions, losses)
+        except BaseException as error:  # noqa: BLE001 - raised again by `result`
+            self._error = error
+        finally:
+            os.close(self._end)
+
+    def result(self) -> tuple[_socket.socket, bool]:
+        """Return what the opener has returned. Raises what it has raised."""
+        os.close(self.descriptor)
+        if self._session is None:
+            raise self._error or BackendFailure("no session was opened")
+        return self._session
+
+
+def serve(opener: Opener, prepared: Callable[[bytes], bytes | None]) -> None:
     """Serve an agent by standard input and output until it leaves.
 
     opener: Opens the agent's session, and reopens it after a loss.
+    prepared: Answers the agent's lines that need no session.
 
     Raises:
         InvalidRequest: there is no such toolset.
     """
     source, target = _claim()
-    pipe = Pipe(source, target, opener)
+    pipe = Pipe(source, target, opener, prepared)
     for number in (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP):
         _signal.signal(number, _leave)
     try:

@@ -1,7 +1,7 @@
 """The MCP server on the SDK. It knows no transport: `mcp.session` and `mcp.http` do.
 
-Without a daemon an agent waits for its first answer while the SDK is imported. So nothing else of
-weight is imported before it: the handlers of the tools are made when they are first needed.
+Without a daemon an agent's first call waits while the SDK is imported. So nothing else of weight is
+imported before it: the handlers of the tools are made when they are first needed.
 """
 
 from __future__ import annotations
