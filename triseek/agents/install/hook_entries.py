@@ -32,9 +32,15 @@ _OURS = re.compile(
 
 
 def command(program: str, event: str, harness: str) -> str:
-    """Return the command of our hook, quoted for a POSIX shell."""
+    """Return the command of our hook, for a POSIX shell: nothing happens if triseek is gone.
+
+    Agents report a hook that fails, at each use of a tool. The payload is read in any case, since
+    they may report an input that is not read. triseek takes the place of the shell, so the
+    guard costs no further process.
+    """
     quoted = "'" + program.replace("'", "'\\''") + "'"
-    return f"{quoted} hook {shlex.quote(event)} --harness {shlex.quote(harness)}"
+    words = f"hook {shlex.quote(event)} --harness {shlex.quote(harness)}"
+    return f"[ -x {quoted} ] || exec cat >/dev/null; exec {quoted} {words}"
 
 
 class Hook(TypedDict, total=False):
