@@ -88,7 +88,7 @@ faults: $(VENV)/.ready  ## Fail system calls of watching at random, COUNT= of th
 
 clients: $(VENV)/.ready  ## Real agents (npm) use the server and the memo, take work over, and are installed into; no account is needed
 	$(RUN) pytest -q -rs -m slow tests/e2e/test_mcp_clients.py tests/e2e/test_memo_in_agents.py \
-	    tests/e2e/test_handoff_in_agents.py \
+	    tests/e2e/test_handoff_in_agents.py tests/e2e/test_shown_in_agents.py \
 	    tests/e2e/test_install_clients.py tests/e2e/test_plugins.py tests/e2e/test_plugin_behaviour.py \
 	    tests/e2e/test_doctor.py tests/e2e/test_first_request.py tests/agents/test_listing.py
 

@@ -76,6 +76,8 @@ def test_a_switch_in_the_environment_can_be_spelled_as_people_do(word, monkeypat
         ("[daemon]\nmax_roots = 2.0", "daemon.max_roots: '2.0' is not a whole number from 1"),
         ("[daemon]\nmax_roots = true", "daemon.max_roots: 'True' is not a whole number from 1"),
         ("[watch]\nmax_folders = '²'", "watch.max_folders: '²' is not a whole number from 1"),
+        ("[mcp]\nstructured = 'lean'", "mcp.structured: 'lean' is not one of auto, full"),
+        ("[mcp]\nstructured = true", "mcp.structured: 'True' is not one of auto, full"),
         ("[log]\nlevel = 'loud'", "log.level: 'loud' is not one of debug, info, warning, error"),
         ("[log]\nlevel = '" + "x" * 999 + "'", "log.level: '" + "x" * 40 + "…' is not one of"),
         ("[daemon", "Expected ']'"),

@@ -124,7 +124,7 @@ def _shown_forms() -> str:
         for agent in AGENTS
         if agent.shown_form
     ]
-    return "\n".join(["| agent | its model sees | seen in |", "|---|---|---|", *rows])
+    return "\n".join(["| agent | of both its model sees | seen in |", "|---|---|---|", *rows])
 
 
 def page() -> str:
@@ -138,8 +138,9 @@ def page() -> str:
             *map(_tool, TOOLS),
             "## What a model sees",
             (
-                "Some agents show their model the document instead of the text. To these the text"
-                " alone is sent, and their tools are listed without output schemas: the text has"
+                "Of an answer in both forms, some agents show their model the document instead of"
+                " the text, or both, and this has changed between versions. So the agents below get"
+                " the text alone, and their tools are listed without output schemas: the text has"
                 " what a model needs, in half of the tokens. All others get both forms; with the"
                 " [setting](configuration.md) `mcp.structured = \"full\"`, everybody does."
             ),

@@ -182,7 +182,7 @@ class Settings:
     )
     mcp_structured: str = _setting(
         "auto",
-        "What agents get: `auto`: text alone where the agent shows its model the structured form; "
+        "What agents get: `auto`: text alone where their models are known to see it; "
         "`full`: always both forms.",
         _structured,
     )

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tests.agents.place import PATIENCE_S, run
+from tests.agents.script import Turn, uses
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tests.agents.place import Place
 
+NAME = "cline"
+PROGRAM = "cline"
+TRANSCRIPTS = ""
+"""None that hooks are judged by."""
 PROVIDER, MODEL = "openai-native", "gpt-5"
 """Of those whose address can be said, the one that asks as our model is asked."""
 
@@ -27,3 +35,27 @@ def ask(place: Place, prompt: str) -> None:
         words, cwd=place.tree, env=place.env(), stdin=subprocess.DEVNULL, capture_output=True,
         timeout=PATIENCE_S, check=False,
     )  # fmt: skip
+
+
+class Session(NamedTuple):
+    """Prompts of which each is a conversation."""
+
+    place: Place
+
+    def say(self, prompt: str) -> None:
+        """Ask one prompt."""
+        ask(self.place, prompt)
+
+
+@contextlib.contextmanager
+def session(place: Place, _url: str) -> Iterator[Session]:
+    """Prompts to the model that it was configured for, until the block ends."""
+    try:
+        yield Session(place)
+    finally:
+        run(["cline", "hub", "stop"], place.tree, place.env())  # it started one, which stays
+
+
+def ours(tool: str, **arguments: Any) -> list[Turn]:
+    """Calls a tool of ours."""
+    return [uses(f"triseek__{tool}", **arguments)]

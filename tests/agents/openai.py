@@ -53,7 +53,8 @@ def _message(item: Mapping[str, Any]) -> Message:
 
 def stream(turn: Turn, number: int) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The events of a turn, by name."""
-    yield "response.created", {"type": "response.created", "response": {"id": f"resp_{number}"}}
+    begun = {"id": f"resp_{number}", "created_at": 0, "model": "scripted"}
+    yield "response.created", {"type": "response.created", "response": begun}
     items = [_call(call, f"call_{number:06}{at:02}") for at, call in enumerate(turn.calls)]
     if not items:
         said = {"type": "output_text", "text": turn.text or "Done."}
@@ -83,6 +84,8 @@ def _call(call: Call, name: str) -> dict[str, Any]:
     space, _, tool = call.name.rpartition("/")
     return {
         "type": "function_call",
+        "id": name.replace("call_", "fc_"),
+        "status": "completed",
         "call_id": name,
         "name": tool,
         "arguments": json.dumps(call.arguments),

@@ -120,7 +120,7 @@ def of_codex(place: Place, model: Model, command: str) -> None:
 
 def of_gemini(place: Place, model: Model, command: str) -> None:
     """A session of Gemini CLI."""
-    gemini.configure(place, command, server(place))
+    gemini.configure_recorded(place, command, server(place))
     a, b = str(place.tree / "src/a.py"), str(place.tree / "b.py")
     turns = [
         uses("read_file", file_path=a),

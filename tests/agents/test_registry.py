@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from triseek.agents.registry import AGENTS, by_name, receiver, receivers, recorded_name
+from triseek.agents.registry import (
+    AGENTS,
+    by_client,
+    by_name,
+    receiver,
+    receivers,
+    recorded_name,
+)
 from triseek.errors import InvalidRequest
 
 
@@ -44,3 +51,27 @@ def test_a_snapshot_takes_any_name():
     assert recorded_name("Aider-2") == "aider_2"
     assert recorded_name("") is None
     assert recorded_name(None) is None
+
+
+@pytest.mark.parametrize(
+    ("client", "name"),
+    [
+        ("claude-code", "claude-code"),
+        ("Claude Code", "claude-code"),
+        ("codex-mcp-client", "codex"),
+        ("opencode", "opencode"),
+        ("pi", "pi"),
+        ("Visual Studio Code", "vscode"),
+        ("gemini-cli-mcp-client-triseek", "gemini"),
+    ],
+)
+def test_it_is_found_by_what_its_mcp_client_calls_itself(client, name):
+    agent = by_client(client)
+
+    assert agent is not None
+    assert agent.name == name
+
+
+@pytest.mark.parametrize("client", ["", "mcp", "pilot", "somebody"])
+def test_a_client_that_is_no_agent_is_nobody(client):
+    assert by_client(client) is None

@@ -157,10 +157,7 @@ def sent_by(agent, place, model, mark):
     """What an agent that is started in the tree sends to its model."""
     prompt = model.add(mark, [says("Seen.")])
     if agent is gemini:
-        path = place.home / ".gemini" / "settings.json"
-        path.parent.mkdir(exist_ok=True)
-        security = {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}}
-        path.write_text(json.dumps({"security": security}))
+        gemini.configure(place)
         gemini.ask(place, model.url, prompt)
     elif agent is cline:
         cline.configure(place, model.url)

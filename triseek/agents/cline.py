@@ -30,6 +30,8 @@ class Cline(Agent):
     programs = ("cline",)
     question_words = ("cline", "config", "mcp", "--json")
     client_names = ("cline",)
+    shown_form = "both"
+    shown_form_evidence = "3.0.65"
     handoff_name = "cline"
     paste = "Call session_resume of the MCP server triseek with snapshot_id {id}"
     after_install = (

@@ -57,6 +57,8 @@ class Gemini(HookAgent):
     project_folder = ".gemini"
     question_words = ("gemini", "mcp", "list")
     client_names = ("gemini",)
+    shown_form = "text"
+    shown_form_evidence = "0.61.0"
     handoff_name = "gemini"
     handoff_title = "Gemini"
     aliases = ("gemini_cli",)

@@ -40,7 +40,7 @@ class OpenCode(HookAgent):
     project_folder = ".opencode"
     question_words = ("opencode", "mcp", "list")
     client_names = ("opencode",)
-    shown_form = "structured"
+    shown_form = "text"
     shown_form_evidence = "1.18.33"
     handoff_name = "opencode"
     aliases = ("open_code",)

@@ -36,6 +36,8 @@ class Pi(HookAgent):
     project_folder = ".pi"
     question_words = ("pi", "mcp", "list", "--json")
     client_names = ("pi",)
+    shown_form = "text"
+    shown_form_evidence = "1.5.2"
     handoff_name = "pi"
     aliases = ("pi_coding_agent",)
     project_files = ("AGENTS.override.md", "AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD")

@@ -22,6 +22,10 @@ class VSCode(Agent):
     title = "VS Code"
     programs = ("code", "code-insiders", "codium")
     client_names = ("vscode", "visual studio code")
+    shown_form = "structured"
+    shown_form_evidence = (
+        "its source: microsoft/vscode, mcpLanguageModelToolContribution.ts of 027907cb"
+    )
     after_install = (
         "In VS Code, `MCP: List Servers` shows the server; it asks once whether to trust it.",
     )

@@ -21,6 +21,8 @@ class Zed(Agent):
     programs = ("zed", "zeditor", "zed-editor")
     project_folder = ".zed"
     client_names = ("zed",)
+    shown_form = "text"
+    shown_form_evidence = "its source: zed-industries/zed, context_server_registry.rs of 00400088"
     after_install = (
         "Zed starts it at once; the agent panel's settings show a green dot beside it.",
     )

@@ -2,8 +2,9 @@
 
 The full form is the contract's: a few lines of text, and the whole envelope as structured content.
 Some agents show their model the structured content instead of the text, at several times the
-tokens, or both. They get the lean form: the text alone, and tools listed without an output schema,
-because the protocol demands structured content where a schema is declared.
+tokens, or both; and which of them an agent shows has changed between its versions. Agents whose
+model sees the text where nothing else is sent get the lean form: the text alone, and tools listed
+without an output schema, because the protocol demands structured content where one is declared.
 """
 
 from __future__ import annotations
@@ -24,4 +25,4 @@ def is_lean(client: str | None, setting: str) -> bool:
     if setting == "full" or client is None:
         return False
     agent = registry.by_client(client)
-    return agent is not None and agent.shown_form in ("structured", "both")
+    return agent is not None and agent.shown_form is not None
