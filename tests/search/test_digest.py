@@ -28,6 +28,31 @@ def test_a_search():
     assert text() == ("2 matches in 1 file\nsrc/a.rs (1 of 2)\n1-use std;\n120:pub fn route() {")
 
 
+def test_lines_without_context_have_no_indentation_and_equal_ones_are_joined():
+    lines = [
+        {"line": 3, "preview": "    self.close()"},
+        {"line": 4, "preview": "\tif self.open:"},
+        {"line": 9, "preview": "self.close()"},
+    ]
+    results = [{"path": "a.py", "matches": lines}, {"path": "b.py", "matches": lines[:1]}]
+
+    assert text(results=results).splitlines()[1:] == [
+        "a.py", "3,9:self.close()", "4:if self.open:", "b.py", "3:self.close()",
+    ]  # fmt: skip
+
+
+def test_lines_with_context_are_as_they_stand():
+    lines = [
+        {"line": 3, "preview": "    x"},
+        {"line": 4, "context": True, "preview": "  y"},
+        {"line": 5, "preview": "    x"},
+    ]
+
+    assert text(results=[{"path": "a.py", "matches": lines}]).splitlines()[2:] == [
+        "3:    x", "4-  y", "5:    x",
+    ]  # fmt: skip
+
+
 def test_what_limits_an_answer_comes_first():
     lines = text(notes=["read so"], incomplete="stopped").splitlines()
 
@@ -50,9 +75,7 @@ def test_a_page_without_lines_says_why():
 
 
 def test_a_page_that_is_not_the_last():
-    assert text(truncated=True, next_offset=20).endswith(
-        "\n[truncated: pass offset 20 for more, raise `limit` (max 100) or narrow the query]"
-    )
+    assert text(truncated=True, next_offset=20).endswith("\n[truncated: next_offset 20]")
 
 
 def test_nothing_found():

@@ -10,7 +10,8 @@ code in this repository: search_content for text or a regex, find_files for path
 search_path_and_content when you know the folder. Exact, complete, current: edits are seen at once.
 
 - Best first: definitions, then source, tests, vendored and generated code. Totals count all that \
-matches, also what `limit` (20, at most 100) leaves out; `next_offset` gives the next page.
+matches, also what `limit` (20, at most 100) leaves out; `next_offset` is the `offset` of the next \
+page. `3,9:text` are equal lines of a file.
 - Literal is the default; mode "regex" is ripgrep's dialect (no \\|, no look-around).
 - Ask for several names at once with `patterns`. Narrow with `glob` (src/**/*.ts), `type` (py, \
 rust) or `path`; see lines around with `context`; get paths alone with output_mode "files".

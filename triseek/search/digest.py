@@ -18,7 +18,8 @@ def search_lines(
 ) -> Iterator[str]:
     """Yield counts, then the files of a page with their lines as `rg --heading -n` writes them.
 
-    If nothing was found, yield what was searched.
+    Models pay for each word: equal lines of a file are one, `31,47:text`, and there is no
+    indentation where no context was asked for. If nothing was found, yield what was searched.
     """
     if answer.get("results_omitted"):
         yield (
@@ -38,10 +39,7 @@ def search_lines(
     for result in answer["results"]:
         yield from _result(result)
     if answer.get("truncated"):
-        yield (
-            f"[truncated: pass offset {answer['next_offset']} for more, "
-            "raise `limit` (max 100) or narrow the query]"
-        )
+        yield f"[truncated: next_offset {answer['next_offset']}]"
 
 
 def _before(answer: Mapping[str, Any]) -> str:
@@ -101,13 +99,23 @@ def _result(result: Mapping[str, Any]) -> Iterator[str]:
         return
     shown, total = count_matching(matches), result.get("line_matches", 0)
     yield f"{result['path']} ({shown} of {total:,})" if total > shown else result["path"]
-    yield from _lines(matches)
+    has_context = any("context" in line for line in matches)
+    yield from _lines(matches) if has_context else _lone_lines(matches)
 
 
 def _lines(lines: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield lines of a file after their numbers; `-` follows the number of a line of context."""
     for line in lines:
         yield f"{line['line']}{'-' if 'context' in line else ':'}{line['preview']}"
+
+
+def _lone_lines(lines: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield lines of a file that stand for themselves: without indentation, equal ones as one."""
+    numbers: dict[str, list[str]] = {}
+    for line in lines:
+        numbers.setdefault(line["preview"].strip(), []).append(str(line["line"]))
+    for preview, equal in numbers.items():
+        yield f"{','.join(equal)}:{preview}"
 
 
 def status_lines(
