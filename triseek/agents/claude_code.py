@@ -85,7 +85,7 @@ class ClaudeCode(HookAgent):
     answers_quickly = True
     client_names = ("claude-code", "claude code", "claude_code", "claudecode")
     shown_form = "structured"
-    shown_form_evidence = "2.1.330"
+    shown_form_evidence = "2.1.330, 2.1.332"
     handoff_name = "claude_code"
     handoff_title = "Claude"
     aliases = ("claude", "claudecode")

@@ -66,7 +66,7 @@ class Codex(HookAgent):
     answers_quickly = True
     client_names = ("codex",)
     shown_form = "structured"
-    shown_form_evidence = "0.169.0"
+    shown_form_evidence = "0.169.0, 0.171.0"
     handoff_name = "codex"
     aliases = ("codex_cli",)
     paste = "$triseek resume {id}"  # Codex has a skill instead of a slash command
