@@ -86,8 +86,15 @@ def _parser() -> argparse.ArgumentParser:
     memo.set_defaults(verb=_memo)
 
     rank = verbs.add_parser("rank", help="how early a definition is shown, against path order")
-    rank.add_argument("corpus", choices=["django", "linux"])
+    rank.add_argument("corpus", nargs="?", choices=["django", "linux"], default="django")
+    rank.add_argument("--questions", action="store_true", help="questions with one right file")
+    rank.add_argument("--half", choices=("tuning", "reported"), default="reported")
+    rank.add_argument(
+        "--against", type=Path, metavar="FOLDER",
+        help="a checkout of another version with its .venv, which answers the questions too",
+    )  # fmt: skip
     rank.add_argument("--corpus-path", action="append", default=[], metavar="NAME=FOLDER")
+    rank.add_argument("--out", type=Path, help="folder for the record of the questions")
     rank.set_defaults(verb=_rank)
 
     trees = verbs.add_parser("corpora", help="list the corpora, or fetch the named ones")
@@ -208,12 +215,27 @@ def _rank(options: argparse.Namespace) -> int:
     from bench import ranking
 
     places = _paths(options.corpus_path)
+    if options.questions:
+        return _rank_questions(options, places)
     root = (
         places.get(options.corpus)
         or corpora.fetch(options.corpus, corpora.sources()[options.corpus])[0]
     )
     with tempfile.TemporaryDirectory() as index_dir:
         print(ranking.report(root.resolve(), Path(index_dir)))
+    return 0
+
+
+def _rank_questions(options: argparse.Namespace, places: dict[str, Path]) -> int:
+    from bench.rank_questions import report
+    from bench.rank_questions.measure import run
+
+    results = run(options.half, places, options.against, Progress())
+    print(report.text(results))
+    if options.half == "reported":
+        print(report.write(results, machine.describe(), options.out or report.RECORD, _DOCS))
+    else:
+        print(*report.misses(results), sep="\n")
     return 0
 
 

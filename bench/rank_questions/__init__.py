@@ -1,0 +1,1 @@
+"""Questions with one right file, made from repositories without looking at the ranking."""
