@@ -50,7 +50,7 @@ def test_the_contracts_example(context):
 
 def test_source_comes_first_and_in_it_the_nearest_name(context):
     assert paths(find(context, "router")) == [
-        "src/auth/router.rs", "src/router.rs", ".github/router.yml", "src/router/mod.rs",
+        "src/router.rs", "src/auth/router.rs", ".github/router.yml", "src/router/mod.rs",
         "tests/router_test.rs", "docs/Router.md", "vendor/x/router.rs",
     ]  # fmt: skip
 

@@ -135,6 +135,33 @@ def test_a_name_with_all_the_words_is_nearer_than_one_with_some_and_that_than_no
 
 
 @pytest.mark.parametrize(
+    ("text", "ordered"),
+    [
+        ("auth router", ["x/auth_router.rs", "auth/router.rs", "auth/router_pool.rs"]),
+        ("redis backend", ["backends/redis.py", "redis_backend_b.py", "backends/redisb.py"]),
+        ("transforms v for", ["transforms/vFor.ts", "transforms/vForm.ts", "transforms/v/form.ts"]),
+        ("utils/time", ["x/utils/time.py", "utils/timer.py", "utils/times/x.py"]),
+        ("time.py", ["utils/time.py", "utils/runtime.py"]),
+        ("fs fs", ["lib/fs/fs.go", "fs.go"]),
+    ],
+)  # fmt: skip
+def test_the_words_as_a_name_and_its_folders_are_nearest(text, ordered):
+    distances = [distance(text, path) for path in ordered]
+
+    assert distances == sorted(distances)
+    assert len(set(distances)) == len(distances)
+
+
+def test_among_equals_the_file_in_fewer_folders_comes_first(tmp_path):
+    root = str(tmp_path)
+    answers.write(root, dict.fromkeys(["celery/apps/beat.py", "celery/beat.py"], ""))
+
+    paths = found(Engine(root), PathQuery("celery beat"), {}).paths
+
+    assert paths == [b"celery/beat.py", b"celery/apps/beat.py"]
+
+
+@pytest.mark.parametrize(
     "text", ["fromJsonSchema", "from_json_schema", "from-json-schema", "FromJSONSchema"]
 )
 def test_parts_of_a_name_may_be_joined_in_any_way(tmp_path, text):

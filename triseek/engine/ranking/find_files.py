@@ -23,7 +23,7 @@ from triseek.model import budget
 from triseek.model.search import Route
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Iterator, Mapping
 
     from triseek.engine.engine import Engine
     from triseek.model.search import Freshness, ScopeSpec
@@ -67,6 +67,10 @@ class PathQuery:
             raise InvalidQuery("the query holds a NUL character", next_step="Leave it out.")
         self.is_glob = bool(GLOB_SIGNS & set(text))
         self.words = [] if self.is_glob else list(map(_Word.of, text.split()))
+        self._pieces = [
+            _Word.of(piece) for word in self.words for piece in word.typed.split("/") if piece
+        ]
+        """The words, and the parts of those that are paths."""
         self.below = _below(text.strip()) if self.is_glob else None
         """For a glob that matches all files below a folder: the folder's path and `/`; empty for
         the root."""
@@ -117,34 +121,60 @@ class PathQuery:
     def distances(self, paths: list[bytes]) -> Array:
         """Return int64[paths]: how far each path is from the query; 0 is nearest.
 
-        The file's name counts more than its folders. From near to far: the name is one of the
-        words, begins with one, has all, has some. Among equals the shorter name is nearer.
+        The file's name counts more than its folders. From near to far: the name is the words; it is
+        some, and folders are called the others; it has all and begins with one; has all; has some.
+        Among equals the shorter name is nearer.
         """
         if self.is_glob or not paths:
             return np.zeros(len(paths), np.int64)
         names = [path[path.rfind(b"/") + 1 :] for path in paths]
         inside = np.zeros(len(names), np.int64)
-        for word in self.words:
+        for word in self._pieces:
             inside += np.array(word.within(names))
-        distances = (3 + len(self.words) - inside) * _STEP
-        for number in np.flatnonzero(inside == len(self.words)).tolist():
-            distances[number] = self._distance(names[number])
-        return distances
+        levels = 4 + len(self._pieces) - inside
+        names = _lowered(names, b"".join(word.plain for word in self._pieces))
+        has_all = inside == len(self._pieces)
+        levels[has_all] = np.where(self._begin(names), 2, 3)[has_all]
+        for number, others in self._named(names):
+            if others <= {_singular(bare(each)) for each in folded(paths[number]).split(b"/")[:-1]}:
+                levels[number] = min(len(others), 1)
+        lengths = np.fromiter(map(len, names), np.int64, len(names))
+        return levels * _STEP + np.where(levels < 4, lengths, 0)
 
-    def _distance(self, name: bytes) -> int:
-        """Return how far a name that has all words is from them."""
-        stem = name.partition(b".")[0]
-        if any(
-            word.is_in(name, bytes.__eq__) or word.is_in(stem, bytes.__eq__) for word in self.words
-        ):
-            return len(name)
-        begins = any(word.is_in(name, bytes.startswith) for word in self.words)
-        return (1 if begins else 2) * _STEP + len(name)
+    def depths(self, paths: list[bytes]) -> Array:
+        """Return int64[paths]: the number of folders above each file; 0 for a glob."""
+        if self.is_glob:
+            return np.zeros(len(paths), np.int64)
+        return np.fromiter((path.count(b"/") for path in paths), np.int64, len(paths))
+
+    def _begin(self, names: list[bytes]) -> Array:
+        """Return bool[names]: whether each begins with one of the words."""
+        plain = tuple(word.plain for word in self._pieces if not word.parts)
+        joined = tuple(word.joined for word in self._pieces if word.parts)
+        pairs = zip(names, _all_bare(names) if joined else names, strict=True)
+        begin = (name.startswith(plain) or text.startswith(joined) for name, text in pairs)
+        return np.fromiter(begin, np.bool_, len(names))
+
+    def _named(self, names: list[bytes]) -> Iterator[tuple[int, set[bytes]]]:
+        """Yield the places of names that are words joined, and the words that they are without."""
+        words = [bare(word.plain) for word in self._pieces]
+        places = [(at, end) for at in range(len(words)) for end in range(at + 1, len(words) + 1)]
+        places.sort(key=lambda place: place[1] - place[0])
+        others = {
+            b"".join(words[at:end]): set(map(_singular, words[:at] + words[end:]))
+            for at, end in places
+        }
+        with_suffix = any(b"." in word.plain for word in self._pieces)
+        texts = names if with_suffix else [name.partition(b".")[0] for name in names]
+        for number, text in enumerate(_all_bare(texts)):
+            if text in others:
+                yield number, others[text]
 
 
 class _Word(NamedTuple):
-    """A word of a query, in lower case."""
+    """A word of a query, in lower case but for `typed`."""
 
+    typed: str
     plain: bytes
     parts: tuple[bytes, ...]
     """Its parts, if they may be joined otherwise than in `plain`; else empty."""
@@ -157,22 +187,14 @@ class _Word(NamedTuple):
         parts = tuple(folded(os.fsencode(part)) for part in _PARTS.findall(text))
         joined = b"".join(parts)
         is_name = len(parts) > 1 and len(joined) >= JOINED_BYTES_MIN and _NAME.fullmatch(text)
-        return cls(plain, parts, joined) if is_name else cls(plain, (), b"")
+        return cls(text, plain, parts, joined) if is_name else cls(text, plain, (), b"")
 
     def within(self, texts: list[bytes]) -> list[bool]:
         """Return for each text whether it has this word."""
         lowered = _lowered(texts, self.plain)
         if not self.parts:
             return [self.plain in lower for lower in lowered]
-        bare = b"\0".join(lowered).translate(None, _JOINTS).split(b"\0")
-        return [self.joined in text for text in bare]
-
-    def is_in(self, text: bytes, test: Callable[[bytes, bytes], bool]) -> bool:
-        """Return whether a test holds of a text and this word, in the form that is compared."""
-        lower = folded(text)
-        if not self.parts:
-            return test(lower, self.plain)
-        return test(lower.translate(None, _JOINTS), self.joined)
+        return [self.joined in text for text in _all_bare(lowered)]
 
 
 _LITERAL = re.compile(r"(?!\.{1,2}$)[^*?\[\]{}\\!]+")
@@ -183,6 +205,21 @@ _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W_A-Z]+")
 _JOINTS = b"-_. "
 
 
+def bare(text: bytes) -> bytes:
+    """Return a text without what joins words."""
+    return text.translate(None, _JOINTS)
+
+
+def _singular(word: bytes) -> bytes:
+    """Return a word as it is compared with folders, whose names often are plurals."""
+    return word.removesuffix(b"s")
+
+
+def _all_bare(texts: list[bytes]) -> list[bytes]:
+    """Return what `bare` returns for each text; none holds a NUL."""
+    return b"\0".join(texts).translate(None, _JOINTS).split(b"\0")
+
+
 def find_files(
     engine: Engine,
     query: PathQuery,
@@ -190,7 +227,7 @@ def find_files(
     scores: Mapping[bytes, float],
     seconds: float = float("inf"),
 ) -> FoundFiles:
-    """Return the matching files, ordered by class, distance of the name, frecency and path.
+    """Return the matching files, ordered by class, distance of the name, frecency, depth and path.
 
     A class comes first that the query names: `test_router` is a test.
 
@@ -212,7 +249,7 @@ def find_files(
     classes[np.isin(classes, query.classes)] = PathClass.SOURCE
     used = np.fromiter(map(scores.get, paths, repeat(0.0)), np.float64, len(paths))
     # Sorting is stable, and the paths are in path order.
-    best = np.lexsort((-used, query.distances(paths), classes))
+    best = np.lexsort((query.depths(paths), -used, query.distances(paths), classes))
     return files._replace(paths=[paths[number] for number in best.tolist()])
 
 
