@@ -9,6 +9,11 @@ def foo(bar): -> foo
 class Foo(Base): -> Foo
 FOO = 1 -> FOO
 foo: int = 1 -> foo
+    foo: int -> foo
+    foo: list[int] = field(default_factory=list) -> foo
+    foo: int = 1, -> -
+    foo: dict[str, int] = { -> -
+    else: foo -> -
     FOO = 1 -> FOO
 type Foo = int -> Foo
     foo = bar() -> -
@@ -219,6 +224,14 @@ export const Foo: React.FC<Props> = ({ a }) => { -> Foo
 export abstract class Foo { -> Foo
 import { Foo } from './foo' -> -
   foo: number; -> -
+  foo: bar, -> -
+  foo?: number -> foo
+  foo?(x: number): void; -> foo
+  foo(x: (y: T) => void): string[]; -> foo
+  foo<T>(x: T): Promise<T> -> foo
+  foo(x); -> -
+  foo(x) ? bar : baz; -> -
+    case foo(x): -> -
   return <Foo bar={x} /> -> -
 """,
     "a.go": """
@@ -231,6 +244,17 @@ type Foo[T any] struct { -> Foo
 var foo = 1 -> foo
 const Foo = 1 -> Foo
 ␉FooBar Kind = iota -> FooBar
+␉foo int -> foo
+␉foo      map[string][]*bar.Baz // about -> foo
+␉Foo func(x int) error -> Foo
+␉Foo *bar.Baz[T] `json:"foo"` -> Foo
+␉Foo(x func(int) error) (int, error) -> Foo
+␉Foo(ctx context.Context) error -> Foo
+␉foo int, -> -
+␉foo, bar -> -
+␉go foo -> -
+␉defer foo() -> -
+␉else foo -> -
 ␉foo(x) -> -
 ␉x := foo(y) -> -
 ␉return foo(x) -> -

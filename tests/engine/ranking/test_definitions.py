@@ -103,6 +103,21 @@ def test_types_rank_above_functions_and_those_above_members(path, line, level):
     assert [Defines(value).name for value in defines] == [level]
 
 
+@pytest.mark.parametrize(
+    ("patterns", "expected"),
+    [
+        (["return"], [Defines.NOT, Defines.NOT]),
+        (["return x"], [Defines.NOT, Defines.NOT]),
+        (["const Limit"], [Defines.NOT, Defines.GLOBAL]),
+        (["return", "Limit"], [Defines.NOT, Defines.GLOBAL]),
+    ],
+)
+def test_a_keyword_is_no_name(patterns, expected):
+    batch = batch_of([(b"a.go", b"\treturn x\nconst Limit = 1\n")])
+
+    assert question(*patterns).of(batch).tolist() == expected
+
+
 def test_a_row_of_many_lines_defines_what_one_of_them_does():
     batch = batch_of([(b"a.py", b"")])
     text = b"x = 1\ndef foo():\n    pass\n"

@@ -130,6 +130,30 @@ def test_used_files_come_first_among_their_like(repo):
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("files", "asked"),
+    [
+        (["a/any.py", "b/retry_policy.py"], "RetryPolicy"),
+        (["a/any.ts", "b/retry-policy.ts"], "RetryPolicy"),
+        (["a/any.d.ts", "b/other.ts"], "Foo"),
+        (["a/foo.pyi", "b/foo.py"], "Foo"),
+    ],
+)
+def test_of_equal_definitions_that_in_a_file_of_its_name_comes_first(repo, files, asked):
+    engine = Engine(repo(dict.fromkeys(files, f"class {asked}:\n")))
+
+    assert paths(page(engine, request(asked))) == files[::-1]
+    assert paths(page(engine, request(asked), scores={files[0].encode(): 9.0})) == files[::-1]
+
+
+def test_use_does_not_move_a_member_before_a_type(repo):
+    files = {"a.py": "class Any:\n    def Foo(self):\n", "b.py": "class Foo:\n"}
+
+    found = page(Engine(repo(files)), request("Foo"), scores={b"a.py": 9.0})
+
+    assert paths(found) == ["b.py", "a.py"]
+
+
 def test_a_used_file_far_behind_is_found_when_the_page_is_full(repo):
     engine = Engine(repo({f"a{n:03}.py": "foo()\n" for n in range(300)} | {"z.py": "foo()\n"}))
 

@@ -123,11 +123,19 @@ _JS = (
     r"~export (?:declare )?(?:const|let|var) NAME\b",
     rf"[ \t]+(?:{_JS_MEMBER} )*[*#]?NAME~(?:<[^()]*>)?{_PARAMETERS}~(?::[^;={{]*)?\{{",
     rf"[ \t]+(?:{_JS_MEMBER} )+[*#]?NAME[?!]?~[:=;(<]",
+    rf"[ \t]+NAME~(?:<[^()]*>)?{_PARAMETERS}~:~[^;={{]+;?~$",
+    r"[ \t]+NAME\?~[:(]",
     rf"[ \t]+['\"]?NAME['\"]?~:~{_JS_FUNCTION}",
     r"~(?:module\.)?exports\.NAME~=",
     r"~[\w$.]+\.prototype\.NAME~=",
     rf"~[\w$.]+\.NAME~=~{_JS_FUNCTION}",
 )
+
+_GO_TYPE = (
+    r"(?:\[[^\]]*\]|\*|map\[[^\]]*\]|<-|chan(?:<-)? )*"
+    r"(?:func\(.*|[A-Za-z_][\w.]*(?:\[[^\]]*\]|\{\})?)"
+)
+_GO_END = r"~(?:`[^`]*`|=[^=].*)?~(?://.*)?$"
 
 _SHELL = (
     r"~function (?:-\w+ )*TERM",
@@ -184,8 +192,10 @@ FORMS: dict[str, tuple[str, ...]] = {
         r"func (?:\([^()]*\)~)?NAME~[(\[]",
         r"~type NAME(?:\[| )",
         r"[ \t]+NAME (?:struct|interface)~\{",
+        rf"[ \t]+NAME {_GO_TYPE}{_GO_END}",
+        rf"[ \t]+NAME{_PARAMETERS} (?:{_GO_TYPE}|\([^()]*\)){_GO_END}",
         r"(?:var|const) NAME\b",
-        r"\tUPPER(?: [\w.*\[\]]+)?~=[^=]",
+        r"\tUPPER~=[^=]",
     ),
     "graphql": (
         r"~(?:type|interface|input|enum|scalar|union|fragment|query|mutation|subscription) NAME",
@@ -254,6 +264,7 @@ FORMS: dict[str, tuple[str, ...]] = {
         r"~(?:cdef|cpdef)(?: [\w*\[\], ]+)? \*?NAME~[(:]",
         r"NAME~(?::[^=]*)?=[^=]",
         r"[ \t]+CONST~(?::[^=]*)?=[^=]",
+        r"[ \t]+NAME:~[A-Za-z_'\"][^:]*[^,:(\[{]$",
         r"~type NAME~[=\[]",
     ),
     "r": (r"~NAME~(?:<-|=)~function\b", r"~TERM~(?:<-|=)~function\b"),
@@ -313,10 +324,12 @@ NEVER: dict[str, str] = {
     "c": rf"{_COMMENT}|{_STATEMENT}|~extern\b|~(?:friend )?{_C_TAG}~\w+~;",
     "header": rf"{_COMMENT}|{_STATEMENT}|~extern\b|~(?:friend )?{_C_TAG}~\w+~;",
     "css": _COMMENT,
+    "go": rf"{_COMMENT}|[ \t]+(?:return|go|defer|case|goto|else|var|const)\b",
     "java": rf"{_COMMENT}|{_STATEMENT}",
     "js": rf"{_COMMENT}|{_STATEMENT}",
     "kotlin": _COMMENT,
     "make": r"~#|\t|\.PHONY\b|~(?:if|else|endif|include|-include)",
+    "python": r"~(?:else|try|finally|lambda)\b",
     "proto": rf"{_COMMENT}|{_STATEMENT}|~option\b",
     "shell": r"~#",
 }
@@ -328,6 +341,9 @@ RESERVED = frozenset(
 )
 """Words that precede a parenthesis but are not names, in the families of `BRACES`."""
 BRACES = frozenset(("c", "header", "java", "js"))
+
+KEYWORDS = {"go": frozenset(b"return go defer case goto else".split())}
+"""Family → words that no name is, and with which a form matches very many lines."""
 
 _FILE_TYPES = {
     "asm": "asm ld", "awk": "awk", "batch": "bat batch", "c": "c cpp cuda objc objcpp",

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from triseek.engine.ranking.definition_forms import FORMS, WIDER
+from triseek.engine.ranking.definition_forms import FORMS, KEYWORDS, WIDER
 from triseek.engine.ranking.definition_names import defined_name, family_of, line_finder
 from triseek.engine.ranking.path_memo import PathMemo
 from triseek.query.regex.syntax import Alternate, Bytes, Chars, Repeat, fold
@@ -69,6 +69,12 @@ class Definitions:
         self._pattern = pattern
         self._traits = _traits_of(pattern)
         self._left = CHECKS_MAX
+
+    @property
+    def name(self) -> bytes | None:
+        """The only name that the pattern asks for; None if there are more, or it is a regex."""
+        words = self._traits.words
+        return words[0] if self._traits.is_text and len(words) == 1 else None
 
     def of(self, batch: Batch) -> Array:
         """Return uint8[rows]: the `Defines` value of each row; `NOT` for context rows."""
@@ -193,10 +199,12 @@ class _NameTraits:
 
     def finder(self, family: str, *, whole: bool) -> Finder | None:
         """Return a finder of lines with such names; with `whole`, only names equal to a word."""
-        if whole and not self.words:
+        keywords = KEYWORDS.get(family, ())
+        words = tuple(word for word in self.words if word not in keywords)
+        if not words and (whole or self.words):
             return None
-        short = any(len(word) < PART_BYTES_MIN for word in self.words)
-        return line_finder(family, self.words, whole=whole or short, any_case=self.any_case)
+        short = any(len(word) < PART_BYTES_MIN for word in words)
+        return line_finder(family, words, whole=whole or short, any_case=self.any_case)
 
 
 def _traits_of(pattern: Pattern) -> _NameTraits:

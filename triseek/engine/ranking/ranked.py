@@ -7,8 +7,9 @@ Files are ordered by
 2. their class (`path_class`): source, tests, docs, vendored, generated;
 3. what kind of thing it is that they define exactly: types, then functions and variables, then
    members of these;
-4. how often and how recently they were used, if scores are given;
-5. their path, in the usual path order (`files.tree.walk.path_order`).
+4. whether they are named after it, however its parts are joined; stubs (`.pyi`, `.d.ts`) last;
+5. how often and how recently they were used, if scores are given;
+6. their path, in the usual path order (`files.tree.walk.path_order`).
 
 Matching lines are ordered in three rounds, and a page is a slice of that fixed order:
 
@@ -33,6 +34,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from triseek.engine.ranking.definitions import Defines, Definitions
+from triseek.engine.ranking.find_files import bare, folded
 from triseek.engine.ranking.path_class import PATH_CLASSES, PathClass
 from triseek.errors import InvalidRequest, OutOfTime
 from triseek.files.tree.walk import path_order
@@ -173,7 +175,7 @@ class _Match(NamedTuple):
 class _Kept:
     """A file that may be shown."""
 
-    rank: tuple[int, int, int, float, bytes]
+    rank: tuple[int, int, int, int, float, bytes]
     path: bytes
     count: int
     kind: PathClass
@@ -218,6 +220,8 @@ class Ranked:
         self._by_line = by_line
         shows_lines = search.request.mode == "lines" and not search.request.invert
         self._definitions = Definitions(search.query.pattern) if shows_lines else None
+        name = self._definitions.name if self._definitions else None
+        self._name = None if name is None else bare(folded(name))
         self._kept: list[_Kept] = []
         self._held = 0
         self._matched: set[bytes] | None = set()
@@ -278,7 +282,7 @@ class Ranked:
         Once enough files are held, a later file in path order without definition or score cannot
         rank among them. There may be 40,000 such files.
         """
-        plain = (2, PathClass.SOURCE, 0, 0.0, path_order(paths[0]))
+        plain = (2, PathClass.SOURCE, 0, 0, 0.0, path_order(paths[0]))
         if len(self._kept) < self._reach or not self._kept or plain < self._kept[-1].rank:
             return range(len(paths))
         used = np.fromiter(map(self._scores.__contains__, paths), np.bool_, len(paths))
@@ -289,9 +293,9 @@ class Ranked:
         """Keep a file of a batch if it is among the best; `rows` is the slice of its rows."""
         path = batch.paths[number]
         kind = PATH_CLASSES[path]
-        level = best if best >= Defines.MEMBER else 0
+        level, named = (best, _named_after(path, self._name)) if best >= Defines.MEMBER else (0, 0)
         score = self._scores.get(path, 0.0)
-        rank = (_tier(best, kind), kind, -level, -score, path_order(path))
+        rank = (_tier(best, kind), kind, -level, named, -score, path_order(path))
         if len(self._kept) >= self._reach and not (self._kept and rank < self._kept[-1].rank):
             return
         matches = self._matches(batch, rows, defines[rows]) if self._by_line else []
@@ -378,6 +382,17 @@ def _tier(defines: int, kind: int) -> int:
     if defines >= Defines.MEMBER:
         return 0
     return 1 if defines == Defines.PARTLY and kind == PathClass.SOURCE else 2
+
+
+def _named_after(path: bytes, name: bytes | None) -> int:
+    """Return 0 if a file is named after a name (in lower case, without joints), else 1; 2: stub."""
+    if path.endswith(_STUBS):
+        return 2
+    return int(bare(folded(path[path.rfind(b"/") + 1 :].partition(b".")[0])) != name)
+
+
+_STUBS = (b".pyi", b".d.ts")
+"""Suffixes of files that declare what other files define."""
 
 
 def _matches_in(batch: Batch, edges: Array) -> list[int]:
