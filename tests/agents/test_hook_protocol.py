@@ -53,6 +53,9 @@ def _summary(name, event):
         lines += [f"  edits {path}" for path in use.edits]
         if use.search:
             lines.append(f"  searches {use.search!r}")
+        if use.command is not None and event.moment == "after":
+            ended = {None: "unknown", True: "failed", False: "ok"}[use.command.failed]
+            lines.append(f"  ran {use.command.text!r}: {ended} {use.command.exit_status}")
         if use.output is not None:
             lines.append(f"  shows {_short(use.output)}")
     return "\n".join(lines) + "\n"

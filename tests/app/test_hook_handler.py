@@ -98,7 +98,7 @@ def test_refusing_can_be_switched_off(told):
 def test_what_an_agent_does_is_noted_by_its_kind(told):
     told.tool("PostToolUse", "edit", {"filePath": "a.py"}, tool_response="done")
     told.tool("PostToolUse", "grep", {"pattern": "needle"}, tool_response="a.py:1: needle")
-    told.tell("UserPromptSubmit", prompt="p" * 10_000)
+    told.tell("UserPromptSubmit", prompt="p" * 20_000)
     told.tell("PreCompact", trigger="auto")
 
     assert told.kinds() == ["edit", "search", "prompt", "compact"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 
@@ -121,6 +122,71 @@ def test_a_search_that_shows_nothing_has_found_nothing(opened, output, count):
         "needle",
         count,
     )
+
+
+def ran(worked, command, *, status=0, **more):
+    worked.hook(
+        "PostToolUse", tool_name="bash", tool_input={"command": command}, tool_response="x",
+        tool_use_id=f"c{time.monotonic_ns()}", exit_status=status, **more,
+    )  # fmt: skip
+
+
+def test_a_command_is_an_entry_with_its_exit_status(opened):
+    ran(opened, "pytest -q", status=1)
+    kind, payload = only(opened)
+    assert kind == "command"
+    assert payload.pop("call")
+    assert payload == {
+        "harness": "opencode", "command": "pytest -q", "exit_status": 1, "failed": True,
+        "conversation": "session/s/",
+    }  # fmt: skip
+
+
+def test_a_command_has_its_folder_below_the_root(opened):
+    ran(opened, "make", cwd=os.path.join(opened.root, "src"))
+    assert only(opened)[1]["folder"] == "src"
+
+
+def test_a_long_command_is_cut_and_a_secret_in_it_is_removed(opened):
+    ran(opened, "curl -H 'Authorization: Bearer ghp_" + "a1B2" * 9 + "' x; " + "echo " * 900)
+    command = only(opened)[1]["command"]
+    assert "a1B2" not in command
+    assert len(command) <= 1_000
+
+
+def test_a_command_that_only_reads_or_searches_is_recorded_as_that(opened):
+    ran(opened, "cat src/a.py")
+    ran(opened, "grep -rn needle src", status=1)
+    assert [kind for kind, _ in opened.entries("mine")] == ["read", "search"]
+
+
+def test_how_a_command_ended_that_its_hook_does_not_say_is_unknown(opened):
+    ran(opened, "make", status=None)
+    payload = only(opened)[1]
+    assert "exit_status" not in payload
+    assert "failed" not in payload
+
+
+def test_an_exit_status_that_only_the_agents_record_has_follows_its_command(opened, tmp_path):
+    transcript = tmp_path / "rollout.jsonl"
+    transcript.write_text("")
+    told = {"session_id": "s", "cwd": opened.root, "transcript_path": str(transcript)}
+
+    def hook(event, **more):
+        payload = json.dumps({"hook_event_name": event, "turn_id": "t", **told, **more})
+        opened.hook_handler.hook(payload.encode(), "", "codex", "/")
+
+    use = {"tool_name": "Bash", "tool_input": {"command": "make"}, "tool_use_id": "call_1"}
+    hook("PostToolUse", tool_response="no\n", **use)
+    output = "Chunk ID: 1\nWall time: 1 s\nProcess exited with code 2\nOutput:\nno"
+    item = {"type": "function_call_output", "call_id": "call_1", "output": output}
+    transcript.write_text(json.dumps({"type": "response_item", "payload": item}) + "\n")
+    hook("UserPromptSubmit", prompt="And now?")
+    hook("UserPromptSubmit", prompt="And then?")
+    kinds = [kind for kind, _ in opened.entries("mine")]
+    assert kinds == ["command", "command_status", "prompt", "prompt"]
+    ended = opened.entries("mine")[1][1]
+    assert (ended["call"], ended["exit_status"], ended["failed"]) == ("call_1", 2, True)
 
 
 def test_our_own_tools_are_told_of_by_their_server_and_not_twice(opened):

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, TypedDict
 from triseek.agents.listing import Question
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from triseek.agents.listing import Listed, Ran
     from triseek.agents.payloads.fields import Fields
@@ -243,6 +243,13 @@ class Agent:
     def in_view(self, event: HookEvent) -> frozenset[str] | None:  # noqa: ARG002 - for subclasses
         """Return the ids of uses whose outputs are in view by its record; None if unknown."""
         return None
+
+    def exit_statuses(self, event: HookEvent, calls: Collection[str]) -> dict[str, int]:  # noqa: ARG002
+        """Return the exit statuses of these uses that its record has, by the ids of the uses.
+
+        For an agent whose hooks do not report them.
+        """
+        return {}
 
     def refusal(self, reason: str, context: str) -> str:  # noqa: ARG002 - for subclasses
         """Return the hook's answer that refuses a tool; "" if the agent takes no refusals.

@@ -3,7 +3,9 @@
 Hook payloads: `Read` returns `{"type": "text", "file": {content, startLine, numLines, totalLines}}`
 with the lines as they are in the file, while the model gets them numbered. `Bash` returns
 `{stdout, stderr, …}`; above 30,000 characters the model gets two kilobytes of it and
-`persistedOutputPath` is set.
+`persistedOutputPath` is set. A command that fails has `PostToolUseFailure` with the error
+`Exit code N`, …; if `grep` and the like find nothing, that is no failure, and
+`returnCodeInterpretation` says so. So a plain `PostToolUse` is exit status 0.
 
 Transcripts: one file per session, `<session>.jsonl`, and `<session>/subagents/agent-<id>.jsonl` for
 each of its sub-agents. Rows are only appended. Each names its parent by `parentUuid`, so going back
@@ -31,7 +33,7 @@ from triseek.agents.install.entries import JsonMember
 from triseek.agents.install.hook_entries import ASKED_ABOUT, hook_items
 from triseek.agents.install.own_files import OwnFile, claude_command
 from triseek.agents.listing import Listed
-from triseek.agents.payloads import fields, tools
+from triseek.agents.payloads import exit_status, fields, tools
 from triseek.agents.payloads.fields import Fields, entries
 from triseek.files.tree.root import git_root
 from triseek.model.hook_event import Room, ToolUse
@@ -169,6 +171,21 @@ class ClaudeCode(HookAgent):
             output = _of_shell(response) if name == _SHELL else fields.shown(response)
             use = replace(use, output=tools.of_file(use, tool_input.get("command"), output))
         return replace(use, call=payload.word("tool_use_id"))
+
+    def ended(self, use: ToolUse, payload: Fields) -> ToolUse:
+        """Return a use that is over with what is known of how its command ended."""
+        response = payload.inner("tool_response")
+        unknown = ("interrupted", "backgroundTaskId")
+        if payload.get("is_interrupt") is True or any(response.get(name) for name in unknown):
+            return use
+        if use.failed:
+            status = exit_status.of_pattern(exit_status.FIRST_LINE, payload.text("error"))
+            return exit_status.with_status(super().ended(use, payload), status)
+        if not isinstance(response.get("stdout"), str):
+            return use
+        if response.get("returnCodeInterpretation"):  # not 0, and no failure
+            return exit_status.with_failure(use, failed=False)
+        return exit_status.with_status(use, 0)
 
     def use_of(self, name: str, tool_input: Fields, folder: str) -> ToolUse:
         """Return the use of a tool by its name and input."""

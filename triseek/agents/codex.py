@@ -4,7 +4,8 @@ Hook payloads have Claude Code's shape, with Codex's own tools. A shell command'
 what the model gets, without the lines that come before it there (`Chunk ID`, `Wall time`, …,
 `Output:`); it is cut in the middle as the model's is. Newer models write JavaScript that runs the
 tools. Each of those uses has a hook too, with an id that begins with `exec-`, but the model gets
-what its program prints: the use itself shows nothing.
+what its program prints: the use itself shows nothing. No payload has a command's exit status; the
+transcript has it, a moment after the hook.
 
 Transcripts, which Codex calls rollouts: one file per thread, sub-agents' too, only appended.
 `compacted` begins a new context. `thread_rolled_back` removes the last turns; which outputs these
@@ -28,11 +29,13 @@ from triseek.agents.install.hook_entries import ASKED_ABOUT, hook_items
 from triseek.agents.install.own_files import OwnFile, skill
 from triseek.agents.install.toml_edits import TomlTable
 from triseek.agents.listing import Listed, document
-from triseek.agents.payloads import tools
-from triseek.agents.payloads.fields import entries, fields_of
+from triseek.agents.payloads import exit_status, tools
+from triseek.agents.payloads.fields import entries, fields_of, parsed
 from triseek.model.hook_event import ToolUse
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from triseek.agents.base import Edit, InstallPlace, Scope
     from triseek.agents.listing import Ran, State
     from triseek.agents.payloads.fields import Fields
@@ -51,6 +54,9 @@ _HEAD = re.compile(
     r"|Original token count|Total output lines)\b[^\n]*\n)+Output:\n"
     r"|\AWarning: truncated output \([^\n]*\)\nTotal output lines: \d+\n\n"
 )
+_STATUS = re.compile(r"^(?:Exit code: |Process exited with code )(\d{1,10})$", re.MULTILINE)
+_STATUS_BYTES = 512 << 10
+"""Bytes of a transcript, from its end, in which exit statuses are looked for."""
 _CALLS = ("function_call", "custom_tool_call")
 _OUTPUTS = ("function_call_output", "custom_tool_call_output")
 
@@ -136,6 +142,26 @@ class Codex(HookAgent):
                 calls.add(inner.text("call_id"))
         return frozenset(calls - {""})
 
+    def ended(self, use: ToolUse, payload: Fields) -> ToolUse:
+        """Return a use that is over, with the exit status if the output has one."""
+        status = _status(payload.get("tool_response"))
+        return exit_status.with_status(super().ended(use, payload), status)
+
+    def exit_statuses(self, event: HookEvent, calls: Collection[str]) -> dict[str, int]:
+        """Return the exit statuses of these uses that the transcript has."""
+        items = entries(event.transcript, most=_STATUS_BYTES) if event.transcript else None
+        statuses = {}
+        for item in items or ():
+            inner = item.inner("payload")
+            if inner.text("call_id") not in calls:
+                continue
+            status = _status(inner.get("output"))
+            if inner.get("type") == "exec_command_end":
+                status = exit_status.of_field(inner, "exit_code")
+            if status is not None:
+                statuses[inner.text("call_id")] = status
+        return statuses
+
     def tool_use(self, payload: Fields, folder: str) -> ToolUse:
         """Return a tool's use, with the output shown to the agent once it is over."""
         tool_input = payload.inner("tool_input")
@@ -177,6 +203,17 @@ def _fallback_names() -> tuple[str, ...]:
 
 def _shell_command(tool_input: Fields) -> object:
     return tool_input.get("command", tool_input.get("cmd"))
+
+
+def _status(output: object) -> int | None:
+    """Return the exit status in the lines before a command's output, or in its metadata."""
+    if not isinstance(output, str):
+        return exit_status.of_field(fields_of(output).inner("metadata"), "exit_code")
+    head = _HEAD.match(output)
+    if head is None:
+        metadata = fields_of(parsed(output)).inner("metadata") if output[:1] == "{" else None
+        return exit_status.of_field(metadata, "exit_code") if metadata else None
+    return exit_status.of_pattern(_STATUS, head[0])
 
 
 def _is_now(item: Fields, event: HookEvent) -> bool:

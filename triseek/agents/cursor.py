@@ -15,7 +15,7 @@ from triseek.agents.hook_protocol import HookAgent, plain
 from triseek.agents.install.entries import JsonDefault, JsonMember
 from triseek.agents.install.hook_entries import HookItem, command
 from triseek.agents.install.own_files import OwnFile, plain_command
-from triseek.agents.payloads import fields, tools
+from triseek.agents.payloads import exit_status, fields, tools
 from triseek.agents.payloads.fields import Fields, fields_of, parsed
 
 if TYPE_CHECKING:
@@ -117,6 +117,11 @@ class Cursor(HookAgent):
         if name.lower().startswith("mcp:") or tools.is_mcp(name):
             return tools.mcp(f"mcp__{name.removeprefix('MCP:')}", tool_input, folder)
         return replace(super().use_of(name.lower(), tool_input, folder), name=name)
+
+    def ended(self, use: ToolUse, payload: Fields) -> ToolUse:
+        """Return a use that is over, with the exit status if the result has one."""
+        status = exit_status.of_field(fields_of(_response(payload)), "exitCode", "exit_code")
+        return exit_status.with_status(super().ended(use, payload), status)
 
     def output(self, use: ToolUse, payload: Fields) -> str | None:  # noqa: ARG002 - the same for all
         """Return what a tool has shown, from the field that the event uses for it."""

@@ -21,7 +21,7 @@ from triseek.agents.install.hook_entries import hook_items
 from triseek.agents.install.own_files import OwnFile
 from triseek.agents.install.splices import value_at
 from triseek.agents.listing import Listed, first_word, uncoloured
-from triseek.agents.payloads import tools
+from triseek.agents.payloads import exit_status, tools
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -117,6 +117,14 @@ class Gemini(HookAgent):
         """Return a tool's use, which has no id; its result says whether it failed."""
         is_failed = bool(payload.inner("tool_response").get("error"))
         return replace(super().tool_use(payload, folder), call="", failed=is_failed)
+
+    def ended(self, use: ToolUse, payload: Fields) -> ToolUse:
+        """Return a use that is over, with the exit status that the model is told."""
+        response = payload.inner("tool_response")
+        # A program may print such lines itself: then the text proves nothing.
+        is_plain = "Exit Code:" not in response.text("returnDisplay")
+        text = response.text("llmContent") if is_plain else ""
+        return exit_status.with_status(super().ended(use, payload), exit_status.of_trailer(text))
 
     def output(self, use: ToolUse, payload: Fields) -> str | None:
         """Return what a tool has shown, without the remarks before a file's lines."""

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from triseek.agents.base import Agent
-from triseek.agents.payloads import fields, tools
+from triseek.agents.payloads import exit_status, fields, tools
 from triseek.model.hook_event import Context, HookEvent, Room, ToolUse
 
 if TYPE_CHECKING:
@@ -86,6 +86,8 @@ class HookAgent(Agent):
             use = self.tool_use(payload, folder)
             if plain(name) == "posttoolusefailure":
                 use = replace(use, failed=True)
+            if moment(name) == "after":
+                use = self.ended(use, payload)
         return HookEvent(
             moment=moment(name),
             context=Context(
@@ -98,6 +100,7 @@ class HookAgent(Agent):
             source=payload.word("source", "trigger", "reason"),
             use=use,
             prompt=payload.text("prompt"),
+            parent=payload.word("parent_session_id"),
             prompt_id=payload.word("prompt_id", "turn_id"),
             transcript=fields.absolute_only(payload.get("transcript_path")),
             in_view=fields.words(payload.get("in_view")),
@@ -125,6 +128,10 @@ class HookAgent(Agent):
         use = self.use_of(payload.text("tool_name"), tool_input, folder)
         output = tools.of_file(use, tool_input.get("command"), self.output(use, payload))
         return replace(use, call=payload.word("tool_use_id"), room=self.room, output=output)
+
+    def ended(self, use: ToolUse, payload: Fields) -> ToolUse:  # noqa: ARG002 - for subclasses
+        """Return a use that is over with what is known of how its command ended."""
+        return exit_status.with_failure(use, failed=True) if use.failed else use
 
     def tool_input(self, payload: Fields) -> Fields:
         """Return the input of a payload's tool."""

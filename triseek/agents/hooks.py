@@ -14,6 +14,8 @@ from triseek.agents.hook_protocol import moment
 from triseek.agents.payloads.fields import Fields, fields_of, parsed
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from triseek.agents.base import Agent
     from triseek.model.hook_event import HookEvent
 
@@ -57,6 +59,12 @@ def in_view(event: HookEvent) -> frozenset[str] | None:
         return event.in_view
     agent = registry.by_name(event.context.harness)
     return agent.in_view(event) if agent is not None else None
+
+
+def exit_statuses(event: HookEvent, calls: Collection[str]) -> dict[str, int]:
+    """Return the exit statuses of these uses, as far as the agent's record has them by now."""
+    agent = registry.by_name(event.context.harness)
+    return agent.exit_statuses(event, calls) if agent is not None else {}
 
 
 def _guess(body: Fields) -> Agent:

@@ -15,7 +15,7 @@ from triseek.agents.install.entries import JsonDefault, JsonMember
 from triseek.agents.install.own_files import OwnFile, claude_command, plugin
 from triseek.agents.install.splices import value_at
 from triseek.agents.listing import Listed, first_word, uncoloured
-from triseek.agents.payloads import tools
+from triseek.agents.payloads import exit_status, tools
 from triseek.model.hook_event import Room, ToolUse
 
 if TYPE_CHECKING:
@@ -87,6 +87,11 @@ class OpenCode(HookAgent):
                 below = lines[number + 1] if number + 1 < len(lines) else ""
                 return _opencode(state.strip(), below)
         return Listed("unclear" if ran.status else "absent")
+
+    def ended(self, use: ToolUse, payload: Fields) -> ToolUse:
+        """Return a use that is over, with the exit status that our plugin passes on."""
+        status = exit_status.of_field(payload, "exit_status")
+        return exit_status.with_status(super().ended(use, payload), status)
 
     def output(self, use: ToolUse, payload: Fields) -> str | None:
         """Return what a tool has shown: of `read`, the file's lines without their numbers."""

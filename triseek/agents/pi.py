@@ -13,7 +13,7 @@ from triseek.agents.hook_protocol import HookAgent
 from triseek.agents.install.entries import JsonMember
 from triseek.agents.install.own_files import OwnFile, claude_command, plugin
 from triseek.agents.listing import Listed, Question, document, first_word
-from triseek.agents.payloads import tools
+from triseek.agents.payloads import exit_status, tools
 from triseek.agents.payloads.fields import fields_of
 from triseek.model.hook_event import Room
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from triseek.agents.base import Edit, InstallPlace, Scope
     from triseek.agents.listing import Ran, State
     from triseek.agents.payloads.fields import Fields
+    from triseek.model.hook_event import ToolUse
 
 _LINES = 2000
 
@@ -54,6 +55,13 @@ class Pi(HookAgent):
     shells = frozenset(("bash",))
     searches = frozenset(("grep", "find", "ls"))
     room = Room(bytes=50_000, lines=_LINES)
+
+    def ended(self, use: ToolUse, payload: Fields) -> ToolUse:
+        """Return a use that is over: one that fails ends its output with the exit status."""
+        if not use.failed:
+            return exit_status.with_status(use, 0)
+        status = exit_status.of_pattern(exit_status.LAST_LINE, use.output)
+        return exit_status.with_status(super().ended(use, payload), status)
 
     def user_folder(self, here: InstallPlace) -> str:
         """Return the folder of the person's settings."""

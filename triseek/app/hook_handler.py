@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any
 from triseek.agents import hooks, registry
 from triseek.agents.hook_protocol import plain
 from triseek.agents.payloads import tools
+from triseek.app.unended_commands import UnendedCommands
 from triseek.engine.roots import is_indexed, project, root_for
 from triseek.errors import TriseekError
 from triseek.model import token_estimate
 from triseek.model.hook_event import ToolUse
+from triseek.model.plain_text import encodable
 from triseek.redaction import redact
 from triseek.sessions.recording import Action
 
@@ -30,9 +32,10 @@ if TYPE_CHECKING:
     from triseek.model.hook_event import Context, FileRead, HookEvent
     from triseek.sessions.recording import Sink
 
-PROMPT_MAX = 2_000
-"""Most characters of a prompt that are recorded."""
+PROMPT_MAX = 8_000
+"""Most characters of a prompt that are recorded, as of a search and a command below."""
 SEARCH_MAX = 500
+COMMAND_MAX = 1_000
 MEMO_TOOLS = ("memo_check", "memo_status", "memo_session", "session_resume")
 """Our tools whose answer depends on the context that receives it, by the ends of their names."""
 _NOTHING = frozenset(("", "no matches found", "no files found", "no matches", "no files"))
@@ -53,6 +56,7 @@ class HookHandler:
         self._memo = memo
         self._sink = sink
         self._refuse = refuse
+        self._unended = UnendedCommands()
 
     def hook(
         self,
@@ -84,9 +88,10 @@ class HookHandler:
             self._forget(root, hook_event)
         else:  # what is in view now matters for every hook
             self._memo.begin(root, hook_event.context, in_view=_evidence(hook_event))
+        self._note_ended(root, hook_event)
         if hook_event.moment == "prompt":
             self._memo.passed(hook_event.context, token_estimate.of_source_text(hook_event.prompt))
-            self._note("prompt", root, hook_event, prompt=redact(hook_event.prompt)[:PROMPT_MAX])
+            self._note("prompt", root, hook_event, prompt=_kept(hook_event.prompt, PROMPT_MAX))
         use = hook_event.use
         if use is not None and hook_event.moment == "before":
             return self._before(root, hook_event, use)
@@ -114,6 +119,7 @@ class HookHandler:
 
     def _after(self, root: str, event: HookEvent, use: ToolUse) -> None:
         self._memo.observe(root, event.context, use, in_view=_evidence(event))
+        self._note_command(root, event, use)
         if use.failed:
             return
         for read in use.reads:
@@ -123,11 +129,37 @@ class HookHandler:
         if use.search and not tools.is_ours(use.name):  # our server reports those, in more detail
             nothing = 0 if _showed_nothing(use) else None
             self._note(
-                "search", root, event, query=redact(use.search)[:SEARCH_MAX], call=use.call,
+                "search", root, event, query=_kept(use.search, SEARCH_MAX), call=use.call,
                 tool=use.name, files_with_matches=nothing,
             )  # fmt: skip
         self._count("read", (read.path for read in use.reads))
         self._count("edit", use.edits)
+
+    # Commands
+
+    def _note_command(self, root: str, event: HookEvent, use: ToolUse) -> None:
+        """Record a command, unless the reads or the search that it is say all of it."""
+        run = use.command
+        if run is None or use.only_reads or (use.search and not use.edits_unknown):
+            return
+        below = os.path.relpath(run.cwd, root) if run.cwd else "."
+        self._note(
+            "command", root, event, command=_kept(run.text, COMMAND_MAX), call=use.call,
+            exit_status=run.exit_status, failed=run.failed,
+            folder="" if below == "." or below.startswith("..") else below,
+        )  # fmt: skip
+        if run.failed is None and use.call:
+            self._unended.add(event.context, use.call)
+
+    def _note_ended(self, root: str, event: HookEvent) -> None:
+        """Record the exit statuses that the agent's record has by now, and its hooks had not."""
+        calls = self._unended.of(event.context)
+        found = hooks.exit_statuses(event, calls) if calls else {}
+        for call, status in found.items():
+            self._note(
+                "command_status", root, event, call=call, exit_status=status, failed=status != 0
+            )
+        self._unended.looked(event.context, found)
 
     # Contexts
 
@@ -230,6 +262,11 @@ def _is_emptied(event: HookEvent) -> bool:
 def _is_first_of_compaction(event: HookEvent) -> bool:
     """Whether to count it: agents report a compaction before, after and when they go on."""
     return event.moment == "compact" and "post" not in event.event.lower()
+
+
+def _kept(text: str, most: int) -> str:
+    """Return a text as it may be written: without secrets, and without lone surrogates."""
+    return redact(encodable(text))[:most]
 
 
 def _conversation(context: Context) -> str | None:

@@ -54,6 +54,20 @@ class Room:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CommandRun:
+    """A shell command, and how it ended."""
+
+    text: str
+    """As the agent wrote it; the words of a program that runs without a shell are joined."""
+    cwd: str = ""
+    """The folder it ran in, absolute."""
+    exit_status: int | None = None
+    """None if the agent does not report it."""
+    failed: bool | None = None
+    """Whether it failed; None if that is unknown: interrupted, in the background, not reported."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolUse:
     """One use of a tool, before or after it."""
 
@@ -70,6 +84,8 @@ class ToolUse:
     """Whether it may write files that it does not name, as a shell command can."""
     search: str = ""
     """What it searches for; "" if it is not a search."""
+    command: CommandRun | None = None
+    """The command that it runs; None if it runs none."""
     room: Room = Room()
     """The limit for all `reads` together."""
     output: str | None = None
@@ -91,6 +107,8 @@ class HookEvent:
     """How a session started: startup, resume, clear, compact, fork; or why it compacts."""
     use: ToolUse | None = None
     prompt: str = ""
+    parent: str = ""
+    """The session that began this one, if a sub-agent has a session of its own."""
     prompt_id: str = ""
     """The agent's id of the user's last message, if it reports one with each event."""
     transcript: str = ""

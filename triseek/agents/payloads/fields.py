@@ -83,29 +83,31 @@ def parsed(text: str | bytes) -> object:
     return value
 
 
-def entries(path: str, *, without: tuple[bytes, ...] = ()) -> list[Fields] | None:
+def entries(
+    path: str, *, without: tuple[bytes, ...] = (), most: int = READ_MAX
+) -> list[Fields] | None:
     """Return the objects of a file, in order; None if it cannot be read.
 
     Lines that are not JSON objects are skipped: the last one may be half written.
-    without: beginnings of lines that need not be parsed.
+    without: beginnings of lines that need not be parsed. most: bytes that are read, from the end.
     """
-    data = _end_of(path)
+    data = _end_of(path, most)
     if data is None:
         return None
     lines = (line for line in data.split(b"\n") if not (without and line.startswith(without)))
     return [entry for line in lines if (entry := fields_of(parsed(line)))]
 
 
-def _end_of(path: str) -> bytes | None:
+def _end_of(path: str, most: int) -> bytes | None:
     """Return the last bytes of a regular file, cut at a line's start if it is longer."""
     try:
         with open(path, "rb", opener=_opened) as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
                 return None
-            cut = max(0, status.st_size - READ_MAX)
+            cut = max(0, status.st_size - most)
             file.seek(cut)
-            data = file.read(READ_MAX)
+            data = file.read(most)
     except (OSError, ValueError):
         return None
     return data.partition(b"\n")[2] if cut else data

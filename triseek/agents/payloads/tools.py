@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from triseek.agents.payloads import fields
 from triseek.agents.shell.shell_reads import ShellUse, shell_use, without_numbers
-from triseek.model.hook_event import FileRead, ToolUse
+from triseek.model.hook_event import CommandRun, FileRead, ToolUse
 
 if TYPE_CHECKING:
     from triseek.agents.payloads.fields import Fields
@@ -97,6 +97,7 @@ def shell(
     """
     text = script(command)
     whole = " ".join(text) if isinstance(text, list) else text or ""
+    run = CommandRun(text=whole, cwd=cwd) if whole else None
     if _PATCH.search(whole):
         return replace(patch(name, whole, cwd), edits_unknown=True)
     use = shell_use(text, cwd, moved=stays and over) if text else ShellUse(may_write=True)
@@ -107,6 +108,7 @@ def shell(
         edits=use.edits,
         edits_unknown=use.may_write,
         search=use.search,
+        command=run,
     )
 
 

@@ -10,6 +10,8 @@ const shown = new Shown();
 const begun = new Set<string>();
 /** Sessions of which something was told since their messages last changed. */
 const told = new Set<string>();
+/** The sessions of sub-agents, each with the session that began it. */
+const parents = new Map<string, string>();
 /** Where each session that is being reverted goes back to. */
 const reverts = new Map<string, string>();
 
@@ -34,7 +36,7 @@ function forget(session: string): void {
 
 const server: Plugin = async ({ directory }) => {
   const say = (event: string, session: string, fact: Fact = {}) =>
-    tell(event, session, { cwd: directory, ...fact });
+    tell(event, session, { cwd: directory, parent_session_id: parents.get(session), ...fact });
 
   /** A session that an earlier process began: what it was shown then is not known here. */
   const meet = (session: string) => {
@@ -61,11 +63,14 @@ const server: Plugin = async ({ directory }) => {
         const session = properties.info?.id ?? properties.sessionID;
         if (typeof session !== "string" || begun.has(session)) return;
         begun.add(session);
+        if (typeof properties.info?.parentID === "string") {
+          parents.set(session, properties.info.parentID);
+        }
         say("SessionStart", session, { source: "startup" });
       } else if (type === "session.deleted") {
         const session = properties.info?.id ?? properties.sessionID;
         changed("SessionEnd", session, { reason: "deleted" });
-        for (const kept of [begun, told, reverts]) kept.delete(session);
+        for (const kept of [begun, told, parents, reverts]) kept.delete(session);
       } else if (type === "session.compacted") {
         changed("PreCompact", properties.sessionID);
       } else if (type === "message.removed" || type === "message.part.removed") {
@@ -120,6 +125,7 @@ const server: Plugin = async ({ directory }) => {
         tool_use_id: callID,
         tool_input: args,
         tool_response: text,
+        exit_status: exitStatus(output),
       });
     },
 
@@ -128,6 +134,11 @@ const server: Plugin = async ({ directory }) => {
     },
   };
 };
+
+/** How a shell command ended; null there if it was stopped. */
+function exitStatus(output: any): number | undefined {
+  return typeof output?.metadata?.exit === "number" ? output.metadata.exit : undefined;
+}
 
 /** What the model is shown of a result; those of MCP tools are lists of blocks. */
 function resultText(output: any): string | undefined {
