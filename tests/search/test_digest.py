@@ -28,27 +28,40 @@ def test_a_search():
     assert text() == ("2 matches in 1 file\nsrc/a.rs (1 of 2)\n1-use std;\n120:pub fn route() {")
 
 
-def test_lines_without_context_have_no_indentation_and_equal_ones_are_joined():
-    lines = [
-        {"line": 3, "preview": "    self.close()"},
-        {"line": 4, "preview": "\tif self.open:"},
-        {"line": 9, "preview": "self.close()"},
-    ]
-    results = [{"path": "a.py", "matches": lines}, {"path": "b.py", "matches": lines[:1]}]
+LINES = [
+    {"line": 3, "preview": "    self.close()"},
+    {"line": 4, "preview": "\tif self.open:"},
+    {"line": 9, "preview": "self.close()"},
+]
+FILES = [{"path": "a.py", "matches": LINES}, {"path": "b.py", "matches": LINES[:1]}]
 
-    assert text(results=results).splitlines()[1:] == [
+
+def test_lines_of_an_overview_have_no_indentation_and_equal_ones_are_joined():
+    lines = text(results=FILES, truncated=True, next_offset=20).splitlines()
+
+    assert lines[1:] == [
         "a.py", "3,9:self.close()", "4:if self.open:", "b.py", "3:self.close()",
+        "[truncated: next_offset 20]",
     ]  # fmt: skip
 
 
-def test_lines_with_context_are_as_they_stand():
+def test_lines_of_a_whole_answer_are_as_they_stand():
+    assert text(results=FILES).splitlines()[1:] == [
+        "a.py", "3:    self.close()", "4:\tif self.open:", "9:self.close()",
+        "b.py", "3:    self.close()",
+    ]  # fmt: skip
+
+
+def test_lines_of_an_overview_with_context_are_as_they_stand():
     lines = [
         {"line": 3, "preview": "    x"},
         {"line": 4, "context": True, "preview": "  y"},
         {"line": 5, "preview": "    x"},
     ]
 
-    assert text(results=[{"path": "a.py", "matches": lines}]).splitlines()[2:] == [
+    told = text(results=[{"path": "a.py", "matches": lines}], truncated=True, next_offset=20)
+
+    assert told.splitlines()[2:-1] == [
         "3:    x", "4-  y", "5:    x",
     ]  # fmt: skip
 

@@ -18,8 +18,8 @@ def search_lines(
 ) -> Iterator[str]:
     """Yield counts, then the files of a page with their lines as `rg --heading -n` writes them.
 
-    Models pay for each word: equal lines of a file are one, `31,47:text`, and there is no
-    indentation where no context was asked for. If nothing was found, yield what was searched.
+    Where there is more than the page shows, it is an overview: equal lines of a file are one,
+    `31,47:text`, and lines have no indentation. If nothing was found, yield what was searched.
     """
     if answer.get("results_omitted"):
         yield (
@@ -36,9 +36,10 @@ def search_lines(
         yield from _nothing(arguments, answer)
         return
     yield _counts(tool, answer)
+    is_overview = answer.get("truncated", False)
     for result in answer["results"]:
-        yield from _result(result)
-    if answer.get("truncated"):
+        yield from _result(result, is_overview)
+    if is_overview:
         yield f"[truncated: next_offset {answer['next_offset']}]"
 
 
@@ -92,15 +93,17 @@ def _nothing(arguments: Mapping[str, Any], answer: Mapping[str, Any]) -> Iterato
     yield answer["next_step"]
 
 
-def _result(result: Mapping[str, Any]) -> Iterator[str]:
+def _result(result: Mapping[str, Any], is_overview: bool) -> Iterator[str]:
     matches = result.get("matches")
     if matches is None:
         yield f"{result['path']}:{result['count']}" if "count" in result else result["path"]
         return
     shown, total = count_matching(matches), result.get("line_matches", 0)
     yield f"{result['path']} ({shown} of {total:,})" if total > shown else result["path"]
-    has_context = any("context" in line for line in matches)
-    yield from _lines(matches) if has_context else _lone_lines(matches)
+    if is_overview and not any("context" in line for line in matches):
+        yield from _lone_lines(matches)
+    else:
+        yield from _lines(matches)
 
 
 def _lines(lines: Sequence[Mapping[str, Any]]) -> Iterator[str]:
