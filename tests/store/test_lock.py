@@ -1,4 +1,5 @@
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -51,6 +52,36 @@ def test_a_lock_is_free_again_after_an_error_and_makes_its_folder(tmp_path):
         fail()
     with lock.writer(folder):
         pass
+
+
+def test_a_lock_of_a_file_that_was_removed_is_none(tmp_path, monkeypatch):
+    """Who waits for nothing may still open the file of a folder that is being removed."""
+    folder, take = tmp_path / "index", lock.try_lock
+    removed = []
+
+    def remove_before(descriptor):
+        if not removed:
+            removed.append(folder)
+            shutil.rmtree(folder)
+        return take(descriptor)
+
+    monkeypatch.setattr(lock, "try_lock", remove_before)
+    with lock.writer(folder):
+        assert (folder / "lock").exists()
+        with pytest.raises(errors.Busy), lock.writer(folder):
+            pass
+
+    assert removed
+
+
+def test_a_folder_that_is_removed_again_and_again_is_an_error(tmp_path, monkeypatch):
+    folder = tmp_path / "index"
+    monkeypatch.setattr(lock, "try_lock", lambda _: shutil.rmtree(folder) or True)
+    before = set(os.listdir("/proc/self/fd"))
+    with pytest.raises(errors.StateUnwritable, match="removed"), lock.writer(folder):
+        pass
+
+    assert set(os.listdir("/proc/self/fd")) == before
 
 
 def test_a_folder_that_cannot_be_made_is_said_in_one_line(tmp_path):

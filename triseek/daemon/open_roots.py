@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from triseek.daemon.index_jobs import IndexJobs
 from triseek.daemon.root_maintainer import RootMaintainer, to_be_indexed
+from triseek.engine import leftovers
 from triseek.engine.service import Service
 from triseek.errors import TriseekError
 
@@ -34,6 +35,8 @@ JOIN_S = 2.0
 """Seconds that `close` waits for all maintainers together."""
 IDLE_S = 3_600.0
 """Seconds without a request after which a root is closed."""
+CLEAN_FIRST_S, CLEAN_S = 60.0, 600.0
+"""Seconds until the state folder is cleaned for the first time, and between two times."""
 _ARENA_MAX = -8  # M_ARENA_MAX of glibc's malloc.h
 ARENAS = 2
 """The number of threads that are ever busy at once; one of them holds the interpreter."""
@@ -52,6 +55,7 @@ class OpenRoots:
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._tidied = 0.0
+        self._clean_at = time.monotonic() + CLEAN_FIRST_S
 
     @property
     def is_warm(self) -> bool:
@@ -116,6 +120,17 @@ class OpenRoots:
             for engine in self._surplus():
                 self._let_go(engine)
             self._tidy()
+            if time.monotonic() >= self._clean_at:
+                self._clean_at = time.monotonic() + CLEAN_S
+                self.clean()
+
+    def clean(self) -> None:
+        """Close the roots that are gone, and remove from the state folder what nobody uses."""
+        for engine in self.service.engines():
+            if leftovers.is_gone(engine.root):
+                self._let_go(engine)
+        leftovers.clean_cookies()
+        leftovers.clean()
 
     def _tidy(self) -> None:
         """Release the memory that requests have left since the last call.
@@ -145,6 +160,8 @@ class OpenRoots:
         if maintainer is not None:
             maintainer.stop()
         self.service.drop(engine)
+        if maintainer is not None:
+            maintainer.join(JOIN_S)  # it owns the scores until it has ended
         logger.info("let go", extra={"root": engine.root})
 
     def close(self) -> None:

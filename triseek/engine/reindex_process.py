@@ -118,9 +118,11 @@ def write_index(root: str, index_dir: str | None, mode: Mode, progress: Progress
     """
     if index_dir is None:
         raise errors.StateUnwritable("there is no state folder to keep an index in")
+    from triseek.engine import leftovers
     from triseek.kernels import cache
     from triseek.kernels.jit import warm
 
+    leftovers.clean()  # first, as the disk may be full of them
     if not cache.is_ready():
         # Errors that would end the build are raised before half a minute of compiling, not after.
         with lock.writer(index_dir):

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MOUNTINFO = "/proc/self/mountinfo"
+FSTAB = "/etc/fstab"
+_REMOVABLE = ("/mnt/", "/media/", "/run/media/", "/Volumes/")
+"""Where systems and people mount what is not always there."""
 
 _REMOTE = re.compile(
     r"9p|acfs|afs|beegfs|ceph|cifs|coda|davfs|drvfs|fakeowner|fhgfs|fuse(\..*)?|gfs2?|glusterfs|gpfs"
@@ -74,6 +77,22 @@ def objection(mounts: Sequence[Mount], root: bytes, number: int) -> str:
             if kinds.fullmatch(mount.kind):
                 return f"{os.fsdecode(mount.point)!r} is mounted from {mount.kind}, {reason}"
     return ""
+
+
+def is_unmounted(folder: str) -> bool:
+    """Return whether a folder is empty and, at other times, a volume may be mounted on it."""
+    if os.listdir(folder):  # noqa: PTH208 - a path as text
+        return False
+    if folder.startswith(_REMOVABLE):
+        return True
+    with contextlib.suppress(OSError), open(FSTAB, "rb") as file:  # noqa: PTH123 - a path in /etc
+        return os.fsencode(folder) in _mount_points(file.read())
+    return False
+
+
+def _mount_points(fstab: bytes) -> list[bytes]:
+    lines = (line.split() for line in fstab.splitlines() if not line.lstrip().startswith(b"#"))
+    return [_unescape(words[1]) for words in lines if len(words) > 1]
 
 
 def below(mounts: Sequence[Mount], root: bytes) -> list[Mount]:

@@ -7,6 +7,7 @@ file's content only names the holder. Readers take no lock, because what they re
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 from typing import TYPE_CHECKING
 
@@ -17,11 +18,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+TRIES = 16
+"""How often a lock is taken anew if its file is removed meanwhile."""
+
+
 @contextlib.contextmanager
 def writer(folder: str | os.PathLike[str], name: str = "lock") -> Iterator[None]:
     """Hold the writer lock of a folder, or of one file in it with a lock name of its own.
 
-    The folder is created if need be.
+    The folder is created if need be. It may be removed by whoever holds the lock, and be created
+    anew: a lock of a file that is not in it any more is none.
 
     Raises:
         Busy: another process holds it.
@@ -29,11 +35,8 @@ def writer(folder: str | os.PathLike[str], name: str = "lock") -> Iterator[None]
     """
     with contextlib.ExitStack() as stack:
         try:
-            private.make(folder)
-            path = os.path.join(folder, name)  # noqa: PTH118
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            descriptor, is_free = _opened(folder, name)
             stack.callback(os.close, descriptor)
-            is_free = try_lock(descriptor)
         except OSError as error:
             raise errors.StateUnwritable(
                 f"cannot write the index folder {folder}: {error.strerror}"
@@ -45,3 +48,34 @@ def writer(folder: str | os.PathLike[str], name: str = "lock") -> Iterator[None]
         os.ftruncate(descriptor, 0)
         os.write(descriptor, f"{os.getpid()}\n".encode())
         yield
+
+
+def _opened(folder: str | os.PathLike[str], name: str) -> tuple[int, bool]:
+    """Return a descriptor of a folder's lock file, and whether it is locked by it now.
+
+    Raises:
+        OSError: The folder or the file cannot be created or locked.
+    """
+    path = os.path.join(folder, name)  # noqa: PTH118
+    for _ in range(TRIES):
+        private.make(folder)
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except FileNotFoundError:
+            continue  # the folder was removed a moment ago
+        try:
+            is_free = try_lock(descriptor)
+            if not is_free or _is_at(path, descriptor):
+                return descriptor, is_free
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
+    raise FileNotFoundError(errno.ENOENT, "it is removed again and again", path)
+
+
+def _is_at(path: str, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(descriptor))  # noqa: PTH116
+    except FileNotFoundError:
+        return False
