@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import subprocess
 
 import pytest
 
+from triseek.agents.base import InstallPlace
+from triseek.agents.codex import AGENT
 from triseek.agents.hooks import read
 
 PATCH = (
@@ -83,3 +86,40 @@ def test_a_use_by_a_program_shows_nothing_and_is_not_refused():
     found = use("Bash", {"command": "cat a.py"}, "x\n", call="exec-1")
 
     assert (found.output, found.only_reads, len(found.reads)) == (None, False, 1)
+
+
+@pytest.mark.parametrize(
+    ("named", "level", "is_read"),
+    [
+        ("main", "trusted", True), ("main", "untrusted", False), ("linked", "trusted", True),
+        ("elsewhere", "trusted", False),
+    ],
+)  # fmt: skip
+def test_a_project_is_read_where_its_folder_or_main_tree_is_trusted(
+    tmp_path, named, level, is_read
+):
+    main, linked = tmp_path / "main", tmp_path / "linked"
+    main.mkdir()
+    for words in (
+        ("init", "-q"), ("commit", "-q", "--allow-empty", "-m", "one"),
+        ("worktree", "add", "-q", str(linked)),
+    ):  # fmt: skip
+        author = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+        subprocess.run(["git", *author, *words], cwd=main, check=True)
+    (tmp_path / ".codex").mkdir()
+    (tmp_path / ".codex/config.toml").write_text(
+        f"[projects.{json.dumps(str(tmp_path / named))}]\ntrust_level = {json.dumps(level)}\n"
+    )
+
+    distrust = AGENT.distrusts(InstallPlace("/t", str(tmp_path), str(linked), {}))
+
+    assert (distrust is None) is is_read
+    assert distrust is None or distrust.reason.endswith(f"does not trust {main}")
+
+
+@pytest.mark.parametrize("text", ["", "projects = 1", "[projects", '[projects."/x"]'])
+def test_settings_that_say_nothing_of_trust_are_no_trust(tmp_path, text):
+    (tmp_path / ".codex").mkdir()
+    (tmp_path / ".codex/config.toml").write_text(text)
+
+    assert AGENT.distrusts(InstallPlace("/t", str(tmp_path), str(tmp_path), {}))

@@ -134,6 +134,15 @@ def answered(out="", status=0, err=""):
         ),
         (
             "opencode",
+            answered(
+                OPENCODE.format(
+                    mark="✓", name="triseek", state="connected", below="/my bin/triseek mcp serve"
+                )
+            ),
+            Listed("connected", "/my bin/triseek"),
+        ),
+        (
+            "opencode",
             answered(OPENCODE.format(mark="✓", name="other", state="connected", below="triseek")),
             Listed("absent"),
         ),
@@ -167,6 +176,16 @@ def answered(out="", status=0, err=""):
         ("cline", answered('[{"name":"triseek","disabled":true}]'), Listed("off")),
         ("cline", answered("[]"), Listed("absent")),
         ("pi", answered(PI % ("connected", "")), Listed("connected", "/bin/triseek")),
+        (
+            "pi",
+            answered((PI % ("connected", "")).replace("/bin/", "/my bin/")),
+            Listed("connected", "/my bin/triseek"),
+        ),
+        (
+            "gemini",
+            answered(GEMINI.format("✓", "Connected").replace("/bin/", "/my bin/")),
+            Listed("connected", "/my bin/triseek", "Connected"),
+        ),
         (
             "pi",
             answered(PI % ("failed", ', "error": "spawn /bin/triseek ENOENT"'), status=1),

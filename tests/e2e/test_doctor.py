@@ -174,3 +174,48 @@ def test_real_clients_say_of_themselves_that_they_know_us(living, place, tmp_pat
     assert looked("Claude Code")[1] == ("ok", "lists triseek, connected")
     assert looked("Codex")[1] == ("ok", "lists triseek")
     assert looked("Codex hooks")[0][0] == "warn"  # nobody has approved them
+
+
+@pytest.mark.slow
+def test_a_real_codex_is_understood_in_a_folder_that_it_does_not_trust(living, place, tmp_path):
+    try:
+        programs = mcp_clients.installed()
+    except mcp_clients.Unreachable as error:
+        pytest.skip(str(error))
+    os.unlink(tmp_path / "bin/codex")
+    path = f"{programs}:{os.environ['PATH']}"
+    said = living.run("install", "codex", "--scope", "project", cwd=place, PATH=path)
+    assert said.status == 0, said
+
+    def looked():
+        said = living.run("doctor", "--json", "--wait", "60", cwd=place, PATH=path)
+        checks = json.loads(said.out)["checks"]
+        return [check for check in checks if check["what"] == "Codex"][-1]
+
+    untrusting = looked()
+    assert untrusting["level"] == "warn"
+    assert "does not trust" in untrusting["detail"]
+    file, _, setting = untrusting["mend"].removeprefix("in ").partition(": ")
+    table, _, level = setting.partition("   #")[0].partition("] ")
+    Path(file).parent.mkdir(exist_ok=True)
+    Path(file).write_text(f"{table}]\n{level}\n")
+
+    assert (looked()["level"], looked()["detail"]) == ("ok", "lists triseek")
+
+
+@pytest.mark.slow
+def test_a_real_opencode_is_understood_where_the_path_has_a_space(living, place, tmp_path):
+    try:
+        programs = mcp_clients.installed()
+    except mcp_clients.Unreachable as error:
+        pytest.skip(str(error))
+    folder = tmp_path / "my programs"
+    os.rename(tmp_path / "bin", folder)
+    path = f"{folder}:{programs}:/usr/bin:/bin"
+    said = living.run("install", "opencode", cwd=place, PATH=path)
+    assert said.status == 0, said
+
+    said = living.run("doctor", "--json", "--wait", "60", cwd=place, PATH=path)
+
+    checks = [check for check in json.loads(said.out)["checks"] if check["what"] == "OpenCode"]
+    assert [check["level"] for check in checks] == ["ok", "ok"], checks

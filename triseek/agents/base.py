@@ -17,7 +17,7 @@ from __future__ import annotations
 import os
 import shutil
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeAlias, TypedDict
 
 from triseek.agents.listing import Question
 
@@ -38,6 +38,15 @@ NAME = "triseek"
 
 class Refused(Exception):
     """An edit cannot be made; the message gives the reason in one line, without the file's name."""
+
+
+class Distrust(NamedTuple):
+    """Why an agent ignores a project's settings."""
+
+    reason: str
+    """The fact, one line."""
+    remedy: str
+    """What the person can do, one line."""
 
 
 class ServerEntry(TypedDict):
@@ -217,6 +226,10 @@ class Agent:
     def advice(self, scope: Scope) -> list[str]:
         """Return what the person has to do after an install, a sentence each."""
         return [*self.after_install, *(self.after_project_install if scope == "project" else ())]
+
+    def distrusts(self, here: InstallPlace) -> Distrust | None:  # noqa: ARG002 - for subclasses
+        """Return why it ignores this project's settings; None if it is not known to."""
+        return None
 
     def question(self, version: str) -> Question | None:  # noqa: ARG002 - for subclasses
         """Return the query for what it knows of us; None if it cannot be asked."""

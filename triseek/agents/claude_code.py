@@ -35,7 +35,7 @@ from triseek.agents.install.own_files import OwnFile, claude_command
 from triseek.agents.listing import Listed
 from triseek.agents.payloads import exit_status, fields, tools
 from triseek.agents.payloads.fields import Fields, entries
-from triseek.files.tree.root import git_root
+from triseek.files.tree.root import main_tree
 from triseek.model.hook_event import Room, ToolUse
 
 if TYPE_CHECKING:
@@ -219,7 +219,7 @@ def _server(scope: Scope, folder: str, here: InstallPlace) -> JsonMember:
         return JsonMember(here.in_project(".mcp.json"), ("mcpServers", NAME), entry, "json")
     keys: tuple[str, ...] = ("mcpServers", NAME)
     if scope == "local":
-        keys = ("projects", _project(here.cwd), *keys)
+        keys = ("projects", main_tree(here.cwd), *keys)
     return JsonMember(_global_config(folder, here), keys, entry, "json")
 
 
@@ -230,20 +230,6 @@ def _global_config(folder: str, here: InstallPlace) -> str:
         return str(old)
     value = here.environ.get("CLAUDE_CONFIG_DIR")
     return os.path.join(folder, ".claude.json") if value else here.in_home(".claude.json")  # noqa: PTH118
-
-
-def _project(cwd: str) -> str:
-    """Return Claude Code's project of a folder: the main working tree of its repository."""
-    root = git_root(cwd)
-    if root is None:
-        return cwd
-    try:  # in a linked working tree, `.git` is a file that points to the main one's
-        git_folder = Path(root, ".git").read_text(encoding="utf-8").removeprefix("gitdir:").strip()
-        folder = Path(root, git_folder)
-        common = (folder / (folder / "commondir").read_text(encoding="utf-8").strip()).resolve()
-    except (OSError, ValueError):
-        return root
-    return str(common.parent) if common.name == ".git" else root
 
 
 _CLAUDE: Mapping[str, State] = {

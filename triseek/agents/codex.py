@@ -16,21 +16,23 @@ reverted or forked continues in another file, which does not repeat what it keep
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import tomllib
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from triseek.agents.base import NAME, first_existing, own_names
+from triseek.agents.base import NAME, Distrust, first_existing, own_names
 from triseek.agents.hook_protocol import CONTEXT_EVENTS, HookAgent
 from triseek.agents.install.hook_entries import ASKED_ABOUT, hook_items
 from triseek.agents.install.own_files import OwnFile, skill
 from triseek.agents.install.toml_edits import TomlTable
 from triseek.agents.listing import Listed, document
 from triseek.agents.payloads import exit_status, tools
-from triseek.agents.payloads.fields import entries, fields_of, parsed
+from triseek.agents.payloads.fields import Fields, entries, fields_of, parsed
+from triseek.files.tree.root import main_tree
 from triseek.model.hook_event import ToolUse
 
 if TYPE_CHECKING:
@@ -38,7 +40,6 @@ if TYPE_CHECKING:
 
     from triseek.agents.base import Edit, InstallPlace, Scope
     from triseek.agents.listing import Ran, State
-    from triseek.agents.payloads.fields import Fields
     from triseek.model.hook_event import HookEvent
 
 EVENTS = {
@@ -112,6 +113,23 @@ class Codex(HookAgent):
             *hook_items(hooks, "bare", here.program, self.name, _TIMEOUTS, EVENTS),
             OwnFile(self.path(scope, here, "skills", NAME, "SKILL.md"), skill(self.name)),
         ]
+
+    def distrusts(self, here: InstallPlace) -> Distrust | None:
+        """Return why it ignores the project's `.codex`: it reads that only in a trusted folder.
+
+        It looks for the folder itself and for the main working tree of its repository, by name.
+        """
+        settings = os.path.join(self.user_folder(here), "config.toml")  # noqa: PTH118
+        projects = Fields(_parsed(settings)).inner("projects")
+        root = main_tree(here.cwd)
+        levels = [projects.inner(folder).text("trust_level") for folder in (here.cwd, root)]
+        if next(filter(None, levels), "") == "trusted":
+            return None
+        return Distrust(
+            f"ignores .codex/config.toml and .codex/hooks.json here: it does not trust {root}",
+            f'in {settings}: [projects.{json.dumps(root)}] trust_level = "trusted"   '
+            "# or start `codex` here and say that you trust the folder",
+        )
 
     def listed(self, ran: Ran) -> Listed:
         """Read `codex mcp get triseek --json`, which does not try the server."""
@@ -194,11 +212,16 @@ class Codex(HookAgent):
 def _fallback_names() -> tuple[str, ...]:
     """Return the names in `project_doc_fallback_filenames` of the person's configuration."""
     folder = os.environ.get("CODEX_HOME") or os.path.expanduser("~/.codex")  # noqa: PTH111
-    try:
-        settings = tomllib.loads(Path(folder, "config.toml").read_text("utf-8"))
-    except (OSError, ValueError):
-        return ()
+    settings = _parsed(os.path.join(folder, "config.toml"))  # noqa: PTH118
     return own_names(settings.get("project_doc_fallback_filenames"))
+
+
+def _parsed(path: str) -> dict[str, Any]:
+    """Return the settings in a file; empty if they cannot be read."""
+    try:
+        return tomllib.loads(Path(path).read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
 
 
 def _shell_command(tool_input: Fields) -> object:

@@ -20,7 +20,7 @@ from triseek.agents.install.entries import JsonMember
 from triseek.agents.install.hook_entries import hook_items
 from triseek.agents.install.own_files import OwnFile
 from triseek.agents.install.splices import value_at
-from triseek.agents.listing import Listed, first_word, uncoloured
+from triseek.agents.listing import Listed, program_of, uncoloured
 from triseek.agents.payloads import exit_status, tools
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class Gemini(HookAgent):
                 state = _GEMINI.get(found[2].strip().lower(), "unclear")
                 untrusted = "untrusted" in ran.out + ran.err
                 note = "this folder is not trusted" if state == "off" and untrusted else ""
-                return Listed("waiting" if note else state, first_word(found[1]), note or found[2])
+                return Listed("waiting" if note else state, program_of(found[1]), note or found[2])
         return Listed("unclear" if ran.status else "absent")
 
     def owns(self, payload: Fields) -> bool:

@@ -18,6 +18,9 @@ State: TypeAlias = Literal["connected", "failed", "waiting", "off", "known", "ab
 """waiting: for the user's approval. known: listed, and the agent has not tried it."""
 
 
+_ARGUMENTS = " mcp serve"
+
+
 class Ran(NamedTuple):
     """The result of running a program."""
 
@@ -62,8 +65,15 @@ def uncoloured(text: str) -> str:
     return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
 
 
-def first_word(command: str) -> str:
-    """Return the program of a command line."""
+def program_of(command: str) -> str:
+    """Return the program of a command line as agents print it.
+
+    They join its words by spaces and quote none, so the program is what stands before our own
+    arguments. Without these it is the first word.
+    """
+    program, is_ours, _ = command.partition(_ARGUMENTS)
+    if is_ours and not program.startswith(("'", '"')):
+        return program
     try:
         return next(iter(shlex.split(command)), "")
     except ValueError:

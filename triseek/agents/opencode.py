@@ -14,7 +14,7 @@ from triseek.agents.hook_protocol import HookAgent
 from triseek.agents.install.entries import JsonDefault, JsonMember
 from triseek.agents.install.own_files import OwnFile, claude_command, plugin
 from triseek.agents.install.splices import value_at
-from triseek.agents.listing import Listed, first_word, uncoloured
+from triseek.agents.listing import Listed, program_of, uncoloured
 from triseek.agents.payloads import exit_status, tools
 from triseek.model.hook_event import Room, ToolUse
 
@@ -120,9 +120,9 @@ def _has_us(path: str) -> bool:
 
 def _opencode(state: str, below: str) -> Listed:
     if state.startswith("connected"):
-        return Listed("connected", first_word(below))
+        return Listed("connected", program_of(below))
     if state.startswith("disabled"):
-        return Listed("off", first_word(below))
+        return Listed("off", program_of(below))
     return Listed("failed", "", f"{state}: {below}" if below else state)
 
 

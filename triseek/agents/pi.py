@@ -12,7 +12,7 @@ from triseek.agents.base import NAME
 from triseek.agents.hook_protocol import HookAgent
 from triseek.agents.install.entries import JsonMember
 from triseek.agents.install.own_files import OwnFile, claude_command, plugin
-from triseek.agents.listing import Listed, Question, document, first_word
+from triseek.agents.listing import Listed, Question, document, program_of
 from triseek.agents.payloads import exit_status, tools
 from triseek.agents.payloads.fields import fields_of
 from triseek.model.hook_event import Room
@@ -93,7 +93,7 @@ class Pi(HookAgent):
             return Listed("unclear", "", ran.err.strip().partition("\n")[0])
         for server in reply.objects("servers"):
             if server.get("name") == NAME:
-                program = first_word(server.text("transport"))
+                program = program_of(server.text("transport"))
                 if server.get("enabled") is False:
                     return Listed("off", program)
                 state = _PI.get(server.text("state"), "failed")

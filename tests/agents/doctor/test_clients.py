@@ -13,6 +13,7 @@ from triseek.agents.base import InstallPlace
 from triseek.agents.codex import Codex
 from triseek.agents.doctor.checks import info, ok
 from triseek.agents.doctor.clients import (
+    distrust,
     program,
     registration,
     scopes,
@@ -106,6 +107,35 @@ def test_a_folder_that_is_not_trusted_is_told_from_a_server_that_is_off(host, pr
 
     assert (listed.level, listed.mend) == ("warn", "gemini")
     assert "waits for you" in listed.detail
+
+
+def test_a_folder_that_codex_does_not_trust_is_said_and_not_installed_into_again(
+    host, programs, place
+):
+    installed(CODEX, place, "project")
+    programs("codex", SAYS.format('echo "Error: No MCP server named x found." >&2; exit 1'))
+    config = Path(place.home, ".codex/config.toml")
+
+    def looked():
+        entries = list(scopes(CODEX, place))
+        distrusts = distrust(CODEX, place, entries)
+        return list(registration(host(), CODEX, is_installed=bool(entries), distrust=distrusts))
+
+    (said,) = looked()
+    assert said.level == "warn"
+    assert said.detail.endswith(f"it does not trust {place.cwd}")
+    table = f'[projects."{place.cwd}"]'
+    assert f'in {config}: {table} trust_level = "trusted"' in said.mend
+
+    config.parent.mkdir()
+    config.write_text(f'{table}\ntrust_level = "untrusted"\n')
+    assert looked() == [said]
+    config.write_text(f'{table}\ntrust_level = "trusted"\n')
+    assert [finding.mend for finding in looked()] == ["triseek install codex"]
+
+    config.unlink()
+    installed(CODEX, place, "user")
+    assert looked()[0].level == "fail"  # what is installed for the user is read everywhere
 
 
 def test_a_program_that_is_gone_fails(host, programs, triseek):

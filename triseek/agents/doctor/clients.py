@@ -19,7 +19,7 @@ from triseek.agents.payloads.fields import fields_of, parsed
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from triseek.agents.base import Agent, Edit, InstallPlace, Scope
+    from triseek.agents.base import Agent, Distrust, Edit, InstallPlace, Scope
     from triseek.agents.doctor.checks import Finding
     from triseek.agents.doctor.host import DoctorHost
     from triseek.agents.install.ledger import Ledger
@@ -103,15 +103,27 @@ def _program(edits: Iterable[Edit]) -> str:
     return next((words[0] for server in servers if (words := mcp_words(server)) and words[0]), "")
 
 
-def registration(host: DoctorHost, agent: Agent, *, is_installed: bool) -> Iterator[Finding]:
+def distrust(agent: Agent, here: InstallPlace, installed: Iterable[Installed]) -> Distrust | None:
+    """Return why an agent ignores our settings, if they are in the project only; else None."""
+    scopes = {entry.scope for entry in installed}
+    return agent.distrusts(here) if scopes == {"project"} else None
+
+
+def registration(
+    host: DoctorHost, agent: Agent, *, is_installed: bool, distrust: Distrust | None = None
+) -> Iterator[Finding]:
     """Check what an agent reports about our server, if it can be asked.
 
     Args:
         host: the machine to look at.
         agent: the agent to ask.
         is_installed: whether its settings contain our entries, so that it has to list our server.
+        distrust: why it ignores these settings, if it does.
     """
     path = present(host, agent)
+    if path and distrust is not None:
+        yield warn(agent.title, distrust.reason, distrust.remedy)
+        return
     question = agent.question(version(host, path)) if path else None
     if question is not None and (is_installed or agent.answers_quickly):
         yield from _answer(host, agent, path, question, is_installed=is_installed)

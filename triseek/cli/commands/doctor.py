@@ -140,9 +140,10 @@ def _client(
     scopes = list(clients.scopes(agent, here, installs))
     yield from clients.program(host, agent, agent.detect(here))
     yield from clients.settings(agent, here, scopes)
+    distrust = clients.distrust(agent, here, scopes)
     if ask:
-        yield from clients.registration(host, agent, is_installed=bool(scopes))
-    if ask and scopes and agent.name == "codex":
+        yield from clients.registration(host, agent, is_installed=bool(scopes), distrust=distrust)
+    if ask and scopes and not distrust and agent.name == "codex":
         yield from clients.trust(host)
 
 

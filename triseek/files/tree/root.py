@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from pathlib import Path
 from typing import NamedTuple
 
 import xxhash
@@ -66,3 +67,17 @@ def git_root(path: str | bytes | os.PathLike[str]) -> str | None:
             return None
         folder = parent
     return os.fsdecode(folder)
+
+
+def main_tree(folder: str) -> str:
+    """Return the main working tree of the repository around a folder; itself if there is none."""
+    root = git_root(folder)
+    if root is None:
+        return folder
+    try:  # in a linked working tree, `.git` is a file that points to the main one's
+        pointer = Path(root, ".git").read_text(encoding="utf-8").removeprefix("gitdir:").strip()
+        linked = Path(root, pointer)
+        common = (linked / (linked / "commondir").read_text(encoding="utf-8").strip()).resolve()
+    except (OSError, ValueError):
+        return root
+    return str(common.parent) if common.name == ".git" else root
