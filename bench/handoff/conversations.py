@@ -54,7 +54,7 @@ _COMMANDS = (
     ("cargo build", 101), ("python scripts/check.py", 0), ("ls src", 0), ("go test ./...", 1),
 )  # fmt: skip
 _END = re.compile(r"(?<=[.!?])\s+")
-_LEFT_OUT = re.compile(r"left out")
+_LEFT_OUT = re.compile(r"(?i)left out")
 
 
 class Conversation(NamedTuple):

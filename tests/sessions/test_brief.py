@@ -84,10 +84,7 @@ def test_it_tells_goal_facts_and_dead_ends():
         ],
         "## Open questions": ["- Are the uncommitted changes complete: `src/retry.py`?"],
         "## Next planned action": [
-            (
-                "Review this payload, look at `src/retry.py` first, and check one fact with "
-                "TriSeek before editing."
-            )
+            "(none recorded)",
         ],
     }
 

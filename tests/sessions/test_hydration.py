@@ -36,16 +36,18 @@ def test_its_parts_come_in_the_order_of_what_they_are_worth():
 
     headers = [line for line in text.splitlines() if line.startswith(("# ", "## "))]
     assert headers == [
-        "# TriSeek Hydration Payload", "## Goal", "## Briefing", "## Repository since the snapshot",
-        "## Changed since they were read (read these again)", "## Pinned Snippets",
+        "# TriSeek Hydration Payload", "## Goal", "## Pinned Snippets", "## Edits", "## Dead ends",
+        "## Repository since the snapshot", "## Changed since they were read (read these again)",
         "## Working Set", "## Searches",
     ]  # fmt: skip
     assert "- commit: (none) at the snapshot, bbbbbbbbbbbb now, 3 commits later" in text
     assert "- newly uncommitted: `src/retry.py`" in text
     assert "```text\ndef retry():\n    return 1\n```" in text
     assert "read these again)\n\n- `src/net.py`: changed (edited 2 times, read)\n" in text
-    assert "## Working Set\n\n- `src/retry.py`:1-80 edited, read 2 times\n- `README.md`" in text
-    assert "> - `jitter` (literal) finds nothing" in text
+    assert "## Edits\n\n- `src/retry.py`:1-80 edited, read 2 times\n\n" in text
+    assert "## Working Set\n\n- `README.md` read\n" in text
+    assert "- an edit of `src/net.py` was taken back\n" in text
+    assert "- finds nothing: `jitter`\n" in text
     assert text.endswith("## Searches\n\n- `backoff` -> `src/retry.py`, `src/net.py`\n")
     assert text.count("Fix the retry") == 1
     assert CUT not in text
@@ -62,7 +64,7 @@ def test_a_dead_end_is_told_once():
     ours = payload(full(), NOTHING, []).text
     assert ours.count("jitter") == 1
     others = full()._replace(briefing="## Ruled out\n\n- caching\n")
-    assert "## Searches\n\n- `jitter` -> nothing\n" in payload(others, NOTHING, []).text
+    assert payload(others, NOTHING, []).text.count("jitter") == 1
 
 
 def test_a_file_that_is_still_uncommitted_is_told_once():
@@ -71,13 +73,13 @@ def test_a_file_that_is_still_uncommitted_is_told_once():
     text = payload(full()._replace(manifest=then), Drift(None, None, dirty, None), []).text
     assert "- `src/retry.py`:1-80 edited, read 2 times, uncommitted\n" in text
     assert "- no longer uncommitted: `clean.py`\n- still uncommitted: `other.py`\n" in text
-    assert text.partition("## Repository")[2].count("src/retry.py") == 3  # pinned, and found
+    assert text.partition("## Repository")[2].count("src/retry.py") == 1  # found
 
 
 def test_nobody_is_sent_to_a_file_that_is_gone():
-    assert "look at `src/retry.py` first" in payload(full(), NOTHING, []).text
+    assert "- `src/retry.py`:1-80 edited" in payload(full(), NOTHING, []).text
     gone = payload(full(), NOTHING, [Stale("src/retry.py", "missing")]).text
-    assert "first" not in gone
+    assert "`src/retry.py`:1-80" not in gone
     assert "- `src/retry.py`: missing (edited, read 2 times)" in gone
 
 
@@ -133,7 +135,7 @@ def test_a_long_part_does_not_push_out_the_others():
     many = Drift(None, None, [f"new{number}.py" for number in range(500)], None)
     text = payload(long, many, [Stale(f"{n}.py", "changed") for n in range(500)], 800).text
     for told in (
-        "`jitter` (literal) finds nothing",
+        "finds nothing: `jitter`",
         "`src/retry.py`",
         "- `backoff` -> ",
         "new0.py",
@@ -152,7 +154,7 @@ def test_files_are_told_by_what_they_are_worth():
     ]
     work = WorkingSet(files_read=files, searches_run=[], frecency_top_n=[])
     text = payload(full()._replace(working_set=work, entries=()), NOTHING, []).text
-    listed = text.partition("## Working Set")[2]
+    listed = text.partition("## Edits")[2]
     names = ["often_edited.py", "edited.py", "often.py", "later.py", "once.py"]
     assert sorted(names, key=listed.index) == names
 
@@ -170,6 +172,75 @@ def test_files_that_commits_changed_are_named():
     text = payload(full(), Drift("c", None, (), 2, changed=["src/a.py", "AGENTS.md"]), []).text
     assert "- changed by commits since: `src/a.py`" in text
     assert "AGENTS.md" not in text
+
+
+def asked(*prompts, goal=""):
+    log = [entry(20 + number, "prompt", prompt=text) for number, text in enumerate(prompts)]
+    return snapshot([*WORK, *log], goal)
+
+
+def test_it_begins_with_the_last_request_that_asks_for_something():
+    text = payload(asked("hi", "Mend the parser\n- keep tabs", "ok", "go on"), NOTHING, []).text
+    first = text.partition("\n## ")[2]
+    assert first.startswith(
+        "Last request\n\n> Mend the parser\n> - keep tabs\n\nAfterwards only: `ok`, `go on`\n\n"
+    )
+    assert "Requests before it" not in text
+    assert "`hi`" not in text
+
+
+def test_the_requests_before_it_follow_and_what_they_forbid():
+    prompts = ("Mend the parser. Do not touch the tests.", "/clear", "yes", "Now the release note")
+    text = payload(asked(*prompts), NOTHING, []).text
+    assert "## Last request\n\n> Now the release note\n\n## Requests before it" in text
+    assert "newest first\n\n> Mend the parser. Do not touch the tests.\n\n## Forbidden" in text
+    assert "## Forbidden or decided\n\n- Do not touch the tests.\n\n" in text
+    assert "/clear" not in text
+
+
+def test_a_goal_that_a_request_begins_with_is_not_told_again():
+    text = payload(asked("Mend the parser\nplease", goal="Mend the parser"), NOTHING, []).text
+    assert "## Goal" not in text
+    assert "## Goal\n\n> Ship it" in payload(asked("Mend it", goal="Ship it"), NOTHING, []).text
+
+
+def test_what_there_is_no_room_for_is_counted():
+    prompts = [f"Request {n}: " + "word " * 60 for n in range(20)]
+    text = payload(asked(*prompts), NOTHING, [], 700).text
+    shown = text.count("> Request")
+    assert 2 <= shown < 20
+    assert f"Left out: {20 - shown} earlier requests" in text
+    assert text.rstrip().endswith(CUT)
+
+
+def test_a_last_request_that_is_too_long_keeps_its_ends():
+    lines = "\n".join(f"step {n} of the plan" for n in range(200))
+    text = payload(asked(f"Do this:\n{lines}\nDo not push."), NOTHING, [], 600).text
+    assert "> Do this:\n> step 0" in text
+    assert "> Do not push.\n" in text
+    assert "lines left out]" in text
+
+
+def test_tests_that_fail_now_are_the_first_commands():
+    ran = [
+        ("pytest -q a", 1), ("make docs", 0), ("pytest -q b", 1), ("pytest -q a", 0),
+        ("pip install x", 1), ("ls", 0), ("git push", 1), ("pip install x", 0),
+    ]  # fmt: skip
+    log = [
+        entry(20 + n, "command", command=text, exit_status=code, failed=code != 0)
+        for n, (text, code) in enumerate(ran)
+    ]
+    text = payload(snapshot([*WORK, *log], ""), NOTHING, []).text
+    commands = text.partition("## Commands\n\n")[2].partition("\n\n")[0].splitlines()
+    assert commands == [
+        "- **fails now** `pytest -q b`: exit status 1",
+        "- `pytest -q a`: exit status 0, ran 2 times",
+        "- `pip install x`: exit status 0, ran 2 times",
+        "- `make docs`: exit status 0",
+    ]
+    ends = text.partition("## Dead ends\n\n")[2].partition("\n\n")[0]
+    assert "- `git push`: exit status 1" in ends
+    assert "pip install" not in ends
 
 
 MARKS = (
@@ -211,7 +282,11 @@ def snapshots(draw):
     written = bodies and "\n".join(
         f"{head}\n{body}" for head, body in zip(HEADERS, bodies, strict=True)
     )
-    handed = snapshot(WORK, draw(HOSTILE.map(lambda goal: goal * 20)))
+    said = draw(st.lists(HOSTILE.map(lambda text: text * 3), max_size=5))
+    ran = draw(st.lists(HOSTILE, max_size=5))
+    log = [*WORK, *(entry(20 + n, "prompt", prompt=text) for n, text in enumerate(said))]
+    log += [entry(40 + n, "command", command=text, failed=True) for n, text in enumerate(ran)]
+    handed = snapshot(log, draw(HOSTILE.map(lambda goal: goal * 20)))
     manifest = dataclasses.replace(
         handed.manifest, repo_root="/" + draw(HOSTILE), repo_branch=draw(st.none() | HOSTILE),
         repo_dirty_files=paths[:3], source_harness=draw(HOSTILE), source_model=draw(HOSTILE),
@@ -258,7 +333,8 @@ def assert_contained(text, handed):
     own = {
         "TriSeek Hydration Payload", "Goal", "Briefing", "Repository since the snapshot",
         "Changed since they were read (read these again)", "Pinned Snippets", "Working Set",
-        "Searches",
+        "Searches", "Last request", "Requests before it, newest first", "Forbidden or decided",
+        "Edits", "Commands", "Dead ends",
     }  # fmt: skip
     assert {title for tag, title in titles if tag in ("h1", "h2")} <= own
     fences = [token for token in found if token.type == "fence" and not token.level]

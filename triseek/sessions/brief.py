@@ -12,6 +12,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from triseek.errors import InvalidRequest
+from triseek.sessions import prompts
 from triseek.sessions.working_set import gather
 
 if TYPE_CHECKING:
@@ -78,7 +79,12 @@ def template(snapshot: Snapshot) -> str:
         for trail in work.files
         if trail.reverted
     ]
-    ruled_out = [*reverted, *_nothing(work)][:RULED_OUT_MAX]
+    failed = [
+        f"- {_code(run.text)} failed [action_log:{run.entry_id}]"
+        for run in work.commands
+        if run.failed and not run.is_check and not run.only_looks
+    ]
+    ruled_out = [*reverted, *failed, *_nothing(work)][:RULED_OUT_MAX]
     dirty = list(snapshot.git.dirty_files[:_CHANGED_MAX])
     while True:
         text = _text(snapshot, work, facts, ruled_out, dirty)
@@ -90,9 +96,14 @@ def template(snapshot: Snapshot) -> str:
 
 
 def goal(snapshot: Snapshot) -> str:
-    """Return the goal on one line: the session's goal, else the last prompt, else ""."""
-    prompts = (text for _, text in reversed(gather(snapshot.entries).prompts))
-    texts = [snapshot.manifest.goal, *prompts]
+    """Return the goal on one line: that of the session, else the last request, else "".
+
+    If the session's goal is only the first request's title, it is the last request.
+    """
+    asked = [text for _, text in gather(snapshot.entries).prompts if prompts.is_request(text)]
+    named = snapshot.manifest.goal
+    is_title = any(prompts.title(text) == named for text in asked)
+    texts = [*([] if is_title else [named]), *reversed(asked), named]
     return next(filter(None, (clipped(text, _GOAL_MAX).lstrip("# ") for text in texts)), "")
 
 
@@ -189,18 +200,20 @@ def _nothing(work: WorkDone) -> list[str]:
 
 
 def _asked(snapshot: Snapshot, work: WorkDone) -> list[str]:
-    """Return the last prompt, unless it is the goal already."""
-    entry_id, last = next(((at, text) for at, text in reversed(work.prompts) if text), (0, ""))
-    prompt = clipped(last, _PROMPT_MAX)
-    if not prompt or not clipped(snapshot.manifest.goal, _GOAL_MAX).lstrip("# "):
+    """Return the last request, unless it is the goal already."""
+    asked = ((at, text) for at, text in reversed(work.prompts) if prompts.is_request(text))
+    entry_id, last = next(asked, (0, ""))
+    if not last or clipped(last, _GOAL_MAX).lstrip("# ") == goal(snapshot):
         return []
-    return [f"- Is what was asked last done: `{prompt}` [action_log:{entry_id}]"]
+    return [
+        f"- Is what was asked last done: `{clipped(last, _PROMPT_MAX)}` [action_log:{entry_id}]"
+    ]
 
 
 def _uncommitted(snapshot: Snapshot, dirty: list[str]) -> str:
     total = len(snapshot.git.dirty_files)
     if not total:
-        return "- Is the goal met? Nothing was uncommitted when the snapshot was made."
+        return "(none: nothing was uncommitted when the snapshot was made)"
     if not dirty:
         return f"- Are the uncommitted changes of {total} files complete?"
     named = ", ".join(_code(path) for path in dirty)
@@ -209,9 +222,11 @@ def _uncommitted(snapshot: Snapshot, dirty: list[str]) -> str:
 
 
 def _next_action(work: WorkDone) -> str:
-    edited = next((trail for trail in work.files if trail.edits and not trail.reverted), None)
-    place = f"look at {_code(edited.path)} first" if edited else "look at the working set"
-    return f"Review this payload, {place}, and check one fact with TriSeek before editing."
+    """Return the test or check that fails now, if there is one: what is planned nobody recorded."""
+    failing = next((run for run in work.commands if run.failed and run.is_check), None)
+    if failing is None:
+        return "(none recorded)"
+    return f"- Mend what {_code(failing.text)} says: it failed last [action_log:{failing.entry_id}]"
 
 
 def _times(count: int) -> str:

@@ -1,9 +1,9 @@
 """The payload: the text that an agent reads to continue the work of a session, within a budget.
 
-The most important parts come first: the goal, the briefing, what has changed in the repository
-since, the pinned lines, the files and searches. What does not fit is left out, in whole lines and
-whole pins. Each part has a guaranteed share of the room, so that a long part does not push out the
-others.
+It begins with the person's last request, in their words, and the requests before it; what these
+forbid or decide; then a briefing that somebody wrote, the pinned lines, edits, commands and how
+they ended, dead ends, what has changed in the repository since, files and searches. What does not
+fit is left out, in whole requests, lines and pins, and is counted (`payload_room`).
 
 The text is written into files that agents read as instructions, while names, goals, briefings and
 quotes come from anywhere. So all foreign text is put into a code span, a fence or a quotation that
@@ -13,15 +13,24 @@ same snapshot and the same repository give the same bytes.
 
 from __future__ import annotations
 
-import datetime as dt
 import re
-import unicodedata
-from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from triseek.model import spans, token_estimate
 from triseek.model.token_estimate import TEXT_BYTES_PER_TOKEN
-from triseek.sessions import brief
+from triseek.sessions import brief, log_parts, payload_room
+from triseek.sessions.markdown_text import (
+    branch,
+    code,
+    commit,
+    cut,
+    date,
+    one_line,
+    plain_words,
+    tame,
+)
+from triseek.sessions.payload_room import Block, Part, part, size_of
+from triseek.sessions.working_set import gather
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,6 +39,7 @@ if TYPE_CHECKING:
     from triseek.model.spans import Spans
     from triseek.sessions.results import ResumeAnswer
     from triseek.sessions.snapshot_files import Snapshot
+    from triseek.sessions.working_set import LoggedSearch
 
 BUDGET, BUDGET_MIN, BUDGET_MAX = 3_000, 256, 12_000
 """Tokens of a payload."""
@@ -42,10 +52,9 @@ _FILES_MAX, _SEARCHES_MAX, _CHANGED_MAX = 120, 120, 40
 _RESULTS = (20, 8, 4)
 """Result files listed for a search: the first of these numbers with which everything fits."""
 _PATH_MAX = 200
-_BACKTICKS = re.compile(r"`+")
+_LEFT_OUT_MAX = 200
+"""Bytes of the line that counts what was left out."""
 _FENCE = re.compile(r"`{3,}")
-_MARKUP = re.compile(r"<(?=[!?]|/?(?:pre|script|style|textarea)\b)", re.IGNORECASE)
-"""Openings of HTML blocks that end only at their own closing mark."""
 _PAYLOAD_FILES = frozenset(("claude.md", "claude.local.md", "agents.md", "agents.override.md",
                       "context.md", "gemini.md", ".clinerules"))  # fmt: skip
 """Files that payloads are written into, in lower case."""
@@ -133,25 +142,69 @@ def payload(
     budget = min(max(budget_tokens, BUDGET_MIN), BUDGET_MAX) * TEXT_BYTES_PER_TOKEN
     # Writing the payload changes the file that holds it; to report that would change it again.
     stale = [file for file in stale if not _holds_payloads(file.path)]
-    head = [*_head(snapshot), *_goal(snapshot, budget * 2 // 5)]
-    briefing = _sections(snapshot, stale)
+    work = gather(snapshot.entries)
+    head = list(_head(snapshot))
+    asked = log_parts.requests(work, budget - size_of(head))
+    goal = _goal(snapshot, asked)
+    goal_room = budget // 5
+    head += [*asked.last, *(cut(line, goal_room) for line in goal)]
+    cuts = ["part of the last request"] * (not asked.last_is_whole)
+    cuts += ["part of the goal"] * any(len(line.encode()) > goal_room for line in goal)
+    empty = log_parts.nothing(work)
     parts = [
-        *_briefing(briefing),
+        *_briefing(snapshot),
+        _pins(snapshot),
+        _edits(snapshot, since, stale),
+        log_parts.commands(work.commands),
+        log_parts.dead_ends(work, empty),
         _since(snapshot, since),
         _stale(snapshot, stale),
-        _pins(snapshot),
         _files(snapshot, since, stale),
     ]
-    room = budget - _size(head) - _size(["", CUT])
-    for results in _RESULTS:
-        all_parts = [*parts, _searches(snapshot, briefing.get(_RULED_OUT, []), results)]
-        chosen = _chosen(all_parts, room, budget)
-        left_out = sum(len(part.blocks) for part in all_parts) - sum(map(len, chosen))
+    searches = [_searches(snapshot, empty, results) for results in _RESULTS]
+    room = budget - size_of(head) - size_of(["", CUT, "x" * _LEFT_OUT_MAX])
+    filled = _filled(asked, parts, searches, room)
+    if filled.left_out:  # where room is short, what requests that are shown decide is said once
+        asked = log_parts.without_shown(asked, filled.blocks[0])
+        filled = _filled(asked, parts, searches, room)
+    text = [
+        *head,
+        *payload_room.lines(filled.parts, filled.blocks),
+        *_end([*cuts, filled.left_out]),
+    ]
+    quoted = [block.pin for taken in filled.blocks for block in taken if block.pin is not None]
+    return Payload("\n".join(text) + "\n", _carried(snapshot, quoted))
+
+
+class _Filled(NamedTuple):
+    parts: list[Part]
+    blocks: list[list[Block]]
+    left_out: str
+
+
+def _filled(
+    asked: log_parts.Requests, parts: Sequence[Part], searches: Sequence[Part], room: int
+) -> _Filled:
+    """Share the room among all parts.
+
+    searches: The part on searches with fewer and fewer results; the first is taken with which
+        everything fits, else the last.
+    """
+    for part_of_searches in searches:
+        all_parts = [
+            log_parts.earlier(asked), log_parts.decisions(asked), *parts, part_of_searches
+        ]  # fmt: skip
+        blocks = payload_room.chosen(all_parts, room)
+        left_out = payload_room.left_out(all_parts, blocks)
         if not left_out:
             break
-    text = [*head, *_lines(all_parts, chosen), *(["", CUT] if left_out else [])]
-    quoted = [block.pin for taken in chosen for block in taken if block.pin is not None]
-    return Payload("\n".join(text) + "\n", _carried(snapshot, quoted))
+    return _Filled(all_parts, blocks, left_out)
+
+
+def _end(left_out: Iterable[str]) -> list[str]:
+    """Return the last lines: what was left out, if anything was."""
+    counts = ", ".join(filter(None, left_out))
+    return ["", one_line(f"Left out: {counts}.", _LEFT_OUT_MAX), CUT] if counts else []
 
 
 def _carried(snapshot: Snapshot, pins: Iterable[Pin]) -> dict[str, Spans]:
@@ -161,78 +214,6 @@ def _carried(snapshot: Snapshot, pins: Iterable[Pin]) -> dict[str, Spans]:
         lines = spans.of(pin.line_start, min(pin.line_end, last))
         carried[pin.path] = spans.union(carried.get(pin.path, spans.NONE), lines)
     return carried
-
-
-# Sharing the room
-
-
-class _Block(NamedTuple):
-    """Lines that are included or left out together."""
-
-    lines: list[str]
-    pin: Pin | None = None
-
-
-class _Part(NamedTuple):
-    title: list[str]
-    blocks: list[_Block]
-    rank: int
-    """The order in which parts take room; the lowest rank goes first."""
-    sure: float = 0.0
-    """The share of the budget that parts of lower rank leave to it."""
-    passes_over: bool = False
-    """Whether the next block is tried after one that does not fit."""
-    chapter: list[str] = []  # noqa: RUF012 - never changed
-    """The title above this part and its neighbours."""
-
-    @property
-    def size(self) -> int:
-        return _size(self.title) + sum(_size(block.lines) for block in self.blocks)
-
-
-def _part(title: str, lines: Iterable[str], *, rank: int, sure: float) -> _Part:
-    """Return a part of single lines, each of which may be left out."""
-    return _Part(["", title, ""], [_Block([line]) for line in lines], rank, sure)
-
-
-def _chosen(parts: Sequence[_Part], room: int, budget: int) -> list[list[_Block]]:
-    """Return the blocks of each part that fit."""
-    chosen: list[list[_Block]] = [[] for _ in parts]
-    waiting = [min(part.size, int(part.sure * budget)) for part in parts]
-    chapters: list[list[str]] = []
-    for number in sorted(range(len(parts)), key=lambda number: parts[number].rank):
-        part = parts[number]
-        waiting[number] = 0
-        titles = [*part.title, *(part.chapter if part.chapter not in chapters else [])]
-        left = room - sum(waiting) - _size(titles)
-        for block in part.blocks:
-            size = _size(block.lines)
-            if size <= left:
-                chosen[number].append(block)
-                left -= size
-            elif not part.passes_over:
-                break
-        if chosen[number]:
-            room -= _size(titles) + sum(_size(block.lines) for block in chosen[number])
-            chapters.append(part.chapter)
-    return chosen
-
-
-def _lines(parts: Sequence[_Part], chosen: Sequence[Sequence[_Block]]) -> Iterator[str]:
-    chapter: list[str] = []
-    for part, blocks in zip(parts, chosen, strict=True):
-        if not blocks:
-            continue
-        if part.chapter and part.chapter != chapter:
-            yield from part.chapter
-        chapter = part.chapter
-        yield from part.title
-        for block in blocks:
-            yield from block.lines
-
-
-def _size(lines: Iterable[str]) -> int:
-    return sum(len(line.encode()) + 1 for line in lines)
 
 
 # The parts
@@ -246,40 +227,38 @@ def _head(snapshot: Snapshot) -> Iterator[str]:
     yield ""
     yield f"- snapshot_id: {manifest.snapshot_id}"
     yield f"- session_id: {manifest.session_id}"
-    yield f"- repo_root: {_code(manifest.repo_root, 120)}"
-    yield f"- created_at: {_date(manifest.created_at)}"
+    yield f"- repo_root: {code(manifest.repo_root, 120)}"
+    yield f"- created_at: {date(manifest.created_at)}"
     if manifest.source_harness:
-        model = f" ({_code(manifest.source_model, 60)})" if manifest.source_model else ""
-        yield f"- from: {_code(manifest.source_harness, 40)}{model}"
+        model = f" ({code(manifest.source_model, 60)})" if manifest.source_model else ""
+        yield f"- from: {code(manifest.source_harness, 40)}{model}"
 
 
-def _goal(snapshot: Snapshot, room: int) -> list[str]:
-    goal = _one_line(_tame(snapshot.manifest.goal), min(_GOAL_MAX, room))
-    return ["", "## Goal", "", f"> {goal}"] if goal else []
+def _goal(snapshot: Snapshot, asked: log_parts.Requests) -> list[str]:
+    """Return the lines on the goal; none if a request that is quoted begins with it."""
+    goal = one_line(tame(snapshot.manifest.goal), _GOAL_MAX)
+    plain = " ".join(snapshot.manifest.goal.split())
+    if not goal or any(" ".join(text.split()).startswith(plain) for text in asked.texts):
+        return []
+    return ["", "## Goal", "", f"> {goal}"]
 
 
-_GOAL, _FACTS, _RULED_OUT = "## Goal", "## Established facts", "## Ruled out"
-_QUESTIONS, _NEXT = "## Open questions", "## Next planned action"
+_GOAL, _NEXT = "## Goal", "## Next planned action"
 _RANKS = {
-    _RULED_OUT: 0, _NEXT: 1, "## Current hypothesis": 2, _QUESTIONS: 3, _GOAL: 4,
+    "## Ruled out": 2, _NEXT: 2, "## Current hypothesis": 2, "## Open questions": 3, _GOAL: 3,
 }  # fmt: skip
-_LAST_RANK = 5
+_LAST_RANK = 3
 
 
-def _sections(snapshot: Snapshot, stale: Sequence[Stale]) -> dict[str, list[str]]:
-    """Return the sections of the briefing that no other part repeats, by their headers.
+def _sections(snapshot: Snapshot) -> dict[str, list[str]]:
+    """Return the sections of a briefing that somebody wrote, by their headers.
 
-    "" is the text before the first header. If nobody wrote a briefing, the log's template is used.
+    "" is the text before the first header. The log's template says nothing that other parts do not.
     """
-    template = brief.template(snapshot)
-    text = snapshot.briefing or template
+    text = snapshot.briefing
+    if text is None or text == brief.template(snapshot):
+        return {}
     repeated = {_GOAL} if snapshot.manifest.goal else set()
-    if text == template:
-        # The parts on files and searches say the same; to repeat it took half the room.
-        repeated |= {_FACTS, _QUESTIONS}
-        action = text.partition(_NEXT)[2]
-        if any(file.reason == "missing" and f"`{file.path}`" in action for file in stale):
-            repeated |= {_NEXT}  # nobody can look at a file that is gone
     return {
         header: body
         for header, body in _split(text).items()
@@ -299,13 +278,14 @@ def _split(text: str) -> dict[str, list[str]]:
     return {header: _stripped(body) for header, body in sections.items()}
 
 
-def _briefing(sections: Mapping[str, list[str]]) -> Iterator[_Part]:
+def _briefing(snapshot: Snapshot) -> Iterator[Part]:
     """Yield the sections as parts; those that cost most to find out have the lowest rank."""
-    for header, body in sections.items():
+    for header, body in _sections(snapshot).items():
         title = ["", f"#{header}", ""] if header else [""]
-        blocks = [_Block([f"> {_tame(line)}".rstrip()]) for line in body]
+        blocks = [Block([f"> {tame(line)}".rstrip()]) for line in body]
         rank = _RANKS.get(header, _LAST_RANK)
-        yield _Part(title, blocks, rank, chapter=["", "## Briefing"])
+        chapter = ["", "## Briefing"]
+        yield Part(title, blocks, rank, chapter=chapter, noun="line of the briefing")
 
 
 def _stripped(lines: list[str]) -> list[str]:
@@ -313,19 +293,19 @@ def _stripped(lines: list[str]) -> list[str]:
     return lines[filled[0] : filled[-1] + 1] if filled else []
 
 
-def _since(snapshot: Snapshot, since: Drift) -> _Part:
+def _since(snapshot: Snapshot, since: Drift) -> Part:
     manifest = snapshot.manifest
     lines = []
     if since.same_history is False:
         lines.append("- **another repository**: its history is not that of the snapshot")
     if since.other_place:
-        lines.append(f"- the repository is now in {_code(since.other_place, 120)}")
+        lines.append(f"- the repository is now in {code(since.other_place, 120)}")
     if since.commit != manifest.repo_commit:
         count = "" if since.commits is None else f", {since.commits} commits later"
-        before, now = _commit(manifest.repo_commit), _commit(since.commit)
+        before, now = commit(manifest.repo_commit), commit(since.commit)
         lines.append(f"- commit: {before} at the snapshot, {now} now{count}")
     if since.branch != manifest.repo_branch:
-        before, now = _branch(manifest.repo_branch), _branch(since.branch)
+        before, now = branch(manifest.repo_branch), branch(since.branch)
         lines.append(f"- branch: {before} at the snapshot, {now} now")
     lines += _some("changed by commits since", since.changed)
     then_dirty, now_dirty = set(manifest.repo_dirty_files), set(since.dirty)
@@ -339,7 +319,13 @@ def _since(snapshot: Snapshot, since: Drift) -> _Part:
     lines += _some("still uncommitted", dirty, snapshot.git.hunk_summary)
     still = len(then_dirty & now_dirty)
     same = f"- the same commit; still uncommitted: {still}" if still else "- unchanged"
-    return _part("## Repository since the snapshot", lines or [same], rank=6, sure=0.1)
+    return part(
+        "## Repository since the snapshot",
+        lines or [same],
+        rank=6,
+        sure=0.1,
+        noun="change of the repository",
+    )
 
 
 def _some(state: str, paths: Sequence[str], changed: Mapping[str, int] | None = None) -> list[str]:
@@ -349,12 +335,12 @@ def _some(state: str, paths: Sequence[str], changed: Mapping[str, int] | None = 
     for path in shown[:_CHANGED_MAX]:
         count = (changed or {}).get(path)
         then = f" ({count} lines changed then)" if count else ""
-        lines.append(f"- {state}: {_code(path)}{then}")
+        lines.append(f"- {state}: {code(path)}{then}")
     more = len(shown) - len(lines)
     return [*lines, f"- {state}: {more} more files"] if more else lines
 
 
-def _stale(snapshot: Snapshot, stale: Sequence[Stale]) -> _Part:
+def _stale(snapshot: Snapshot, stale: Sequence[Stale]) -> Part:
     """Return the part on stale files; unless there are too many, `_files` leaves them out."""
     worth = {seen.path: (number, seen) for number, seen in enumerate(_by_worth(snapshot))}
     files = sorted(stale, key=lambda file: (worth.get(file.path, (len(worth),))[0], file.path))
@@ -362,24 +348,27 @@ def _stale(snapshot: Snapshot, stale: Sequence[Stale]) -> _Part:
     for file in files[:_CHANGED_MAX]:
         _, seen = worth.get(file.path, (0, None))
         used = f" ({_used(seen)})" if seen and _used(seen) else ""
-        lines.append(f"- {_code(file.path)}: {_one_line(file.reason, 40)}{used}")
+        lines.append(f"- {code(file.path)}: {one_line(file.reason, 40)}{used}")
     if len(stale) > len(lines):
         lines.append(f"- {len(stale) - len(lines)} more files")
     title = "## Changed since they were read (read these again)"
-    return _part(title, lines, rank=7, sure=0.15)
+    return part(title, lines, rank=7, sure=0.15, noun="changed file")
 
 
-def _pins(snapshot: Snapshot) -> _Part:
+def _pins(snapshot: Snapshot) -> Part:
     blocks = [_pinned(pin, snapshot.snippets[pin.sha]) for pin in snapshot.pins]
-    return _Part(["", "## Pinned Snippets"], blocks, rank=8, sure=0.2, passes_over=True)
+    return Part(
+        ["", "## Pinned Snippets"], blocks, rank=3, sure=0.2, passes_over=True, is_owed=True,
+        noun="pin",
+    )  # fmt: skip
 
 
-def _pinned(pin: Pin, text: str) -> _Block:
+def _pinned(pin: Pin, text: str) -> Block:
     text = text.encode("utf-8", "replace").decode()
     fence = "`" * (max((len(run) for run in _FENCE.findall(text)), default=2) + 1)
-    where = f"### {_code(pin.path, _PATH_MAX)}:{pin.line_start}-{pin.line_end}"
+    where = f"### {code(pin.path, _PATH_MAX)}:{pin.line_start}-{pin.line_end}"
     lines = ["", where, "", f"{fence}text", *text.split("\n"), fence]
-    return _Block(lines, pin)
+    return Block(lines, pin)
 
 
 def _by_worth(snapshot: Snapshot) -> list[FileSeen]:
@@ -390,11 +379,28 @@ def _by_worth(snapshot: Snapshot) -> list[FileSeen]:
     )
 
 
-def _files(snapshot: Snapshot, since: Drift, stale: Sequence[Stale]) -> _Part:
+def _edits(snapshot: Snapshot, since: Drift, stale: Sequence[Stale]) -> Part:
+    lines = _used_files(snapshot, since, stale, edited=True)
+    return part("## Edits", lines, rank=8, sure=0.15, noun="edited file")
+
+
+def _files(snapshot: Snapshot, since: Drift, stale: Sequence[Stale]) -> Part:
+    lines = _used_files(snapshot, since, stale, edited=False)
+    return part("## Working Set", lines, rank=9, sure=0.15, noun="file")
+
+
+def _used_files(
+    snapshot: Snapshot, since: Drift, stale: Sequence[Stale], *, edited: bool
+) -> list[str]:
+    """Return a line for each file that was edited, or only read."""
     listed = {file.path for file in stale} if len(stale) <= _CHANGED_MAX else set()
     dirty = set(snapshot.manifest.repo_dirty_files) & set(since.dirty)
-    files = [seen for seen in _by_worth(snapshot) if seen.path not in listed]
     changed = {file.path for file in stale}
+    files = [
+        seen
+        for seen in _by_worth(snapshot)
+        if seen.path not in listed and (seen.edits > 0) == edited
+    ]
     lines = []
     for seen in files[:_FILES_MAX]:
         where = f":{seen.line_start}-{seen.line_end}" if seen.line_start else ""
@@ -404,10 +410,10 @@ def _files(snapshot: Snapshot, since: Drift, stale: Sequence[Stale]) -> _Part:
             "changed since" if seen.path in changed else "",
         )
         known = ", ".join(filter(None, states))
-        lines.append(f"- {_code(seen.path, _PATH_MAX)}{where} {known}".rstrip())
+        lines.append(f"- {code(seen.path, _PATH_MAX)}{where} {known}".rstrip())
     if len(files) > len(lines):
         lines.append(f"- {len(files) - len(lines)} more files")
-    return _part("## Working Set", lines, rank=9, sure=0.2)
+    return lines
 
 
 def _used(seen: FileSeen) -> str:
@@ -420,95 +426,28 @@ def _times(what: str, count: int) -> str:
     return f"{what} {count} times" if count > 1 else what
 
 
-def _searches(snapshot: Snapshot, ruled_out: Sequence[str], results: int) -> _Part:
-    """List searches without results first: they take least room and cost most to repeat."""
-    briefed = "\n".join(ruled_out)
-    runs = [run for run in snapshot.working_set.searches_run if not _is_in(run, briefed)]
+def _searches(snapshot: Snapshot, empty: Sequence[LoggedSearch], results: int) -> Part:
+    """List searches without results first: they take least room and cost most to repeat.
+
+    empty: Those that the dead ends list.
+    """
+    listed = {(search.run.kind, search.run.query) for search in empty}
+    runs = [run for run in snapshot.working_set.searches_run if (run.kind, run.query) not in listed]
     runs.sort(key=lambda run: run.matches != 0)
     lines = [_search(run, results) for run in runs[:_SEARCHES_MAX]]
-    return _part("## Searches", lines, rank=10, sure=0.15)
-
-
-def _is_in(run: SearchRun, ruled_out: str) -> bool:
-    """Whether a briefing lists a search that found nothing; it clips the end of long queries."""
-    query = "".join(char for char in " ".join(run.query.split()) if char.isprintable())
-    return run.matches == 0 and f"`{query[:90].replace('`', chr(39))}" in ruled_out
+    return part("## Searches", lines, rank=10, sure=0.15, noun="search")
 
 
 def _search(run: SearchRun, results: int) -> str:
-    paths = ", ".join(_code(path) for path in run.result_paths[:results])
+    paths = ", ".join(code(path) for path in run.result_paths[:results])
     more = len(run.result_paths) - results
     rest = f" and {more} more" if more > 0 else ""
     outcome = f"{paths}{rest}" if paths else "nothing" if run.matches == 0 else "(not recorded)"
-    kind = "" if run.kind == "literal" else f"{_one_line(_plain(run.kind), 20)}: "
-    return f"- {kind}{_code(run.query)} -> {outcome}"
+    kind = "" if run.kind == "literal" else f"{one_line(plain_words(run.kind), 20)}: "
+    return f"- {kind}{code(run.query)} -> {outcome}"
 
 
 def _holds_payloads(path: str) -> bool:
     """Whether payloads are written into a file of this name."""
     folder, _, name = path.lower().rpartition("/")
     return name in _PAYLOAD_FILES or folder.rpartition("/")[2] == ".clinerules"
-
-
-# Text from outside
-
-
-def _commit(name: str | None) -> str:
-    return _plain(name[:12]) if name else "(none)"
-
-
-def _branch(name: str | None) -> str:
-    return _code(name, 80) if name else "(none)"
-
-
-def _date(at: int) -> str:
-    try:
-        return dt.datetime.fromtimestamp(at, dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    except (OverflowError, ValueError, OSError):
-        return str(at)
-
-
-def _plain(text: str) -> str:
-    """Replace all characters that could mean something to Markdown."""
-    return re.sub(r"[^\w .:/+-]", "?", text)
-
-
-def _tame(text: str) -> str:
-    """Escape HTML in prose that would swallow what follows it."""
-    return _MARKUP.sub("&lt;", text)
-
-
-def _code(text: str, most: int = 120) -> str:
-    """Return a code span on one line, whatever backticks the text has."""
-    blank = (" " if char.isspace() else char for char in text)
-    # One character more than fits is enough for `_cut` to see that the text is too long.
-    shown = islice(filter(str.isprintable, blank), most + 1)
-    plain = _cut("".join(shown), most) or "?"
-    fence = "`" * (max((len(run) for run in _BACKTICKS.findall(plain)), default=0) + 1)
-    # Markdown strips a blank from both ends of a span.
-    edge = " " if {plain[0], plain[-1]} & {" ", "`"} else ""
-    return f"{fence}{edge}{plain}{edge}{fence}"
-
-
-def _one_line(text: str, most: int) -> str:
-    """Return a text without line ends and control characters, of at most `most` bytes."""
-    return _cut("".join(char for char in " ".join(text.split()) if char.isprintable()), most)
-
-
-def _cut(plain: str, most: int) -> str:
-    """Cut a text to at most `most` bytes, between characters as people count them.
-
-    A mark is kept or cut with its letter.
-    """
-    if len(plain.encode()) <= most:
-        return plain
-    kept = plain.encode()[: max(0, most - 3)].decode("utf-8", "ignore")
-    end = len(kept)
-    while 0 < end < len(plain) and _belongs(plain[end]):
-        end -= 1
-    return plain[:end] + "…" if most >= len("…".encode()) else ""
-
-
-def _belongs(char: str) -> bool:
-    """Whether a character belongs to the one before it: an accent, the colour of an emoji."""
-    return unicodedata.category(char).startswith("M") or 0x1F3FB <= ord(char) <= 0x1F3FF

@@ -6,11 +6,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from triseek.model.snapshot import FileSeen, SearchRun, WorkingSet, inner_path
+from triseek.sessions.command_runs import CommandRuns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from triseek.model.session import LogEntry
+    from triseek.sessions.command_runs import RunCommand
 
 OF_FILES = frozenset(("read", "edit", "read_denied", "memo_check"))
 """Kinds of entries whose payload names a file."""
@@ -80,6 +82,8 @@ class WorkDone(NamedTuple):
     """Each query once, the last one first."""
     prompts: list[tuple[int, str]]
     """Entry and text, oldest first."""
+    commands: list[RunCommand]
+    """Each command once, the one that ran last first."""
 
     @property
     def dead_ends(self) -> list[LoggedSearch]:
@@ -100,6 +104,7 @@ def gather(entries: Iterable[LogEntry]) -> WorkDone:
     files: dict[str, Trail] = {}
     searches: dict[tuple[str, str], LoggedSearch] = {}
     prompts = []
+    runs = CommandRuns()
     for entry in entries:
         if entry.kind in OF_FILES:
             used(files, entry)
@@ -110,10 +115,13 @@ def gather(entries: Iterable[LogEntry]) -> WorkDone:
                 searches[search.kind, search.query] = LoggedSearch(search, entry.entry_id)
         elif entry.kind == "prompt":
             prompts.append((entry.entry_id, text_of(entry.payload.get("prompt"))))
+        elif entry.kind in ("command", "command_status"):
+            runs.add(entry)
     return WorkDone(
         sorted(files.values(), key=lambda trail: trail.entry_id, reverse=True),
         list(reversed(searches.values())),
         prompts,
+        runs.newest_first,
     )
 
 
