@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from tests.app.contexts import bare_context, search, search_in
+from tests.app.contexts import bare_context, find, paths, search, search_in
 from triseek.engine.search.search import Search
 from triseek.model.search import PatternSpec, SearchRequest
 from triseek.search import hints
@@ -61,6 +61,41 @@ def test_a_typing_error_is_told_from_the_names_that_are_there(context):
 
     [other] = search_in(context, "**/*.rs", "parse_argumnets")["would_match"]
     assert other["change"] == {"content_query": "parse_arguments"}
+
+
+def test_a_typing_error_is_found_in_any_case_by_the_usual_spelling(repo):
+    text = "class AsyncResult:\n    pass\nx = AsyncResult()\nASYNCRESULT = 1\n"
+    context = bare_context(os.path.realpath(repo({"result.py": text})))
+
+    for typed in ("AsyncReslt", "asyncreslt"):
+        [other] = search(context, typed)["would_match"]
+        assert other == {"change": {"query": "AsyncResult"}, "files": 1, "lines": 2}
+
+
+def test_what_agents_asked_for_in_vain_has_an_answer(repo):
+    """The searches of finding A9."""
+    files = {
+        "celery/canvas.py": "class group:\nclass chord:\nx = AsyncResult(saferepr(y))\n",
+        "zod/from-json-schema.ts": "",
+    }
+    root = os.path.realpath(repo(files))
+    context = bare_context(root)
+
+    def change(**asked):
+        return [other["change"] for other in search(context, **asked)["would_match"]]
+
+    assert change(query=r"class group\|class chord")[0] == {
+        "query": "class group|class chord", "mode": "regex",
+    }  # fmt: skip
+    assert change(query="asyncresult") == [{"case": "insensitive"}]
+    assert change(query="AsyncReslt") == [{"query": "AsyncResult"}]
+    assert {"word": False} in change(query="saferepr(", word=True)
+    assert change(query="AsyncResult", glob="*.ts") == [{"glob": ""}]
+    assert change(query="AsyncResult", type="ts") == [{"type": ""}]
+    assert paths(find(context, "fromJsonSchema")) == ["zod/from-json-schema.ts"]
+    assert paths(find(context, f"{root}/celery/canvas.py")) == ["celery/canvas.py"]
+    assert paths(search(context, "chord", path=f"{root}/celery")) == ["celery/canvas.py"]
+    assert paths(search(context, "chord", glob=f"{root}/celery/*.py")) == ["celery/canvas.py"]
 
 
 def test_a_path_query_is_left_by_another_tool(context):

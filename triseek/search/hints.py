@@ -157,8 +157,8 @@ def _near(engine: Engine, tool: str, request: SearchRequest) -> Iterator[Reading
     if not _NAME.fullmatch(text):
         return
     names: Counter[str] = Counter()
-    alike = re.compile(_alike(text), re.ASCII)
-    pattern = PatternSpec(patterns=(_alike(text),), unicode=False)
+    alike = re.compile(_alike(text), re.ASCII | re.IGNORECASE)
+    pattern = PatternSpec(patterns=(_alike(text),), unicode=False, case="insensitive")
     counting = replace(request, pattern=pattern, mode="lines", before=0, after=0)
     with contextlib.suppress(TriseekError):
         search = engine.search(counting)
@@ -167,9 +167,10 @@ def _near(engine: Engine, tool: str, request: SearchRequest) -> Iterator[Reading
                 names.update(alike.findall(batch.text.decode(errors="replace")))
                 if names.total() > NEAR_LINES_MAX:
                     break
-    del names[text]
-    for name in get_close_matches(text, names, NEAR_MAX, NEAR_RATIO):
-        yield _asking(tool, request, name)
+    spellings = {name.lower(): name for name, _ in reversed(names.most_common())}
+    for near in get_close_matches(text.lower(), spellings, NEAR_MAX, NEAR_RATIO):
+        if near != text.lower():
+            yield _asking(tool, request, spellings[near])
 
 
 def _alike(name: str) -> str:
