@@ -100,6 +100,20 @@ def test_a_mount_point_that_holds_something_is_mounted(indexed, tmp_path, monkey
     assert not folder.exists()
 
 
+def test_a_root_on_a_server_is_not_looked_at(indexed, monkeypatch):
+    root, folder = indexed("root")
+    shutil.rmtree(root)
+    remote = mounts.Mount(1, b"0:1", b"/", os.fsencode(root.parent), "nfs4")
+    local = mounts.Mount(2, b"0:2", b"/", b"/", "ext4")
+    monkeypatch.setattr(mounts, "read", lambda: [remote, local])
+    leftovers.clean()
+    assert folder.exists()
+
+    monkeypatch.setattr(mounts, "read", lambda: [remote, local, remote._replace(kind="ext4")])
+    leftovers.clean()
+    assert not folder.exists()
+
+
 def test_segments_and_files_that_a_killed_writer_left_are_removed(indexed):
     root, folder = indexed("root")
     before = size(folder)

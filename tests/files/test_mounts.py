@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from triseek.files import mounts
 from triseek.files.mounts import Mount, below, mount_number, objection, obstacle, parse, read
 
 LOCAL = rb"""22 27 0:21 / /proc rw,relatime - proc proc rw
@@ -81,3 +82,30 @@ def test_the_real_table_says_that_proc_is_virtual(tmp_path):
     kinds = {mount.number: mount.kind for mount in read()}
     if kinds[mount_number(os.fsencode(tmp_path))] in ("ext4", "xfs", "btrfs", "tmpfs", "overlay"):
         assert obstacle(os.fsencode(tmp_path)) == ""
+
+
+@pytest.mark.parametrize(
+    ("path", "remote"),
+    [
+        (b"/", False), (b"/home", False), (b"/net/a", True), (b"/net", True), (b"/network", False),
+        (b"/net/local/x", False), (b"/auto/x", True), (b"/net/local", False),
+    ],
+)  # fmt: skip
+def test_the_nearest_mount_says_whether_a_path_is_on_a_server(monkeypatch, path, remote):
+    table = [
+        (b"/", "ext4"),
+        (b"/net", "ext4"),
+        (b"/net", "nfs"),
+        (b"/net/local", "xfs"),
+        (b"/auto", "autofs"),
+    ]
+    listed = [Mount(n, b"0:1", b"/", point, kind) for n, (point, kind) in enumerate(table)]
+    monkeypatch.setattr(mounts, "read", lambda: listed)
+
+    assert mounts.is_remote(path) is remote
+
+
+def test_without_a_table_of_mounts_nothing_is_remote(monkeypatch):
+    monkeypatch.setattr(mounts, "MOUNTINFO", "/nowhere")
+
+    assert not mounts.is_remote(b"/net")

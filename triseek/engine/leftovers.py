@@ -61,7 +61,10 @@ def is_gone(root: str) -> bool:
     """Return whether a root was removed.
 
     Where its parent is not there either, or may be a volume that is not mounted, it may come back.
+    What is on a server is not looked at, as that may take for ever, and counts as there.
     """
+    if mounts.is_remote(os.fsencode(root)):
+        return False
     try:
         os.lstat(root)
     except FileNotFoundError:

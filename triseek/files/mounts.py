@@ -79,6 +79,21 @@ def objection(mounts: Sequence[Mount], root: bytes, number: int) -> str:
     return ""
 
 
+def is_remote(path: bytes) -> bool:
+    """Return whether an absolute path is on a server or is mounted when it is looked at.
+
+    Nothing of the path is looked at, which may take for ever. Without /proc the answer is False.
+    """
+    kind = ""
+    longest = -1
+    with contextlib.suppress(OSError):
+        for mount in read():  # of several on one point, the last is on top
+            point = mount.point.rstrip(b"/") + b"/"
+            if (path + b"/").startswith(point) and len(point) >= longest:
+                kind, longest = mount.kind, len(point)
+    return kind == "autofs" or _REMOTE.fullmatch(kind) is not None
+
+
 def is_unmounted(folder: str) -> bool:
     """Return whether a folder is empty and, at other times, a volume may be mounted on it."""
     if os.listdir(folder):  # noqa: PTH208 - a path as text
