@@ -14,6 +14,7 @@ from triseek.app.hook_handler import PROMPT_MAX, HookHandler
 from triseek.engine.roots import project
 from triseek.engine.service import Service
 from triseek.memo.memo import Asked, Memo
+from triseek.model.hook_event import PROBE
 
 TEXT = "".join(f"line {number} of a file that is worth it\n" for number in range(60))
 SHOWN = shown(TEXT.splitlines(keepends=True))
@@ -191,3 +192,19 @@ def test_work_in_a_folder_is_about_its_repository_or_the_indexed_one_above(repo,
     assert project(f"{root}/a/b") == root
     assert project(str(tmp_path / "other" / "deep")) == os.path.realpath(tmp_path / "other")
     assert project("/nowhere/at/all") == "/nowhere/at/all"
+
+
+def test_a_probe_of_the_doctor_is_refused_a_read_and_leaves_no_trace(told, monkeypatch):
+    monkeypatch.setattr(
+        told.service, "engine", lambda *_, **__: pytest.fail("no file's use is counted")
+    )
+    path = str(Path(told.root, "a.py"))
+    tell = told.tell
+    told.tell = lambda event, **more: tell(event, **{**more, "session_id": f"{PROBE}-7"})
+
+    assert [told.read(path), told.read(path)] == [True, False]
+    told.tell("UserPromptSubmit", prompt="mend the needle")
+    told.tell("SessionEnd")
+
+    assert told.actions == []
+    assert not told.memo._table

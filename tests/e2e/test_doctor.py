@@ -219,3 +219,55 @@ def test_a_real_opencode_is_understood_where_the_path_has_a_space(living, place,
 
     checks = [check for check in json.loads(said.out)["checks"] if check["what"] == "OpenCode"]
     assert [check["level"] for check in checks] == ["ok", "ok"], checks
+
+
+VOLATILE = {
+    "daemon.log": "what the daemon did, with times",
+    "start.log": "what a daemon says before it has a log",
+    "lock": "the daemon's process",
+    "starting": "when a daemon was started",
+    "frecency.lock": "empty; made when a root is opened",
+    "journal.json": "the clock of a root's events; goes on when a root is opened",
+}
+"""Names of files that differ after a daemon has opened a root, whoever asked it to."""
+
+
+def state(living):
+    """The files of the state folder; of the memo what it says, since its members have no order."""
+    files = (path for path in Path(living.home).rglob("*") if path.is_file())
+    return {
+        str(path): json.loads(data)["body"]["contexts"] if path.name == "memo.json" else data
+        for path in files
+        if "kernels" not in path.parts and path.name not in VOLATILE
+        for data in (path.read_bytes(),)
+    }
+
+
+def test_its_own_probes_leave_no_trace(living, place):
+    payload = {
+        "session_id": "work", "hook_event_name": "PostToolUse", "cwd": str(place),
+        "tool_name": "read", "tool_input": {"path": str(place / "a.py")}, "tool_use_id": "c1",
+        "tool_response": "needle\n", "in_view": ["c1"],
+    }  # fmt: skip
+    assert living.run("build", cwd=place).status == 0
+    living.start()
+    living.wait_watched(os.path.realpath(place))
+    subprocess.run(
+        [*RUN, "hook", "PostToolUse", "--harness", "pi"], cwd=place, env=living.env,
+        input=json.dumps(payload).encode(), check=True,
+    )  # fmt: skip
+    assert living.run("session", "open", "mend", cwd=place).status == 0
+    session = json.loads(living.run("memo", "session", "--json", cwd=place).out)
+    assert session["session_id"] == "work"
+    assert living.run("daemon", "stop").status == 0
+    before = state(living)
+    living.start()
+
+    said = json.loads(doctor(living, place, "--json").out)
+
+    levels = {check["what"]: check["level"] for check in said["checks"]}
+    assert [levels[what] for what in ("hook", "memo", "MCP server")] == ["ok"] * 3
+    after = json.loads(living.run("memo", "session", "--json", cwd=place).out)
+    assert after["session_id"] == session["session_id"]
+    assert living.run("daemon", "stop").status == 0
+    assert state(living) == before

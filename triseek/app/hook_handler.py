@@ -18,8 +18,9 @@ from triseek.agents.payloads import tools
 from triseek.app.unended_commands import UnendedCommands
 from triseek.engine.roots import is_indexed, project, root_for
 from triseek.errors import TriseekError
+from triseek.memo.memo import Memo
 from triseek.model import token_estimate
-from triseek.model.hook_event import ToolUse
+from triseek.model.hook_event import PROBE, ToolUse
 from triseek.model.plain_text import encodable
 from triseek.redaction import redact
 from triseek.sessions.recording import Action
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from triseek.engine.service import Service
-    from triseek.memo.memo import Memo
     from triseek.model.hook_event import Context, FileRead, HookEvent
     from triseek.sessions.recording import Sink
 
@@ -47,9 +47,12 @@ _EMPTIED = frozenset(("start", "end", "compact", "changed", "subagent"))
 class HookHandler:
     """Handles hooks. Thread-safe."""
 
-    def __init__(self, service: Service, memo: Memo, sink: Sink, *, refuse: bool = True) -> None:
+    def __init__(
+        self, service: Service | None, memo: Memo, sink: Sink, *, refuse: bool = True
+    ) -> None:
         """Count uses of files in `service`'s roots, update `memo`, send actions to `sink`.
 
+        service: None to count none.
         refuse: Whether an agent is ever refused a read.
         """
         self._service = service
@@ -57,6 +60,9 @@ class HookHandler:
         self._sink = sink
         self._refuse = refuse
         self._unended = UnendedCommands()
+        self._for_probes = self
+        if service is not None:  # probes of the doctor have a memo of their own, and leave no trace
+            self._for_probes = HookHandler(None, Memo(None), lambda _action: None, refuse=refuse)
 
     def hook(
         self,
@@ -83,7 +89,11 @@ class HookHandler:
             return ""
         if session and not hook_event.context.session:
             hook_event = replace(hook_event, context=replace(hook_event.context, session=session))
-        root = project(repo or hook_event.cwd)
+        is_probe = hook_event.context.session.startswith(PROBE)
+        handler = self._for_probes if is_probe else self
+        return handler._handle(hook_event, project(repo or hook_event.cwd))  # noqa: SLF001
+
+    def _handle(self, hook_event: HookEvent, root: str) -> str:
         if hook_event.moment in _EMPTIED:
             self._forget(root, hook_event)
         else:  # what is in view now matters for every hook
@@ -186,7 +196,7 @@ class HookHandler:
     def _end_epoch(self, folder: str) -> None:
         """Begin a new epoch: earlier answers there may be in no context any more."""
         here = os.path.realpath(folder)
-        for engine in self._service.engines():
+        for engine in self._service.engines() if self._service is not None else ():
             if os.path.commonpath((here, engine.root)) in (here, engine.root):
                 watch = engine.watched
                 if watch is not None:
@@ -196,6 +206,8 @@ class HookHandler:
 
     def _count(self, use: str, paths: Iterable[str]) -> None:
         """Count uses of files that lie in an indexed root."""
+        if self._service is None:
+            return
         for path in paths:
             folder, name = os.path.split(path)
             try:

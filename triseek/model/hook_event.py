@@ -16,6 +16,9 @@ Moment: TypeAlias = Literal[
 changed: the conversation lost messages (rewind, revert, fork, branch). subagent: one begins or
 ends."""
 
+PROBE = "triseek-doctor"
+"""How the ids of sessions begin by which the doctor tries the hooks: they leave no trace."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:

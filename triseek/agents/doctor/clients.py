@@ -14,7 +14,8 @@ from triseek.agents.install import apply, ledger
 from triseek.agents.install.entries import JsonMember, mcp_words
 from triseek.agents.install.hook_entries import is_ours
 from triseek.agents.install.toml_edits import TomlTable
-from triseek.agents.payloads.fields import fields_of, parsed
+from triseek.agents.payloads.fields import Fields, fields_of, parsed
+from triseek.model.hook_event import PROBE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from triseek.agents.doctor.host import DoctorHost
     from triseek.agents.install.ledger import Ledger
     from triseek.agents.listing import Listed, Question
-    from triseek.agents.payloads.fields import Fields
 
 LIMIT_S = 10.0
 """Seconds for a version query; an agent's answer is limited only by the doctor's own time limit."""
@@ -217,13 +217,14 @@ def trust(host: DoctorHost) -> Iterator[Finding]:
         {
             "id": 0,
             "method": "initialize",
-            "params": {"clientInfo": {"name": "triseek-doctor", "version": "1"}},
+            "params": {"clientInfo": {"name": PROBE, "version": "1"}},
         },
         {"method": "initialized"},
         {"id": 1, "method": "hooks/list", "params": {"cwds": [host.cwd]}},
     ]
-    _, result = host.call([path, "app-server"], messages, limit_s=5.0)
-    hooks = [hook for entry in result.objects("data") for hook in entry.objects("hooks")]
+    _, replies = host.call([path, "app-server"], messages, limit_s=5.0)
+    entries = replies.get(1, Fields()).objects("data")
+    hooks = [hook for entry in entries for hook in entry.objects("hooks")]
     states = [_is_run(hook) for hook in hooks if is_ours(hook)]
     if not states:
         yield info(what, "it does not say which it trusts", "codex   # and type /hooks")

@@ -103,19 +103,23 @@ class DoctorHost:
 
     def call(
         self, words: Sequence[str], messages: Sequence[dict[str, Any]], *, limit_s: float
-    ) -> tuple[Ran, Fields]:
+    ) -> tuple[Ran, dict[object, Fields]]:
         """Run a JSON-RPC server, send it messages, and end it once it has replied to the last.
 
         Returns:
-            How it ran, and the result in its reply; empty if there is none.
+            How it ran, and its results by the ids of the requests.
         """
         lines = b"".join(json.dumps(message).encode() + b"\n" for message in messages)
         last = messages[-1]["id"]
         held = f'"id":{json.dumps(last)}'.encode()
         ran = self.run(words, stdin=lines, held=held, limit_s=limit_s, more=QUIET)
-        replies = (fields_of(parsed(line)) for line in ran.out.splitlines())
-        results = (reply.inner("result") for reply in replies if reply.get("id") == last)
-        return ran, next(results, Fields())
+        replies = [fields_of(parsed(line)) for line in ran.out.splitlines()]
+        names = [message.get("id") for message in messages]
+        return ran, {
+            reply["id"]: reply.inner("result")
+            for reply in replies
+            if isinstance(reply.get("result"), dict) and reply.get("id") in names
+        }
 
 
 def _converse(child: subprocess.Popen[bytes], stdin: bytes, held: bytes, limit_s: float) -> bytes:

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from triseek import __version__, config, errors, paths
 from triseek.agents.doctor.checks import fail, info, ok, warn
+from triseek.agents.payloads.fields import Fields
 from triseek.ipc import address, client, lock, spawn
+from triseek.model.hook_event import PROBE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,9 +89,7 @@ def hook(host: DoctorHost) -> Iterator[Finding]:
     """Run the hook a few times with a payload that changes nothing, and check the median time."""
     if not host.program:
         return  # the first check reports it
-    payload = json.dumps(
-        {"session_id": "triseek-doctor", "hook_event_name": EVENT, "cwd": host.cwd}
-    ).encode()
+    payload = json.dumps({"session_id": PROBE, "hook_event_name": EVENT, "cwd": host.cwd}).encode()
     words = [host.program, "hook", EVENT, "--harness", "claude-code"]
     more = ALONE if lock.is_free() or host.is_daemon_stuck else {}
     times_ms = []
@@ -121,12 +121,14 @@ _MESSAGES = (
         "params": {
             "protocolVersion": "2025-06-18",
             "capabilities": {},
-            "clientInfo": {"name": "triseek-doctor", "version": "1"},
+            "clientInfo": {"name": PROBE, "version": "1"},
         },
     },
     {"jsonrpc": "2.0", "method": "notifications/initialized"},
     {"jsonrpc": "2.0", "id": "tools", "method": "tools/list"},
+    {"jsonrpc": "2.0", "id": "ping", "method": "ping"},
 )
+"""The server may answer the first two requests before its session is there, but not the last."""
 _SERVER_LIMIT_S = 20.0
 """Agents wait longer than that; on an idle machine the server takes one second."""
 
@@ -136,9 +138,9 @@ def server(host: DoctorHost) -> Iterator[Finding]:
     if not host.program:
         return  # the first check reports it
     words = [host.program, "mcp", "serve"]
-    ran, result = host.call(words, _MESSAGES, limit_s=_SERVER_LIMIT_S)
-    tools = len(result.objects("tools"))
-    if tools:
+    ran, replies = host.call(words, _MESSAGES, limit_s=_SERVER_LIMIT_S)
+    tools = len(replies.get("tools", Fields()).objects("tools"))
+    if tools and "ping" in replies:
         yield ok("MCP server", f"answers with {tools} tools, {ran.ms:.0f} ms from start to end")
     else:
         message = ran.trouble or f"status {ran.status}, {ran.out.strip()[:200] or 'not a word'}"
@@ -146,7 +148,7 @@ def server(host: DoctorHost) -> Iterator[Finding]:
 
 
 _LINES = 60
-_CALLS = ("triseek-doctor-1", "triseek-doctor-2")
+_CALLS = (f"{PROBE}-1", f"{PROBE}-2")
 _MEMO_LIMIT_S = 5.0
 
 
@@ -199,7 +201,7 @@ def _read_twice(host: DoctorHost, file: Path, text: str) -> Ran:
 
 def _tell(host: DoctorHost, event: str, folder: str, **more: Any) -> Ran:  # noqa: ANN401 - JSON
     payload = {
-        "session_id": f"triseek-doctor-{os.getpid()}",
+        "session_id": f"{PROBE}-{os.getpid()}",
         "hook_event_name": event,
         "cwd": folder,
         **more,
