@@ -5,7 +5,9 @@ a function or a value of a file, else as a member. A name that several files def
 ctags misses some definitions; so a name also means none if an unindented line of another source
 file reads `class NAME`, `function NAME` and the like (for a type: a type). Names have at least four
 characters and are identifiers that begin with a letter. A field or an enumerator is no question
-(agents look for types, functions and constants), but `fields` are asked about for comparison.
+(agents look for types, functions and constants). Beside the three sources, and outside of all
+means, there are questions for `fields` and for `contested` names: those that other files define as
+something less (a method `Result` beside a class `Result`).
 
 Searches, each for a name as it is spelled where it is defined; the right file is what it means:
 
@@ -62,13 +64,16 @@ _KEYWORD = re.compile(
 _TYPE_KEYWORDS = frozenset(("class", "interface", "enum", "type"))
 
 
+BESIDE = ("contested", "fields")
+
+
 class Question(NamedTuple):
     """What is asked, and the one right file."""
 
     tool: str
     """`search_content` or `find_files`."""
     source: str
-    """`ctags`, `tests` or `changelogs`; `fields`, which the means leave out."""
+    """`ctags`, `tests` or `changelogs`; or one of `BESIDE`, which the means leave out."""
     query: str
     path: str
 
@@ -79,14 +84,19 @@ def questions(name: str, tree: SourceTree, searches: int, find_files: int) -> li
     meanings = _meanings(tree)
     fields = {name: one.path for name, one in meanings.items() if one.is_field}
     meanings = {name: one for name, one in meanings.items() if not one.is_field}
+    contested = {name: one.path for name, one in meanings.items() if one.is_contested}
+    beside = {"fields": lambda: [fields], "contested": lambda: [contested]}
     for tool, most, makers in (
-        ("search_content", searches, _searches(tree, meanings) | {"fields": lambda: [fields]}),
+        ("search_content", searches, _searches(tree, meanings)),
         ("find_files", find_files, _finds(tree)),
     ):
         drawn: set[str] = set()
         for source, groups in makers.items():
             for query, path in _drawn(f"{name} {tool} {source}", groups(), most, drawn):
                 asked.append(Question(tool, source, query, path))
+    for source, groups in beside.items():
+        for query, path in _drawn(f"{name} {source}", groups(), searches, set()):
+            asked.append(Question("search_content", source, query, path))
     return asked
 
 
@@ -117,6 +127,8 @@ class _Meaning(NamedTuple):
     path: str
     level: Level
     is_method: bool
+    is_contested: bool
+    """Whether other files define it as something less."""
 
     @property
     def is_field(self) -> bool:
@@ -137,7 +149,12 @@ def _meanings(tree: SourceTree) -> dict[str, _Meaning]:
             if best:
                 witnesses = types[name] if best[0].level == Level.TYPE else others[name]
                 if len({*(one.path for one in best), *witnesses}) == 1:
-                    meanings[name] = _Meaning(best[0].path, best[0].level, best[0].is_method)
+                    meanings[name] = _Meaning(
+                        best[0].path,
+                        best[0].level,
+                        best[0].is_method,
+                        len({one.path for one in those}) > 1,
+                    )
                 break
     return meanings
 

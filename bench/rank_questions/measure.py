@@ -48,28 +48,36 @@ def run(
     amounts = facts.pop("searches"), facts.pop("find_files")
     begun = dt.datetime.now(tz=dt.UTC).isoformat(timespec="seconds")
     measured = []
-    for project in (Project(name, **each) for name, each in facts.items()):
-        if project.half == half:
-            progress.say(f"rank: {project.name}")
-            root = places.get(project.name) or corpora.fetch(project.name, project.tree)[0]
-            measured.append(_project(project, root.resolve(), amounts, against))
+    with tempfile.TemporaryDirectory(prefix="triseek-bench-") as scratch:
+        checkouts = _checkouts(Path(scratch), against)
+        for project in (Project(name, **each) for name, each in facts.items()):
+            if project.half == half:
+                progress.say(f"rank: {project.name}")
+                root = places.get(project.name) or corpora.fetch(project.name, project.tree)[0]
+                measured.append(_project(project, root.resolve(), amounts, checkouts))
     return {"begun": begun, "half": half, "projects": measured}
 
 
+def _checkouts(scratch: Path, against: Path | None) -> dict[str, Checkout]:
+    """What is measured; without a daemon, which would outlive the run."""
+    checkouts = {"this": Checkout.this(scratch)}
+    if against:
+        checkouts["other"] = Checkout.peer(against.resolve(), scratch / "peer")
+    return {
+        name: each._replace(environ={**each.environ, "TRISEEK_NO_DAEMON": "1"})
+        for name, each in checkouts.items()
+    }
+
+
 def _project(
-    project: Project, root: Path, amounts: tuple[int, int], against: Path | None
+    project: Project, root: Path, amounts: tuple[int, int], checkouts: Mapping[str, Checkout]
 ) -> dict[str, Any]:
     tree = source_tree.read(root, project.language)
     asked = make.questions(project.name, tree, *amounts)
     places = {}
-    with tempfile.TemporaryDirectory(prefix="triseek-bench-") as scratch:
-        checkouts = {"this": Checkout.this(Path(scratch))}
-        if against:
-            checkouts["other"] = Checkout.peer(against.resolve(), Path(scratch) / "peer")
-        for name, checkout in checkouts.items():
-            alone = checkout._replace(environ={**checkout.environ, "TRISEEK_NO_DAEMON": "1"})
-            alone.run("build", str(root), cwd=root)
-            places[name] = anyio.run(_places, alone, root, asked)
+    for name, checkout in checkouts.items():
+        checkout.run("build", str(root), cwd=root)
+        places[name] = anyio.run(_places, checkout, root, asked)
     questions = [
         question._asdict() | {name: found[number] for name, found in places.items()}
         for number, question in enumerate(asked)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench.markdown import table
+from bench.rank_questions.make import BESIDE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -66,7 +67,7 @@ def _has_other(projects: Sequence[Record]) -> bool:
 
 
 def _rows(projects: Sequence[Record], tool: str) -> Iterator[list[str]]:
-    """Yield a row for each repository and source, their mean, each source, and fields."""
+    """Yield a row for each repository and source, their mean, each source, and others."""
     means = []
     for project in projects:
         for source in _SOURCES:
@@ -77,10 +78,10 @@ def _rows(projects: Sequence[Record], tool: str) -> Iterator[list[str]]:
     count = len(_asked(projects, tool, _SOURCES))
     shares = (sum(column) / len(means) for column in zip(*means, strict=True))
     yield ["**mean of the repositories**", str(count), *(f"**{share:.3f}**" for share in shares)]
-    for source in (*_SOURCES, "fields"):
+    for source in (*_SOURCES, *BESIDE):
         asked = _asked(projects, tool, (source,))
         if asked:
-            yield [f"all {source}", *_cells(asked)]
+            yield [f"all {source}" if source in _SOURCES else f"beside: {source}", *_cells(asked)]
 
 
 def _asked(projects: Sequence[Record], tool: str, sources: Sequence[str]) -> list[dict[str, Any]]:

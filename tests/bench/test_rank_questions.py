@@ -37,6 +37,7 @@ def test_each_source_gives_searches_of_its_own(repo):
         ("ctags", "LIMIT_BYTES", "app/parse_url.py"),
         ("ctags", "unsplit", "app/parse_url.py"),
         ("ctags", "Other", "app/other.py"),
+        ("contested", "ParseUrl", "app/parse_url.py"),
     }
 
 
