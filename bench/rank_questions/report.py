@@ -23,15 +23,32 @@ _FIRST = (1, 5)
 
 
 def write(results: Record, described: Record, folder: Path, docs: Path) -> Path:
-    """Keep a record, and put its tables behind the page's mark; returns the page."""
+    """Keep a record, and put its tables behind the page's mark; returns the page.
+
+    The record has the places alone: names and paths are the repositories' own.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    for name, value in (("results.json", results), ("machine.json", described)):
+    for name, value in (("results.json", _without_words(results)), ("machine.json", described)):
         body = json.dumps(value, indent=1, ensure_ascii=False)
         (folder / name).write_text(body + "\n", encoding="utf-8")
     page = docs / PAGE
     words = page.read_text(encoding="utf-8").partition(_MARK)[0]
     page.write_text(f"{words}{_MARK}\n\n{text(results)}\n", encoding="utf-8")
     return page
+
+
+def _without_words(results: Record) -> Record:
+    projects = [
+        project
+        | {
+            "questions": [
+                {name: value for name, value in one.items() if name not in ("query", "path")}
+                for one in project["questions"]
+            ]
+        }
+        for project in results["projects"]
+    ]
+    return results | {"projects": projects}
 
 
 def text(results: Record) -> str:
