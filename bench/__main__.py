@@ -1,4 +1,4 @@
-"""python -m bench: run · report · compare · mcp · hooks · memo · handoff · rank · pack, corpora."""
+"""python -m bench: run · report · compare · mcp · tokens · hooks · memo · handoff · rank · pack."""
 
 from __future__ import annotations
 
@@ -74,6 +74,12 @@ def _parser() -> argparse.ArgumentParser:
     mcp.add_argument("--out", type=Path, default=_DOCS / "mcp.md", help="the page")
     mcp.add_argument("--record", type=Path, help="the figures (default: bench/record/...)")
     mcp.set_defaults(verb=_mcp)
+
+    tokens = verbs.add_parser("tokens", help="what answers cost in real agents, beside rg's output")
+    tokens.add_argument("--git", action="append", default=[], metavar="NAME=CLONE")
+    tokens.add_argument("--out", type=Path, default=_DOCS / "tokens.md", help="the page")
+    tokens.add_argument("--record", type=Path, help="the figures (default: bench/record/...)")
+    tokens.set_defaults(verb=_tokens)
 
     hooks = verbs.add_parser("hooks", help="measure what agents' hooks cost, and write the page")
     hooks.add_argument("--out", type=Path, default=_DOCS / "hooks.md", help="the page")
@@ -154,6 +160,22 @@ def _mcp(options: argparse.Namespace) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "mcp.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
     options.out.write_text(report.page(told), encoding="utf-8")
+    print(folder, options.out, sep="\n")
+    return 0
+
+
+def _tokens(options: argparse.Namespace) -> int:
+    from bench.engines.base import program_path
+    from bench.tokens import measure, report
+
+    rg = program_path("rg")
+    if not rg:
+        raise Faulty("rg is not on PATH; it is what answers are compared with")
+    measured = measure.run(dict(map(_pair, options.git)), rg, Progress())
+    folder = options.record or record.new_folder(record.FOLDER, "tokens")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "tokens.json").write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
+    options.out.write_text(report.page(measured), encoding="utf-8")
     print(folder, options.out, sep="\n")
     return 0
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-_TOKEN = re.compile(rb"(?<![A-Za-z0-9_])[A-Za-z_][A-Za-z0-9_]{3,63}(?![A-Za-z0-9_])")
+TOKEN = re.compile(rb"(?<![A-Za-z0-9_])[A-Za-z_][A-Za-z0-9_]{3,63}(?![A-Za-z0-9_])")
 _FILES = 250
 PLACEHOLDERS = (
     *("selective", "moderate", "high", "top1", "top2", "top3", "name1", "name2", "name3"),
@@ -65,7 +65,7 @@ def _ranked(root: Path, paths: Iterable[bytes]) -> list[tuple[str, int]]:
         with open(os.path.join(os.fsencode(root), path), "rb") as file:
             content = file.read()
         if b"\0" not in content:
-            frequency.update(set(_TOKEN.findall(content)))
+            frequency.update(set(TOKEN.findall(content)))
     return sorted(
         ((token.decode(), count) for token, count in frequency.items()),
         key=lambda pair: (-pair[1], pair[0]),

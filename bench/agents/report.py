@@ -51,9 +51,10 @@ def _parts(record: Mapping[str, Any]) -> Iterator[str]:
     yield _memory(record)
     yield "## Tokens"
     yield (
-        "Estimated as a quarter of the characters. `text` is what most agents show their model, "
-        "`json` the structured content beside it; rg's is its whole output, of which an agent cuts "
-        "what does not fit."
+        "Estimated as a quarter of the bytes. `text` and `json` are the two forms of an answer. Of "
+        "both, several agents show their model the second, so they are sent the first alone "
+        "([which](../reference/tools.md)); [what real agents' models see](tokens.md) is measured "
+        "apart. rg's is its whole output, of which an agent cuts what does not fit."
     )
     yield _tokens(record["families"])
 
