@@ -106,6 +106,11 @@ class Program:
         begun = self.ask("thread/fork", threadId=name, model=model, **_FREE)
         return Thread(self, begun["thread"]["id"])
 
+    def wait_for_server(self) -> None:
+        """Wait for the one server a new thread has, which a person does without knowing."""
+        while self.until("mcpServer/startupStatus/updated")["status"] == "starting":
+            """Not yet."""
+
     def until(self, method: str) -> dict[str, Any]:
         """The parameters of the next notification of that kind."""
         params: dict[str, Any] = self._lines.until("method", method)[-1]["params"]
@@ -168,8 +173,7 @@ class Session:
     def clear(self) -> None:
         """Begin anew."""
         self.thread = self.program.start(self._tree, self._model)
-        while self.program.until("mcpServer/startupStatus/updated")["status"] == "starting":
-            """Wait for the one server there is, which a person does without knowing."""
+        self.program.wait_for_server()
 
 
 @contextlib.contextmanager

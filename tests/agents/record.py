@@ -99,11 +99,13 @@ def of_codex(place: Place, model: Model, command: str) -> None:
     with codex.program(place) as program:
         program.trust(str(place.tree))
         thread = program.start(str(place.tree))
+        program.wait_for_server()
         thread.say(model.add("first", turns))
         thread.compact()
         thread.say(model.add("second", [uses("exec_command", cmd="cat moved.py"), says("Again.")]))
         program.fork(thread.name).say(model.add("third", [says("Forked.")]))
         scripting = program.start(str(place.tree), codex.SCRIPTING)
+        program.wait_for_server()
         scripts = [Turn((Call("exec", script),)) for script in SCRIPTS]
         scripting.say(model.add("fourth", [*scripts, says("Scripts ran.")]))
         script = 'text((await tools.exec_command({cmd: "cat moved.py"})).output)'
