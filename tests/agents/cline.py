@@ -31,10 +31,13 @@ def configure(place: Place, url: str) -> None:
 def ask(place: Place, prompt: str) -> None:
     """One prompt. Cline may find our model's answer too short; what it sent is what counts."""
     words = ["cline", "--json", "-P", PROVIDER, "-m", MODEL, "-t", "60", prompt]
-    subprocess.run(
-        words, cwd=place.tree, env=place.env(), stdin=subprocess.DEVNULL, capture_output=True,
-        timeout=PATIENCE_S, check=False,
-    )  # fmt: skip
+    try:
+        subprocess.run(
+            words, cwd=place.tree, env=place.env(), stdin=subprocess.DEVNULL, capture_output=True,
+            timeout=PATIENCE_S, check=False,
+        )  # fmt: skip
+    finally:
+        run(["cline", "hub", "stop"], place.tree, place.env())  # a process of its own, which stays
 
 
 class Session(NamedTuple):
@@ -49,11 +52,8 @@ class Session(NamedTuple):
 
 @contextlib.contextmanager
 def session(place: Place, _url: str) -> Iterator[Session]:
-    """Prompts to the model that it was configured for, until the block ends."""
-    try:
-        yield Session(place)
-    finally:
-        run(["cline", "hub", "stop"], place.tree, place.env())  # it started one, which stays
+    """Prompts to the model that it was configured for."""
+    yield Session(place)
 
 
 def ours(tool: str, **arguments: Any) -> list[Turn]:
