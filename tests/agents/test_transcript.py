@@ -268,6 +268,18 @@ def test_what_is_in_view_of_codex(items, expected, tmp_path):
     assert in_view(asked(path, "", harness="codex")) is None
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("1:x\n2:y", {"a"}), ("1:x…7 tokens truncated…9:z", set()), ("1:x…2 chars truncated…", set())],
+)
+def test_what_codex_cut_out_of_a_servers_answer_is_not_in_view(text, expected, tmp_path):
+    blocks = [{"type": "input_text", "text": part} for part in ("Wall time: 1 s\nOutput:", text)]
+    item = {"type": "function_call_output", "call_id": "a", "output": blocks}
+    path = rollout(tmp_path / "r.jsonl", turn("t"), ("response_item", item))
+
+    assert in_view(asked(path, "t", harness="codex")) == expected
+
+
 def test_a_long_turn_of_codex_is_known_by_the_use_itself(tmp_path):
     asks = ("response_item", {"type": "function_call", "call_id": "now"})
     path = rollout(tmp_path / "r.jsonl", output("a"), asks)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from triseek.mcp.conversations import LONGEST, asker, conversation, harness
+from triseek.mcp.conversations import LONGEST, asker, conversation, harness, with_call
 
 TURN = {
     "session_id": "s",
@@ -88,7 +88,12 @@ def test_a_request_that_stands_for_itself_has_no_context() -> None:
             {"claudecode/toolUseId": "t", "claudecode/sessionId": "s", "claudecode/agentId": "a"},
             {"call": "t", "session": "s", "agent": "a"},
         ),
+        ({"triseek/toolUseId": "toolu_1"}, {"call": "toolu_1"}),
         ({"sessionId": "s", "threadId": "s"}, {"session": "s"}),
+        (
+            {"sessionId": "s", "threadId": "t", "callId": "call_1"},
+            {"session": "s", "agent": "t", "call": "call_1"},
+        ),
         ({"sessionId": "s", "threadId": "t"}, {"session": "s", "agent": "t"}),
         ({"ai.opencode/sessionID": "ses_1"}, {"session": "ses_1"}),
         ({"session_id": "s", "agent_id": "a"}, {"session": "s", "agent": "a"}),
@@ -97,6 +102,21 @@ def test_a_request_that_stands_for_itself_has_no_context() -> None:
 )
 def test_who_asks_is_told_by_the_names_hooks_have(meta: dict[str, Any], who: Any) -> None:
     assert asker(meta) == who
+
+
+@pytest.mark.parametrize("meta", [None, {}, {"progressToken": 1}])
+def test_a_plugin_says_among_the_arguments_which_call_it_is(meta: dict[str, Any] | None) -> None:
+    arguments = {"query": "x", "triseek/toolUseId": "toolu_1"}
+
+    moved, others = with_call(meta, arguments)
+
+    assert (asker(moved)["call"], others) == ("toolu_1", {"query": "x"})
+    assert "triseek/toolUseId" in arguments
+
+
+@pytest.mark.parametrize("arguments", [None, {}, {"query": "x"}])
+def test_other_arguments_are_left_as_they_are(arguments: dict[str, Any] | None) -> None:
+    assert with_call({"a": 1}, arguments) == ({"a": 1}, arguments)
 
 
 def test_a_variable_names_the_session_of_a_client_that_does_not(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.app.digests import digest
+from triseek.search.digest import QUERY_MAX, search_lines
 
 FOUND = {
     "version": "1", "repo_root": "/repo", "strategy": "triseek_indexed", "fallback_used": False,
@@ -76,9 +77,17 @@ def test_an_answer_that_is_left_out():
     told = text(results=[], results_omitted=True, cache="hit", total_line_matches=1)
 
     assert told == (
-        "same answer as before (search-0001), still in context: no relevant file has changed "
+        'same answer as before to "route", still in context: no relevant file has changed '
         "since; pass force_refresh to get it again"
     )
+
+
+def test_an_answer_that_is_left_out_is_named_by_the_start_of_a_long_query():
+    lines = search_lines(
+        "search_path_and_content", {"content_query": "x" * 10**4}, {"results_omitted": True}
+    )
+
+    assert f'to "{"x" * QUERY_MAX}\\u2026"' in "\n".join(lines)
 
 
 def test_a_page_without_lines_says_why():

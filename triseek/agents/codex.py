@@ -5,7 +5,8 @@ what the model gets, without the lines that come before it there (`Chunk ID`, `W
 `Output:`); it is cut in the middle as the model's is. Newer models write JavaScript that runs the
 tools. Each of those uses has a hook too, with an id that begins with `exec-`, but the model gets
 what its program prints: the use itself shows nothing. No payload has a command's exit status; the
-transcript has it, a moment after the hook.
+transcript has it, a moment after the hook. An MCP tool's `tool_response` is what the server
+answered, also where the model gets it with its middle cut out.
 
 Transcripts, which Codex calls rollouts: one file per thread, sub-agents' too, only appended.
 `compacted` begins a new context. `thread_rolled_back` removes the last turns; which outputs these
@@ -59,6 +60,8 @@ _STATUS = re.compile(r"^(?:Exit code: |Process exited with code )(\d{1,10})$", r
 _STATUS_BYTES = 512 << 10
 """Bytes of a transcript, from its end, in which exit statuses are looked for."""
 _CALLS = ("function_call", "custom_tool_call")
+_CUT = re.compile(r"…\d+ \w+ truncated…")
+"""What stands for the middle of an output in the transcript."""
 _OUTPUTS = ("function_call_output", "custom_tool_call_output")
 
 
@@ -156,7 +159,7 @@ class Codex(HookAgent):
             inner = item.inner("payload")
             if item.get("type") == "compacted" or inner.get("type") == "thread_rolled_back":
                 calls.clear()
-            elif item.get("type") == "response_item" and inner.get("type") in _OUTPUTS:
+            elif _is_whole_output(item, inner):
                 calls.add(inner.text("call_id"))
         return frozenset(calls - {""})
 
@@ -188,7 +191,7 @@ class Codex(HookAgent):
         )
         call = payload.word("tool_use_id")
         if call.startswith(_OF_PROGRAM):
-            return replace(use, call=call, only_reads=False)
+            return replace(use, call=call, only_reads=False, of_script=True)
         shell_command, output = _shell_command(tool_input), self.output(use, payload)
         if shell_command is not None and output is not None:
             output = _HEAD.sub("", output, count=1)
@@ -246,6 +249,13 @@ def _is_now(item: Fields, event: HookEvent) -> bool:
         return bool(event.prompt_id) and inner.get("turn_id") == event.prompt_id
     call = event.use.call if event.use is not None else ""
     return bool(call) and inner.get("type") in _CALLS and inner.get("call_id") == call
+
+
+def _is_whole_output(item: Fields, inner: Fields) -> bool:
+    """Whether an item is a use's output; if it is an MCP tool's, as a whole."""
+    if item.get("type") != "response_item" or inner.get("type") not in _OUTPUTS:
+        return False
+    return not any(_CUT.search(block.text("text")) for block in inner.objects("output"))
 
 
 AGENT = Codex()

@@ -25,6 +25,7 @@ from triseek.errors import (
     VersionMismatch,
 )
 from triseek.ipc import client, spawn, surroundings
+from triseek.model.plain_text import encodable
 from triseek.search import envelopes
 
 if TYPE_CHECKING:
@@ -86,6 +87,11 @@ def digest(tool: Tool, request_arguments: Mapping[str, Any], envelope: Mapping[s
     return "\n".join(tool.digest(tool.name, request_arguments, envelope))
 
 
+def text(tool: Tool, request_arguments: Mapping[str, Any], envelope: Mapping[str, Any]) -> str:
+    """Return the digest as it can be sent: without what UTF-8 cannot encode."""
+    return str(encodable(digest(tool, request_arguments, encodable(envelope))))
+
+
 class Dispatch(Protocol):
     """Calls tools on one root. Thread-safe. Never raises."""
 
@@ -111,9 +117,10 @@ class Local:
             request = arguments.read(tool, raw)
             request_arguments = dataclasses.asdict(request)
             recorded_arguments = call_record.explicit_arguments(request)
-            envelope = tool.answer(self.context.contexts[tool.toolset], request, call)
-            if tool.kind == "search" and call.is_recorded:
-                envelope = self.context.hydrated.beside(tool.name, request, envelope)
+            if tool.kind == "search":
+                envelope = self._search(tool, request, request_arguments, call)
+            else:
+                envelope = tool.answer(self.context.contexts[tool.toolset], request, call)
         except Cancelled as error:
             return failed(request_arguments, error)
         except TriseekError as error:
@@ -126,6 +133,23 @@ class Local:
         if call.is_recorded:
             self.context.record(tool, recorded_arguments, envelope, call)
         return Answered(request_arguments, envelope, failure)
+
+    def _search(
+        self,
+        tool: Tool,
+        request: Any,  # noqa: ANN401 - the tool's request
+        request_arguments: dict[str, Any],
+        call: Call,
+    ) -> dict[str, Any]:
+        """Return a search's answer, or that the context has it in view."""
+        context = self.context
+        proven = context.in_view.proven(call)
+        envelope: dict[str, Any] = tool.answer(context.contexts[tool.toolset], request, proven)
+        if call.is_recorded:
+            envelope = context.hydrated.beside(tool.name, request, envelope)
+        if proven.has_in_view is not None and not envelope.get("results_omitted"):
+            context.in_view.note(envelope["search_id"], text(tool, request_arguments, envelope))
+        return envelope
 
     def _answered(self, tool: Tool, error: TriseekError) -> TriseekError:
         """Return the error to answer with: what fails in a service of the daemon may be retried."""

@@ -36,7 +36,10 @@ PROMPT_MAX = 8_000
 """Most characters of a prompt that are recorded, as of a search and a command below."""
 SEARCH_MAX = 500
 COMMAND_MAX = 1_000
-MEMO_TOOLS = ("memo_check", "memo_status", "memo_session", "session_resume")
+ASKING_TOOLS = (
+    "memo_check", "memo_status", "memo_session", "session_resume",
+    "search_content", "search_path_and_content", "find_files",
+)  # fmt: skip
 """Our tools whose answer depends on the context that receives it, by the ends of their names."""
 _NOTHING = frozenset(("", "no matches found", "no files found", "no matches", "no files"))
 """What the search tools of agents print if they find nothing."""
@@ -112,7 +115,7 @@ class HookHandler:
     # Tools
 
     def _before(self, root: str, event: HookEvent, use: ToolUse) -> str:
-        if use.call and use.name.endswith(MEMO_TOOLS):
+        if use.call and not use.of_script and use.name.endswith(ASKING_TOOLS):
             self._memo.asking(event.context, use.call, _evidence(event))
         # An agent that ignores refusals must not be counted as refused.
         accepts_refusals = hooks.refusal(event.context.harness, event.event, "?", "")

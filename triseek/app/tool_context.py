@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from cachetools import LRUCache
 
 from triseek.app import call_record, registry
+from triseek.app.answers_in_view import AnswersInView
 from triseek.app.prior_answers import PriorAnswers
 from triseek.errors import TriseekError
 from triseek.sessions.recording import Action
@@ -50,6 +51,7 @@ class ToolContext:
         self.contexts = {wing.toolset: wing.context(host) for wing in registry.WINGS}
         """What the tools of each toolset work on."""
         self.hydrated = PriorAnswers(host, resuming)
+        self.in_view = AnswersInView(host.services.get("memo"))
         self._lock = Lock()
         self._paths_of: LRUCache[str, list[str]] = LRUCache(ANSWERS_MAX)
 

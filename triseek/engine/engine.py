@@ -158,13 +158,17 @@ class Engine:
         watch = self._watch
         return watch if watch is not None and watch.alive else None
 
-    def since(self, clock: Clock | None = None) -> tuple[Clock | None, ChangesSince]:
+    def since(
+        self, clock: Clock | None = None, *, any_epoch: bool = False
+    ) -> tuple[Clock | None, ChangesSince]:
         """Return the current clock and the changes since an earlier one.
 
         All earlier events are processed first. If the root is not watched, the clock is None and
         the changes are unknown.
 
-        clock: A clock returned by an earlier call.
+        Args:
+            clock: A clock returned by an earlier call.
+            any_epoch: As for `Journal.since`.
         """
         from triseek.engine.freshness.journal import ChangesSince
 
@@ -178,7 +182,9 @@ class Engine:
         if dirty.freshness != "synced":  # a sweep does not report its findings to the journal
             return None, unknown
         journal = watch.journal
-        return journal.clock, unknown if clock is None else journal.since(clock)
+        if clock is None:
+            return journal.clock, unknown
+        return journal.clock, journal.since(clock, any_epoch=any_epoch)
 
     @property
     def trouble(self) -> Trouble | None:

@@ -42,6 +42,9 @@ CONTEXT = "triseek/context"
 """The key of `_meta` under which a client names one context window. The client must change the name
 as soon as anything is removed from the window."""
 SESSIONS, AGENTS = ("session_id", "sessionId"), ("agent_id", "agentId")
+CALL = "triseek/toolUseId"
+"""The key of `_meta` for the id of this use of the tool, by which hooks announce it. Plugins that
+do not reach `_meta` put it among the arguments."""
 LONGEST = 200
 SESSION_VARIABLE = "TRISEEK_SESSION_ID"
 """The variable with the session that the server was started for, if its client names none."""
@@ -51,7 +54,7 @@ _ASKER: Mapping[str, tuple[str, ...]] = {
         "antigravity.google/conversation_id",
     ),
     "agent": (*AGENTS, "claudecode/agentId", "threadId"),
-    "call": ("claudecode/toolUseId", "triseek/toolUseId"),
+    "call": ("claudecode/toolUseId", CALL, "callId"),
 }  # fmt: skip
 
 _OURS = frozenset((*SESSIONS, *AGENTS))
@@ -112,6 +115,16 @@ def asker(
         who["session"] = _name(session or os.environ.get(SESSION_VARIABLE))
     who["harness"] = harness(client)
     return {name: value for name, value in who.items() if value}
+
+
+def with_call(
+    meta: Mapping[str, Any] | None, arguments: Mapping[str, Any] | None
+) -> tuple[Mapping[str, Any], Mapping[str, Any] | None]:
+    """Return a request's `_meta` and arguments, with `CALL` moved from these to that."""
+    if not arguments or CALL not in arguments:
+        return meta or {}, arguments
+    others = {name: value for name, value in arguments.items() if name != CALL}
+    return {**(meta or {}), CALL: arguments[CALL]}, others
 
 
 def harness(client: str | None) -> str:

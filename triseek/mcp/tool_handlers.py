@@ -18,7 +18,7 @@ import anyio.to_thread
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
-from triseek.app.dispatch import digest, failed
+from triseek.app.dispatch import failed, text
 from triseek.errors import OutOfTime, TriseekError
 from triseek.mcp import conversations, result_form, schemas
 from triseek.model.call import Call
@@ -80,9 +80,10 @@ class ToolHandlers:
             raise MCPError(code=types.INVALID_PARAMS, message=f"unknown tool {params.name[:80]!r}")
         cancelled = threading.Event()
         client, connection = _client(ctx), _connection(ctx)
+        meta, arguments = conversations.with_call(ctx.meta, params.arguments)
         call = Call(
-            conversation=conversations.conversation(ctx.meta, client, connection),
-            who=conversations.asker(ctx.meta, client, self.session),
+            conversation=conversations.conversation(meta, client, connection),
+            who=conversations.asker(meta, client, self.session),
             connection=connection or "",
             cancelled=cancelled.is_set,
             progress=_progress(ctx),
@@ -95,13 +96,13 @@ class ToolHandlers:
                 anyio.move_on_after(LIMIT_S if tool.name in TIMED else None) as time_scope,
             ):
                 answer = await anyio.to_thread.run_sync(
-                    functools.partial(self.dispatch, tool, params.arguments, call),
+                    functools.partial(self.dispatch, tool, arguments, call),
                     abandon_on_cancel=True,
                     limiter=self._limiter,
                 )
             if time_scope.cancelled_caught:
                 error = OutOfTime(f"no answer within {LIMIT_S:g} s")
-                answer = failed(params.arguments, error)
+                answer = failed(arguments, error)
         finally:
             cancelled.set()  # tells an abandoned thread to stop
         is_lean = result_form.is_lean(client, self.structured)
@@ -135,9 +136,9 @@ def result(
 ) -> types.CallToolResult:
     """Return an answer as text and, unless it is to be lean, as structured content too."""
     envelope = encodable(envelope)
-    text = encodable(digest(tool, arguments, envelope))
+    shown = text(tool, arguments, envelope)
     return types.CallToolResult(
-        content=[types.TextContent(type="text", text=text)],
+        content=[types.TextContent(type="text", text=shown)],
         structured_content=None if is_lean else envelope,
         is_error="error" in envelope,
     )

@@ -53,6 +53,7 @@ _CALL_MAX = 256
 FILES_MAX = 500
 ROOTS_MAX = 8
 _CREDITS_MAX = 32
+_ANSWERS_MAX = 64
 _STRETCHES_MAX = 64
 _DENIED_MAX = 8
 
@@ -207,6 +208,8 @@ class Conversation:
     """Where it was active, and when last; the latest at the end."""
     files: OrderedDict[str, SeenFile] = field(default_factory=OrderedDict)
     """By real path; the latest at the end."""
+    answers: FIFOCache[str, Credit] = field(default_factory=lambda: FIFOCache(_ANSWERS_MAX))
+    """What our own tools have shown as a whole, by `output_match.text_digest`; not saved."""
     is_new: bool = False
     """Whether it just began and holds only its instructions."""
     waits_for: Given | None = None
@@ -254,6 +257,24 @@ class Conversation:
         passed = begun.passed + token_estimate.of_source_text(use.output or "")
         seen.credit(read.look, read.shown, Credit(read.shown, call, begun.at_s, passed, begun.use))
 
+    def show(self, use: ToolUse, answer: str | None, begun: Begun | None) -> None:
+        """Record that a tool use is over, and has shown an answer as a whole.
+
+        Args:
+            use: The tool use.
+            answer: The digest of its output; None if it is no whole answer of ours.
+            begun: The counters when it began; None if what it showed may be forgotten.
+        """
+        self._reuse_id(use.call)
+        if answer is not None and begun is not None:
+            passed = begun.passed + token_estimate.of_source_text(use.output or "")
+            self.answers[answer] = Credit(spans.NONE, use.call, begun.at_s, passed, begun.use)
+
+    def _reuse_id(self, call: str) -> None:
+        """Drop the answers of earlier uses with this id: some agents just number their uses."""
+        for digest in [key for key, credit in self.answers.items() if credit.call == call]:
+            del self.answers[digest]
+
     def was_in(self, folder: str) -> bool:
         """Whether it was active in a folder or below it."""
         above = folder.rstrip("/") + "/"
@@ -281,6 +302,7 @@ class Conversation:
     def begin(self, call: str, now_s: float) -> None:
         """Record that a tool use begins."""
         if 0 < len(call) <= _CALL_MAX:
+            self._reuse_id(call)
             self.begun[call] = Begun(self.generation, now_s, self.passed, self.uses)
 
     def began(self, call: str, now_s: float) -> Begun | None:
@@ -316,6 +338,7 @@ class Conversation:
         self.is_new = emptied and nothing_yet and not self.context.agent
         self.waits_for = self.given = None
         self.files.clear()
+        self.answers.clear()
 
     def promise(
         self, snapshot_id: str, quoted: Mapping[str, Quote], call: str, now_s: float

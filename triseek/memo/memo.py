@@ -7,6 +7,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
+from triseek.agents.payloads import tools
 from triseek.memo import asking, look, output_match, primed, state, verdict
 from triseek.memo.content_store import ShownChanges
 from triseek.memo.context import Given
@@ -93,6 +94,7 @@ class Memo:
         """
         for path in use.edits[: output_match.FILES_MAX]:
             self.edited(path)
+        answer = output_match.whole(use) if use.search and tools.is_ours(use.name) else None
         with self._lock:
             conversation = self._at_work(root, context, in_view)
             if conversation is None:
@@ -100,6 +102,7 @@ class Memo:
             begun = conversation.began(use.call, self._clock())
             conversation.pass_by(token_estimate.of_source_text(use.output or ""))
             promised = conversation.promised(use.call)
+            conversation.show(use, answer, begun)
         if promised is not None:
             self._receive(conversation, promised, use)
         if use.failed or not use.reads:
@@ -256,7 +259,7 @@ class Memo:
                 conversation.pass_by(tokens)
 
     def asking(self, context: Context, call: str, in_view: InView | None = None) -> None:
-        """Record that a context is about to use one of the memo's own tools, by the id `call`.
+        """Record that a context is about to use one of our own tools, by the id `call`.
 
         Args:
             context: The context.
@@ -264,8 +267,41 @@ class Memo:
             in_view: As for `verdict`, called when the tool is; None if nothing is known.
         """
         with self._lock:
-            self._at_work("", context, in_view)
+            conversation = self._at_work("", context, in_view)
+            if conversation is not None:
+                conversation.begin(call, self._clock())
             self._announced.add(context, call, in_view, self._clock())
+
+    def announced(self, who: Asked) -> Askers | None:
+        """Return the context whose hook announced this very call; None if that is not certain."""
+        with self._lock:
+            askers = self._announced.find(who, self._clock())
+        return askers if askers is not None and len(askers.contexts) == 1 else None
+
+    def has_shown(self, askers: Askers, digest: str) -> bool:
+        """Whether a text that our tool has shown is certainly still in a context, as a whole.
+
+        Args:
+            askers: The context, from `announced`.
+            digest: The text's, by `output_match.text_digest`.
+        """
+        context = askers.contexts[0]
+        with self._lock:
+            conversation = self._table.get(context)
+            credit = conversation.answers.get(digest) if conversation else None
+            if conversation is None or credit is None:
+                return False
+            generation, is_late = conversation.generation, conversation.is_late
+            if askers.in_view is None or is_late(credit, self._clock()):
+                return False
+        evidence = askers.in_view()
+        if evidence is None:
+            return False
+        with self._lock:
+            if not self._is_as_before(conversation, generation):
+                return False
+            is_same = conversation.answers.get(digest) is credit
+            return is_same and conversation.sure(self._clock(), evidence)(credit)
 
     def prime(self, root: str, resumed: Primed) -> None:
         """Register a resume of earlier work in a root; it replaces an earlier resume.

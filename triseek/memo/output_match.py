@@ -12,6 +12,7 @@ and without the blank lines next to the cut.
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -54,6 +55,26 @@ class Claim(NamedTuple):
     def texts(self) -> list[str]:
         """The text of the lines."""
         return self.look.texts[self.first - 1 : self.last]
+
+
+def text_digest(text: str) -> str:
+    """Return the digest of a text that a tool has shown as a whole."""
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
+
+
+def whole(use: ToolUse) -> str | None:
+    """Return the digest of a tool's output; None if its agent may have cut it, or it has none."""
+    output, room = use.output, use.room
+    if use.failed or not use.call or not output:
+        return None
+    lines = output.encode(errors="surrogatepass").split(b"\n")
+    longest = max(map(len, lines))
+    fits = (
+        len(lines) <= room.lines
+        and sum(map(len, lines)) + len(lines) <= room.bytes
+        and (room.line_bytes is None or longest <= room.line_bytes)
+    )
+    return text_digest(output) if fits else None
 
 
 def read(use: ToolUse) -> list[ToolRead]:

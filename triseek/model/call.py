@@ -22,6 +22,9 @@ class Call:
 
     conversation: str | None = None
     """The name of the context window that the answer goes to; None if not known."""
+    has_in_view: Callable[[str], bool] | None = None
+    """Returns whether that context certainly has a search's whole answer, by its `search_id`, still
+    in view; None if it has what it was given until a hook reports that it has not."""
     who: Mapping[str, str] = field(default_factory=dict)
     """How the client identifies itself: any of `harness`, `session`, `agent`, `call`."""
     connection: str = ""

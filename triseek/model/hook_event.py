@@ -79,6 +79,8 @@ class ToolUse:
     call: str = ""
     """The agent's id of this use, which also identifies the output in its conversation."""
     reads: tuple[FileRead, ...] = ()
+    of_script: bool = False
+    """Whether a program that the model wrote gets the output, and the model what that prints."""
     only_reads: bool = False
     """Whether it only shows exactly `reads`, so that nothing is lost if it is not done."""
     edits: tuple[str, ...] = ()

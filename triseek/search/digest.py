@@ -12,6 +12,9 @@ from triseek.search.envelopes import count_matching
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+QUERY_MAX = 60
+"""Most characters of a query that names an earlier answer."""
+
 
 def search_lines(
     tool: str, arguments: Mapping[str, Any], answer: Mapping[str, Any]
@@ -23,8 +26,8 @@ def search_lines(
     """
     if answer.get("results_omitted"):
         yield (
-            f"same answer as before ({answer['search_id']}), still in context: no relevant file "
-            "has changed since; pass force_refresh to get it again"
+            f"same answer as before to {_query(arguments)}, still in context: no relevant file has "
+            "changed since; pass force_refresh to get it again"
         )
         return
     if answer.get("incomplete"):
@@ -41,6 +44,12 @@ def search_lines(
         yield from _result(result, is_overview)
     if is_overview:
         yield f"[truncated: next_offset {answer['next_offset']}]"
+
+
+def _query(arguments: Mapping[str, Any]) -> str:
+    """Return the query by which an agent recognizes its earlier call; a long one is cut."""
+    query = str(arguments.get("query") or arguments.get("content_query", ""))
+    return json.dumps(query if len(query) <= QUERY_MAX else query[:QUERY_MAX] + "…")
 
 
 def _before(answer: Mapping[str, Any]) -> str:

@@ -76,6 +76,7 @@ class Turn:
     scope: ScopeSpec
     also: Hashable
     forced: bool
+    has_in_view: Callable[[str], bool] | None
 
     def known(self, bearing: Callable[[], Bearing]) -> ReusedAnswer | None:
         """Return the reuse envelope if the conversation has this answer and it still holds."""
@@ -85,6 +86,8 @@ class Turn:
         if (prior.hydration, prior.scope, prior.also) != (self.hydration, self.scope, self.also):
             return None
         if self.since.kind == "changed" and not self._still_holds(prior, bearing()):
+            return None
+        if self.has_in_view is not None and not self.has_in_view(prior.search_id):
             return None
         return {
             **envelopes.head(self.root),
@@ -168,10 +171,15 @@ def begin(
     key = None if call.conversation is None else (call.conversation, question)
     prior = None if key is None or forced else context.answers.get(key)
     engine = context.engine
-    clock, since = engine.since(prior.clock if prior else None)
+    # An epoch ends the reuse of answers that contexts may have lost; proof makes it unnecessary.
+    has_in_view = call.has_in_view
+    clock, since = engine.since(prior.clock if prior else None, any_epoch=has_in_view is not None)
     resume = context.host.newest_resume(context.host.root)
     also = () if key is None else _state(engine.root, scope.also)
-    return Turn(engine.root, context.answers, key, prior, clock, since, resume, scope, also, forced)
+    return Turn(
+        engine.root, context.answers, key, prior, clock, since, resume, scope, also, forced,
+        has_in_view,
+    )  # fmt: skip
 
 
 def _state(root: str, paths: Iterable[bytes]) -> tuple[tuple[bytes, int, int, int], ...]:

@@ -212,10 +212,13 @@ class Journal:
             self._epoch += 1
             return self._epoch
 
-    def since(self, clock: Clock) -> ChangesSince:
-        """Return the changes after `clock`; if unknown, the first reason in `_doubt`'s order."""
+    def since(self, clock: Clock, *, any_epoch: bool = False) -> ChangesSince:
+        """Return the changes after `clock`; if unknown, the first reason in `_doubt`'s order.
+
+        any_epoch: Whether the epoch does not matter: the caller knows what it still has.
+        """
         with self._lock:
-            doubt = self._doubt(clock)
+            doubt = self._doubt(clock._replace(epoch=self._epoch) if any_epoch else clock)
             if doubt is not None:
                 return ChangesSince("unknown", doubt)
             if clock.generation == self._generation:

@@ -95,6 +95,8 @@ const server: Plugin = async ({ directory }) => {
     "experimental.chat.messages.transform": async (_, { messages }) => {
       const session = (messages as Sent[])[0]?.info?.sessionID;
       if (!session) return;
+      for (const { parts } of messages as Sent[])
+        for (const part of parts ?? []) delete part.state?.input?.[CALL]; // of a call that failed
       requests.delete(session); // the youngest come last
       requests.set(session, messages as Sent[]);
       const oldest = requests.keys().next().value;
@@ -112,10 +114,13 @@ const server: Plugin = async ({ directory }) => {
         in_view: inView(sessionID),
       });
       if (reason) throw new Error(reason);
+      // A script's call has its own id behind the script's; what it reads does not reach the model.
+      if (isSearch(tool) && !callID.includes("/")) args[CALL] = callID;
     },
 
     "tool.execute.after": async ({ tool, sessionID, callID, args }, output) => {
       meet(sessionID);
+      delete args?.[CALL]; // the model is shown the arguments as they are now
       const text = resultText(output);
       if (text !== undefined) shown.note(sessionID, callID, text);
       told.add(sessionID);

@@ -80,13 +80,17 @@ export default function triseek(pi: ExtensionAPI) {
       tool_input: input,
       in_view: inView(session),
     });
-    if (!reason) return undefined;
+    if (!reason) {
+      if (isSearch(toolName)) input[CALL] = toolCallId; // the model is not shown it
+      return undefined;
+    }
     spared += 1;
     return { block: true, reason };
   });
 
   // The arguments are told by one event, and by the next what is left when all have changed it.
   on("tool_result", ({ toolCallId, input }) => {
+    delete input?.[CALL];
     inputs.set(toolCallId, input);
   });
   on("tool_execution_end", ({ toolName, toolCallId, parentToolCallId, result, isError }, ctx) => {

@@ -88,12 +88,22 @@ async function refusal(session: string, fact: Fact): Promise<string> {
   }
 }
 
-/** Whether a tool can be a mere read, or asks the memo: only those are worth an answer. */
+/** Whether a tool can be a mere read, or asks triseek: only those are worth an answer. */
 function mayBeSpared(tool: string): boolean {
-  return /^(read|view|bash|shell)$|(^|_)(read|view|read_file|view_file|get_file|open_file)$|_memo_/.test(
-    tool,
+  return (
+    isSearch(tool) ||
+    /^(read|view|bash|shell)$|(^|_)(read|view|read_file|view_file|get_file|open_file)$|_memo_/.test(
+      tool,
+    )
   );
 }
+
+function isSearch(tool: string): boolean {
+  return /triseek_+(search_content|search_path_and_content|find_files)$/.test(tool);
+}
+
+/** The argument by which a search says which call it is: the agent sends no id of its own. */
+const CALL = "triseek/toolUseId";
 
 /** What each tool's use showed, so that a result that was changed since does not count. */
 class Shown {
