@@ -25,6 +25,8 @@ class Output:
     tokens: int
     is_payload: bool = False
     """Whether it tells of earlier work: no reading may be refused for what stands in it."""
+    text: str = ""
+    """What the model is shown."""
 
 
 class View:

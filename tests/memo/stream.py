@@ -20,7 +20,7 @@ from triseek.engine.service import Service
 from triseek.memo.memo import Asked, Memo
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 LOST = 0.03
@@ -64,8 +64,9 @@ class Stream:
 
     # The stream
 
-    def run(self, events: int) -> None:
-        steps = (
+    def steps(self) -> Sequence[tuple[Callable[[Agent], None], float]]:
+        """What may happen to an agent, and how often each does."""
+        return (
             (self._read, 50), (self._parallel, 4), (self._edit, 6), (self._outside, 9),
             (self._other, 5), (self._prompt, 7), (self._check, 10), (self._status, 3),
             (self._session, 3), (self._rewind, 2.5), (self.compact, 1.2), (self._clear, 0.7),
@@ -74,7 +75,9 @@ class Stream:
             (self._stop, 0.2), (self._save, 3), (self.resumes.happens, 2.5),
             (self.resumes.spoils, 0.3),
         )  # fmt: skip
-        ways, weights = zip(*steps, strict=True)
+
+    def run(self, events: int) -> None:
+        ways, weights = zip(*self.steps(), strict=True)
         count = self.judge.count
         while count.events < events:
             while sum(not agent.name for agent in self.agents) < MAIN_AGENTS:
@@ -83,9 +86,13 @@ class Stream:
             self._down -= self._down > 0
             self._deliver_late()
             self.rng.choices(ways, weights)[0](self.rng.choice(self.agents))
+        self.finish()
+
+    def finish(self) -> None:
+        """Sum up."""
         for agent in self.agents:
             self._session(agent)
-        count.saved, count.spared = self._sums()
+        self.judge.count.saved, self.judge.count.spared = self._sums()
 
     def _sums(self) -> tuple[int, int]:
         """Tokens that sessions still at work were spared: as the memo says, and truly."""
@@ -225,7 +232,7 @@ class Stream:
         real = {line.path: os.path.realpath(line.path) for line in result.lines}
         lines += [(real[path], number, text) for path, number, text in lines if real[path] != path]
         tokens = -(-len(result.text) * 2 // 7)
-        agent.view.add(Output(call, tuple(lines), tokens, is_payload))
+        agent.view.add(Output(call, tuple(lines), tokens, is_payload, result.text))
         if agent.transcript:
             agent.transcript.result(
                 call, result.text, failed=result.failed, response=result.response

@@ -156,6 +156,11 @@ class OfCodex(Transcript):
             item = {"type": "function_call_output", "call_id": call, "output": output}
         self._put("response_item", item)
 
+    def output(self, call: str, blocks: list[Entry]) -> None:
+        """What a server's tool has answered."""
+        item = {"type": "function_call_output", "call_id": call, "output": blocks}
+        self._put("response_item", item)
+
     def compact(self) -> None:
         summary = {"type": "message", "role": "user",
                    "content": [{"type": "input_text", "text": "A summary."}]}  # fmt: skip

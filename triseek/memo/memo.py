@@ -100,6 +100,7 @@ class Memo:
             if conversation is None:
                 return
             begun = conversation.began(use.call, self._clock())
+            self._announced.drop(use.call)
             conversation.pass_by(token_estimate.of_source_text(use.output or ""))
             promised = conversation.promised(use.call)
             conversation.show(use, answer, begun)
@@ -273,9 +274,13 @@ class Memo:
             self._announced.add(context, call, in_view, self._clock())
 
     def announced(self, who: Asked) -> Askers | None:
-        """Return the context whose hook announced this very call; None if that is not certain."""
+        """Return the context whose hook announced this very call; None if that is not certain.
+
+        It is returned once.
+        """
         with self._lock:
             askers = self._announced.find(who, self._clock())
+            self._announced.drop(who.call)
         return askers if askers is not None and len(askers.contexts) == 1 else None
 
     def has_shown(self, askers: Askers, digest: str) -> bool:

@@ -60,7 +60,7 @@ class Askers(NamedTuple):
 
 
 class Announced:
-    """Calls of the memo's tools that hooks announced; not thread-safe."""
+    """Calls of our tools that hooks announced; not thread-safe."""
 
     def __init__(self) -> None:
         self._calls: FIFOCache[str, tuple[float, tuple[Context, ...], InView | None]] = FIFOCache(
@@ -82,6 +82,10 @@ class Announced:
         if not contexts or abs(now_s - at_s) > ACTIVE_S or not _is_meant(contexts[0], who):
             return None
         return Askers(contexts, in_view)
+
+    def drop(self, call: str) -> None:
+        """Forget a call: it has been made, and some agents use its id for another one."""
+        self._calls.pop(call, None)
 
 
 def likely(table: ContextTable, root: str, who: Asked, now_s: float) -> Askers:

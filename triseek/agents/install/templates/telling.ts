@@ -112,7 +112,9 @@ class Shown {
   note(session: string, call: string, text: string): void {
     const calls = this.sessions.get(session) ?? new Map<string, string>();
     this.sessions.delete(session); // the youngest come last
-    this.sessions.set(session, calls.set(call, digest(text)));
+    // Some models number their calls anew: an id of two outputs stands for neither.
+    const before = calls.get(call) ?? digest(text);
+    this.sessions.set(session, calls.set(call, before === digest(text) ? before : ""));
     const oldest = this.sessions.keys().next().value;
     if (this.sessions.size > 64 && oldest !== undefined) this.sessions.delete(oldest);
   }
