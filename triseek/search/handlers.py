@@ -55,10 +55,10 @@ def find_files(
     engine = context.engine
     query = paths.PathQuery(request.query, engine.root)
     hidden, ignored = request.hidden, request.ignored
-    scope = agent_scope(engine.root, query.globs, hidden=hidden, ignored=ignored)
     limit = min(max(request.limit, 1), LIMIT_MAX)
     offset = max(request.offset, 0)
     with envelopes.limited(call):
+        scope = agent_scope(engine.root, query.globs, hidden=hidden, ignored=ignored)
         question = ("find_files", request.query, limit, offset, hidden, ignored)
         turn = reuse.begin(context, call, question, scope, forced=request.force_refresh)
         reused = turn.known(lambda: _bearing(query, scope))

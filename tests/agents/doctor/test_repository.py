@@ -53,6 +53,14 @@ def test_a_repository_without_an_index_is_told_how_to_get_one(host, root):
     assert (said.level, said.mend) == ("warn", f"triseek build {root}")
 
 
+def test_a_home_folder_needs_none_although_git_keeps_it(host, root, monkeypatch):
+    monkeypatch.setenv("HOME", root)
+    (said,) = looked(host, root)
+
+    assert (said.level, said.mend) == ("info", "")
+    assert "not indexed by itself" in said.detail
+
+
 def test_a_folder_that_is_no_repository_needs_none(host, tmp_path):
     (said,) = looked(host, str(tmp_path))
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from triseek import config, errors
 from triseek.agents.doctor.checks import fail, info, ok, warn
 from triseek.files.mounts import obstacle
+from triseek.files.tree.index_policy import is_home_or_above
 from triseek.files.tree.index_policy import repository as repository_of
 from triseek.files.watch import inotify, watched
 from triseek.ipc import client
@@ -34,7 +35,9 @@ def repository(host: DoctorHost, engine: Engine) -> Iterator[Finding]:
     repo = repository_of(host.cwd)
     if not engine.has_index():
         if repo is None:
-            yield info("index", f"none of {engine.root}, which is no git repository")
+            is_wide = is_home_or_above(engine.root)
+            why = "is not indexed by itself" if is_wide else "is no git repository"
+            yield info("index", f"none of {engine.root}, which {why}")
         else:
             yield warn(
                 "index",
