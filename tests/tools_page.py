@@ -13,6 +13,7 @@ from triseek.app import arguments
 from triseek.app.registry import TOOLS
 from triseek.app.wings import TOOLSETS
 from triseek.engine.ranking.ranked import REACH_MAX
+from triseek.errors import TriseekError
 from triseek.mcp import instructions, schemas, tool_handlers, wire_lines
 from triseek.memo import results as memo_results
 from triseek.search import envelopes, requests, results, searching
@@ -277,8 +278,10 @@ def _table(fields: Mapping[str, tuple[str, bool]]) -> str:
 
 
 def _errors() -> str:
+    kinds = {kind.code: kind for kind in TriseekError.__subclasses__()}
     rows = [
-        f"| `{code}` | {when} | {envelopes.STEPS.get(code, '–')} |" for code, when in RAISED.items()
+        f"| `{code}` | {when} | {kinds[code].tool_step if 'not by' not in when else '–'} |"
+        for code, when in RAISED.items()
     ]
     return "| code | when | suggested |\n|---|---|---|\n" + "\n".join(rows)
 

@@ -32,17 +32,22 @@ class TriseekError(Exception):
     retryable = False
     """Whether the same call may succeed later without a change by the caller."""
     next_step = ""
-    """What the user can do, one sentence; instances may carry a better one."""
+    """What a person at the command line can do, one sentence; instances may carry a better one."""
+    tool_step = ""
+    """What an agent that has called a tool can do, in words of tools and arguments; "" if that is
+    `next_step`. An instance with a `next_step` of its own has no other `tool_step` than its own."""
 
     def __init_subclass__(cls) -> None:
         if TriseekError in cls.__bases__:
             words = "".join(f"_{char}" if char.isupper() else char for char in cls.__name__)
             cls.code = words[1:].upper()
 
-    def __init__(self, message: str, *, next_step: str | None = None) -> None:
+    def __init__(self, message: str, *, next_step: str | None = None, tool_step: str = "") -> None:
         super().__init__(message)
         if next_step is not None:
             self.next_step = next_step
+        if next_step is not None or tool_step:
+            self.tool_step = tool_step
 
     @property
     def message(self) -> str:
@@ -54,18 +59,21 @@ class InvalidQuery(TriseekError):
     """The pattern or a filter cannot be understood."""
 
     next_step = "Correct the pattern, or pass -F to search for it literally."
+    tool_step = 'Correct the argument, or pass mode: "literal".'
 
 
 class InvalidRequest(TriseekError):
     """A flag or argument makes no sense, alone or beside another."""
 
     next_step = "See `triseek --help`."
+    tool_step = "Correct the argument."
 
 
 class RepoNotDetected(TriseekError):
     """The folder to search does not exist or is not a folder."""
 
     next_step = "Pass the path of an existing folder."
+    tool_step = "The server's folder is not there: have the server started in an existing one."
 
 
 class IndexUnavailable(TriseekError):
@@ -73,6 +81,7 @@ class IndexUnavailable(TriseekError):
 
     retryable = True
     next_step = "Run `triseek build`."
+    tool_step = "Call the `reindex` tool or run `triseek build <PATH>`"  # the contract's example
 
 
 class IndexStale(TriseekError):
@@ -80,18 +89,21 @@ class IndexStale(TriseekError):
 
     retryable = True
     next_step = "Run `triseek update`."
+    tool_step = "Call the `reindex` tool."
 
 
 class IndexCorrupt(TriseekError):
     """A byte of the index is not the byte that was written."""
 
     next_step = "Run `triseek reindex` to build it anew."
+    tool_step = 'Call the `reindex` tool with mode: "full".'
 
 
 class FormatTooNew(TriseekError):
     """The index was written by a later version of triseek."""
 
     next_step = "Upgrade triseek, or run `triseek reindex` to replace the index."
+    tool_step = 'Call the `reindex` tool with mode: "full", or have triseek upgraded.'
 
 
 class Unwatchable(TriseekError):
@@ -104,10 +116,13 @@ class BackendFailure(TriseekError):
     """One backend failed; another may answer."""
 
     retryable = True
+    tool_step = "Call it again; if the error persists, do without this tool."
 
 
 class FallbackFailure(TriseekError):
     """Every backend failed."""
+
+    tool_step = "Call the `reindex` tool, or have ripgrep installed."
 
 
 class StateUnwritable(TriseekError):
@@ -146,6 +161,7 @@ class PackRejected(TriseekError):
     """A pack is damaged, of another schema, or holds what no pack of ours does."""
 
     next_step = "Nothing was imported. Have it exported again with `triseek pack export`."
+    tool_step = "Nothing was imported. Have the pack exported again."
 
 
 class DaemonUnreachable(TriseekError):
@@ -153,6 +169,7 @@ class DaemonUnreachable(TriseekError):
 
     retryable = True
     next_step = "See `triseek daemon status` and `triseek daemon logs`."
+    tool_step = "Do without this tool: it needs triseek's daemon, which does not answer."
 
 
 class VersionMismatch(TriseekError):
@@ -160,6 +177,7 @@ class VersionMismatch(TriseekError):
 
     retryable = True
     next_step = "Run `triseek daemon restart`."
+    tool_step = "Call it again."
 
 
 class ConfigWriteFailed(TriseekError):
@@ -174,12 +192,12 @@ class ClientNotInstalled(TriseekError):
     next_step = "Install it first, or put its program on PATH."
 
 
-def named(code: str, message: str, *, next_step: str) -> TriseekError:
+def named(code: str, message: str, *, next_step: str, tool_step: str) -> TriseekError:
     """Return an error reported by another process, as an instance of the class with its code.
 
     A code that no class has is kept, on a plain `TriseekError`.
     """
     kinds = {kind.code: kind for kind in TriseekError.__subclasses__()}
-    error = kinds.get(code, TriseekError)(message, next_step=next_step)
+    error = kinds.get(code, TriseekError)(message, next_step=next_step, tool_step=tool_step)
     error.code = code
     return error

@@ -19,6 +19,7 @@ import pytest
 from tests.conftest import plant
 from tests.e2e.agents import agent
 from tests.e2e.serving import daemon, environ, ready
+from tests.test_errors import OF_THE_COMMAND_LINE
 from triseek.engine.roots import index_dir
 from triseek.index.build import build
 from triseek.mcp.instructions import INSTRUCTIONS
@@ -275,6 +276,9 @@ def test_reindex(server, root):
         ("search_content", {"query": "x", "path": "../.."}),
         ("search_content", {"query": "x\0"}),
         ("search_content", {"query": "x" * (1 << 20)}),
+        ("search_content", {"query": r"a\nb", "mode": "regex"}),
+        ("search_content", {"query": r"a\x00", "mode": "regex"}),
+        ("search_content", {"query": "x", "type": "pyhton"}),
     ],
     ids=lambda value: str(value)[:40],
 )  # fmt: skip
@@ -287,6 +291,7 @@ def test_a_mistake_is_an_answer_with_the_contracts_error(server, tool, asked):
     assert set(error) == {"code", "message", "retryable", "suggested_action"}
     assert (error["code"], error["retryable"]) == ("INVALID_QUERY", False)
     assert error["suggested_action"]
+    assert not OF_THE_COMMAND_LINE.search(error["suggested_action"])
     assert result.content[0].text == (
         f"{tool} error [INVALID_QUERY]: {error['message']}. Suggested: {error['suggested_action']}"
     )

@@ -82,6 +82,27 @@ def test_check_of_a_file_nobody_read(agent):
     assert agent.check("a\0b")["status"] == "unknown"
 
 
+@pytest.mark.parametrize("is_known", [False, True])
+def test_a_file_that_is_not_there_is_said_to_be_missing(agent, is_known):
+    if is_known:
+        agent.reads("a.py")
+
+    assert said(agent.check("none.py")) == said(
+        {
+            "path": "none.py",
+            "status": "unknown",
+            "recommendation": "reread",
+            "message": "There is no such file.",
+        }
+    )
+    results = agent.memo.status(agent.root, ["none.py", "b.py", "a.py/x"], agent.asked())["results"]
+    assert [result["message"] for result in results] == [
+        "There is no such file.",
+        "File not observed in this session.",
+        "There is no such file.",
+    ]
+
+
 def test_check_of_a_file_that_is_gone(agent):
     agent.reads("a.py")
     Path(agent.root, "a.py").unlink()
@@ -207,7 +228,7 @@ def test_status_of_a_fresh_a_stale_and_an_unknown_file(agent):
                 {
                     "path": "c.py",
                     "status": "unknown",
-                    "message": "File not observed in this session.",
+                    "message": "There is no such file.",
                 },
             ],
         }

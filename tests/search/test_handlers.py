@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 
 import pytest
 
@@ -46,6 +47,28 @@ def test_the_contracts_example(context):
     assert told["results"] == [{"path": "src/auth/router.rs", "reason": "path_match"}]
     assert (told["files_with_matches"], told["total_line_matches"]) == (1, 0)
     assert told["truncated"] is False
+
+
+@pytest.mark.parametrize("way", ["index", "tree"])
+@pytest.mark.parametrize(
+    ("query", "hidden", "listed"),
+    [
+        ("*", False, {"a.py", "sub/HEAD", ".hidden"}),  # a glob names hidden files, too, as in rg
+        ("*", True, {"a.py", "sub/HEAD", ".hidden"}),
+        ("**/*", True, {"a.py", "sub/HEAD", ".hidden"}),
+        ("HEAD", True, {"sub/HEAD"}),
+        (".git/**", True, set()),
+        (".git/**", False, set()),
+    ],
+)
+def test_gits_own_files_are_no_files_of_the_repository(repo, way, query, hidden, listed):
+    root = repo({"a.py": "", ".hidden": "", "sub/HEAD": ""})
+    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+
+    told = find(context_by(way, repo, {}), query, hidden=hidden)
+
+    assert set(paths(told)) == listed
+    assert told["files_with_matches"] == len(listed)
 
 
 def test_source_comes_first_and_in_it_the_nearest_name(context):

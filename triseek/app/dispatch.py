@@ -156,7 +156,11 @@ class Local:
         is_refused = isinstance(error, (InvalidRequest, InvalidQuery, RepoNotDetected))
         if is_refused or tool.toolset not in self.context.host.services:
             return error
-        return BackendFailure(f"{tool.name} failed ({error.code}): {error}")
+        return BackendFailure(
+            f"{tool.name} failed ({error.code}): {error}",
+            next_step=error.next_step,
+            tool_step=error.tool_step,
+        )
 
 
 class LocalSearches:
@@ -236,7 +240,10 @@ class Remote:
                 return self._by_daemon(params, call)
             except client.Lost as error:
                 if not tool.read_only:
-                    failure = BackendFailure(f"{error}; it may have been done or not")
+                    failure = BackendFailure(
+                        f"{error}; it may have been done or not",
+                        next_step="Look before you call it again.",
+                    )
                     return failed(raw, failure)
             except (DaemonUnreachable, VersionMismatch, Busy):
                 pass  # this process calls the tool

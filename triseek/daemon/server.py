@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypedDict
 from triseek import __version__, logs
 from triseek.daemon.streams import Streams
 from triseek.daemon.thread_pool import ThreadPool
-from triseek.errors import Busy, InvalidRequest, TriseekError, VersionMismatch
+from triseek.errors import BackendFailure, Busy, InvalidRequest, TriseekError, VersionMismatch
 from triseek.ipc import address, client, wire
 
 if TYPE_CHECKING:
@@ -425,7 +425,11 @@ class Server:
             logger.exception("handler failed")
             code = "INTERNAL"
             answer = failure(
-                TriseekError(f"a bug: {error!r}", next_step="See `triseek daemon logs`.")
+                TriseekError(
+                    f"a bug: {error!r}",
+                    next_step="See `triseek daemon logs`.",
+                    tool_step=BackendFailure.tool_step,
+                )
             )
         is_last = request.verb == "shutdown"
         if is_last:

@@ -166,7 +166,8 @@ def main(root: str, mode: str) -> None:
             root, index_dir(root), "full" if mode == "full" else "incremental", _Steps()
         )
     except errors.TriseekError as error:
-        _print({"error": {"code": error.code, "message": str(error), "next_step": error.next_step}})
+        steps = {"next_step": error.next_step, "tool_step": error.tool_step}
+        _print({"error": {"code": error.code, "message": str(error), **steps}})
     else:
         done = ReindexReport(report.rebuilt_full, report.files_indexed, report.generation)
         _print({"report": done})

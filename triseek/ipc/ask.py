@@ -45,8 +45,11 @@ def required(verb: str, params: Mapping[str, Any]) -> dict[str, Any]:
             raise
         veto = spawn.veto()
         if veto:
-            error.next_step = f"None is started because {veto}: run `triseek daemon start`."
-            raise
+            raise DaemonUnreachable(
+                str(error),
+                next_step=f"None is started because {veto}: run `triseek daemon start`.",
+                tool_step=error.tool_step,
+            ) from error.__cause__
         start()
     return client.ask(verb, params, timeout_s=ANSWER_S)
 

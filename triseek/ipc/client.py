@@ -41,6 +41,7 @@ class ErrorReport(TypedDict):
     message: str
     retryable: bool
     next_step: str
+    tool_step: str
 
 
 def report(error: errors.TriseekError) -> ErrorReport:
@@ -50,6 +51,7 @@ def report(error: errors.TriseekError) -> ErrorReport:
         "message": error.message,
         "retryable": error.retryable,
         "next_step": error.next_step,
+        "tool_step": error.tool_step,
     }
 
 
@@ -59,7 +61,10 @@ def reported(body: ErrorReport) -> errors.TriseekError:
     Raises:
         KeyError, TypeError: `body`, which came from another process, is no report.
     """
-    error = errors.named(str(body["code"]), str(body["message"]), next_step=str(body["next_step"]))
+    next_step, tool_step = str(body["next_step"]), str(body["tool_step"])
+    error = errors.named(
+        str(body["code"]), str(body["message"]), next_step=next_step, tool_step=tool_step
+    )
     error.retryable = body["retryable"] is True
     return error
 
@@ -164,7 +169,11 @@ def _not_answering(kind: type[errors.DaemonUnreachable]) -> errors.DaemonUnreach
     """Return the error for a stopped or stuck daemon; later requests then fail without waiting."""
     if not is_stuck():
         _stuck_until[paths.daemon()] = monotonic() + REST_S
-    return kind("the daemon does not answer", next_step="Run `triseek daemon restart --force`.")
+    return kind(
+        "the daemon does not answer",
+        next_step="Run `triseek daemon restart --force`.",
+        tool_step=kind.tool_step,
+    )
 
 
 def _result(answer: bytes) -> dict[str, Any]:

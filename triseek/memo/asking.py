@@ -28,6 +28,7 @@ DIFF_BELOW = 0.10
 """Relative change of a file's size, in estimated tokens, below which a diff is worth giving."""
 
 NOT_OBSERVED = "File not observed in this session."
+_MISSING = "There is no such file."
 _NOT_SHOWN = "Read in this session, but what was shown of it is not known; re-read file."
 _NOT_SURE = "Unchanged, but perhaps no longer in context; re-read file if you do not see it."
 _ANOTHERS = "Read by an agent at work here, perhaps not by you; re-read file if you do not see it."
@@ -62,6 +63,8 @@ class Standing:
 
 
 UNKNOWN = Standing("unknown")
+MISSING = Standing("unknown", message=_MISSING)
+"""Of a file that is not there, of which nothing is known either."""
 
 
 def standing(

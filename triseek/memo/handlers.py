@@ -53,7 +53,10 @@ def status(context: MemoContext, request: MemoStatusRequest, call: Call) -> Memo
     if not request.files:
         raise InvalidQuery("files is empty", next_step="Name at least one file.")
     if len(request.files) > FILES_MAX:
-        raise InvalidQuery(f"{len(request.files)} files are asked for, {FILES_MAX} are allowed")
+        raise InvalidQuery(
+            f"{len(request.files)} files are asked for, {FILES_MAX} are allowed",
+            next_step="Ask for fewer at a time.",
+        )
     for path in request.files:
         containment.locate(context.root, path)
     return files_status(context.memo, context.root, request.files, Asked.read(call.who))

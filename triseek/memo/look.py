@@ -13,6 +13,7 @@ from functools import cached_property
 from hashlib import blake2b, sha256
 from typing import TYPE_CHECKING
 
+from triseek.files.access import is_absent
 from triseek.model import spans, token_estimate
 
 if TYPE_CHECKING:
@@ -95,6 +96,17 @@ def real(path: str) -> str | None:
         return os.path.realpath(path)
     except (OSError, ValueError):
         return None
+
+
+def is_missing(path: str) -> bool:
+    """Return whether certainly nothing exists at a path."""
+    try:
+        os.stat(path, follow_symlinks=False)  # noqa: PTH116
+    except OSError as error:
+        return is_absent(error)
+    except ValueError:
+        return False
+    return False
 
 
 def look(path: str) -> FileText | None:

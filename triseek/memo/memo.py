@@ -453,8 +453,6 @@ class Memo:
             resumed = self._primings.get(root, self._clock())
             primed_files = resumed.files if resumed else {}
             to_see = [path for path in paths if path in tracked or path in primed_files]
-            if not to_see:
-                return [asking.UNKNOWN] * len(paths)
             records = [
                 conversation.in_view if conversation else None for conversation in conversations
             ]
@@ -463,6 +461,9 @@ class Memo:
                 for conversation in conversations
                 if conversation and conversation.has_instructions
             }
+        others = {path: _unseen(path) for path in paths if path not in to_see}
+        if not to_see:
+            return [others[path] for path in paths]
         if records:
             records[0] = askers.in_view or records[0]
         # A record that does not say proves nothing: it may be written too late.
@@ -480,8 +481,8 @@ class Memo:
                 for context, in_view in zip(askers.contexts, evidence, strict=True)
             ]
             return [
-                asking.UNKNOWN
-                if path is None or path not in looks
+                others[path]
+                if path is None or path in others
                 else self._standing(path, looks[path], candidates, resumed, now_s)
                 for path in paths
             ]
@@ -514,6 +515,11 @@ class Memo:
 
     def _digests(self) -> set[str]:
         return {seen.digest for conversation in self._table for seen in conversation.files.values()}
+
+
+def _unseen(path: str | None) -> Standing:
+    """Return how a file stands that no context was shown; None for an invalid path."""
+    return asking.MISSING if path is not None and look.is_missing(path) else asking.UNKNOWN
 
 
 def _absolute(root: str, path: str) -> str | None:

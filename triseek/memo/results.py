@@ -30,7 +30,7 @@ class MemoFile(MemoCounts):
     """As it was asked for."""
     status: FileStatus
     """`fresh`: all of it was shown in this context and is unchanged; `stale`: it was shown and has
-    changed since; `unknown`: neither can be said."""
+    changed since; `unknown`: neither can be said, as of a file that does not exist."""
     message: str
     """The same in a sentence."""
     current_tokens: NotRequired[int]

@@ -7,7 +7,7 @@ import time
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from triseek.errors import Cancelled
+from triseek.errors import BackendFailure, Cancelled
 from triseek.model import budget, token_estimate
 
 if TYPE_CHECKING:
@@ -73,29 +73,18 @@ CONTRACT = frozenset(
         "BACKEND_FAILURE", "FALLBACK_FAILURE", "CONFIG_WRITE_FAILED", "CLIENT_NOT_INSTALLED",
     )
 )  # fmt: skip
-STEPS: Mapping[str, str] = {
-    "INVALID_QUERY": "Correct the argument, or use mode `literal`.",
-    "INDEX_UNAVAILABLE": "Call the `reindex` tool or run `triseek build <PATH>`",
-    "BACKEND_FAILURE": "Retry the query; if the error persists, run `triseek daemon logs`.",
-    "FALLBACK_FAILURE": "Install ripgrep, or call the `reindex` tool.",
-    "REPO_NOT_DETECTED": "Start the server with `--repo PATH` of an existing folder.",
-}
-"""What an agent can do; the next step of an error itself is meant for people at a command line."""
 
 
 def failure(error: TriseekError) -> dict[str, Any]:
     """Return an error as the contract defines it."""
     code = error.code if error.code in CONTRACT else CODES.get(error.code, "BACKEND_FAILURE")
-    step = STEPS.get(code) or error.next_step
-    if code == "INVALID_QUERY" and error.next_step != type(error).next_step:
-        step = error.next_step  # it is about this very query
     return {
         "version": VERSION,
         "error": {
             "code": code,
             "message": str(error),
             "retryable": error.retryable,
-            "suggested_action": step,
+            "suggested_action": error.tool_step or error.next_step or BackendFailure.tool_step,
         },
     }
 

@@ -121,7 +121,9 @@ class Sessions:
             session = self._sessions.get(checked_id(session_id))
         if session is None:
             raise InvalidRequest(
-                f"unknown session_id `{session_id}`", next_step="See `session_list`."
+                f"unknown session_id `{session_id}`",
+                next_step="See `triseek session list`.",
+                tool_step="session_list has the ids.",
             )
         return session
 

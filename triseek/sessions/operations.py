@@ -154,7 +154,9 @@ class SessionOperations:
         if session is None:
             raise InvalidRequest(
                 f"no session is open in {root}",
-                next_step="Open one with `session_open`, or pass `session_id`.",
+                next_step="Open one with `triseek session open GOAL`, or name one: "
+                "`triseek session list`.",
+                tool_step="Open one with session_open, or pass session_id.",
             )
         return session
 

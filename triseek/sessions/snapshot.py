@@ -243,6 +243,7 @@ class Snapshots:
             raise InvalidRequest(
                 f"snapshot {snapshot_id} cannot be read: {error}",
                 next_step="See `triseek snapshot list` for others.",
+                tool_step="session_snapshot_list has the others.",
             ) from error
 
     def write_briefing(self, snapshot_id: str, text: str | None = None) -> Path:
@@ -291,7 +292,9 @@ class Snapshots:
         folder = self._folder / checked_id(snapshot_id, "snapshot_id")
         if not (folder / snapshot_files.MANIFEST).is_file():
             raise InvalidRequest(
-                f"unknown snapshot_id `{snapshot_id}`", next_step="See `triseek snapshot list`."
+                f"unknown snapshot_id `{snapshot_id}`",
+                next_step="See `triseek snapshot list`.",
+                tool_step="session_snapshot_list has the ids.",
             )
         return folder
 

@@ -80,7 +80,9 @@ def read(index_dir: str | os.PathLike[str]) -> Manifest | None:
         return None
     except OSError as error:
         raise errors.IndexUnavailable(
-            f"cannot use {path}: {error.strerror}", next_step="Run `triseek doctor`."
+            f"cannot use {path}: {error.strerror}",
+            next_step="Run `triseek doctor`.",
+            tool_step="Searches work without an index, only slower.",
         ) from error
     return _parse(path, data)
 

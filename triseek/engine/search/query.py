@@ -101,6 +101,7 @@ class Query:
             raise InvalidQuery(
                 "the pattern asks for a NUL byte, and a file that holds one is not searched",
                 next_step="Add -a (--text) to search binary files as well.",
+                tool_step="Search for a part of it that has no NUL byte.",
             )
         _ = query.selection  # raises
         return query

@@ -142,6 +142,7 @@ def _unknown(name: str, table: dict[str, tuple[str, ...]]) -> InvalidQuery:
     return InvalidQuery(
         f"unrecognized file type: {name}",
         next_step=f"{hint}`--type-list` names all types.",
+        tool_step=f'{hint}Or pass a glob instead: glob: "*.ext".',
     )
 
 

@@ -135,7 +135,11 @@ def _refuse_unsearchable(spec: PatternSpec) -> None:
     for pattern in spec.patterns:
         if "\0" in pattern:
             message = "the pattern contains a NUL byte, which cannot be searched for"
-            raise InvalidQuery(message, next_step="Write \\x00 for it, and pass --text.")
+            raise InvalidQuery(
+                message,
+                next_step="Write \\x00 for it, and pass --text.",
+                tool_step="Search for a part of it that has no NUL byte.",
+            )
         if any("\ud800" <= character <= "\udfff" for character in pattern):
             message = "the pattern is not valid UTF-8"
             raise InvalidQuery(message, next_step="Write bytes as (?-u:\\xHH).")
@@ -197,8 +201,11 @@ def _without_line_ends(meaning: Hir, spec: PatternSpec) -> Hir:
             meaning = hir.without(meaning, byte)
         except hir.NotAllowedError:
             message = f'the literal "{name}" is not allowed: a match lies within one line'
-            step = "Pass -U (--multiline) to match across lines."
-            raise InvalidQuery(message, next_step=step) from None
+            raise InvalidQuery(
+                message,
+                next_step="Pass -U (--multiline) to match across lines.",
+                tool_step="Search for a part of it that lies within one line.",
+            ) from None
     return meaning
 
 

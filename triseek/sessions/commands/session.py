@@ -130,7 +130,6 @@ def current(root: str, session: str = "") -> SessionStatusAnswer:
         params = {"target_root": root, "session_id": session}
         return cast("SessionStatusAnswer", ask.required("session_status", params))
     except InvalidRequest as error:
-        error.next_step = "See `triseek session list`."
         if session:
             raise
         raise InvalidRequest(
