@@ -10,7 +10,7 @@ import contextlib
 import json
 from _socket import MSG_PEEK
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 from triseek import __version__, errors, paths
 from triseek.ipc import address, surroundings, wire
@@ -41,7 +41,8 @@ class ErrorReport(TypedDict):
     message: str
     retryable: bool
     next_step: str
-    tool_step: str
+    tool_step: NotRequired[str]
+    """Older versions have none."""
 
 
 def report(error: errors.TriseekError) -> ErrorReport:
@@ -61,7 +62,7 @@ def reported(body: ErrorReport) -> errors.TriseekError:
     Raises:
         KeyError, TypeError: `body`, which came from another process, is no report.
     """
-    next_step, tool_step = str(body["next_step"]), str(body["tool_step"])
+    next_step, tool_step = str(body["next_step"]), str(body.get("tool_step", ""))
     error = errors.named(
         str(body["code"]), str(body["message"]), next_step=next_step, tool_step=tool_step
     )
