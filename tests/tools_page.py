@@ -151,11 +151,13 @@ def page() -> str:
             "**A result** of `results`:",
             _table(RESULT_FIELDS),
             (
-                "**Reuse.** Where it is certain which context an answer goes to (the"
-                " request's `_meta` names it by `triseek/context`, or by `session_id` and"
-                " `agent_id`; or the client is no agent, and has one connection), it is told"
+                "**Reuse.** Where it is certain which context an answer goes to, it is told"
                 " so when it asks again what it has been told and nothing has changed that"
-                " matters: an edit, a new file, a rename or changed ignore rules that bear on"
+                " matters. It is certain where the request's `_meta` names the context by"
+                " `triseek/context`, or by `session_id` and `agent_id`; where the client is no"
+                " agent, and has one connection; and where an agent's hooks and its own record"
+                " [prove](../guides/search-from-an-agent.md#what-has-been-told-is-not-told-again)"
+                " that the earlier answer is still in view. An edit, a new file, a rename or changed ignore rules that bear on"
                 " the answer make it be searched again, and so does whatever is not known (no"
                 " daemon, lost events, a restart), and any question with globs or types that"
                 " may ask for ignored or hidden files. Instead of"

@@ -7,9 +7,9 @@ read from the programs and their sources in November 2026:
     Claude Code 2.1.330   `claudecode/toolUseId`; behind a switch `claudecode/sessionId`, which a
                           main agent shares with its sub-agents (`claudecode/agentId` goes to its
                           own servers only); nothing about `/compact`
-    Codex 0.169           `sessionId` (shared with sub-agents), `threadId`, and the same in
-                          `x-codex-turn-metadata`; the window's id, which changes when it is
-                          compacted, goes to the model's API and not to servers
+    Codex 0.169           `callId`; `sessionId` (shared with sub-agents), `threadId`, and the same
+                          in `x-codex-turn-metadata`; `windowId`, which changes when it is compacted
+    OpenCode 1.18, Pi 1.5 a progress token
     OpenCode 2            `ai.opencode/sessionID`, one per sub-agent; outlives compaction and the
                           pruning of old answers
     Antigravity 2.19      `antigravity.google/conversation_id`; nothing about compaction
@@ -17,7 +17,8 @@ read from the programs and their sources in November 2026:
     Gemini CLI, Cursor    a progress token
 
 Each of these agents drops answers from its context without notice. So none of these ids proves that
-an answer is still in context, and nothing is reused for any of them. One context is identified by
+an answer is still in context. The id of a call lets hooks prove it (`app.answers_in_view`). Without
+hooks one context is identified by
 
 - a name under the key `CONTEXT`, from a client that tracks its contexts;
 - plain `session_id` (and `agent_id`), by which a harness declares that it means contexts as the
