@@ -157,10 +157,10 @@ def page() -> str:
                 " `triseek/context`, or by `session_id` and `agent_id`; where the client is no"
                 " agent, and has one connection; and where an agent's hooks and its own record"
                 " [prove](../guides/search-from-an-agent.md#what-has-been-told-is-not-told-again)"
-                " that the earlier answer is still in view. An edit, a new file, a rename or changed ignore rules that bear on"
-                " the answer make it be searched again, and so does whatever is not known (no"
-                " daemon, lost events, a restart), and any question with globs or types that"
-                " may ask for ignored or hidden files. Instead of"
+                " that the earlier answer is still in view. An edit, a new file, a rename or"
+                " changed ignore rules that bear on the answer make it be searched again, and so"
+                " does whatever is not known (no daemon, lost events, a restart), and any"
+                " question with globs or types that may ask for ignored or hidden files. Instead of"
                 " `routing_reason` and `freshness` the envelope has:"
             ),
             _table(REUSE_FIELDS),

@@ -29,6 +29,9 @@ for (const { hook, input, output } of JSON.parse(script)) {
     result.error = error.message;
   }
   result.ms = performance.now() - began;
+  // As the plugin leaves them.
+  result.arguments = output?.args ?? input?.args ?? input?.input;
+  result.output = output;
   results.push(result);
 }
 await (handlers.dispose ?? (() => handlers.session_shutdown({ reason: "quit" })))();

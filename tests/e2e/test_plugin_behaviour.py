@@ -155,19 +155,68 @@ def test_anything_else_lets_it_pass(agent: Agent, said: str) -> None:
 
 
 def test_only_what_may_be_a_mere_reading_is_asked_about(agent: Agent) -> None:
-    tools = ["edit", "write", "grep", "task", "codemode", "triseek_search_content"]
+    tools = ["edit", "write", "grep", "task", "codemode", "triseek_reindex", "x_search_content"]
     asked = [
         "read",
         "bash",
         "triseek_memo_check",
         "mcp__triseek__memo_status",
         "mcp__fs__read_file",
+        "triseek_search_content",
+        "mcp__triseek__find_files",
     ]
 
     agent.play([agent.before(f"c{n}", tool) for n, tool in enumerate([*tools, *asked])])
 
     before = [told for told in agent.told() if told["hook_event_name"] == "PreToolUse"]
     assert [told["tool_name"] for told in before] == asked
+
+
+@pytest.mark.parametrize("tool", ["triseek_search_content", "mcp__triseek__find_files"])
+def test_a_search_says_which_call_it_is(agent: Agent, tool: str) -> None:
+    [result] = agent.play([agent.before("c1", tool)])
+
+    assert result["arguments"] == {"triseek/toolUseId": "c1"}
+    assert [told["tool_input"] for told in agent.told() if "tool_input" in told] == [{}]
+
+
+@pytest.mark.parametrize("tool", ["read", "triseek_memo_check", "edit", "x_search_content"])
+def test_the_arguments_of_other_tools_are_left_as_they_are(agent: Agent, tool: str) -> None:
+    [result] = agent.play([agent.before("c1", tool)])
+
+    assert result["arguments"] == {}
+
+
+def test_a_search_of_a_script_does_not(tmp_path: Path, node: Path) -> None:
+    """What it is answered does not reach the model, so it gets the answer itself."""
+    agent = Agent(tmp_path, node, "opencode")
+
+    [result] = agent.play([agent.before("c1/1", "triseek_search_content")])
+
+    assert result["arguments"] == {}
+
+
+def test_opencodes_model_is_not_shown_which_call_it_was(tmp_path: Path, node: Path) -> None:
+    agent = Agent(tmp_path, node, "opencode")
+    named = {"query": "x", "triseek/toolUseId": "c1"}
+    [done] = agent.after("c1", "text")
+    done["input"]["args"] = dict(named)
+    sent = agent.request(c2="failed")
+    [part] = sent["output"]["messages"][0]["parts"]
+    part["state"] = {"status": "error", "input": dict(named)}
+
+    results = agent.play([done, sent])
+
+    assert results[0]["arguments"] == {"query": "x"}
+    [part] = results[1]["output"]["messages"][0]["parts"]
+    assert part["state"]["input"] == {"query": "x"}
+
+
+def test_an_id_of_two_outputs_stands_for_neither(agent: Agent) -> None:
+    shown = [*agent.after("c1", "one"), *agent.after("c2", "two"), *agent.after("c1", "other")]
+    agent.play([*shown, agent.request(c1="other", c2="two"), agent.before("c3")])
+
+    assert in_view(agent) == [["c2"]]
 
 
 def test_what_was_shown_arrives_before_the_next_question(agent: Agent) -> None:
