@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,7 +11,7 @@ from tests.memo.wrong_rules import believe_everything, ignore_agent, ignore_sess
 from tests.search.search_stream import SearchStream
 from triseek.agents import codex
 from triseek.app import answers_in_view
-from triseek.memo import memo, resolve_context
+from triseek.memo import memo
 from triseek.memo.context import Conversation
 from triseek.search import reuse
 
@@ -27,7 +27,7 @@ STREAMS = 4
 EVENTS = 6_000
 
 
-def forget_nothing_changes(patch: pytest.MonkeyPatch) -> None:
+def ignore_changes(patch: pytest.MonkeyPatch) -> None:
     """Nothing that changes matters to an answer."""
     patch.setattr(reuse.Turn, "_still_holds", lambda *_: True)
 
@@ -43,18 +43,7 @@ def believe_any_text(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(answers_in_view, "text_digest", lambda _text: "same")
 
 
-def believe_any_announcement(patch: pytest.MonkeyPatch) -> None:
-    """The context that last announced something calls."""
-    find = resolve_context.Announced.find
-
-    def found(self: Any, who: Any, now_s: float) -> Any:
-        last = next(reversed(self._calls), "")
-        return find(self, who._replace(call=last), now_s)
-
-    patch.setattr(resolve_context.Announced, "find", found)
-
-
-def forget_silent_clearing(patch: pytest.MonkeyPatch) -> None:
+def ignore_time(patch: pytest.MonkeyPatch) -> None:
     """Old outputs are never cleared without a word."""
     patch.setattr(Conversation, "is_late", lambda *_: False)
 
@@ -62,8 +51,8 @@ def forget_silent_clearing(patch: pytest.MonkeyPatch) -> None:
 RULES: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
     rule.__name__: rule
     for rule in (
-        forget_nothing_changes, believe_that_all_was_shown, believe_any_text,
-        believe_any_announcement, forget_silent_clearing, believe_everything, ignore_agent,
+        ignore_changes, believe_that_all_was_shown, believe_any_text,
+        ignore_time, believe_everything, ignore_agent,
         ignore_session,
     )
 }  # fmt: skip
