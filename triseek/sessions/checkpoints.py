@@ -18,6 +18,7 @@ from triseek.engine.roots import is_indexed
 from triseek.errors import TriseekError
 from triseek.files.tree import git
 from triseek.model.snapshot import GitState, inner_path
+from triseek.sessions.own_blocks import without_own
 from triseek.sessions.requests import SessionSnapshotRequest
 from triseek.sessions.snapshot import LOG_MAX, Circumstances
 from triseek.sessions.snapshot_files import BRIEFING
@@ -113,15 +114,21 @@ class Checkpoints:
             behind.join(within_s)
 
     def git(self, root: str) -> GitState:
-        """Return the state of the working tree relative to its commit, as a snapshot has it."""
+        """Return the state of the working tree relative to its commit, as a snapshot has it.
+
+        A file in which only our own block is uncommitted does not count as uncommitted.
+        """
         dirty = git.dirty(root)
         if dirty is None:
             return GitState(commit=None, branch=None, dirty_files=[], hunk_summary={})
+        files = without_own(root, list(dirty.files))
         return GitState(
             commit=dirty.commit or None,
             branch=dirty.branch or None,
-            dirty_files=sorted(_json_text(path) for path in dirty.files),
-            hunk_summary={_json_text(path): lines for path, lines in sorted(dirty.lines.items())},
+            dirty_files=sorted(map(_json_text, files)),
+            hunk_summary={
+                _json_text(path): dirty.lines[path] for path in sorted(files) if path in dirty.lines
+            },
         )
 
     def identity(self, root: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from triseek.model.plain_text import plural
 from triseek.sessions import prompts
 from triseek.sessions.markdown_text import code, cut, one_line, quotation, tame
-from triseek.sessions.payload_room import Block, Part, part, size_of
+from triseek.sessions.payload_room import Block, PayloadPart, part, size_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 DECISIONS, REQUESTS = 0, 1
 COMMANDS, DEAD_ENDS = 4, 5
-"""Ranks of the parts; see `payload_room.Part`."""
+"""Ranks of the parts; see `payload_room.PayloadPart`."""
 LINE_MAX = 2_000
 """Bytes of one line of a person's words."""
 _PASTE_FROM = 1_500
 """Bytes of a request from which pasted lines in it are shortened."""
-_REQUEST_SHARE = 0.4
-"""Share of the budget that the last request may take."""
+_REQUEST_SHARE, _ASIDE_SHARE = 0.5, 0.1
+"""Shares of the room that the last request may take, and what was said after it."""
 _DECISIONS_MAX, _DECISION_MAX = 80, 400
 _COMMANDS_MAX, _COMMAND_MAX = 24, 160
 _ASIDES_MAX, _ASIDE_MAX = 3, 40
@@ -43,26 +43,29 @@ class Requests(NamedTuple):
     """Requests whose decisions are not listed, since they are shown."""
 
 
-def requests(work: WorkDone, budget: int) -> Requests:
-    """Return the requests of a log; the last one is cut to its share of the budget in bytes."""
+def requests(work: WorkDone, room: int) -> Requests:
+    """Return the requests of a log; the last one is cut to its share of the room, in bytes."""
     texts = [text for _, text in work.prompts]
     asked = [number for number, text in enumerate(texts) if prompts.is_request(text)]
     if not asked:
         return Requests([], True, [])
     last, after = texts[asked[-1]], texts[asked[-1] + 1 :]
-    lines, is_whole = _fitted(_quoted(last), int(budget * _REQUEST_SHARE))
+    title = ["", "## Last request", ""]
+    lines, is_whole = _fitted(_quoted(last), int(room * _REQUEST_SHARE) - size_of(title))
     idle = [text for text in after if prompts.is_idle(text) and prompts.said(text)]
     said = ", ".join(code(" ".join(text.split()), _ASIDE_MAX) for text in idle[-_ASIDES_MAX:])
     aside = ["", f"Afterwards only: {said}"] if said else []
+    if size_of(aside) > room * _ASIDE_SHARE:
+        aside = []
     whole = [texts[number] for number in asked]
-    return Requests(["", "## Last request", "", *lines, *aside], is_whole, whole)
+    return Requests([*title, *lines, *aside] if lines else [], is_whole, whole)
 
 
-def earlier(asked: Requests) -> Part:
+def earlier(asked: Requests) -> PayloadPart:
     """Return the part on the requests before the last, newest first."""
     blocks = [Block(["", *_quoted(text)]) for text in reversed(asked.texts[:-1])]
     title = ["", "## Requests before it, newest first"]
-    return Part(title, blocks, REQUESTS, 0.5, is_owed=True, noun="earlier request")
+    return PayloadPart(title, blocks, REQUESTS, 0.5, is_owed=True, noun="earlier request")
 
 
 def without_shown(asked: Requests, blocks: Sequence[Block]) -> Requests:
@@ -73,7 +76,7 @@ def without_shown(asked: Requests, blocks: Sequence[Block]) -> Requests:
     )
 
 
-def decisions(asked: Requests) -> Part:
+def decisions(asked: Requests) -> PayloadPart:
     """Return the part on what was forbidden or decided before the last request, newest first."""
     texts = asked.texts[:-1] if asked.last_is_whole else asked.texts
     texts = [text for text in texts if text not in asked.undecided]
@@ -88,7 +91,7 @@ def decisions(asked: Requests) -> Part:
     return listed._replace(is_owed=True)
 
 
-def commands(runs: Sequence[RunCommand]) -> Part:
+def commands(runs: Sequence[RunCommand]) -> PayloadPart:
     """Return the part on commands; tests and checks that fail now come first."""
     failing = [run for run in runs if run.failed and run.is_check]
     others = [run for run in runs if not run.failed and not run.only_looks]
@@ -97,7 +100,7 @@ def commands(runs: Sequence[RunCommand]) -> Part:
     return part("## Commands", lines[:_COMMANDS_MAX], rank=COMMANDS, sure=0.1, noun="command")
 
 
-def dead_ends(work: WorkDone, searches: Sequence[LoggedSearch]) -> Part:
+def dead_ends(work: WorkDone, searches: Sequence[LoggedSearch]) -> PayloadPart:
     """Return the part on what led nowhere: failed commands, edits taken back, empty searches.
 
     searches: Those that `nothing` has chosen.
@@ -163,5 +166,5 @@ def _fitted(lines: list[str], room: int) -> tuple[list[str], bool]:
         tail.insert(0, last.pop())
     count = len(lines) - len(head) - len(tail)
     if not head and not tail:
-        return [cut(lines[0], max(0, left))], False
+        return [shown] if (shown := cut(lines[0], max(0, left))) else [], False
     return [*head, f"> [{count} {plural(count, 'line')} left out]", *tail], False

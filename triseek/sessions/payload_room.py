@@ -22,11 +22,9 @@ class Block(NamedTuple):
     lines: list[str]
     pin: Pin | None = None
     """The pin that the lines quote."""
-    count: int = 1
-    """How many things the lines are about."""
 
 
-class Part(NamedTuple):
+class PayloadPart(NamedTuple):
     """A section of a payload."""
 
     title: list[str]
@@ -50,19 +48,22 @@ class Part(NamedTuple):
         return size_of(self.title) + sum(size_of(block.lines) for block in self.blocks)
 
 
-def part(title: str, lines: Iterable[str], *, rank: int, sure: float, noun: str = "line") -> Part:
+def part(
+    title: str, lines: Iterable[str], *, rank: int, sure: float, noun: str = "line"
+) -> PayloadPart:
     """Return a part of single lines, each of which may be left out."""
     blocks = [Block([line]) for line in lines]
-    return Part(["", title, ""], blocks, rank, sure, noun=noun)
+    return PayloadPart(["", title, ""], blocks, rank, sure, noun=noun)
 
 
-def chosen(parts: Sequence[Part], room: int) -> list[list[Block]]:
+def chosen(parts: Sequence[PayloadPart], room: int) -> list[list[Block]]:
     """Return the blocks of each part that fit.
 
     Args:
         parts: In the order in which they are shown.
         room: Bytes for all of them.
     """
+    room = max(0, room)
     blocks: list[list[Block]] = [[] for _ in parts]
     waiting = _shares(parts, room)
     chapters: list[list[str]] = []
@@ -84,19 +85,19 @@ def chosen(parts: Sequence[Part], room: int) -> list[list[Block]]:
     return blocks
 
 
-def _shares(parts: Sequence[Part], room: int) -> list[int]:
+def _shares(parts: Sequence[PayloadPart], room: int) -> list[int]:
     """Return the bytes that are kept for each part."""
     shares = [min(each.size, int(each.sure * room)) for each in parts]
     owed = sum(share for each, share in zip(parts, shares, strict=True) if each.is_owed)
     others = sum(shares) - owed
-    scale = max(0, room - owed) / others if others > room - owed else 1.0
+    scale = max(0, room - owed) / others if others and others > room - owed else 1.0
     return [
         share if each.is_owed else int(share * scale)
         for each, share in zip(parts, shares, strict=True)
     ]
 
 
-def lines(parts: Sequence[Part], blocks: Sequence[Sequence[Block]]) -> Iterator[str]:
+def lines(parts: Sequence[PayloadPart], blocks: Sequence[Sequence[Block]]) -> Iterator[str]:
     """Yield the lines of the chosen blocks, under their titles."""
     chapter: list[str] = []
     for each, taken in zip(parts, blocks, strict=True):
@@ -110,11 +111,11 @@ def lines(parts: Sequence[Part], blocks: Sequence[Sequence[Block]]) -> Iterator[
             yield from block.lines
 
 
-def left_out(parts: Sequence[Part], blocks: Sequence[Sequence[Block]]) -> str:
+def left_out(parts: Sequence[PayloadPart], blocks: Sequence[Sequence[Block]]) -> str:
     """Return what was left out, counted: `3 earlier requests, 1 pin`; "" for nothing."""
     counts: dict[str, int] = {}
     for each, taken in zip(parts, blocks, strict=True):
-        missing = sum(block.count for block in each.blocks) - sum(block.count for block in taken)
+        missing = len(each.blocks) - len(taken)
         counts[each.noun] = counts.get(each.noun, 0) + missing
     return ", ".join(
         f"{count:,} {noun if count == 1 else _many(noun)}"
