@@ -76,7 +76,8 @@ def test_two_snapshots_are_compared(worked):
     assert told == {
         "diff": {
             "added_files": ["gone.py"], "removed_files": [], "changed_files": ["src/a.py"],
-            "added_searches": [], "removed_searches": [],
+            "added_searches": [], "removed_searches": [], "added_queries": [],
+            "removed_queries": [],
         }
     }  # fmt: skip
 

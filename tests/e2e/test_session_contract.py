@@ -223,6 +223,7 @@ def test_session_snapshot_diff(told):
         "diff": {
             "added_files": [], "removed_files": [], "changed_files": [ROUTER],
             "added_searches": [last_search(told)], "removed_searches": [],
+            "added_queries": ["parser"], "removed_queries": [],
         }
     }  # fmt: skip
 

@@ -112,14 +112,15 @@ def test_what_differs():
     diff = {
         "added_files": ["a.py"], "removed_files": [], "changed_files": ["b.py"],
         "added_searches": ["search-0009"], "removed_searches": ["search-0001"],
+        "added_queries": ["jitter"], "removed_queries": ["back off"],
     }  # fmt: skip
 
     assert digest("session_snapshot_diff", {}, {"diff": diff}).splitlines() == [
         "session_snapshot_diff: 1 file added, 1 file changed, 1 search added, 1 search removed",
         "  + file a.py",
         "  ~ file b.py",
-        "  + search search-0009",
-        "  - search search-0001",
+        "  + search jitter",
+        "  - search back off",
     ]
     same = {name: [] for name in diff}
     assert digest("session_snapshot_diff", {}, {"diff": same}).endswith(": nothing differs")

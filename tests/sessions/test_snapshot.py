@@ -125,6 +125,8 @@ def test_two_are_compared_by_what_they_hold(kept):
         "changed_files": ["src/a.py"],
         "added_searches": ["search-0009"],
         "removed_searches": ["search-0001"],
+        "added_queries": ["other"],
+        "removed_queries": ["needle"],
     }
     assert not any(diff(a, a).values())
 

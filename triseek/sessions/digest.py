@@ -15,7 +15,7 @@ PATHS_MAX = 4
 """Maximum paths shown of a search's results."""
 _MARKS: Mapping[str, str] = {"added": "+", "removed": "-", "changed": "~"}
 _NOUNS: Mapping[str, tuple[str, str]] = {
-    "files": ("file", "files"), "searches": ("search", "searches"),
+    "files": ("file", "files"), "queries": ("search", "searches"),
 }  # fmt: skip
 
 
@@ -93,12 +93,16 @@ def _about(payload: Mapping[str, Any]) -> str:
 
 
 def _difference(tool: str, diff: Mapping[str, Any]) -> Iterator[str]:
-    parts = [(*name.split("_"), items) for name, items in diff.items() if items]
+    listed = ((*name.split("_"), items) for name, items in diff.items() if items)
+    parts = [(how, what, items) for how, what, items in listed if what != "searches"]
     counts = [f"{_count(items, *_NOUNS.get(what, (what,)))} {how}" for how, what, items in parts]
     yield f"{tool}: {', '.join(counts) or 'nothing differs'}"
     for how, what, items in parts:
         [noun, *_] = _NOUNS.get(what, (what,))
-        yield from (f"  {_MARKS.get(how, how)} {noun} {item}" for item in items)
+        mark = _MARKS.get(how, how)
+        yield from (
+            f"  {mark} {noun} {_cut(item) if what == 'queries' else item}" for item in items
+        )
 
 
 def _resumed(answer: Mapping[str, Any]) -> Iterator[str]:

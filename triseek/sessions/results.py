@@ -111,7 +111,8 @@ class SnapshotDiffAnswer(TypedDict):
 
     diff: dict[str, list[str]]
     """Of `session_snapshot_diff`: `added_files`, `removed_files`, `changed_files` (another content
-    when they were read), `added_searches`, `removed_searches`."""
+    when they were read), `added_searches`, `removed_searches`; *added*: `added_queries`,
+    `removed_queries`, what these searches look for, in the same order."""
     omitted: Annotated[NotRequired[dict[str, int]], ADDED]
     """As above."""
 

@@ -25,7 +25,8 @@ SHARES: Mapping[str, int] = {
     "files_read": SOME, "searches_run": SOME, "frecency_top_n": FEW,
     "dirty_files": FEW, "hunk_summary": FEW,
     "added_files": SOME, "removed_files": SOME, "changed_files": SOME,
-    "added_searches": SOME, "removed_searches": SOME,
+    "added_searches": SOME, "removed_searches": SOME, "added_queries": SOME,
+    "removed_queries": SOME,
     "stale_files": SOME, "searches": SOME,
 }  # fmt: skip
 """Tokens of each list, in the order in which `omitted` counts what was cut."""

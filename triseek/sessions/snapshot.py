@@ -410,7 +410,8 @@ def list_answer(
 def diff(a: Snapshot, b: Snapshot) -> dict[str, list[str]]:
     """Return what the second has that the first has not, and the other way round.
 
-    Files are compared by path and hash. Searches are compared by kind and query, and listed by id.
+    Files are compared by path and hash. Searches are compared by kind and query, and listed by id,
+    with their queries in the same order.
     """
     before = {seen.path: seen.sha for seen in a.working_set.files_read}
     after = {seen.path: seen.sha for seen in b.working_set.files_read}
@@ -424,6 +425,8 @@ def diff(a: Snapshot, b: Snapshot) -> dict[str, list[str]]:
         ),
         "added_searches": [name for what, name in later.items() if what not in earlier],
         "removed_searches": [name for what, name in earlier.items() if what not in later],
+        "added_queries": [query for kind, query in later if (kind, query) not in earlier],
+        "removed_queries": [query for kind, query in earlier if (kind, query) not in later],
     }
 
 

@@ -41,8 +41,8 @@ _ONE_OF = {
     "added_files": "added file",
     "removed_files": "removed file",
     "changed_files": "changed file",
-    "added_searches": "added search",
-    "removed_searches": "removed search",
+    "added_queries": "added search",
+    "removed_queries": "removed search",
 }
 _SHOWN = 40
 """Files and searches that `show` prints; `--json` has all."""
@@ -149,7 +149,7 @@ def diff(
 
     store = snapshots()
     reply = compared(store.get(a), store.get(b))
-    lines = [f"{_ONE_OF[name]:15}  {item}" for name, items in reply.items() for item in items]
+    lines = [f"{what:15}  {item}" for name, what in _ONE_OF.items() for item in reply.get(name, ())]
     text = "\n".join(map(visible_line, lines)) or "no difference"
     return printing.answer({"diff": reply}, text, as_json=json)
 
