@@ -70,7 +70,10 @@ def test_the_session_goes_on_and_its_log_says_so(worked):
     worked.ask("session_close", session_id="mine", status="resolved")
     assert worked.ask("session_resume", snapshot_id=name)["session_id"] == "mine"
     assert worked.ask("session_status")["session"]["status"] == "open"
-    assert worked.entries("mine")[-1] == ("session_resume", {"snapshot_id": name, "harness": None})
+    kind, payload = worked.entries("mine")[-1]
+    assert (kind, payload["snapshot_id"], payload["harness"]) == ("session_resume", name, None)
+    kinds = [entry.kind for entry in worked.keeping.sessions.log("mine")]
+    assert kinds.count("session_open") == 1
 
 
 def test_scores_are_taken_over_where_there_is_an_index(worked):

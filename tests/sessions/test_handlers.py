@@ -133,7 +133,7 @@ def test_a_snapshot_has_to_be_named(asked, name):
 
 @pytest.mark.parametrize("error", [StateUnwritable("a full disk"), Busy("many")])
 def test_what_fails_in_the_daemon_is_a_failure_of_the_backend(asked, monkeypatch, error):
-    def fail(*_):
+    def fail(*_, **__):
         raise error
 
     monkeypatch.setattr(asked.worked.keeping.sessions, "open", fail)

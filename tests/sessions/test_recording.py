@@ -237,7 +237,7 @@ class TestByItself:
         assert session["session_id"] == "mine"
         assert "by_itself" not in session
 
-    @pytest.mark.parametrize("prompt", ["", "/clear", "<system-reminder>", "!ls", "# note"])
+    @pytest.mark.parametrize("prompt", ["", "/clear", "<system-reminder>", "!ls"])
     def test_what_is_said_to_the_agents_program_does_not(self, worked, prompt):
         worked.hook("UserPromptSubmit", prompt=prompt)
         assert worked.ask("session_list")["sessions"] == []

@@ -18,7 +18,7 @@ ARGUMENT_MAX = 500
 """Most characters of an argument that are recorded."""
 PATH_MAX = 4_096
 _ALSO = ("search_id", "cache", "files_with_matches", "total_line_matches", "recommendation")
-_BY_THE_DAEMON = frozenset(("session_open", "session_close", "session_resume"))
+_BY_THE_DAEMON = frozenset(("session_open", "session_close", "session_resume", "session_handoff"))
 
 
 def payload(

@@ -21,9 +21,10 @@ from triseek.errors import TriseekError
 from triseek.memo.memo import Memo
 from triseek.model import token_estimate
 from triseek.model.hook_event import PROBE, ToolUse
+from triseek.model.origin import Origin
 from triseek.model.plain_text import encodable
 from triseek.redaction import redact
-from triseek.sessions.recording import Action
+from triseek.sessions.recording import OWN_TOOL, Action
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -104,7 +105,9 @@ class HookHandler:
         self._note_ended(root, hook_event)
         if hook_event.moment == "prompt":
             self._memo.passed(hook_event.context, token_estimate.of_source_text(hook_event.prompt))
-            self._note("prompt", root, hook_event, prompt=_kept(hook_event.prompt, PROMPT_MAX))
+            if not hook_event.parent:  # a sub-agent's is its agent's, and no person's
+                prompt = _kept(hook_event.prompt, PROMPT_MAX)
+                self._note("prompt", root, hook_event, prompt=prompt)
         use = hook_event.use
         if use is not None and hook_event.moment == "before":
             return self._before(root, hook_event, use)
@@ -133,6 +136,8 @@ class HookHandler:
     def _after(self, root: str, event: HookEvent, use: ToolUse) -> None:
         self._memo.observe(root, event.context, use, in_view=_evidence(event))
         self._note_command(root, event, use)
+        if tools.is_ours(use.name):
+            self._note(OWN_TOOL, root, event)
         if use.failed:
             return
         for read in use.reads:
@@ -231,6 +236,12 @@ class HookHandler:
                 kind=kind,
                 conversation=_conversation(event.context),
                 payload={name: value for name, value in payload.items() if value not in ("", None)},
+                origin=Origin(
+                    harness=event.context.harness,
+                    session=event.context.session,
+                    parent=event.parent,
+                    call=event.use.call if event.use is not None else "",
+                ),
             )
         )
 

@@ -14,11 +14,13 @@ import os
 import re
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 from triseek import paths, private
+from triseek.agents.registry import recorded_name
 from triseek.engine.roots import is_indexed, project
 from triseek.errors import InvalidRequest, StateUnwritable, TriseekError
 from triseek.files import access, containment
@@ -116,16 +118,11 @@ class Resuming:
             output = [file for file in stale if file.path != own]
             since = since._replace(dirty=_as_written(own, since, snapshot))
         payload = hydration.payload(snapshot, since, output, budget_tokens)
-        session = self._session(snapshot, root)
+        session = self._session(snapshot, root, receiver)
         primed = self._prime(snapshot, looks, stale, payload, receiver)
         restored = self._restore(snapshot, root)
         self._hydrated.put(root, snapshot_id)
         searches = snapshot.working_set.searches_run
-        self._sessions.record(
-            session.session_id,
-            "session_resume",
-            {"snapshot_id": snapshot_id, "harness": receiver.harness or None},
-        )
         report = HydrationReport(primed, len(searches), restored, stale, root, differs)
         return Resumed(session.session_id, payload.text, report, searches)
 
@@ -165,14 +162,21 @@ class Resuming:
         drift = Drift(state.commit, state.branch, state.dirty_files, commits, place, same, changed)
         return drift, differs
 
-    def _session(self, snapshot: Snapshot, root: str) -> Session:
-        """Open the snapshot's session here; under another id if its own is taken."""
+    def _session(self, snapshot: Snapshot, root: str, receiver: Asked) -> Session:
+        """Open the snapshot's session here, for the receiver's conversation.
+
+        It has another id if its own is taken.
+        """
         manifest = snapshot.manifest
+        agent = recorded_name(receiver.harness)
+        note = {"snapshot_id": manifest.snapshot_id, "harness": agent}
+        opened = partial(
+            self._sessions.open, root, manifest.goal, awaits=agent or "*", resumed=note
+        )
         try:
-            return self._sessions.open(root, manifest.goal, manifest.session_id)
+            return opened(manifest.session_id)
         except InvalidRequest:
-            name = f"{manifest.session_id[:110]}-{int(self._clock())}"
-            return self._sessions.open(root, manifest.goal, name)
+            return opened(f"{manifest.session_id[:110]}-{int(self._clock())}")
 
     def _prime(
         self,

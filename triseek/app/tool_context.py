@@ -80,6 +80,7 @@ class ToolContext:
                     conversation=call.conversation,
                     payload=payload,
                     session_id=named or self.session.current(call.connection),
+                    origin=self.host.origin(call),
                 ),
             )
         if tool.kind == "search" and paths and not envelope.get("results_omitted"):

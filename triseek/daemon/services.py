@@ -124,7 +124,11 @@ class SessionService(Autosave):
         self.recorder = Recorder(self.sessions, compacting, by_itself=auto_open)
         self.resuming = Resuming(service, self.sessions, self.snapshots, self.checkpoints, memo)
         self.operations = SessionOperations(
-            self.sessions, self.snapshots, self.checkpoints, self.resuming.resume
+            self.sessions,
+            self.snapshots,
+            self.checkpoints,
+            self.resuming.resume,
+            self.recorder.attribution,
         )
 
     def close(self) -> None:

@@ -18,6 +18,7 @@ from triseek.errors import Busy, InvalidRequest
 from triseek.ipc import wire
 from triseek.memo import handlers
 from triseek.memo.resolve_context import Asked
+from triseek.model.origin import Origin
 from triseek.sessions.hydration import BUDGET
 from triseek.sessions.operations import GOAL_MAX, NAME_MAX
 from triseek.sessions.recording import Action, placed
@@ -384,8 +385,11 @@ def session_open(service: SessionService, params: Parameters) -> results.Session
 
 
 def session_status(service: SessionService, params: Parameters) -> results.SessionStatusAnswer:
-    """Return a session, by default the one open in the repository: `{target_root, session_id?}`."""
-    return service.operations.status(*params.session())
+    """Return a session: `{target_root, session_id?, harness?}`.
+
+    Without an id it is the one in which the agent `harness` worked last, else the current one.
+    """
+    return service.operations.status(*params.session(), harness=params.text("harness"))
 
 
 def session_list(service: SessionService, params: Parameters) -> results.SessionListAnswer:
@@ -424,7 +428,15 @@ def _action(note: object) -> Action:
         kind=kind,
         conversation=who[:NAME_MAX] if isinstance(who, str) and who else None,
         payload=payload,
+        origin=_origin(more.get("origin")),
     )
+
+
+def _origin(body: object) -> Origin:
+    fields = body if isinstance(body, dict) else {}
+    texts = {name: fields.get(name) for name in Origin.__slots__}
+    known = {name: text[:NAME_MAX] for name, text in texts.items() if isinstance(text, str)}
+    return Origin(**known)
 
 
 def session_snapshot(service: SessionService, params: Parameters) -> results.SnapshotAnswer:

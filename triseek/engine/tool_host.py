@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from triseek.errors import BackendFailure, TriseekError
 from triseek.ipc import address, client
+from triseek.model.origin import Origin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from triseek.engine.engine import Engine
     from triseek.engine.freshness.journal import Trouble
     from triseek.engine.service import Service
+    from triseek.model.call import Call
 
 
 PING_S = 2.0
@@ -28,6 +31,8 @@ class ToolHost:
     """The open engines."""
     root: str
     """Absolute path; it need not exist yet."""
+    name: str = field(default_factory=lambda: secrets.token_hex(8))
+    """Unique among hosts: two agents' connections may have the same name."""
     services: Mapping[str, Any] = field(default_factory=dict)
     """By toolset: what only the daemon keeps and the tools of that wing work on."""
     newest_resume: Callable[[str], int] = lambda _: 0
@@ -45,6 +50,16 @@ class ToolHost:
             RepoNotDetected: The root folder does not exist, or no longer.
         """
         return self.service.engine(self.root, exact=True)
+
+    def origin(self, call: Call) -> Origin:
+        """Return where a call comes from."""
+        who = call.who
+        return Origin(
+            harness=who.get("harness", ""),
+            session=who.get("session", ""),
+            call=who.get("call", ""),
+            connection=f"{self.name}/{call.connection}" if call.connection else "",
+        )
 
     def daemon_service(self, toolset: str) -> Any:  # noqa: ANN401 - each wing knows its own
         """Return what the daemon keeps for a toolset.

@@ -15,6 +15,10 @@ Status: TypeAlias = Literal["open", "resolved", "abandoned"]
 GOAL_MAX = 2_000
 """Characters of a goal; a longer one is cut."""
 
+OF_CONVERSATIONS = ("awaits", "conversations")
+"""Fields of a session that answers do not have."""
+ALL = "*"
+
 DEPTH_MAX = 32
 """Maximum nesting of lists and objects in a tool's arguments."""
 NUMBER_MAX = (1 << 63) - 1
@@ -46,12 +50,27 @@ class Session(StoredRecord):
     updated_at: int
     by_itself: bool = False
     """Whether a prompt began it, and nobody has opened it explicitly since."""
+    awaits: str = ""
+    """Agents, separated by commas, whose next conversation without a session belongs to it; * for
+    any agent."""
+    conversations: tuple[str, ...] = ()
+    """Conversations that belong to it, `agent/id`, the one that joined last at the end; `ALL` for
+    all of the repository."""
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether every conversation of the repository belongs to it: a person has opened it."""
+        is_nobodys = not (self.by_itself or self.awaits or self.conversations)
+        return is_nobodys or ALL in self.conversations
 
     def document(self) -> dict[str, Any]:
-        """Return the JSON document; it has `by_itself` only if that is true."""
+        """Return the JSON document, without fields that have their default."""
         plain = asdict(self)
-        if not self.by_itself:
-            del plain["by_itself"]
+        for name in ("by_itself", *OF_CONVERSATIONS):
+            if not plain[name]:
+                del plain[name]
+        if self.conversations:
+            plain["conversations"] = list(self.conversations)
         return plain
 
     @classmethod
@@ -70,7 +89,14 @@ class Session(StoredRecord):
         if not all(type(at) is int and 0 <= at < 1 << 53 for at in times) or not is_id(texts[0]):
             raise ValueError("a field of the session makes no sense")
         names = ("session_id", "goal", "repo_root", "status", "created_at", "updated_at")
-        return cls(**{name: body[name] for name in names}, by_itself=body.get("by_itself") is True)
+        awaits, listed = body.get("awaits"), body.get("conversations")
+        named = listed if isinstance(listed, list) else []
+        return cls(
+            **{name: body[name] for name in names},
+            by_itself=body.get("by_itself") is True,
+            awaits=awaits if isinstance(awaits, str) else "",
+            conversations=tuple(name for name in named if isinstance(name, str)),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

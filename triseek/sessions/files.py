@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 INDEX = "sessions.json"
-OPENED, CLOSED = "session_open", "session_close"
+OPENED, CLOSED, RESUMED = "session_open", "session_close", "session_resume"
+HANDED_OFF = "session_handoff"
 """Kinds of the entries that define a session; their payload holds its record."""
 _INDEX_MAX = 64 << 20
 _NUMBER_MAX = 1 << 53
@@ -146,7 +147,7 @@ def _from_logs(
             continue
         session = None
         for entry in action_log:
-            if entry.kind in (OPENED, CLOSED):
+            if entry.kind in (OPENED, CLOSED, RESUMED):
                 with contextlib.suppress(ValueError):
                     session = Session.read(entry.payload.get("session"))
         if session is not None and session.session_id == action_log.path.parent.name:

@@ -21,6 +21,7 @@ from triseek.sessions.pack import checked_name
 if TYPE_CHECKING:
     from triseek.engine.tool_host import ToolHost
     from triseek.model.call import Call
+    from triseek.model.origin import Origin
     from triseek.sessions.operations import SessionOperations
     from triseek.sessions.requests import (
         SessionCloseRequest,
@@ -65,6 +66,10 @@ class SessionContext:
         operations: SessionOperations = self._host.daemon_service("session")
         return operations
 
+    def origin(self, call: Call) -> Origin:
+        """Return where a call comes from."""
+        return self._host.origin(call)
+
     def current(self, connection: str) -> str:
         """Return the session that a connection opened or resumed last; "" for none."""
         with self._lock:
@@ -90,7 +95,7 @@ def open_(context: SessionContext, request: SessionOpenRequest, call: Call) -> S
         BackendFailure: no daemon runs.
     """
     session_id = _id(request.session_id)
-    answer = context.operations.open(context.root, request.goal, session_id)
+    answer = context.operations.open(context.root, request.goal, session_id, context.origin(call))
     context.work_on(answer["session"]["session_id"], call.connection)
     return answer
 
@@ -100,7 +105,7 @@ def status(
 ) -> SessionStatusAnswer:
     """Return the state of a session. Raises as `open_`; also if none is named, current or open."""
     session_id = _named(context, request.session_id, call)
-    return context.operations.status(context.root, session_id)
+    return context.operations.status(context.root, session_id, context.origin(call))
 
 
 def listed(context: SessionContext, request: SessionListRequest, _call: Call) -> SessionListAnswer:
@@ -127,7 +132,9 @@ def snapshot(
 ) -> SnapshotAnswer:
     """Make a snapshot. Raises as `status`; also if lines cannot be pinned."""
     completed = _completed(context, request, call)
-    return session_pages.cut(context.operations.snapshot(context.root, completed))
+    return session_pages.cut(
+        context.operations.snapshot(context.root, completed, context.origin(call))
+    )
 
 
 def handoff(context: SessionContext, request: SessionHandoffRequest, call: Call) -> HandoffAnswer:
@@ -135,7 +142,9 @@ def handoff(context: SessionContext, request: SessionHandoffRequest, call: Call)
     if request.output:
         checked_name(request.output)
     completed = _completed(context, request, call)
-    answer = context.operations.handoff(context.root, completed, request.output)
+    answer = context.operations.handoff(
+        context.root, completed, request.output, context.origin(call)
+    )
     context.leave(answer["session"]["session_id"])
     return session_pages.cut(answer)
 
@@ -174,7 +183,9 @@ def resume(context: SessionContext, request: SessionResumeRequest, call: Call) -
     Raises as `open_`.
     """
     snapshot_id = checked_id(request.snapshot_id.strip(), "snapshot_id")
-    answer = context.operations.resume(context.root, snapshot_id, call.who, request.budget_tokens)
+    answer = context.operations.resume(
+        context.root, snapshot_id, call.who, request.budget_tokens, origin=context.origin(call)
+    )
     context.work_on(answer["session_id"], call.connection)
     return session_pages.cut(answer)
 

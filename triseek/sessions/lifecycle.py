@@ -7,21 +7,28 @@ import logging
 import time
 from pathlib import Path
 from threading import Lock, RLock
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from triseek.errors import InvalidRequest, StateUnwritable
-from triseek.model.session import GOAL_MAX, LogEntry, Session, checked_id
+from triseek.model.session import ALL, GOAL_MAX, LogEntry, Session, checked_id
 from triseek.redaction import redact, redact_json
 from triseek.sessions import files
 from triseek.sessions.action_log import ActionLog, Counted
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping
 
     from triseek.model.session import Status
 
 logger = logging.getLogger(__name__)
+
+CURRENT_S = 8 * 3600.0
+"""A session that was not used for so many seconds is not meant by a caller who names none."""
+CONVERSATIONS_MAX = 50
+"""Conversations of a session that are remembered; older ones are forgotten."""
+_TAIL_BYTES = 64 << 10
 
 
 class Sessions:
@@ -46,17 +53,33 @@ class Sessions:
         self._logs: dict[str, ActionLog] = {}
         self._opened: dict[str, int] = {}
         """The next entry number when each session was last opened in this process."""
+        self._used: dict[str, int] = {}
+        """The newest entry of each session, as far as this process has written it."""
 
     def open(
-        self, root: str, goal: str = "", session_id: str = "", *, by_itself: bool = False
+        self,
+        root: str,
+        goal: str = "",
+        session_id: str = "",
+        *,
+        by_itself: bool = False,
+        conversation: str = "",
+        awaits: str = "",
+        resumed: Mapping[str, Any] | None = None,
     ) -> Session:
         """Open a new session, or reopen the one with that id.
+
+        Without a conversation and `awaits` it is shared by all conversations of the repository.
 
         Args:
             root: The repository, absolute.
             goal: Its goal; a blank one leaves the goal of an existing session unchanged.
-            session_id: "" for the current session if it began by itself, otherwise for a new one.
+            session_id: "" for the session that the conversation began by itself, if it has one,
+                otherwise for a new one.
             by_itself: Whether it begins without a request.
+            conversation: The conversation that opens it; "" if it is not known.
+            awaits: The agent whose next conversation belongs to it; * for any; "" for none.
+            resumed: What to record if it is opened to resume a snapshot.
 
         Raises:
             InvalidRequest: The id is not valid, or belongs to another repository.
@@ -67,28 +90,40 @@ class Sessions:
         goal = redact(goal).strip()[:GOAL_MAX]
         with self._lock:
             now = int(self._clock())
-            current = self.current(root)
-            if not session_id and not by_itself and current is not None and current.by_itself:
-                session_id = current.session_id
+            if not session_id and not by_itself:
+                session_id = self._begun(root, conversation, awaits)
             existing = self._sessions.get(session_id) if session_id else None
             if existing is None:
-                name = session_id or self._new_id()
-                session = Session(
-                    session_id=name, goal=goal, repo_root=root, created_at=now, updated_at=now,
-                    by_itself=by_itself,
+                existing = Session(
+                    session_id=session_id or self._new_id(), goal=goal, repo_root=root,
+                    created_at=now, updated_at=now, by_itself=by_itself,
                 )  # fmt: skip
             elif existing.repo_root != root:
                 raise InvalidRequest(
                     f"session {session_id} belongs to {existing.repo_root}",
                     next_step="Open it there, or choose another id.",
                 )
-            else:
-                goal = goal or existing.goal
-                session = dataclasses.replace(
-                    existing, goal=goal, status="open", updated_at=now, by_itself=by_itself
-                )
+            earlier = existing.conversations
+            if not (by_itself or conversation or awaits):
+                earlier = ()  # a person opens it, for every conversation
+            elif existing.session_id in self._sessions and existing.is_shared:
+                earlier = (ALL, *earlier)
+            session = dataclasses.replace(
+                existing,
+                goal=goal or existing.goal,
+                status="open",
+                updated_at=now,
+                by_itself=by_itself,
+                awaits=_awaited(existing.awaits, awaits, conversation),
+                conversations=_joined(earlier, conversation),
+            )
             self._opened[session.session_id] = self._next
-            self._change(session, files.OPENED)
+            if conversation:
+                self._leave(root, conversation, session.session_id)
+            if resumed is None:
+                self._change(session, files.OPENED)
+            else:
+                self._change(session, files.RESUMED, resumed)
         self._save()
         return session
 
@@ -138,10 +173,103 @@ class Sessions:
         return sorted(sessions, key=lambda s: (s.updated_at, s.session_id), reverse=True)
 
     def current(self, root: str) -> Session | None:
-        """Return the open session of a repository that was opened last, else the one used last."""
+        """Return the session of a repository that a caller means who names none.
+
+        That is the one opened last of those that were opened on request and used within
+        `CURRENT_S`, else the open one that was used last.
+        """
         sessions = self.all(root, "open")
         with self._lock:
-            return max(sessions, key=lambda s: self._opened.get(s.session_id, 0), default=None)
+            since = self._clock() - CURRENT_S
+
+            def rank(session: Session) -> tuple[int, int, int]:
+                is_meant = not session.by_itself and session.updated_at >= since
+                opened = self._opened.get(session.session_id, 0) + 1 if is_meant else 0
+                return opened, session.updated_at, self._used.get(session.session_id, 0)
+
+            return max(sessions, key=rank, default=None)
+
+    def of_conversation(self, root: str, conversation: str) -> Session | None:
+        """Return the open session of a repository to which a conversation belongs."""
+        return next((s for s in self.all(root, "open") if conversation in s.conversations), None)
+
+    def shared(self, root: str) -> Session | None:
+        """Return the open session that all conversations of a repository share, opened last."""
+        return self._latest(s for s in self.all(root, "open") if s.is_shared)
+
+    def awaiting(self, root: str, agent: str) -> Session | None:
+        """Return the open session that awaits a conversation of this agent, opened last."""
+        wanted = {"*", agent} - {""}
+        return self._latest(
+            s for s in self.all(root, "open") if wanted.intersection(s.awaits.split(","))
+        )
+
+    def last_conversation(self, root: str, agent: str) -> str:
+        """Return the conversation of an agent that was active last; "" if none was of late."""
+        since = self._clock() - CURRENT_S
+        lead = f"{agent}/"
+        for session in self.all(root, "open"):
+            names = [name for name in session.conversations if name.startswith(lead)]
+            if names and session.updated_at >= since:
+                return names[-1]
+        return ""
+
+    def latest_of(self, root: str, agent: str) -> Session | None:
+        """Return the session in which an agent worked last, open or not."""
+        lead = f"{agent}/"
+        for session in self.all(root):
+            if session.conversations:
+                if any(name.startswith(lead) for name in session.conversations):
+                    return session
+            elif self._is_work_of(session.session_id, agent):
+                return session
+        return None
+
+    def join(self, session_id: str, conversation: str) -> Session:
+        """Make a conversation belong to a session, and to no other of its repository.
+
+        Raises:
+            InvalidRequest: There is no such session.
+        """
+        with self._lock:
+            session = self.get(session_id)
+            if session.conversations[-1:] == (conversation,):
+                return session
+            names = _joined(session.conversations, conversation)
+            rest = _awaited(session.awaits, "", conversation)
+            session = dataclasses.replace(session, conversations=names, awaits=rest)
+            self._leave(session.repo_root, conversation, session_id)
+            self._sessions[session_id] = session
+            self._unsaved = True
+            return session
+
+    def leave(self, session_id: str, conversation: str) -> None:
+        """Make a conversation belong to a session no longer; it then awaits another.
+
+        Raises:
+            InvalidRequest: There is no such session.
+        """
+        with self._lock:
+            session = self.get(session_id)
+            names = tuple(name for name in session.conversations if name != conversation)
+            awaits = _awaited(session.awaits, conversation.partition("/")[0], "")
+            session = dataclasses.replace(session, conversations=names, awaits=awaits)
+            self._sessions[session_id] = session
+            self._unsaved = True
+
+    def name(self, session_id: str, goal: str) -> Session:
+        """Give a session a goal, if it has none.
+
+        Raises:
+            InvalidRequest: There is no such session.
+        """
+        with self._lock:
+            session = self.get(session_id)
+            if not session.goal:
+                session = dataclasses.replace(session, goal=redact(goal).strip()[:GOAL_MAX])
+                self._sessions[session_id] = session
+                self._unsaved = True
+            return session
 
     def record(
         self, session_id: str, kind: str, payload: dict[str, Any], at_s: float | None = None
@@ -203,8 +331,39 @@ class Sessions:
         for log in logs:
             log.sync()
 
-    def _change(self, session: Session, kind: str) -> None:
-        self._append(session.session_id, kind, {"session": session.document()}, session.updated_at)
+    def _begun(self, root: str, conversation: str, awaits: str) -> str:
+        """Return the id of the session that a conversation began by itself; "" if it has none."""
+        own = self.of_conversation(root, conversation) if conversation else None
+        if not conversation and not awaits:
+            own = self.current(root)
+        return own.session_id if own is not None and own.by_itself else ""
+
+    def _latest(self, sessions: Iterable[Session]) -> Session | None:
+        return max(sessions, key=lambda s: self._opened.get(s.session_id, 0), default=None)
+
+    def _leave(self, root: str, conversation: str, but: str) -> None:
+        """Take a conversation out of all sessions of a repository but one."""
+        for session in list(self._sessions.values()):
+            if session.repo_root == root and session.session_id != but:
+                names = tuple(name for name in session.conversations if name != conversation)
+                if names != session.conversations:
+                    left = dataclasses.replace(session, conversations=names)
+                    self._sessions[session.session_id] = left
+                    self._unsaved = True
+
+    def _is_work_of(self, session_id: str, agent: str) -> bool:
+        """Whether the newest entries of a log are an agent's."""
+        entries = self.log(session_id).newest(_TAIL_BYTES).entries
+        names = (entry.payload.get("harness") for entry in reversed(entries))
+        return next((name for name in names if name), None) == agent
+
+    def _change(
+        self, session: Session, kind: str, more: Mapping[str, Any] = MappingProxyType({})
+    ) -> None:
+        lasting = tuple(name for name in session.conversations if not _is_connection(name))
+        record = dataclasses.replace(session, awaits="", conversations=lasting)
+        payload = {"session": record.document(), **more}
+        self._append(session.session_id, kind, payload, session.updated_at)
         self._sessions[session.session_id] = session
         self._unsaved = True
 
@@ -230,6 +389,7 @@ class Sessions:
         entry = LogEntry(entry_id=number, session_id=session_id, ts=at, kind=kind, payload=plain)
         self._log(session_id).append(entry)
         self._next = number + 1
+        self._used[session_id] = number
         return number
 
     def _log(self, session_id: str) -> ActionLog:
@@ -243,3 +403,27 @@ class Sessions:
         while f"session_{millis}" in self._sessions:
             millis += 1
         return f"session_{millis}"
+
+
+def _joined(conversations: tuple[str, ...], conversation: str) -> tuple[str, ...]:
+    others = tuple(name for name in conversations if name not in (conversation, ALL))
+    joined = (*others, conversation)[-CONVERSATIONS_MAX:] if conversation else others
+    return (ALL, *joined) if ALL in conversations else joined
+
+
+def _is_connection(conversation: str) -> bool:
+    """Whether a conversation is only a connection, which ends with a process."""
+    return conversation.startswith("connection/")
+
+
+def _awaited(earlier: str, more: str, conversation: str) -> str:
+    """Return whom a session awaits, when somebody opens or joins it.
+
+    A conversation that is only a connection may turn out to be one of its agent's.
+    """
+    agents = set(filter(None, earlier.split(",")))
+    if not conversation or _is_connection(conversation):
+        agents |= {more} - {""}
+    else:
+        agents -= {"*", conversation.partition("/")[0]}
+    return ",".join(sorted(agents))

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, cast
 
+from triseek.agents.registry import recorded_name
 from triseek.engine.roots import project
 from triseek.errors import InvalidRequest
-from triseek.model.session import checked_id
-from triseek.sessions import pack
+from triseek.model.origin import Origin
+from triseek.model.session import OF_CONVERSATIONS, checked_id
+from triseek.sessions import files, pack
 from triseek.sessions.hydration import BUDGET
 from triseek.sessions.snapshot import PINS_MAX, diff, list_answer, pins_refused
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
     from triseek.model.session import Session, Status
     from triseek.model.snapshot import Trigger
+    from triseek.sessions.attribution import Attribution
     from triseek.sessions.checkpoints import Checkpoints
     from triseek.sessions.hydration import Resumed
     from triseek.sessions.lifecycle import Sessions
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
 
 GOAL_MAX = 20_000
 """Maximum characters of a goal as it is passed; what is kept of it is shorter."""
+NOBODY = Origin()
 NAME_MAX = 500
 """Maximum characters of the name of an agent or a model."""
 
@@ -58,24 +62,47 @@ class SessionOperations:
         snapshots: Snapshots,
         checkpoints: Checkpoints,
         resume: Callable[[str, str, Mapping[str, object], int, str], Resumed],
+        attribution: Attribution,
     ) -> None:
         """Work on what the daemon keeps.
 
         resume: `app.resume.Resuming.resume`, in which other wings take part.
+        attribution: Knows whose conversation a call comes from.
         """
+        self._attribution = attribution
         self._sessions = sessions
         self._snapshots = snapshots
         self._checkpoints = checkpoints
         self._resume = resume
 
-    def open(self, folder: str, goal: str = "", session_id: str = "") -> SessionAnswer:
-        """Open a new session, or continue one."""
+    def open(
+        self, folder: str, goal: str = "", session_id: str = "", origin: Origin = NOBODY
+    ) -> SessionAnswer:
+        """Open a new session, or continue one; it is the one of its origin's conversation."""
         _check_length("goal", goal, GOAL_MAX)
-        return {"session": _record(self._sessions.open(project(folder), goal, session_id))}
+        root = project(folder)
+        conversation = self._attribution.conversation(root, origin)
+        before = self._sessions.of_conversation(root, conversation)
+        awaits = recorded_name(origin.harness) or ""
+        session = self._sessions.open(
+            root, goal, session_id, conversation=conversation, awaits=awaits
+        )
+        self._attribution.opened(origin, session, conversation, before)
+        return {"session": _record(session)}
 
-    def status(self, folder: str, session_id: str = "") -> SessionStatusAnswer:
-        """Return a session, by default the one open in the repository, and the size of its log."""
-        session = self._named(folder, session_id)
+    def status(
+        self, folder: str, session_id: str = "", origin: Origin = NOBODY, *, harness: str = ""
+    ) -> SessionStatusAnswer:
+        """Return a session, and the size of its log.
+
+        Args:
+            folder: See the class.
+            session_id: The session; "" for another one.
+            origin: Who asks; without an id it is the session of their conversation, if it has one,
+                else the current one.
+            harness: The agent whose latest session is meant; "" for any.
+        """
+        session = self._named(folder, session_id, origin, harness)
         size = len(self._sessions.log(session.session_id))
         return {"session": _record(session), "action_log_size": size}
 
@@ -88,23 +115,32 @@ class SessionOperations:
         """Close a session."""
         return {"session": _record(self._sessions.close(session_id, status))}
 
-    def snapshot(self, folder: str, request: SessionSnapshotRequest) -> SnapshotAnswer:
-        """Take a snapshot of a session."""
-        return self._take(self._named(folder, request.session_id), request, "asked")[0]
+    def snapshot(
+        self, folder: str, request: SessionSnapshotRequest, origin: Origin = NOBODY
+    ) -> SnapshotAnswer:
+        """Take a snapshot of a session, by default as `status` does."""
+        session = self._named(folder, request.session_id, origin)
+        return self._take(session, request, "asked")[0]
 
     def handoff(
-        self, folder: str, request: SessionSnapshotRequest, output: str = ""
+        self,
+        folder: str,
+        request: SessionSnapshotRequest,
+        output: str = "",
+        origin: Origin = NOBODY,
     ) -> HandoffAnswer:
         """Take a snapshot with a briefing, and close the session as resolved.
 
         output: The name of a pack to write into the exports folder; "" for none.
         """
-        session = self._named(folder, request.session_id)
+        session = self._named(folder, request.session_id, origin)
         if output:
             pack.checked_name(output)  # before anything is written
         taken, snapshot_folder = self._take(session, request, "handoff")
         briefing = self._snapshots.write_briefing(taken["snapshot_id"])
         exported = pack.export_named(snapshot_folder, output) if output else ""
+        note = {"snapshot_id": taken["snapshot_id"], "harness": recorded_name(origin.harness)}
+        self._sessions.record(session.session_id, files.HANDED_OFF, note)
         closed = self._sessions.close(session.session_id, "resolved")
         answer: HandoffAnswer = {
             **taken, "briefing": str(briefing), "session": _record(closed)
@@ -140,17 +176,37 @@ class SessionOperations:
         who: Mapping[str, object],
         budget_tokens: int = BUDGET,
         payload_file: str = "",
+        origin: Origin = NOBODY,
     ) -> ResumeAnswer:
-        """Resume a snapshot; the arguments are those of `app.resume.Resuming.resume`."""
+        """Resume a snapshot; the arguments are those of `app.resume.Resuming.resume`.
+
+        origin: Whose conversation goes on with it.
+        """
         if budget_tokens < 1:
             raise InvalidRequest(f"budget_tokens has to be a number from 1, not {budget_tokens}")
-        return self._resume(snapshot_id, folder, who, budget_tokens, payload_file).document()
+        resumed = self._resume(snapshot_id, folder, who, budget_tokens, payload_file)
+        root = project(folder)
+        conversation = self._attribution.conversation(root, origin)
+        if conversation:
+            before = self._sessions.of_conversation(root, conversation)
+            session = self._sessions.join(resumed.session_id, conversation)
+            self._attribution.opened(origin, session, conversation, before)
+        return resumed.document()
 
-    def _named(self, folder: str, session_id: str) -> Session:
+    def _named(self, folder: str, session_id: str, origin: Origin, harness: str = "") -> Session:
         if session_id:
             return self._sessions.get(session_id)
         root = project(folder)
-        session = self._sessions.current(root)
+        agent = recorded_name(harness)
+        if agent:
+            latest = self._sessions.latest_of(root, agent)
+            if latest is None:
+                raise InvalidRequest(
+                    f"nothing of {agent} is recorded in {root}",
+                    next_step="See `triseek session list`.",
+                )
+            return latest
+        session = self._attribution.session(root, origin) or self._sessions.current(root)
         if session is None:
             raise InvalidRequest(
                 f"no session is open in {root}",
@@ -177,7 +233,10 @@ class SessionOperations:
 
 
 def _record(session: Session) -> SessionRecord:
-    return cast("SessionRecord", session.document())
+    fields = session.document()
+    for name in OF_CONVERSATIONS:
+        fields.pop(name, None)
+    return cast("SessionRecord", fields)
 
 
 def _check_length(name: str, text: str, most: int) -> None:

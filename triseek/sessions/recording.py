@@ -1,11 +1,13 @@
-"""Records what is done in a repository in the log of the session that is open there.
+"""Records what is done in a repository in the log of the session that it belongs to.
 
 This is the daemon's only sink of actions. Hooks report reads, edits, searches, prompts and
-compactions; the agents' servers report every tool call. If no session is open, a user's prompt in a
-repository begins one, unless that is switched off: nobody knows beforehand when work has to be
-handed over. Otherwise nothing is recorded. A path is recorded relative to the root, with the
-SHA-256 of the file's content at that moment and the lines that were requested. For a file outside
-the root, only the fact that there was one is recorded.
+compactions; the agents' servers report every tool call. The first prompt of a conversation in a
+repository begins its session, unless that is switched off: nobody knows beforehand when work has to
+be handed over. What belongs to no session (`sessions.attribution`) is not recorded.
+
+A path is recorded relative to the root, with the SHA-256 of the file's content at that moment and
+the lines that were requested. For a file outside the root, only the fact that there was one is
+recorded.
 """
 
 from __future__ import annotations
@@ -13,7 +15,6 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -22,6 +23,9 @@ from triseek.engine.roots import is_indexed, project
 from triseek.errors import RepoNotDetected, TriseekError
 from triseek.files import access, containment
 from triseek.files.tree.root import git_root
+from triseek.model.origin import Origin
+from triseek.sessions import prompts
+from triseek.sessions.attribution import Attribution
 from triseek.sessions.working_set import OF_FILES
 
 if TYPE_CHECKING:
@@ -31,9 +35,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 IDLE_S = 8 * 3600.0
-"""After so many idle seconds a prompt begins a new session, if the last began by itself."""
-TITLE_MAX = 200
-"""Maximum characters of a prompt's first line that become the goal."""
+"""After so many idle seconds a prompt of an unnamed conversation begins a new session, if the last
+began by itself."""
+OWN_TOOL = "own_tool"
+"""The kind of an action that is not recorded: a hook reports a call of one of our tools."""
 _NOT_KEPT = frozenset(("root", "lines", "tail", "path"))
 
 
@@ -50,7 +55,9 @@ class Action:
     payload: dict[str, Any] = field(default_factory=dict)
     """The arguments and the outcome, as JSON values; no file contents."""
     session_id: str = ""
-    """The session it belongs to; "" for the one that is open in its repository."""
+    """The session it belongs to; "" for that of its origin."""
+    origin: Origin = Origin()  # noqa: RUF009 - frozen
+    """Who did it."""
 
 
 Sink: TypeAlias = Callable[[Action], None]
@@ -78,11 +85,16 @@ class Recorder:
         self._sessions = sessions
         self._by_itself = by_itself
         self._compacting = compacting
+        self.attribution = Attribution(sessions)
 
     def __call__(self, action: Action) -> None:
-        """Record an action, if a session is open where it was done."""
+        """Record an action of a hook, if it has a session where it was done."""
         root = action.payload.get("root")
-        if isinstance(root, str):
+        if not isinstance(root, str):
+            return
+        if action.kind == OWN_TOOL:
+            self.attribution.heard(action.origin)
+        else:
             self.record(root, "", action)
 
     def of_tools(self, root: str, action: Action) -> None:
@@ -93,6 +105,7 @@ class Recorder:
             action: What was done.
         """
         repository = project(root)
+        self.attribution.called(action.origin)
         self.record(repository, action.session_id, placed(action, root, repository))
 
     def record(self, root: str, session_id: str, action: Action) -> int | None:
@@ -100,14 +113,14 @@ class Recorder:
 
         Args:
             root: The canonical path of the repository.
-            session_id: The session it belongs to; "" for the session opened last there.
+            session_id: The session it belongs to; "" for that of its origin.
             action: What was done.
 
         Returns:
             The entry's number; None if it has no session, or cannot be written.
         """
-        session = self._session(root, session_id)
         try:
+            session = self.attribution.session(root, action.origin, session_id)
             if action.kind == "prompt" and self._by_itself:
                 session = self._begun(root, session, action)
             if session is None:
@@ -123,23 +136,20 @@ class Recorder:
 
     def _begun(self, root: str, session: Session | None, action: Action) -> Session | None:
         """Return the session that a prompt belongs to, the open one or a new one, or None."""
-        goal = _title(action.payload.get("prompt"))
+        text = action.payload.get("prompt")
+        prompt = text if isinstance(text, str) else ""
+        goal = prompts.title(prompt)
+        conversation = self.attribution.conversation(root, action.origin)
         if session is not None:
-            if not session.by_itself or action.at_s - session.updated_at < IDLE_S or not goal:
-                return session
+            is_nameless = not conversation or conversation.endswith("/")
+            is_old = action.at_s - session.updated_at >= IDLE_S
+            if not (session.by_itself and is_old and goal and is_nameless):
+                is_unnamed = session.by_itself and goal and not session.goal
+                return self._sessions.name(session.session_id, goal) if is_unnamed else session
             self._sessions.close(session.session_id, "abandoned")
-        if not goal or not (git_root(root) or is_indexed(root)):
+        if prompts.is_for_program(prompt) or not (git_root(root) or is_indexed(root)):
             return None  # a home folder, or the whole disk, is not a project
-        return self._sessions.open(root, goal, by_itself=True)
-
-    def _session(self, root: str, session_id: str) -> Session | None:
-        """Return the open session with this id, else the current one of the repository."""
-        if session_id:
-            with suppress(TriseekError):
-                named = self._sessions.get(session_id)
-                if named.status == "open" and named.repo_root == root:
-                    return named
-        return self._sessions.current(root)
+        return self._sessions.open(root, goal, by_itself=True, conversation=conversation)
 
 
 def placed(action: Action, folder: str, root: str) -> Action:
@@ -153,13 +163,6 @@ def placed(action: Action, folder: str, root: str) -> Action:
         texts = (path for path in results if isinstance(path, str))
         payload["result_paths"] = [os.path.normpath(os.path.join(below, path)) for path in texts]  # noqa: PTH118
     return replace(action, payload=payload)
-
-
-def _title(prompt: object) -> str:
-    """Return the first line of a prompt as a goal; "" for a command to the agent, or no text."""
-    lines = prompt.splitlines() if isinstance(prompt, str) else []
-    first = next((line.strip() for line in lines if line.strip()), "")
-    return "" if first.startswith(("/", "<", "!", "#")) else first[:TITLE_MAX]
 
 
 def _payload(root: str, action: Action) -> dict[str, Any]:
