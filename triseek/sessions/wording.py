@@ -81,12 +81,41 @@ def _search(entry: LogEntry) -> str:
     return f"{run.query} ({run.kind})" + (f" → {results}" if results else "")
 
 
-def _session(entry: LogEntry) -> str:
+def _record(entry: LogEntry) -> Mapping[str, Any]:
     record = entry.payload.get("session")
-    session: Mapping[str, Any] = record if isinstance(record, dict) else {}
-    if entry.kind == "session_close":
-        return text_of(session.get("status"))
-    return text_of(session.get("goal")) or "(no goal)"
+    return record if isinstance(record, dict) else {}
+
+
+def _opened(entry: LogEntry) -> str:
+    record = _record(entry)
+    goal = text_of(record.get("goal"))
+    begun = "begun by a prompt" if record.get("by_itself") is True else "opened"
+    return f"{begun}: {goal}" if goal else f"{begun} (no goal)"
+
+
+def _resumed(entry: LogEntry) -> str:
+    return f"resumed from snapshot {text_of(entry.payload.get('snapshot_id')) or '?'}"
+
+
+def _handed_off(entry: LogEntry) -> str:
+    target = text_of(entry.payload.get("to"))
+    to = f" to {target}" if target else ""
+    return f"handed off{to} as snapshot {text_of(entry.payload.get('snapshot_id')) or '?'}"
+
+
+def _command(entry: LogEntry) -> str:
+    folder = text_of(entry.payload.get("folder"))
+    where = f" in {folder}" if folder else ""
+    return f"{text_of(entry.payload.get('command'))}{where}: {_outcome(entry.payload)}"
+
+
+def _outcome(payload: Mapping[str, Any]) -> str:
+    status, failed = payload.get("exit_status"), payload.get("failed")
+    if type(status) is int:
+        return f"exit status {status}"
+    if isinstance(failed, bool):
+        return "failed" if failed else "succeeded"
+    return "how it ended is not known"
 
 
 def _of_tool(entry: LogEntry) -> str:
@@ -94,9 +123,15 @@ def _of_tool(entry: LogEntry) -> str:
     payload = entry.payload
     arguments = payload.get("arguments")
     values = arguments if isinstance(arguments, dict) else {}
-    shown = json.dumps(values, ensure_ascii=False) if values else text_of(payload.get("omitted"))
+    shown = ", ".join(f"{name} {_value(value)}" for name, value in values.items())
     name = text_of(payload.get("tool"))
-    return " ".join(filter(None, (name if name != entry.kind else "", shown)))
+    words = [name if name != entry.kind else "", shown or text_of(payload.get("omitted"))]
+    error = text_of(payload.get("error"))
+    return " ".join(filter(None, [*words, f"({error})" if error else ""]))
+
+
+def _value(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 _TOLD: Mapping[str, Callable[[LogEntry], str]] = {
@@ -105,8 +140,12 @@ _TOLD: Mapping[str, Callable[[LogEntry], str]] = {
     "memo_check": _file,
     "read_denied": _denied,
     "search": _search,
+    "command": _command,
+    "command_status": lambda entry: f"the command ended: {_outcome(entry.payload)}",
     "prompt": lambda entry: text_of(entry.payload.get("prompt")),
     "compact": lambda entry: text_of(entry.payload.get("source")),
-    "session_open": _session,
-    "session_close": _session,
+    "session_open": _opened,
+    "session_close": lambda entry: f"closed as {text_of(_record(entry).get('status')) or '?'}",
+    "session_resume": _resumed,
+    "session_handoff": _handed_off,
 }

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 _COLORS = {
     "prompt": "1", "edit": "33", "read": "32", "search": "36", "read_denied": "35",
-    "compact": "31", "session_open": "34", "session_close": "34",
+    "compact": "31", "command": "37", "session_open": "34", "session_close": "34",
+    "session_resume": "34", "session_handoff": "34",
 }  # fmt: skip
 
 
@@ -36,8 +37,8 @@ def replay(
         typer.Option(
             "--kind",
             metavar="KIND",
-            help="Only these: read, edit, search, prompt, compact, read_denied, a tool's name. May "
-            "be repeated.",
+            help="Only these: read, edit, search, command, prompt, compact, read_denied, a tool's "
+            "name. May be repeated.",
         ),
     ] = [],  # noqa: B006 - Typer copies it
     first: Annotated[

@@ -5,6 +5,7 @@ import { clock, code, count, el, number, path } from "/dom.js";
 const NAMES = {
   prompt: "prompt", read: "read", read_denied: "not re-read", memo_check: "checked", edit: "edit", search: "search",
   context_pack: "pack", compact: "compacted", session_open: "opened", session_close: "closed",
+  session_resume: "resumed", session_handoff: "handed off", command: "command", command_status: "command ended",
 };
 const GROUPS = {
   prompt: "prompts", read: "reads", read_denied: "reads", memo_check: "reads", edit: "edits", search: "searches",
@@ -37,8 +38,31 @@ function what(kind, told) {
     const session = told.session || {};
     return el("span", {}, kind === "session_open" ? text(session.goal) || "without a goal" : `as ${text(session.status)}`);
   }
-  const given = told.arguments && typeof told.arguments === "object" ? told.arguments : told;
-  return el("code", { class: "quiet" }, short(given));
+  if (kind === "session_resume") {
+    return el("span", {}, `from snapshot ${text(told.snapshot_id)}`);
+  }
+  if (kind === "session_handoff") {
+    return el("span", {}, `${told.to ? `to ${text(told.to).replaceAll("_", " ")} ` : ""}as snapshot ${text(told.snapshot_id)}`);
+  }
+  if (kind === "command") {
+    return [code(text(told.command)), el("span", { class: "quiet" }, ` ${told.folder ? `in ${text(told.folder)} · ` : ""}${ended(told)}`)];
+  }
+  if (kind === "command_status") {
+    return el("span", { class: "quiet" }, ended(told));
+  }
+  return el("span", { class: "quiet" }, listed(told.arguments));
+}
+
+function ended(told) {
+  if (Number.isInteger(told.exit_status)) {
+    return `exit status ${told.exit_status}`;
+  }
+  return told.failed === true ? "failed" : told.failed === false ? "succeeded" : "how it ended is not known";
+}
+
+function listed(given) {
+  const pairs = given && typeof given === "object" ? Object.entries(given) : [];
+  return pairs.map(([name, value]) => `${name} ${text(value)}`).join(", ").slice(0, 240) || "without arguments";
 }
 
 function file(kind, told) {
