@@ -415,3 +415,37 @@ def test_a_pack_is_resumed_on_another_machine_at_another_place(machine, repo, tm
         _, _, said = other.say("pack", "import", str(tmp_path / "x.tcp"), cwd=plain)
         assert any("has another history" in line for line in said)
     assert machine.document("session", "status", cwd=repo)["session"]["repo_root"] == str(repo)
+
+
+def test_nothing_recorded_is_no_success(machine, repo):
+    machine.document("session", "open", "--session", "session_123", GOAL, cwd=repo)
+    status, out, lines = machine.say("handoff", "codex", cwd=repo)
+    assert status != 0
+    assert out == ""
+    assert "nothing is recorded in session_123" in lines[0]
+    assert "TRISEEK" not in (repo / "AGENTS.md").read_text()
+    assert machine.document("snapshot", "list", cwd=repo)["snapshots"] == []
+
+
+def test_an_agents_latest_conversation_is_handed_over_and_the_log_says_so(machine, repo):
+    machine.document("session", "list", cwd=repo)  # a hook starts no daemon
+    for conversation, harness, prompt in (
+        ("1", "claude-code", "Mend the parser"),
+        ("2", "claude-code", "Write the release note"),
+        ("3", "codex", "Look at the tests"),
+    ):
+        payload = {"session_id": conversation, "hook_event_name": "UserPromptSubmit",
+                   "cwd": str(repo), "prompt": prompt}  # fmt: skip
+        subprocess.run(
+            ["triseek", "hook", "UserPromptSubmit", "--harness", harness], cwd=repo,
+            env=machine.env, input=json.dumps(payload), text=True, check=True, timeout=60,
+        )  # fmt: skip
+    handed = machine.document("handoff", "gemini", "--from", "claude", "--no-write", cwd=repo)
+    shown = machine.document("snapshot", "show", handed["snapshot_id"], cwd=repo)["snapshot"]
+    assert shown["manifest"]["goal"] == "Write the release note"
+    log = machine.document("replay", shown["manifest"]["session_id"], cwd=repo)["entries"]
+    assert [entry["kind"] for entry in log][-1] == "session_handoff"
+    assert log[-1]["payload"]["to"] == "gemini"
+    status, _, lines = machine.say("handoff", "codex", "--from", "pi", cwd=repo)
+    assert status != 0
+    assert "nothing of pi is recorded" in lines[0]

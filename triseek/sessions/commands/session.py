@@ -120,17 +120,19 @@ def close(
     )
 
 
-def current(root: str, session: str = "") -> SessionStatusAnswer:
-    """Return the daemon's status of a session; of a repository's open one if none is named.
+def current(root: str, session: str = "", harness: str = "") -> SessionStatusAnswer:
+    """Return the daemon's status of a session; of a repository's current one if none is named.
+
+    harness: The agent whose latest session it is to be, if none is named; "" for any.
 
     Raises:
         InvalidRequest: there is none.
     """
     try:
-        params = {"target_root": root, "session_id": session}
+        params = {"target_root": root, "session_id": session, "harness": harness}
         return cast("SessionStatusAnswer", ask.required("session_status", params))
     except InvalidRequest as error:
-        if session:
+        if session or harness:
             raise
         raise InvalidRequest(
             "No open TriSeek session found",
