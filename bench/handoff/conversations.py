@@ -107,6 +107,19 @@ def run(service: Service, folder: Path) -> list[dict[str, Any]]:
     ]
 
 
+def faults(played: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """What must not be: words that are lost at the default budget, or uncounted at any."""
+    for one in played:
+        for budget, (_, share, follows, pinned, counts) in zip(
+            BUDGETS, one["carried"], strict=True
+        ):
+            where = f"{one['name']}, {budget} tokens"
+            if budget == BUDGETS[-1] and not (share == 1.0 and follows and pinned):
+                yield f"{where}: an instruction, the last subject or a pin is missing"
+            if not counts:
+                yield f"{where}: what was left out is not counted"
+
+
 def play(conversation: Conversation, service: Service, folder: Path) -> list[Carried]:
     """Play one; returns what the payload carries, by budget."""
     with contextlib.closing(Memo(str(folder / "memo"))) as memo:

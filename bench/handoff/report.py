@@ -8,6 +8,7 @@ from statistics import mean, median, quantiles
 from typing import TYPE_CHECKING, Any
 
 from bench.handoff.arms import ARMS, PARTS
+from bench.handoff.conversations import BUDGETS
 from bench.markdown import table
 from bench.pack.metrics import interval
 
@@ -60,6 +61,8 @@ def _parts(results: Record) -> Iterator[str]:
         f"Sessions of the {results['half']} half: digest `{results['sessions_digest']}`, seed "
         f"`{results['seed']}`. A session counts once: its value is the mean over its cuts."
     )
+    yield "### Conversations: what the person asked"
+    yield _of_conversations(results["conversations"])
     kinds = {one["kind"] for one in results["sessions"]}
     for kind in (kind for kind in _KINDS if kind in kinds):
         told = _Told(results, [one for one in results["sessions"] if one["kind"] == kind])
@@ -79,6 +82,36 @@ def _parts(results: Record) -> Iterator[str]:
         yield told.by_cut()
         yield f"By {'agent' if kind == 'workday' else 'project'}, {_MIDDLE:,} tokens:"
         yield told.by_group()
+
+
+def _of_conversations(played: Sequence[dict[str, Any]]) -> str:
+    """By budget: instructions carried, and whether the payload follows the last subject."""
+    turning = [one for one in played if one["subjects"] > 2]
+    rows = []
+    for place, budget in enumerate(BUDGETS):
+        found = [one["carried"][place] for one in played]
+        whole = sum(share == 1.0 for _, share, *_ in found)
+        follows = sum(one["carried"][place][2] for one in turning)
+        pinned = sum(pinned for *_, pinned, _ in found)
+        rows.append(
+            (
+                f"payload, {budget:,}",
+                f"{mean(share for _, share, *_ in found):.1%}",
+                f"{whole} of {len(played)}",
+                f"{follows} of {len(turning)}",
+                f"{pinned} of {len(played)}",
+                f"{median(tokens for tokens, *_ in found):,.0f}",
+            )
+        )
+    head = (
+        "", "instructions carried", "conversations of which all are",
+        "last subject first, of those that change it twice", "pin carried", "tokens, median",
+    )  # fmt: skip
+    words = sum(one["instructions"] for one in played)
+    prompts = sum(one["prompts"] for one in played)
+    return f"{len(played)} conversations of {prompts} prompts, {words} sentences.\n\n" + table(
+        head, rows
+    )
 
 
 class _Told:

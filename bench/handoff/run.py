@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from typing import TYPE_CHECKING, Any
 
-from bench.handoff import histories, workdays
+from bench.handoff import conversations, histories, workdays
 from bench.handoff.arms import ARMS, BUDGETS, PARTS
 from bench.handoff.branches import digest
 from bench.handoff.metrics import Held, held
@@ -42,6 +42,8 @@ def run(
     """
     begun = dt.datetime.now(tz=dt.UTC).isoformat(timespec="seconds")
     with state() as folder, Service() as service:
+        progress.say("handoff: conversations")
+        carried = conversations.run(service, folder / "conversations")
         played = _played(half, projects, clones, days, service, folder, progress)
         sessions = [measured(one) for one in played]
     return {
@@ -51,8 +53,12 @@ def run(
         "budgets": list(BUDGETS),
         "fields": list(Held._fields),
         "sessions_digest": digest([one["name"] for one in sessions]),
+        "conversations": carried,
         "sessions": sessions,
-        "faults": [fault for one in sessions for fault in one.pop("faults")],
+        "faults": [
+            *conversations.faults(carried),
+            *(fault for one in sessions for fault in one.pop("faults")),
+        ],
     }
 
 

@@ -9,7 +9,17 @@ from pathlib import Path
 import pytest
 
 from bench.__main__ import main
-from bench.handoff import branches, changes, histories, imports, metrics, report, run, workdays
+from bench.handoff import (
+    branches,
+    changes,
+    conversations,
+    histories,
+    imports,
+    metrics,
+    report,
+    run,
+    workdays,
+)
 from bench.handoff.arms import ARMS, BUDGETS, PARTS
 from bench.handoff.metrics import Asked, Needs
 from bench.handoff.stage import half_of, state
@@ -391,7 +401,35 @@ def test_a_workday_is_played_through_the_hooks(tmp_path):
     assert report.text({
         "half": "reported", "seed": "s", "sessions_digest": "d", "budgets": list(BUDGETS),
         "fields": list(metrics.Held._fields), "sessions": [told],
+        "conversations": [CARRIED],
     })  # fmt: skip
+
+
+CARRIED = {
+    "name": "x", "prompts": 3, "subjects": 3, "instructions": 4,
+    "carried": [[tokens, 1.0, True, True, True] for tokens in (200, 400, 900, 1_200)],
+}  # fmt: skip
+
+
+def test_a_conversation_is_carried(tmp_path):
+    [one] = [each for each in conversations.conversations() if each.name == "csv-import"]
+    with state(), Service() as service:
+        by_budget = conversations.play(one, service, tmp_path)
+    default = by_budget[-1]
+    assert (default.instructions, default.follows, default.pinned) == (1.0, True, True)
+    assert all(each.counts for each in by_budget)
+    texts = [words for _, words in one.instructions]
+    assert "- dates are dd.mm.yyyy" in texts
+    assert not any("Umsatzanzeige" in words for words in texts)
+
+
+def test_what_a_text_lacks_is_not_carried():
+    [one] = [each for each in conversations.conversations() if each.name == "short-fix"]
+    text = "> Add a regression test.\n\nLeft out: 1 decision."
+    found = conversations.carried(one, text, "pin")
+    assert (found.instructions, found.pinned, found.counts) == (0.5, False, True)
+    [fault, *_] = conversations.faults([{**CARRIED, "carried": [[1, 0.5, True, True, False]] * 4}])
+    assert "not counted" in fault
 
 
 def test_the_quick_run_needs_nothing_from_outside(monkeypatch, capsys):
