@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.cli.running import Outcome, triseek
+from triseek.agents.install.hook_entries import command
 
 ROOT = Path(__file__).parents[2]
 
@@ -90,9 +90,7 @@ def test_the_program_that_is_written_starts_the_server_and_the_hooks(project, ho
     settings = json.loads((home / ".claude/settings.json").read_text())
     for event, [group] in settings["hooks"].items():
         [hook] = group["hooks"]
-        assert shlex.split(hook["command"]) == [
-            told["command"], "hook", event, "--harness", "claude-code",
-        ]  # fmt: skip
+        assert hook["command"] == command(told["command"], event, "claude-code")
         assert hook["timeout"] == 5
     done = subprocess.run(
         ["sh", "-c", settings["hooks"]["SessionEnd"][0]["hooks"][0]["command"]],

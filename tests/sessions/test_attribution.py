@@ -209,3 +209,19 @@ class TestTools:
         self.hook(asked, "UserPromptSubmit", "two", prompt="Now the lexer")
         found = goals(asked.worked)["Mend the parser"]
         assert entries(asked.worked, found)[-1] == "Now the lexer"
+
+    def test_a_shared_session_that_agents_open_too_stays_shared(self, asked, ask):
+        asked.worked.ask("session_open", session_id="mine", goal="All of it")
+        ask("session_open", connection="a", session_id="mine")
+        ask("session_open", connection="b", harness="codex", session_id="mine")
+        self.hook(asked, "UserPromptSubmit", "one", prompt="Mend the parser")
+        say(asked.worked, "Write the note", "other")
+        assert entries(asked.worked, "mine") == ["Mend the parser", "Write the note"]
+
+    def test_a_session_opened_by_an_agent_awaits_the_first_hook_of_that_agent(self, asked, ask):
+        ask("session_open", connection="a", session_id="mine")
+        say(asked.worked, "Write the note", "other")
+        self.hook(asked, "UserPromptSubmit", "one", prompt="Mend the parser")
+        self.hook(asked, "UserPromptSubmit", "two", prompt="Look around")
+        assert entries(asked.worked, "mine") == ["Mend the parser"]
+        assert set(goals(asked.worked)) == {"", "Write the note", "Look around"}

@@ -4,7 +4,7 @@ A conversation is named by its agent and the agent's id of it, as hooks report i
 that names none is known by its connection: until a hook reports a call that came by it, the
 connection belongs to the conversation of that agent which was active last, and without hooks it is
 a conversation itself. A session that was opened from the command line is shared by all
-conversations of its repository (docs/decisions/0030h-every-conversation-is-a-session.md).
+conversations of its repository (docs/decisions/0034-every-conversation-is-a-session.md).
 """
 
 from __future__ import annotations

@@ -212,7 +212,7 @@ class SessionOperations:
                 f"no session is open in {root}",
                 next_step="Open one with `triseek session open GOAL`, or name one: "
                 "`triseek session list`.",
-                tool_step="Open one with session_open, or pass session_id.",
+                tool_step="Open one with `session_open`, or pass `session_id`.",
             )
         return session
 
