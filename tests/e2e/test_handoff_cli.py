@@ -198,6 +198,7 @@ def test_standard_output_is_what_was_asked_for(machine, repo):
     assert payload.startswith("# TriSeek Hydration Payload\n")
     assert payload == machine.document("resume", made.strip(), cwd=repo)["payload_markdown"]
     assert all(line.startswith("→ ") for line in told)
+    work(machine, repo)
     _, paste, told = machine.say("handoff", "claude", cwd=repo)
     assert re.fullmatch(r"  /triseek resume snap_\d+_s(-\d+)?\n", paste)
     assert told[-1] == "→ in Claude, paste:"
@@ -250,12 +251,12 @@ def test_a_block_of_an_earlier_hand_over_is_replaced_where_it_stands(machine, re
 def test_each_target_gets_the_block_where_it_reads(machine, repo, target, file, paste):
     opened(machine, repo)
     (repo / "inner").mkdir()
-    told = machine.document("handoff", target, "--from", "pi", cwd=repo / "inner")
+    told = machine.document("handoff", target, "--from", "claude", cwd=repo / "inner")
 
     assert told["written_to"] == file
     held = (repo / file).read_text()
     assert GOAL in held
-    assert "`f_7` (literal) finds nothing" in held
+    assert "- finds nothing: `f_7`" in held
     assert paste.format(told["snapshot_id"]) in told["paste"]
     assert (repo / file).is_file()
     assert list((repo / "inner").iterdir()) == []
@@ -265,13 +266,13 @@ def test_each_target_gets_the_block_where_it_reads(machine, repo, target, file, 
 def test_an_agent_is_enough_to_name_the_file(machine, repo):
     opened(machine, repo)
     (repo / "AGENTS.md").rename(repo / "CLAUDE.md")
-    made = machine.document("handoff", "opencode", "--no-write", "--from", "pi", cwd=repo)
+    made = machine.document("handoff", "opencode", "--no-write", "--from", "claude", cwd=repo)
     snap = made["snapshot_id"]
 
     told = machine.document("resume", snap, "--for", "opencode", cwd=repo / "src")
     assert told["written_to"] == "../CLAUDE.md"
     assert (repo / "CLAUDE.md").read_text().startswith("# Rules\n\nBe kind.\n\n<!-- TRISEEK:BEGIN")
-    _, _, said = machine.say("resume", snap, "--for", "pi", cwd=repo)
+    _, _, said = machine.say("resume", snap, "--for", "claude", cwd=repo)
     assert said == ["→ CLAUDE.md updated; ready to continue"]
     _, out, said = machine.say("resume", snap, "--for", "pi", "--write-to", "x.md", cwd=repo)
     assert (out, len(said)) == ("", 1)

@@ -143,6 +143,8 @@ def test_the_block_is_read_and_no_rule_is_hidden(programs, tmp_path, target, the
         before = sent_by(agent, place, model, "m1")
         machine.env["HOME"] = str(place.home)
         machine.document("session", "open", GOAL, cwd=place.tree)
+        notes = [{"kind": "read", "payload": {"path": "a.py"}}]
+        machine.ask("session_note", target_root=str(place.tree), notes=notes)
         snap = machine.document("handoff", target, cwd=place.tree)["snapshot_id"]
         after = sent_by(agent, place, model, "m2")
 

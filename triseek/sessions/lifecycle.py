@@ -218,10 +218,8 @@ class Sessions:
         """Return the session in which an agent worked last, open or not."""
         lead = f"{agent}/"
         for session in self.all(root):
-            if session.conversations:
-                if any(name.startswith(lead) for name in session.conversations):
-                    return session
-            elif self._is_work_of(session.session_id, agent):
+            is_joined = any(name.startswith(lead) for name in session.conversations)
+            if is_joined or self._is_work_of(session.session_id, agent):
                 return session
         return None
 
@@ -352,10 +350,9 @@ class Sessions:
                     self._unsaved = True
 
     def _is_work_of(self, session_id: str, agent: str) -> bool:
-        """Whether the newest entries of a log are an agent's."""
+        """Whether some of the newest entries of a log are an agent's."""
         entries = self.log(session_id).newest(_TAIL_BYTES).entries
-        names = (entry.payload.get("harness") for entry in reversed(entries))
-        return next((name for name in names if name), None) == agent
+        return any(entry.payload.get("harness") == agent for entry in entries)
 
     def _change(
         self, session: Session, kind: str, more: Mapping[str, Any] = MappingProxyType({})
