@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 BUDGETS = (1_000, 3_000, 8_000)
 """Tokens."""
-_NO_BRIEFING = " "
-"""A briefing that says nothing: without any the payload makes one of the log."""
 
 
 def empty(cut: Cut, _: int) -> str:
@@ -39,11 +37,6 @@ def listing(cut: Cut, budget: int) -> str:
 def payload(cut: Cut, budget: int) -> str:
     """What we ship."""
     return hydration.payload(cut.snapshot, cut.since, cut.stale, budget).text
-
-
-def without_briefing(cut: Cut, budget: int) -> str:
-    """The payload of a snapshot with an empty briefing."""
-    return payload(replace(cut, snapshot=cut.snapshot._replace(briefing=_NO_BRIEFING)), budget)
 
 
 def without_files(cut: Cut, budget: int) -> str:
@@ -78,7 +71,6 @@ ARMS: dict[str, Callable[[Cut, int], str]] = {
 }
 """What is held against what."""
 PARTS: dict[str, Callable[[Cut, int], str]] = {
-    "no briefing": without_briefing,
     "no working set": without_files,
     "no searches": without_searches,
     "no git state": without_git,
