@@ -174,7 +174,7 @@ def test_a_sub_agent_and_its_agent_have_answers_of_their_own(playing: Scene) -> 
 
 def test_claude_that_is_not_shown_an_answer_gets_it_again(with_claude: Scene) -> None:
     with claude.session(
-        with_claude.place, with_claude.model.url, MAX_MCP_OUTPUT_TOKENS="100"
+        with_claude.place, with_claude.model.url, MAX_MCP_OUTPUT_TOKENS="50"
     ) as session:
         told = do(with_claude, session, search(with_claude, A), search(with_claude, A))
 
