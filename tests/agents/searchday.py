@@ -35,6 +35,8 @@ QUERIES = ("def add_hookspecs", "HookimplMarker(", "_multicall", "def unregister
 AFTERWARDS = ("", "compact", "", "clear", "")
 """What a person does after each prompt."""
 STEPS = 10
+LIMIT = 50
+"""Lines of an answer: of the queries above, all."""
 _SEARCH = next(tool for tool in TOOLS if tool.name == "search_content")
 
 
@@ -82,13 +84,15 @@ class SearchAudit:
         self.count.reused += 1
         now = _lines(self._now(query))
         same = [one for one in earlier if _lines(one) >= now]
-        self.count.wrong += not same
+        if not same:
+            self.count.wrong += 1
+            print("wrong:", query, repr(newest.text), earlier, sorted(now), sep="\n  ", flush=True)
         self.count.tokens += token_estimate.of_source_text(same[-1]) if same else 0
         self.count.tokens -= token_estimate.of_source_text(newest.text)
 
     def _now(self, query: str) -> str:
         local = Local(bare_context(str(self._tree)))
-        answered = local(_SEARCH, {"query": query}, Call(is_recorded=False))
+        answered = local(_SEARCH, {"query": query, "limit": LIMIT}, Call(is_recorded=False))
         return text(_SEARCH, answered.arguments, answered.envelope)
 
 
@@ -118,7 +122,9 @@ class SearchDay(workday.Day):
     def _more(self) -> list[Turn]:
         if self._chance.random() < 0.4:
             return [self._step()]
-        turns: list[Turn] = self._agent.ours("search_content", query=self._chance.choice(QUERIES))
+        turns: list[Turn] = self._agent.ours(
+            "search_content", query=self._chance.choice(QUERIES), limit=LIMIT
+        )
         return turns
 
 
