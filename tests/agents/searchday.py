@@ -135,12 +135,11 @@ def play(scene_: Scene, seed: str) -> Count:
     scene_.living.run("build", place.tree)
     scene_.living.ask("preload_root", target_root=str(place.tree), exact=True)
     scene_.living.wait_watched(place.tree)
-    day, audit, look = SearchDay(agent, place.tree, seed), SearchAudit(place.tree), model.before
-    assert look is not None
+    day, audit = SearchDay(agent, place.tree, seed), SearchAudit(place.tree)
 
     def before(request: Request) -> None:
         audit(request)
-        look(request)
+        scene_._wait_for_transcript(request)
 
     model.before = before
     with agent.session(place, model.url) as session:
