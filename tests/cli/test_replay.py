@@ -59,7 +59,7 @@ def log():
 
 
 SHOWN = """\
-     1  2026-05-03 10:16:36  session_open     -  Fix the retry
+     1  2026-05-03 10:16:36  session_open     -  opened: Fix the retry
      2  2026-05-03 10:16:40  prompt           claude_code/01234567/explorer  why does it fail?
      3  2026-05-03 10:16:40  search           codex  jitter (regex) → nothing
      4  2026-05-03 10:16:40  search           -  back (literal) → a, b, c and 1 more
@@ -68,8 +68,8 @@ SHOWN = """\
      7  2026-05-03 10:16:40  read_denied      codex  src/a.py, which was in view (1,234 tokens)
      8  2026-05-03 10:16:40  edit             codex  src/a.py
      9  2026-05-03 10:16:40  compact          codex  auto
-    10  2026-05-03 10:16:40  context_pack     codex  {"goal": "fix"}
-    11  2026-05-03 10:16:36  session_close    -  resolved
+    10  2026-05-03 10:16:40  context_pack     codex  goal fix
+    11  2026-05-03 10:16:36  session_close    -  closed as resolved
 """
 
 

@@ -29,6 +29,7 @@ from tests.daemon.serving import (
 )
 from triseek import __version__, logs
 from triseek.daemon.server import Handlers, Limits, NotARequest, understand
+from triseek.errors import RepoNotDetected
 from triseek.ipc import lock, wire
 
 
@@ -148,6 +149,7 @@ def test_an_error_on_purpose_keeps_its_code_and_advice(client):
             "message": "/x: no such folder",
             "retryable": False,
             "next_step": "Pass the path of an existing folder.",
+            "tool_step": RepoNotDetected.tool_step,
         },
     }
 

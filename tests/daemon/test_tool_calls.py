@@ -64,7 +64,7 @@ def test_an_error_is_reported_as_every_verb_reports_it(call):
 
     assert reply["envelope"]["error"]["code"] == "INVALID_QUERY"
     assert reply["error"]["code"] == "INVALID_QUERY"
-    assert set(reply["error"]) == {"code", "message", "retryable", "next_step"}
+    assert set(reply["error"]) == {"code", "message", "retryable", "next_step", "tool_step"}
 
 
 def test_the_calls_of_a_front_share_a_context(call, contexts):

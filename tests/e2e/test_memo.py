@@ -156,7 +156,8 @@ def test_5_an_agent_is_answered_for_the_session_its_hooks_have(hooks, home):
             hooks.session, 1, 1
         )  # fmt: skip
         assert server.call("memo_check", path="never.rs", meta={}) == {
-            "path": "never.rs", "status": "unknown", "recommendation": "reread"
+            "path": "never.rs", "status": "unknown", "recommendation": "reread",
+            "message": "There is no such file.",
         }  # fmt: skip
 
 

@@ -124,12 +124,12 @@ def test_sessions_are_listed_by_when_they_were_used_last(two, name):
         two[0].call("session_open", session_id=session)
         time.sleep(1.1)  # their times are whole seconds
     two[0].call("session_close", session_id=second, status="abandoned")
-    before = listed(two[1], name)  # itself noted in the third, which is open
+    before = listed(two[1], name)
     time.sleep(1.1)
     two[1].call("session_open", session_id=first)
 
     assert before == [second, third, first]
-    assert listed(two[1], name) == [first, third, second]
+    assert listed(two[1], name) == [first, second, third]
     assert listed(two[1], name, status="open") == [first, third]
     assert listed(two[1], name, status="abandoned") == [second]
 
@@ -153,13 +153,26 @@ def test_a_server_keeps_to_its_own_session(two, home):
     assert asked(entries(home, "one")) == ["1-0", "1-1", "1-2"]
 
 
-def test_who_has_opened_none_works_in_the_one_that_is_open(two, home, name):
-    two[0].call("session_open", session_id=name)
+def open_for_all(home, root, name):
+    """Open a session from the command line: all conversations of the repository share it."""
+    triseek(home, "session", "open", "a goal", "--session", name, "--repo", str(root))
+
+
+def test_who_has_opened_none_works_in_the_one_that_a_person_opened(two, home, root, name):
+    open_for_all(home, root, name)
     two[1].call("find_files", query="mine too")
     told = two[1].call("session_status")
 
     assert told["session"]["session_id"] == name
     assert asked(entries(home, name)) == ["mine too"]
+
+
+def test_who_has_opened_none_does_not_work_in_that_of_another_agent(two, home, name):
+    two[0].call("session_open", session_id=name)
+    two[1].call("find_files", query="not there")
+    two[0].call("session_status")
+
+    assert asked(entries(home, name)) == []
 
 
 def test_closing_clears_the_current_session(two):
@@ -229,7 +242,7 @@ def test_clients_of_one_server_by_http_each_have_their_own(two, home, root, name
 
 
 def test_a_server_that_ends_has_told_everything(two, home, root, name):
-    two[0].call("session_open", session_id=name)
+    open_for_all(home, root, name)
     with agent(root, **environ(home)) as server:
         for turn in range(100):
             server.call("index_status" if turn % 2 else "memo_check", **PATH[turn % 2])
@@ -279,7 +292,7 @@ def test_a_resumed_search_is_answered_in_full_beside_what_it_was(two, root, name
     assert same["results"] == first["results"]
     assert {name: same[name] for name in same if name.startswith(("prior", "reuse"))} == {
         "reuse_status": "hydrated",
-        "prior_search_id": known["search_id"],  # in the session that is open, as any
+        "prior_search_id": first["search_id"],  # of the conversation that was handed over
         "prior_snapshot_id": made["snapshot_id"],
         "prior_result_paths": paths,
         "prior_paths_differ": False,
@@ -309,12 +322,12 @@ def test_each_kind_of_search_is_warmed_by_the_command_line_too(two, home, root, 
 
 
 def test_the_hooks_of_an_agent_write_to_the_same_log(two, home, root, name):
-    two[0].call("session_open", session_id=name)
+    open_for_all(home, root, name)
     hooks = Hooks(home, root, "session-123")
     hooks.tell("SessionStart", source="startup")
     hooks.read("src/a.py")
     two[0].call("find_files", query="b.py")
-    two[0].call("session_close", status="resolved")
+    two[0].call("session_close", session_id=name, status="resolved")
 
     kinds = [one["kind"] for one in entries(home, name)]
     assert kinds == ["session_open", "read", "search", "session_close"]

@@ -49,9 +49,10 @@ KINDS = [kind for kind in vars(errors).values() if isinstance(kind, type)]
 
 @pytest.mark.parametrize("kind", KINDS[1:], ids=lambda kind: kind.__name__)
 def test_every_error_comes_back_as_itself(kind):
-    back = errors.named(kind.code, "what", next_step="do")
+    back = errors.named(kind.code, "what", next_step="do", tool_step="call")
 
-    assert (type(back), str(back), back.next_step) == (kind, "what", "do")
+    assert (type(back), str(back)) == (kind, "what")
+    assert (back.next_step, back.tool_step) == ("do", "call")
 
 
 def test_a_process_that_ends_without_a_word_is_an_error(repo, monkeypatch):

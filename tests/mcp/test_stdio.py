@@ -123,7 +123,7 @@ def test_a_call_is_answered_in_text_and_as_a_document(server: Spoken, tree: str)
     result = server.ask(call(1, "search_content", query="needle"))["result"]
 
     assert result["isError"] is False
-    assert result["content"][0]["text"].startswith('search_content: "needle"')
+    assert result["content"][0]["text"].startswith("2 matches in 2 files\nsrc/a.py\n1:")
     assert result["structuredContent"]["repo_root"] == os.path.realpath(tree)
     assert {one["path"] for one in result["structuredContent"]["results"]} == {
         "src/a.py",

@@ -204,6 +204,7 @@ class SessionOperations:
                 raise InvalidRequest(
                     f"nothing of {agent} is recorded in {root}",
                     next_step="See `triseek session list`.",
+                    tool_step="session_list has the sessions.",
                 )
             return latest
         session = self._attribution.session(root, origin) or self._sessions.current(root)

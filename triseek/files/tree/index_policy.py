@@ -19,7 +19,7 @@ COUNT_S = 3.0
 """Seconds after which a folder whose files are being counted is taken for a large one."""
 
 
-class Refusal(NamedTuple):
+class NotIndexed(NamedTuple):
     """Why a folder is not indexed by itself."""
 
     reason: str
@@ -46,7 +46,7 @@ def is_home_or_above(folder: str) -> bool:
     return home == folder or home.startswith(folder + os.sep)
 
 
-def refusal(root: str) -> Refusal | None:
+def refusal(root: str) -> NotIndexed | None:
     """Return why a canonical root is not indexed by itself; None if it may be.
 
     Raises:
@@ -60,7 +60,7 @@ def refusal(root: str) -> Refusal | None:
             reason = f"{root!r} is in no git repository and holds more than {most:,} files"
     if reason is None:
         return None
-    return Refusal(
+    return NotIndexed(
         reason,
         "Name a path in it, or start in the repository you mean; "
         f"`triseek build {root}` in a terminal indexes it all the same.",
