@@ -156,10 +156,15 @@ def _mcp(options: argparse.Namespace) -> int:
         raise Faulty("rg is not on PATH; it is the reference of every answer")
     places = _paths(options.corpus_path)
     told = measure.run(options.corpus, places, rg, Progress(), options.against)
-    folder = options.record or record.new_folder(record.FOLDER, "mcp")
+    return _write(options, "mcp", told, report.page(told))
+
+
+def _write(options: argparse.Namespace, name: str, measured: object, page: str) -> int:
+    """Write the record of a run and its page, and say where they are."""
+    folder = options.record or record.new_folder(record.FOLDER, name)
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "mcp.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
-    options.out.write_text(report.page(told), encoding="utf-8")
+    (folder / f"{name}.json").write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
+    options.out.write_text(page, encoding="utf-8")
     print(folder, options.out, sep="\n")
     return 0
 
@@ -172,24 +177,14 @@ def _tokens(options: argparse.Namespace) -> int:
     if not rg:
         raise Faulty("rg is not on PATH; it is what answers are compared with")
     measured = measure.run(dict(map(_pair, options.git)), rg, Progress())
-    folder = options.record or record.new_folder(record.FOLDER, "tokens")
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "tokens.json").write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
-    options.out.write_text(report.page(measured), encoding="utf-8")
-    print(folder, options.out, sep="\n")
-    return 0
+    return _write(options, "tokens", measured, report.page(measured))
 
 
 def _hooks(options: argparse.Namespace) -> int:
     from bench.hooks import measure, report
 
     told = measure.run(Progress())
-    folder = options.record or record.new_folder(record.FOLDER, "hooks")
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "hooks.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
-    options.out.write_text(report.page(told), encoding="utf-8")
-    print(folder, options.out, sep="\n")
-    return 0
+    return _write(options, "hooks", told, report.page(told))
 
 
 def _memo(options: argparse.Namespace) -> int:
@@ -200,11 +195,7 @@ def _memo(options: argparse.Namespace) -> int:
     for path in replay.streams():
         progress.say(path.name)
         told.append(replay.replay(path))
-    folder = options.record or record.new_folder(record.FOLDER, "memo")
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "memo.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
-    options.out.write_text(report.page(told), encoding="utf-8")
-    print(folder, options.out, sep="\n")
+    _write(options, "memo", told, report.page(told))
     faults = [f"{one['stream']}: {fault}" for one in told for fault in one["faults"]]
     for fault in faults:
         print(f"bench: {fault}", file=sys.stderr)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS as VERSIONS
 
-from tests.mcp.speaking import hello, request
+from tests.mcp.speaking import CLIENT, hello, request
 from triseek import __version__
 from triseek.agents.registry import AGENTS
 from triseek.app import wings
@@ -34,7 +34,7 @@ def lean_names() -> list[str]:
 def replies(version: str, client: str, tools: Sequence[Tool] = TOOLS) -> list[dict[str, Any]]:
     """What a session says to `initialize` and `tools/list`."""
     greeting = hello(1, version)
-    greeting["params"]["clientInfo"]["name"] = client
+    greeting["params"]["clientInfo"] = {**CLIENT, "name": client}
     ours, theirs = socket.socketpair()
 
     def serve() -> None:

@@ -306,13 +306,13 @@ def test_an_agent_is_a_file_and_a_line(copy):
         "cwd": str(copy.home),
     }
     with copy.daemon():
+        copy.run("session", "open", "a goal", TRISEEK_NO_DAEMON="")
         copy.run(
             "hook", "AfterTool", "--harness", "fake-agent",
             stdin=json.dumps(payload), TRISEEK_NO_DAEMON="",
         )  # fmt: skip
         seen = copy.run("memo", "status", "seen.py", "--json", TRISEEK_NO_DAEMON="")
         assert json.loads(seen)["results"][0]["read_count"] == 1
-        copy.run("session", "open", "a goal", TRISEEK_NO_DAEMON="")
         handed = json.loads(copy.run("handoff", "fake-agent", "--json", TRISEEK_NO_DAEMON=""))
         assert handed["to"] == "fake_agent"
         assert "triseek" in (copy.home / "FAKE.md").read_text()

@@ -144,12 +144,17 @@ def test_a_terminal_is_told_who_is_waited_for(living, place):
     assert told.endswith(b"\r\x1b[K")
 
 
-@pytest.mark.slow
-def test_real_clients_say_of_themselves_that_they_know_us(living, place, tmp_path):
+@pytest.fixture
+def programs():
+    """The folder of real agents' programs."""
     try:
-        programs = mcp_clients.installed()
+        return mcp_clients.installed()
     except mcp_clients.Unreachable as error:
         pytest.skip(str(error))
+
+
+@pytest.mark.slow
+def test_real_clients_say_of_themselves_that_they_know_us(living, place, programs, tmp_path):
     os.unlink(tmp_path / "bin/codex")
     path = f"{programs}:{os.environ['PATH']}"
 
@@ -177,11 +182,9 @@ def test_real_clients_say_of_themselves_that_they_know_us(living, place, tmp_pat
 
 
 @pytest.mark.slow
-def test_a_real_codex_is_understood_in_a_folder_that_it_does_not_trust(living, place, tmp_path):
-    try:
-        programs = mcp_clients.installed()
-    except mcp_clients.Unreachable as error:
-        pytest.skip(str(error))
+def test_a_real_codex_is_understood_in_a_folder_that_it_does_not_trust(
+    living, place, programs, tmp_path
+):
     os.unlink(tmp_path / "bin/codex")
     path = f"{programs}:{os.environ['PATH']}"
     said = living.run("install", "codex", "--scope", "project", cwd=place, PATH=path)
@@ -204,11 +207,9 @@ def test_a_real_codex_is_understood_in_a_folder_that_it_does_not_trust(living, p
 
 
 @pytest.mark.slow
-def test_a_real_opencode_is_understood_where_the_path_has_a_space(living, place, tmp_path):
-    try:
-        programs = mcp_clients.installed()
-    except mcp_clients.Unreachable as error:
-        pytest.skip(str(error))
+def test_a_real_opencode_is_understood_where_the_path_has_a_space(
+    living, place, programs, tmp_path
+):
     folder = tmp_path / "my programs"
     os.rename(tmp_path / "bin", folder)
     path = f"{folder}:{programs}:/usr/bin:/bin"

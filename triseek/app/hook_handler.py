@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from triseek.agents import hooks, registry
 from triseek.agents.hook_protocol import plain
+from triseek.agents.install.hook_entries import ANNOUNCED
 from triseek.agents.payloads import tools
 from triseek.app.unended_commands import UnendedCommands
 from triseek.engine.roots import is_indexed, project, root_for
@@ -33,14 +34,9 @@ if TYPE_CHECKING:
     from triseek.model.hook_event import Context, FileRead, HookEvent
     from triseek.sessions.recording import Sink
 
-PROMPT_MAX = 8_000
-"""Most characters of a prompt that are recorded, as of a search and a command below."""
-SEARCH_MAX = 500
-COMMAND_MAX = 1_000
-ASKING_TOOLS = (
-    "memo_check", "memo_status", "memo_session", "session_resume",
-    "search_content", "search_path_and_content", "find_files",
-)  # fmt: skip
+PROMPT_MAX, SEARCH_MAX, COMMAND_MAX = 8_000, 500, 1_000
+"""Maximum recorded characters of a prompt, a search and a command."""
+ASKING_TOOLS = (*ANNOUNCED, "session_resume")
 """Our tools whose answer depends on the context that receives it, by the ends of their names."""
 _NOTHING = frozenset(("", "no matches found", "no files found", "no matches", "no files"))
 """What the search tools of agents print if they find nothing."""

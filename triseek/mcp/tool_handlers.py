@@ -135,11 +135,10 @@ def result(
     tool: Tool, arguments: dict[str, Any], envelope: dict[str, Any], *, is_lean: bool = False
 ) -> types.CallToolResult:
     """Return an answer as text and, unless it is to be lean, as structured content too."""
-    envelope = encodable(envelope)
     shown = text(tool, arguments, envelope)
     return types.CallToolResult(
         content=[types.TextContent(type="text", text=shown)],
-        structured_content=None if is_lean else envelope,
+        structured_content=None if is_lean else encodable(envelope),
         is_error="error" in envelope,
     )
 

@@ -23,10 +23,14 @@ if TYPE_CHECKING:
     from triseek.agents.install.jsonc import Dialect
 
 _READING = "read|read_file|view|view_file|get_file|open_file"
-_SEARCHES = "search_content|search_path_and_content|find_files"
-ASKED_ABOUT = f"mcp__.*__({_READING}|memo_check|memo_status|memo_session|{_SEARCHES})"
+ANNOUNCED = (
+    "memo_check", "memo_status", "memo_session",
+    "search_content", "search_path_and_content", "find_files",
+)  # fmt: skip
+"""Our tools whose answer depends on the context that asks."""
+ASKED_ABOUT = f"mcp__.*__({_READING}|{'|'.join(ANNOUNCED)})"
 """Pattern of MCP tools for which our hook runs before the use, named as in Claude Code and Codex:
-tools that read files, and ours whose answer depends on the context that asks."""
+tools that read files, and `ANNOUNCED`."""
 _OURS = re.compile(
     r"""triseek(\.exe)?["']?\s+(hook\s+\w+\s+--harness\s|memo-observe\s+--event\s)""", re.IGNORECASE
 )
