@@ -66,7 +66,8 @@ prove: $(VENV)/.ready  ## The proofs at full count: reads, load, kills, memory, 
 	    tests/mcp/test_fuzz_http.py tests/e2e/test_mcp_clients.py tests/memo \
 	    tests/sessions tests/agents/test_agents_files.py tests/e2e/test_million_entries.py \
 	    tests/e2e/test_session_daemon_kill.py tests/e2e/test_two_harnesses.py \
-	    tests/e2e/test_session_servers.py tests/e2e/test_agent_sessions.py
+	    tests/e2e/test_session_servers.py tests/e2e/test_agent_sessions.py tests/e2e/test_wide_roots.py \
+	    tests/e2e/test_state_size.py tests/search
 
 MINUTES := 10
 SEED :=
@@ -90,7 +91,8 @@ clients: $(VENV)/.ready  ## Real agents (npm) use the server and the memo, take 
 	$(RUN) pytest -q -rs -m slow tests/e2e/test_mcp_clients.py tests/e2e/test_memo_in_agents.py \
 	    tests/e2e/test_handoff_in_agents.py tests/e2e/test_shown_in_agents.py \
 	    tests/e2e/test_install_clients.py tests/e2e/test_plugins.py tests/e2e/test_plugin_behaviour.py \
-	    tests/e2e/test_doctor.py tests/e2e/test_first_request.py tests/agents/test_listing.py
+	    tests/e2e/test_doctor.py tests/e2e/test_first_request.py tests/e2e/test_reuse_in_agents.py \
+	    tests/agents/test_listing.py
 
 browser: $(VENV)/.ready  ## Get Chromium, in which the tests look at the page of `triseek ui`
 	$(RUN) tests.ui.chromium

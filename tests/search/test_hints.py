@@ -137,3 +137,31 @@ def test_nothing_is_suggested_that_takes_too_long_to_count(context, monkeypatch)
     monkeypatch.setattr(hints, "PATIENCE_S", -1.0)
 
     assert search(context, "Parse_Arguments")["would_match"] == []
+
+
+def test_what_was_left_out_is_searched_without_the_rest(repo, monkeypatch):
+    """No index holds it: a search of the whole tree would read every file."""
+    context = bare_context(
+        os.path.realpath(
+            repo(
+                {**TREE, ".hidden": "gamma\n", "skipped.txt": "delta\n", ".ignore": "skipped.txt\n"}
+            )
+        )
+    )
+    requests = []
+    count = hints._count
+
+    def counted(engine, request, stop):
+        requests.append(request)
+        return count(engine, request, stop)
+
+    monkeypatch.setattr(hints, "_count", counted)
+
+    assert search(context, "epsilon")["would_match"] == []
+
+    wide = [request for request in requests if request.scope.hidden or request.scope.no_ignore]
+    assert [sorted(request.paths) for request in wide] == [[".hidden", ".ignore", "skipped.txt"]]
+    for name in ("gamma", "delta"):
+        [other] = search(context, name)["would_match"]
+        again = search(context, name, **other["change"])
+        assert (again["files_with_matches"], other["files"]) == (1, 1)

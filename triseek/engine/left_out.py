@@ -11,7 +11,7 @@ from triseek.files.tree.walk import walk
 from triseek.model.search import LeftOut
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from triseek.engine.engine import Engine
     from triseek.model.search import ScopeSpec
@@ -23,6 +23,23 @@ LOOKED_AT_MAX = 5_000
 
 def left_out(engine: Engine, scope: ScopeSpec, paths: tuple[str, ...] = ()) -> LeftOut:
     """Return how much a search with this scope leaves out of the folders that it names.
+
+    Raises:
+        TriseekError: The tree cannot be listed, or time is up.
+    """
+    return counted(left_out_entries(engine, scope, paths), scope)
+
+
+def counted(entries: Sequence[Excluded], scope: ScopeSpec) -> LeftOut:
+    """Return the numbers of entries that a search with this scope leaves out."""
+    hidden = sum(entry.hidden for entry in entries)
+    return LeftOut(0 if scope.hidden else hidden, 0 if scope.no_ignore else len(entries) - hidden)
+
+
+def left_out_entries(
+    engine: Engine, scope: ScopeSpec, paths: tuple[str, ...] = ()
+) -> list[Excluded]:
+    """Return what a search with this scope leaves out of the folders that it names.
 
     The repository's own `.git` does not count.
 
@@ -42,13 +59,11 @@ def left_out(engine: Engine, scope: ScopeSpec, paths: tuple[str, ...] = ()) -> L
     left = [entry for entry in entries.values() if entry.is_dir]
     left += [entry for entry, is_meant in zip(files, selected, strict=True) if is_meant]
     root = os.fsencode(engine.root)
-    there = [
+    return [
         entry
         for number, entry in enumerate(left)
         if number >= LOOKED_AT_MAX or os.path.lexists(os.path.join(root, entry.path))  # noqa: PTH118
     ]
-    hidden = sum(entry.hidden for entry in there)
-    return LeftOut(0 if scope.hidden else hidden, 0 if scope.no_ignore else len(there) - hidden)
 
 
 def _entries(engine: Engine, selection: Selection, paths: tuple[str, ...]) -> Iterable[Excluded]:

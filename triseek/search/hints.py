@@ -9,6 +9,7 @@ by a typing error. Suggestions are counted, not guessed.
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import time
 from collections import Counter
@@ -17,10 +18,10 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from triseek.engine.agent_scope import GIT_FOLDER
-from triseek.engine.left_out import left_out
+from triseek.engine.left_out import counted, left_out_entries
 from triseek.errors import TriseekError
 from triseek.model import budget
-from triseek.model.search import LeftOut, PatternSpec
+from triseek.model.search import PatternSpec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -28,11 +29,14 @@ if TYPE_CHECKING:
     from triseek.engine.engine import Engine
     from triseek.engine.ranking.ranked import Ranked
     from triseek.model.call import Call
-    from triseek.model.search import SearchRequest
+    from triseek.model.search import LeftOut, SearchRequest
+    from triseek.query.globs.scope import Excluded
     from triseek.search.results import ChangedArguments, Nothing, WouldMatch
 
 PATIENCE_S = 1.0
 """For all suggestions: an answer without results must not take long."""
+LEFT_OUT_PATIENCE_S = 0.25
+"""For searching what was left out: it may be as large as `node_modules`."""
 _SIGNS = re.compile(r"[\\.^$|?*+()\[\]{}]")
 _NAME = re.compile(r"[A-Za-z_]\w{5,63}", re.ASCII)
 """Names that others can be near to."""
@@ -64,12 +68,13 @@ def for_nothing(
 
     narrowing: which of the arguments glob, type and path were passed.
     """
-    out = LeftOut(0, 0)
+    entries: list[Excluded] = []
     with budget.limited(PATIENCE_S):  # compiling a pattern may take longer, too
         suggestions = list(_would_match(engine, _readings(tool, request, narrowing), call))
         with contextlib.suppress(TriseekError):
-            out = left_out(engine, request.scope, request.paths)
-        if not suggestions and any(out):
+            entries = left_out_entries(engine, request.scope, request.paths)
+        out = counted(entries, request.scope)
+        if not suggestions and any(out) and _may_match(engine, request, entries, call):
             suggestions = list(_would_match(engine, [_widened(request, out)], call))
         if not suggestions:
             suggestions = list(_would_match(engine, _near(engine, tool, request), call))
@@ -87,17 +92,35 @@ def for_nothing(
 
 
 def _would_match(engine: Engine, readings: Iterable[Reading], call: Call) -> Iterator[WouldMatch]:
-    until = time.monotonic() + PATIENCE_S
-
-    def stop() -> bool:
-        return call.cancelled() or time.monotonic() > until
-
+    stop = _stop(call, PATIENCE_S)
     for reading in readings:
         if stop():
             return
         lines, files = _count(engine, reading.request, stop)
         if lines:
             yield {"change": reading.change, "files": files, "lines": lines}
+
+
+def _may_match(
+    engine: Engine, request: SearchRequest, entries: Sequence[Excluded], call: Call
+) -> bool:
+    """Return whether anything that was left out may match; False if that takes too long to say.
+
+    Only these entries are searched, as paths, for which ignore rules do not hold: no index holds
+    them, and a search of the whole tree would read all of it.
+    """
+    globs = (*request.scope.globs, GIT_FOLDER)
+    scope = replace(request.scope, hidden=True, also=frozenset(), no_ignore=True, globs=globs)
+    paths = tuple(os.fsdecode(entry.path) for entry in entries)
+    wide = replace(request, scope=scope, paths=paths)
+    lines, _ = _count(engine, wide, _stop(call, LEFT_OUT_PATIENCE_S))
+    return lines > 0
+
+
+def _stop(call: Call, patience_s: float) -> Callable[[], bool]:
+    """Return a function that says whether a call was cancelled, or so many seconds have passed."""
+    until = time.monotonic() + patience_s
+    return lambda: call.cancelled() or time.monotonic() > until
 
 
 def _readings(tool: str, request: SearchRequest, narrowing: Sequence[str]) -> Iterator[Reading]:
