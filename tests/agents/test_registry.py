@@ -63,6 +63,8 @@ def test_a_snapshot_takes_any_name():
         ("pi", "pi"),
         ("Visual Studio Code", "vscode"),
         ("gemini-cli-mcp-client-triseek", "gemini"),
+        ("cline", "cline"),
+        ("@cline/core", "cline"),
     ],
 )
 def test_it_is_found_by_what_its_mcp_client_calls_itself(client, name):

@@ -29,7 +29,7 @@ class Cline(Agent):
     scopes = ("user",)
     programs = ("cline",)
     question_words = ("cline", "config", "mcp", "--json")
-    client_names = ("cline",)
+    client_names = ("cline", "@cline")
     shown_form = "both"
     shown_form_evidence = "3.0.65"
     handoff_name = "cline"
