@@ -1,4 +1,4 @@
-"""Indexed real trees, kept for a session."""
+"""Indexed real trees and the programs of real agents, kept for a session."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.e2e import real_trees
+from tests.e2e import mcp_clients, real_trees
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,3 +32,12 @@ def real_tree(tmp_path_factory: pytest.TempPathFactory, state: Path) -> Callable
             return real_trees.prepare(name, tmp_path_factory.mktemp("trees"))
 
     return prepared
+
+
+@pytest.fixture(scope="session")
+def programs() -> Path:
+    """The folder of real agents' programs; without a registry, what needs it is skipped."""
+    try:
+        return mcp_clients.installed()
+    except mcp_clients.Unreachable as error:
+        pytest.skip(str(error))

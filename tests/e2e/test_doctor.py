@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e import mcp_clients
 from tests.e2e.living import RUN, Living
 from tests.programs import SHELL_TRISEEK
 
@@ -142,15 +141,6 @@ def test_a_terminal_is_told_who_is_waited_for(living, place):
     assert process.returncode == 0
     assert b"asking Claude Code, Codex" in told
     assert told.endswith(b"\r\x1b[K")
-
-
-@pytest.fixture
-def programs():
-    """The folder of real agents' programs."""
-    try:
-        return mcp_clients.installed()
-    except mcp_clients.Unreachable as error:
-        pytest.skip(str(error))
 
 
 @pytest.mark.slow

@@ -12,7 +12,6 @@ from tests.agents.model import serving
 from tests.agents.place import Place, run
 from tests.agents.script import says
 from tests.e2e.living import Living
-from tests.e2e.mcp_clients import Unreachable, installed
 from tests.e2e.test_memo_in_agents import write_program
 
 if TYPE_CHECKING:
@@ -23,14 +22,6 @@ pytestmark = pytest.mark.slow
 MODEL = "a-model"
 """One that Codex does not know is given all tools, and need not look for them."""
 EXEC = ("codex", "exec", "--skip-git-repo-check", "--sandbox", "danger-full-access")
-
-
-@pytest.fixture(scope="session")
-def programs() -> Path:
-    try:
-        return installed()
-    except Unreachable as error:
-        pytest.skip(str(error))
 
 
 @pytest.mark.parametrize("daemon", ["warm", "cold", "none"])

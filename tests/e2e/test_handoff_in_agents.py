@@ -16,7 +16,6 @@ from tests.agents import claude, cline, codex, gemini, opencode, pi
 from tests.agents.model import serving
 from tests.agents.place import Place, run
 from tests.agents.script import says
-from tests.e2e.mcp_clients import Unreachable, installed
 from tests.e2e.test_handoff_cli import Machine, git
 from tests.e2e.test_memo_in_agents import scene
 
@@ -24,14 +23,6 @@ pytestmark = pytest.mark.slow
 
 GOAL = "Make value_a_7 seven times as large"
 RULE = "Rules of this tree: never say perhaps."
-
-
-@pytest.fixture(scope="session")
-def programs():
-    try:
-        return installed()
-    except Unreachable as error:
-        pytest.skip(str(error))
 
 
 def shown(playing, mark):

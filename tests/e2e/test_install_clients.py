@@ -18,7 +18,6 @@ import pytest
 from tests.agents import codex as codexes
 from tests.agents import configs
 from tests.agents.place import Place
-from tests.e2e.mcp_clients import Unreachable, installed
 from tests.programs import PYTHON
 from triseek.agents import registry
 from triseek.agents.base import InstallPlace
@@ -115,14 +114,6 @@ AGENTS = [
 ]  # fmt: skip
 NAMES = [f"{agent.name} {agent.file}" for agent in AGENTS]
 STATES = [(agent, state) for agent in AGENTS for state in agent.states]
-
-
-@pytest.fixture(scope="session")
-def programs() -> Path:
-    try:
-        return installed()
-    except Unreachable as error:
-        pytest.skip(str(error))
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from tests.e2e.mcp_clients import Unreachable, forwarding, installed
+from tests.e2e.mcp_clients import forwarding
 from tests.e2e.serving import daemon
 from tests.mcp.speaking import SERVE
 from tests.mcp.test_http import serving
@@ -41,14 +41,6 @@ FINDS = {name for name in ARGUMENTS if name not in ("index_status", "reindex")}
 OF_A_DAEMON = {verb.name for verb in chosen(["memo", "session"])}
 """Tools that have no answer without one; `test_memo_in_agents.py` has agents call some."""
 EXPECTED_FAILURES = Path(__file__).with_name("conformance_failures.yaml")
-
-
-@pytest.fixture(scope="session")
-def programs() -> Path:
-    try:
-        return installed()
-    except Unreachable as error:
-        pytest.skip(str(error))
 
 
 class Place(NamedTuple):

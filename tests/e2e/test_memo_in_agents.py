@@ -21,7 +21,6 @@ from tests.agents.model import Model, serving
 from tests.agents.place import Place
 from tests.agents.script import Call, Request, Turn, says
 from tests.e2e.living import Living
-from tests.e2e.mcp_clients import Unreachable, installed
 from tests.programs import PYTHON
 
 if TYPE_CHECKING:
@@ -41,14 +40,6 @@ os.environ.update({environ!r})
 from triseek.cli.main import main
 sys.exit(main())
 """
-
-
-@pytest.fixture(scope="session")
-def programs() -> Path:
-    try:
-        return installed()
-    except Unreachable as error:
-        pytest.skip(str(error))
 
 
 class Scene:

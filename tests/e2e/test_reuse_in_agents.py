@@ -12,7 +12,6 @@ import pytest
 
 from tests.agents import claude, codex, opencode, pi
 from tests.agents.script import Call, Turn
-from tests.e2e.mcp_clients import Unreachable, installed
 from tests.e2e.test_memo_in_agents import AGENTS, NESTED, Scene, scene
 
 if TYPE_CHECKING:
@@ -30,14 +29,6 @@ ALL = {
     B: "120 matches in 1 file\nb.py (20 of 120)\n1:value_b_1 ",
 }
 """How the answer to each begins."""
-
-
-@pytest.fixture(scope="session")
-def programs() -> Path:
-    try:
-        return installed()
-    except Unreachable as error:
-        pytest.skip(str(error))
 
 
 def watched(agent: ModuleType, programs: Path, folder: Path) -> Iterator[Scene]:

@@ -15,7 +15,6 @@ import pytest
 
 from tests.agents import claude, cline, codex, gemini, opencode, pi
 from tests.agents.place import run
-from tests.e2e.mcp_clients import Unreachable, installed
 from tests.e2e.test_memo_in_agents import Scene, scene
 from tests.mcp.speaking import hello
 from triseek.agents.registry import by_name
@@ -31,14 +30,6 @@ QUERY = "value_a_7 "
 TEXT = "1 match in 1 file\na.py\n7:value_a_7 = 7  # a line of a.py"
 STRUCTURED = '"routing_reason"'
 FORMS = {(True, False): "text", (False, True): "structured", (True, True): "both"}
-
-
-@pytest.fixture(scope="session")
-def programs() -> Path:
-    try:
-        return installed()
-    except Unreachable as error:
-        pytest.skip(str(error))
 
 
 @pytest.fixture(params=AGENTS, ids=lambda agent: agent.NAME)

@@ -276,12 +276,18 @@ def test_named_places_are_walked_even_where_they_are_ignored(tmp_path, environme
     assert sorted(theirs) == sorted(found.paths)
 
 
-def test_below_folders_a_walk_finds_what_the_whole_walk_finds_there(tmp_path, monkeypatch):
+def random_trees(folder, monkeypatch):
+    """Forty trees with rules, each with its own settings and its source of chance."""
     for seed in range(40):
         random = Random(seed)
-        tree = make_tree(random, tmp_path / str(seed))
+        tree = make_tree(random, folder / str(seed))
         monkeypatch.setenv("HOME", tree.home)
         monkeypatch.setenv("XDG_CONFIG_HOME", tree.config)
+        yield random, tree
+
+
+def test_below_folders_a_walk_finds_what_the_whole_walk_finds_there(tmp_path, monkeypatch):
+    for random, tree in random_trees(tmp_path, monkeypatch):
         scope = ScopeSpec(allowlist=True)
         whole = walk(tree.root, scope)
         some = random.sample(whole.directories, min(2, len(whole.directories)))
@@ -295,11 +301,7 @@ def test_below_folders_a_walk_finds_what_the_whole_walk_finds_there(tmp_path, mo
 
 
 def test_extra_files_are_those_of_a_walk(tmp_path, monkeypatch):
-    for seed in range(40):
-        random = Random(seed)
-        tree = make_tree(random, tmp_path / str(seed))
-        monkeypatch.setenv("HOME", tree.home)
-        monkeypatch.setenv("XDG_CONFIG_HOME", tree.config)
+    for seed, (random, tree) in enumerate(random_trees(tmp_path, monkeypatch)):
         hidden = walk(tree.root, ScopeSpec(hidden=True, no_ignore=True)).paths
         also = frozenset(random.sample(hidden, min(3, len(hidden))))
         folders = [os.fsdecode(path) for path in walk(tree.root, DEFAULT).directories]
@@ -327,11 +329,7 @@ def test_extra_files_are_looked_for_where_they_may_be(tmp_path, monkeypatch):
 
 
 def test_a_walk_of_the_nearest_files_that_comes_to_its_end_is_whole(tmp_path, monkeypatch):
-    for seed in range(40):
-        random = Random(seed)
-        tree = make_tree(random, tmp_path / str(seed))
-        monkeypatch.setenv("HOME", tree.home)
-        monkeypatch.setenv("XDG_CONFIG_HOME", tree.config)
+    for random, tree in random_trees(tmp_path, monkeypatch):
         scope = make_flags(random)
         folder = random.choice(walk(tree.root, scope).directories or [b""])
 
