@@ -7,6 +7,7 @@ import os
 import pytest
 
 from tests.app.contexts import bare_context, find, paths, search, search_in
+from triseek.engine.engine import Engine
 from triseek.engine.search.search import Search
 from triseek.model.search import PatternSpec, SearchRequest
 from triseek.search import hints
@@ -149,13 +150,13 @@ def test_what_was_left_out_is_searched_without_the_rest(repo, monkeypatch):
         )
     )
     requests = []
-    count = hints._count
+    begin = Engine.search
 
-    def counted(engine, request, stop):
+    def begun(engine, request, *more, **options):
         requests.append(request)
-        return count(engine, request, stop)
+        return begin(engine, request, *more, **options)
 
-    monkeypatch.setattr(hints, "_count", counted)
+    monkeypatch.setattr(Engine, "search", begun)
 
     assert search(context, "epsilon")["would_match"] == []
 
@@ -165,3 +166,11 @@ def test_what_was_left_out_is_searched_without_the_rest(repo, monkeypatch):
         [other] = search(context, name)["would_match"]
         again = search(context, name, **other["change"])
         assert (again["files_with_matches"], other["files"]) == (1, 1)
+
+
+def test_no_more_time_than_that_is_taken_for_what_was_left_out(repo, monkeypatch):
+    context = bare_context(os.path.realpath(repo({**TREE, ".hidden": "gamma\n"})))
+    assert search(context, "gamma")["would_match"]
+    monkeypatch.setattr(hints, "LEFT_OUT_PATIENCE_S", -1.0)
+
+    assert search(context, "gamma")["would_match"] == []

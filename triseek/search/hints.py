@@ -74,7 +74,7 @@ def for_nothing(
         with contextlib.suppress(TriseekError):
             entries = left_out_entries(engine, request.scope, request.paths)
         out = counted(entries, request.scope)
-        if not suggestions and any(out) and _may_match(engine, request, entries, call):
+        if not suggestions and any(out) and _may_match(engine, request, entries):
             suggestions = list(_would_match(engine, [_widened(request, out)], call))
         if not suggestions:
             suggestions = list(_would_match(engine, _near(engine, tool, request), call))
@@ -92,7 +92,11 @@ def for_nothing(
 
 
 def _would_match(engine: Engine, readings: Iterable[Reading], call: Call) -> Iterator[WouldMatch]:
-    stop = _stop(call, PATIENCE_S)
+    until = time.monotonic() + PATIENCE_S
+
+    def stop() -> bool:
+        return call.cancelled() or time.monotonic() > until
+
     for reading in readings:
         if stop():
             return
@@ -101,9 +105,7 @@ def _would_match(engine: Engine, readings: Iterable[Reading], call: Call) -> Ite
             yield {"change": reading.change, "files": files, "lines": lines}
 
 
-def _may_match(
-    engine: Engine, request: SearchRequest, entries: Sequence[Excluded], call: Call
-) -> bool:
+def _may_match(engine: Engine, request: SearchRequest, entries: Sequence[Excluded]) -> bool:
     """Return whether anything that was left out may match; False if that takes too long to say.
 
     Only these entries are searched, as paths, for which ignore rules do not hold: no index holds
@@ -112,15 +114,15 @@ def _may_match(
     globs = (*request.scope.globs, GIT_FOLDER)
     scope = replace(request.scope, hidden=True, also=frozenset(), no_ignore=True, globs=globs)
     paths = tuple(os.fsdecode(entry.path) for entry in entries)
-    wide = replace(request, scope=scope, paths=paths)
-    lines, _ = _count(engine, wide, _stop(call, LEFT_OUT_PATIENCE_S))
-    return lines > 0
-
-
-def _stop(call: Call, patience_s: float) -> Callable[[], bool]:
-    """Return a function that says whether a call was cancelled, or so many seconds have passed."""
-    until = time.monotonic() + patience_s
-    return lambda: call.cancelled() or time.monotonic() > until
+    wide = replace(request, scope=scope, paths=paths, mode="lines", before=0, after=0)
+    try:
+        with (
+            budget.limited(LEFT_OUT_PATIENCE_S),
+            contextlib.closing(engine.search(wide)) as search,
+        ):
+            return any(batch.paths for batch in search)
+    except TriseekError:
+        return False
 
 
 def _readings(tool: str, request: SearchRequest, narrowing: Sequence[str]) -> Iterator[Reading]:
