@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, Self, TypeAlias, TypeGuard, get_args
 
 from triseek.errors import InvalidRequest
@@ -65,7 +65,7 @@ class Session(StoredRecord):
 
     def document(self) -> dict[str, Any]:
         """Return the JSON document, without fields that have their default."""
-        plain = asdict(self)
+        plain = _fields(self)
         for name in ("by_itself", *OF_CONVERSATIONS):
             if not plain[name]:
                 del plain[name]
@@ -113,6 +113,10 @@ class LogEntry(StoredRecord):
     """search, read, edit, prompt, compact, context_pack, or the tool's name."""
     payload: dict[str, Any] = field(default_factory=dict)
 
+    def document(self) -> dict[str, Any]:
+        """Return the JSON document; its payload is that of the entry, not a copy."""
+        return _fields(self)
+
     @classmethod
     def read(cls, body: object) -> Self:
         """Read an entry from a document.
@@ -133,6 +137,11 @@ class LogEntry(StoredRecord):
                 return cls(entry_id=number, session_id=session, ts=at, kind=kind, payload=payload)
             case _:
                 raise ValueError("a field of the entry is missing, or of another kind")
+
+
+def _fields(record: Session | LogEntry) -> dict[str, Any]:
+    """Return a record's fields by name; `asdict` copies them, thousands of entries at a time."""
+    return {each.name: getattr(record, each.name) for each in fields(record)}
 
 
 def is_ours(version: object) -> bool:

@@ -183,8 +183,11 @@ class ActionLog:
 def _line(entry: LogEntry) -> bytes:
     if not is_tellable(entry.payload):  # a reader would refuse the line
         return _packed(replace(entry, payload={"omitted": "no plain JSON"}).document())
-    document = encodable(entry.document())
+    document = entry.document()
     line = _packed(document)
+    if b"\\ud" in line:  # a surrogate, which may be a lone one
+        document = encodable(document)
+        line = _packed(document)
     if len(line) <= LINE_MAX:
         return line
     return _packed({**document, "payload": {"omitted": "too large", "bytes": len(line)}})
