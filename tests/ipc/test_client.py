@@ -183,6 +183,26 @@ def test_a_daemon_that_works_on_it_is_waited_for_while_it_lives(home, short):
     assert listener.asked.count("ping") >= 2
 
 
+def test_a_daemon_that_works_too_hard_to_answer_is_waited_for(home, short):
+    """Its process uses CPU time: the machine is overloaded, or kernels are being compiled."""
+    listener, over = Listener(lives=False, answers_after_s=0.6), threading.Event()
+
+    def work():
+        while not over.is_set():
+            sum(range(1_000))
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    with contextlib.closing(listener):
+        try:
+            assert client.ask("session_list", timeout_s=600) == {"late": 1}
+        finally:
+            over.set()
+            worker.join()
+
+    assert "ping" in listener.asked
+
+
 def test_a_queue_that_is_full_is_no_reason_to_wait(home, short, monkeypatch):
     monkeypatch.setattr(address, "CONNECT_S", 0.1)
     lock.ensure_folder()

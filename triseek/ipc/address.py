@@ -56,7 +56,9 @@ daemon that is stopped or stuck. With `ALIVE_S`, and `CONNECT_S` twice, it limit
 client for a daemon that does not answer: 4.5 s.
 """
 ALIVE_S = 1.5
-"""Seconds the daemon may take to answer that check: it may be compiling kernels."""
+"""Seconds the daemon may take to answer that check, unless it works: see `is_alive`."""
+_WORKS = 0.05
+"""Share of that time, as CPU time of the daemon, from which it counts as working."""
 BACKLOG = 128
 """Connections that may wait to be accepted. A client beyond it fails to connect and works alone."""
 _CREDENTIALS = 12
@@ -107,16 +109,23 @@ def connect(timeout_s: float | None = None) -> _socket.socket:
 
 
 def is_alive() -> bool:
-    """Return whether the daemon answers within `ALIVE_S`; "busy" is an answer too."""
+    """Return whether the daemon answers within `ALIVE_S`, or works; "busy" is an answer too.
+
+    On an overloaded machine, or while it compiles kernels, a daemon may take longer. It then uses
+    CPU time, which one that is stopped or in a deadlock does not. Only Linux can tell.
+    """
     try:
         sock = connect(CONNECT_S)
     except Unreached:
         return False
+    before = _cpu_s(sock)
     try:
         sock.settimeout(ALIVE_S)
         head = f'"protocol":{wire.PROTOCOL},"version":"{__version__}"'
         wire.send(sock, f'{{{head},"verb":"ping","params":{{}}}}'.encode("ascii"))
         reply = wire.receive(sock, wire.PIECE_LIMIT)
+    except TimeoutError:
+        return _cpu_s(sock) - before >= _WORKS * ALIVE_S
     except (OSError, wire.BadFrame):
         return False
     finally:
@@ -166,11 +175,29 @@ def is_own(sock: wire.Socket) -> bool:
 
     Only Linux can tell, and only for a Unix socket.
     """
+    peer = _peer(sock)
+    return peer is None or peer[1] == os.geteuid()  # else `_refuse_planted` or the token checks
+
+
+def _peer(sock: wire.Socket) -> tuple[int, int] | None:
+    """Return the process and the user that listen; None where the system cannot tell."""
     option = getattr(_socket, "SO_PEERCRED", None)
     if option is None or sock.family != _socket.AF_UNIX:
-        return True  # `_refuse_planted` or the token checks instead
+        return None
     credentials = sock.getsockopt(_socket.SOL_SOCKET, option, _CREDENTIALS)
-    return int.from_bytes(credentials[4:8], sys.byteorder) == os.geteuid()
+    pid, uid = (int.from_bytes(credentials[at : at + 4], sys.byteorder) for at in (0, 4))
+    return pid, uid
+
+
+def _cpu_s(sock: wire.Socket) -> float:
+    """Return the CPU time that the process which listens has used, in seconds; 0 if unknown."""
+    try:
+        peer = _peer(sock)
+        with open(f"/proc/{peer[0] if peer else 0}/stat", "rb") as file:
+            words = file.read().rpartition(b")")[2].split()  # its name may hold spaces
+        return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")  # user and system
+    except (OSError, ValueError, IndexError):
+        return 0.0
 
 
 def record() -> DaemonRecord:
