@@ -57,7 +57,7 @@ client for a daemon that does not answer: 4.5 s.
 """
 ALIVE_S = 1.5
 """Seconds the daemon may take to answer that check, unless it works: see `is_alive`."""
-_WORKS = 0.05
+_WORKS = 0.01
 """Share of that time, as CPU time of the daemon, from which it counts as working."""
 BACKLOG = 128
 """Connections that may wait to be accepted. A client beyond it fails to connect and works alone."""
