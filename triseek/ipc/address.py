@@ -57,8 +57,8 @@ client for a daemon that does not answer: 4.5 s.
 """
 ALIVE_S = 1.5
 """Seconds the daemon may take to answer that check, unless it works: see `is_alive`."""
-_WORKS = 0.01
-"""Share of that time, as CPU time of the daemon, from which it counts as working."""
+_WORKING_SHARE = 0.01
+"""A daemon works if it uses at least this share of `ALIVE_S` as CPU time."""
 BACKLOG = 128
 """Connections that may wait to be accepted. A client beyond it fails to connect and works alone."""
 _CREDENTIALS = 12
@@ -125,7 +125,7 @@ def is_alive() -> bool:
         wire.send(sock, f'{{{head},"verb":"ping","params":{{}}}}'.encode("ascii"))
         reply = wire.receive(sock, wire.PIECE_LIMIT)
     except TimeoutError:
-        return _cpu_s(sock) - before >= _WORKS * ALIVE_S
+        return _cpu_s(sock) - before >= _WORKING_SHARE * ALIVE_S
     except (OSError, wire.BadFrame):
         return False
     finally:
@@ -180,7 +180,7 @@ def is_own(sock: wire.Socket) -> bool:
 
 
 def _peer(sock: wire.Socket) -> tuple[int, int] | None:
-    """Return the process and the user that listen; None where the system cannot tell."""
+    """Return the pid and the uid of the process that listens; None where the system cannot tell."""
     option = getattr(_socket, "SO_PEERCRED", None)
     if option is None or sock.family != _socket.AF_UNIX:
         return None
@@ -190,12 +190,17 @@ def _peer(sock: wire.Socket) -> tuple[int, int] | None:
 
 
 def _cpu_s(sock: wire.Socket) -> float:
-    """Return the CPU time that the process which listens has used, in seconds; 0 if unknown."""
+    """Return the CPU time of the process that listens, user and system, in seconds; 0 if unknown.
+
+    Source: proc(5), the 14th and 15th field of `stat`.
+    """
+    peer = _peer(sock)
+    if peer is None:
+        return 0.0
     try:
-        peer = _peer(sock)
-        with open(f"/proc/{peer[0] if peer else 0}/stat", "rb") as file:
-            words = file.read().rpartition(b")")[2].split()  # its name may hold spaces
-        return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")  # user and system
+        with open(f"/proc/{peer[0]}/stat", "rb") as file:
+            fields = file.read().rpartition(b")")[2].split()  # the name before may hold spaces
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
     except (OSError, ValueError, IndexError):
         return 0.0
 
