@@ -49,6 +49,11 @@ def snapshots() -> str:
     return os.path.join(daemon(), "snapshots")
 
 
+def history() -> str:
+    """The folder of the history: its database and recall index; mode 0700."""
+    return os.path.join(home(), "history")
+
+
 def exports() -> str:
     """The folder of packs that agents have exported; mode 0700."""
     return os.path.join(home(), "exports")

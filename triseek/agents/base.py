@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from triseek.agents.listing import Listed, Ran
     from triseek.agents.payloads.fields import Fields
+    from triseek.agents.transcripts import TranscriptReader
     from triseek.model.hook_event import HookEvent
 
 Scope: TypeAlias = Literal["user", "project", "local"]
@@ -183,6 +184,8 @@ class Agent:
     instructions: ClassVar[str] = ""
     """The file at a repository's root that it always has in view, wherever in there it starts."""
 
+    transcripts: ClassVar[TranscriptReader | None] = None
+    """Reads the conversations that it keeps on disk; None if there is no reader."""
     keeps_record: ClassVar[bool] = False
     """Whether it keeps a record of what is in its model's view."""
     clears_silently: ClassVar[bool] = False

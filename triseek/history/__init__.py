@@ -1,0 +1,1 @@
+"""The history wing: what was done, said and learned in conversations with agents."""
