@@ -20,4 +20,4 @@ def open_database(folder: str | None = None) -> Database:
     """
     where = folder if folder is not None else paths.history()
     private.make(where)
-    return Database(Path(where, NAME), MIGRATIONS)
+    return Database(Path(where, NAME), MIGRATIONS, trusts_schema=True)

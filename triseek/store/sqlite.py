@@ -65,6 +65,7 @@ class Database:
         migrations: Sequence[Migration],
         *,
         busy_s: float = BUSY_S,
+        trusts_schema: bool = False,
     ) -> None:
         """Open the file, creating it if need be, and run the missing migrations.
 
@@ -72,11 +73,14 @@ class Database:
             path: The database file, in an existing folder.
             migrations: All migrations, in order.
             busy_s: Seconds to wait for another process's transaction.
+            trusts_schema: Whether triggers may use virtual tables, as those do that keep a
+                full-text index in step.
         """
         if [one.number for one in migrations] != list(range(1, len(migrations) + 1)):
             raise ValueError("migrations are numbered from 1, without gaps")
         self.path = Path(path)
         self._busy_s = busy_s
+        self._trusts_schema = trusts_schema
         self._writing = threading.Lock()
         self._pool_lock = threading.Lock()
         self._readers: list[sqlite3.Connection] = []
@@ -216,7 +220,7 @@ class Database:
                 "journal_mode = WAL",
                 "synchronous = NORMAL",
                 "foreign_keys = ON",
-                "trusted_schema = OFF",
+                f"trusted_schema = {int(self._trusts_schema)}",
                 "cell_size_check = ON",
             ):
                 connection.execute(f"PRAGMA {pragma}")
