@@ -148,8 +148,8 @@ class Edit:
 class TranscriptReader:
     """Reads the conversations that one agent keeps on disk. Stateless: threads may share it.
 
-    An agent's file has a subclass for its own format and sets `Agent.transcripts`. `history` decides
-    when a source is read and stores what it yields.
+    An agent's file has a subclass for its own format and sets `Agent.transcripts`. `history`
+    decides when a source is read, and stores what it yields.
     """
 
     appends: ClassVar[bool] = True
