@@ -24,7 +24,7 @@ CREATE TABLE sources (
     inode INTEGER NOT NULL DEFAULT 0,
     size INTEGER NOT NULL DEFAULT 0,
     mtime_ns INTEGER NOT NULL DEFAULT 0,
-    head_hash TEXT NOT NULL DEFAULT '',
+    fingerprint TEXT NOT NULL DEFAULT '',
     mark TEXT NOT NULL DEFAULT '{}',
     read_at INTEGER NOT NULL DEFAULT 0,
     gone_at INTEGER,
@@ -199,6 +199,8 @@ CREATE TRIGGER prompt_changed AFTER UPDATE ON messages WHEN old.role = 'user' BE
     INSERT INTO user_prompts_fts (rowid, prompt_text) VALUES (new.id, new.text); END;
 """
 
+FULL_TEXT_TABLES = (*_FTS, "user_prompts")
+"""Tables and views with a full-text index, whose name is theirs with `_fts` behind it."""
 MIGRATIONS = (
     Migration(1, _TABLES + "".join(_fts(*entry) for entry in _FTS.items()) + _PROMPTS_FTS),
 )

@@ -139,6 +139,19 @@ class Database:
         faults += [f"row {row[1]} of {row[0]} refers to a row that is not there" for row in broken]
         return faults
 
+    def rewrite(self) -> None:
+        """Write the whole database anew, so that no file holds anything of deleted rows.
+
+        Raises:
+            Busy: Another process reads or writes it.
+        """
+        with self._writing, self._translated():
+            self._close_readers()
+            self._writer.execute("VACUUM")
+            (is_busy, *_) = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if is_busy:
+            raise Busy(f"{self.path} is in use; deleted rows may still be in its log")
+
     def back_up(self, target: str | os.PathLike[str]) -> None:
         """Copy the database as it is now, atomically. Others may use it meanwhile."""
         aside = Path(f"{os.fspath(target)}.{secrets.token_hex(4)}.partial")
@@ -164,6 +177,12 @@ class Database:
                 self._writer.execute("PRAGMA optimize")
                 self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             self._writer.close()
+
+    def _close_readers(self) -> None:
+        with self._pool_lock:
+            for connection in self._readers:
+                connection.close()
+            self._readers.clear()
 
     def _prepare(self, migrations: Sequence[Migration]) -> None:
         """Check that it is a triseek database, and run the missing migrations."""

@@ -26,6 +26,7 @@ TITLES: dict[Stage, str] = {
     "write": "Writing the index",
     "compile": "Compiling kernels",
     "check": "Checking the index",
+    "import": "Importing conversations",
 }
 """Titles of progress bars."""
 

@@ -43,7 +43,21 @@ def may_keep(root: str, path: str, data: bytes) -> bool:
     if prefix == "/" or not path.startswith(prefix) or holds_secret(data.decode(errors="replace")):
         return False
     relative = path[len(prefix) :]
-    return not is_secret(relative) and _is_listed(os.fsencode(base), os.fsencode(relative))
+    if is_secret(relative):
+        return False
+    ignore = IgnoreFiles(os.fsencode(base), ScopeSpec())
+    return _is_listed(ignore, os.fsencode(base), os.fsencode(relative))
+
+
+def is_ignored(base: str, relative: str) -> bool:
+    """Return whether an ignore file of a repository excludes a path. The file need not exist.
+
+    Args:
+        base: The repository's root, absolute.
+        relative: The path below it.
+    """
+    ignore = IgnoreFiles(os.fsencode(base), ScopeSpec())
+    return not _is_listed(ignore, os.fsencode(base), os.fsencode(relative), hidden=True)
 
 
 def _says_so(name: str) -> bool:
@@ -51,14 +65,13 @@ def _says_so(name: str) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in _NAMES) or not _WORDS.isdisjoint(words)
 
 
-def _is_listed(base: bytes, relative: bytes) -> bool:
-    """Return whether ripgrep would list this file of a root."""
-    ignore = IgnoreFiles(base, ScopeSpec())
+def _is_listed(ignore: IgnoreFiles, base: bytes, relative: bytes, *, hidden: bool = False) -> bool:
+    """Return whether ripgrep would list this file of a root, or would with `--hidden`."""
     rules = ignore.start(b"")
     folder = b""
     *folders, file = relative.split(b"/")
     for name in (*folders, file):
-        if name.startswith(b"."):
+        if name.startswith(b".") and not hidden:
             return False
         special = [entry for entry in ignore.names if os.path.lexists(base + b"/" + folder + entry)]
         if special:

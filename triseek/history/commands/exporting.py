@@ -1,0 +1,51 @@
+"""`triseek history export`: all that is kept, as JSON lines."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from contextlib import closing
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from triseek.errors import StateUnwritable
+from triseek.history import operations
+from triseek.history.service import History
+from triseek.model.plain_text import encodable
+from triseek.store import atomic
+from triseek.terminal import status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def export(
+    target: Annotated[
+        str, typer.Argument(metavar="FILE", help="Where to; standard output if none.")
+    ] = "",
+) -> int:
+    """Write all conversations that are kept as JSON lines, one conversation a line.
+
+    Examples: triseek history export ~/history.jsonl · triseek history export | jq .conversation
+    """
+    with closing(History()) as history:
+        lines = _lines(history)
+        if not target:
+            for line in lines:
+                sys.stdout.write(line)
+            return status.FOUND
+        try:
+            atomic.write_lines(os.path.abspath(target), lines)
+        except OSError as error:
+            raise StateUnwritable(f"cannot write {target}: {error.strerror}") from error
+    return status.FOUND
+
+
+def _lines(history: History) -> Iterator[str]:
+    with history.database.read() as connection:
+        names = [row[0] for row in connection.execute("SELECT id FROM sessions ORDER BY id")]
+    for number in names:
+        document: dict[str, Any] = dict(operations.show(history, f"S{number}"))
+        yield json.dumps(encodable(document), ensure_ascii=False) + "\n"

@@ -1,0 +1,41 @@
+"""`triseek history forget`: remove conversations for good."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from triseek.history.commands.calling import call
+from triseek.terminal import options, report_text, status
+
+
+def forget(
+    sessions: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="ID…", help="The agent's ids of them, or their beginnings."),
+    ] = None,
+    project: Annotated[
+        str, typer.Option(metavar="NAME", help="All of this project: its name or root folder.")
+    ] = "",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Count what would be removed, remove nothing.")
+    ] = False,
+    json: options.Json = False,
+) -> int:
+    """Remove conversations from the history: their text is in none of its files afterwards.
+
+    An import does not bring them back. The agent's own files stay as they are, and so do the
+    sessions that triseek recorded itself: see `triseek session` and `triseek snapshot`.
+
+    Examples: triseek history forget 0f9c2d1a · triseek history forget --project secret --dry-run
+    """
+    params = {"sessions": sessions or [], "project": project, "dry_run": dry_run}
+    reply = call("forget", params)
+    verb = "would be forgotten" if dry_run else "forgotten"
+    text = (
+        f"{reply['sessions']:,} conversations with {reply['messages']:,} messages, "
+        f"{reply['events']:,} uses of tools and {reply['observations']:,} observations {verb}"
+    )
+    print(report_text.as_json(reply) if json else text)
+    return status.FOUND

@@ -1,0 +1,162 @@
+"""`triseek history search|show|resume|stats`."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from triseek.errors import InvalidRequest
+from triseek.history.commands.calling import call
+from triseek.history.commands.importing import moment_ms
+from triseek.model.plain_text import visible_line
+from triseek.terminal import options, report_text, status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+Name = Annotated[
+    str, typer.Argument(metavar="ID", help="The agent's id of it, or the beginning of that.")
+]
+OUTPUT_LINES = 12
+"""Lines of an output that `show` prints; `--json` has all that is kept."""
+BAR = 40
+
+
+def search(
+    query: Annotated[list[str], typer.Argument(metavar="QUERY", help="Words that were said.")],
+    by: Annotated[
+        str, typer.Option(metavar="KIND", help="session (the default) or message.")
+    ] = "session",
+    agent: Annotated[str, typer.Option(metavar="AGENT", help="Only this agent's.")] = "",
+    project: Annotated[
+        str, typer.Option(metavar="NAME", help="Only this project's: its name or root folder.")
+    ] = "",
+    since: Annotated[str, typer.Option(metavar="WHEN", help="Not older: 2026-10-01, or 30d.")] = "",
+    limit: Annotated[int, typer.Option(metavar="N", help="Results, at most 100.")] = 10,
+    json: options.Json = False,
+) -> int:
+    """Find conversations by what was said in them, best first.
+
+    Exit status 1: nothing was found.
+
+    Examples: triseek history search 'flaky retry test' ·
+    triseek history search websocket timeout --by message --agent codex --since 30d
+    """
+    reply = call(
+        "search",
+        {
+            "query": " ".join(query),
+            "by": by,
+            "agent": agent,
+            "project": project,
+            "since_ms": moment_ms(since) if since else 0,
+            "limit": limit,
+        },
+    )
+    text = "\n".join(_results(reply)) or "Nothing was found."
+    print(report_text.as_json(reply) if json else report_text.readable(text))
+    return status.FOUND if reply["results"] else status.NOTHING
+
+
+def show(session: Name, json: options.Json = False) -> int:
+    """Show a conversation: what was said, run and changed, in order.
+
+    Examples: triseek history show 0f9c2d1a · triseek history show 0f9c2d1a --json
+    """
+    reply = call("show", {"session": session})
+    text = "\n".join(_conversation(reply))
+    print(report_text.as_json(reply) if json else report_text.readable(text))
+    return status.FOUND
+
+
+def resume(session: Name, json: options.Json = False) -> int:
+    """Print the agent's own command that reopens a conversation.
+
+    Example: triseek history resume 0f9c2d1a
+    """
+    reply = call("show", {"session": session})
+    words, row = reply["resume"], reply["conversation"]
+    if json:
+        print(report_text.as_json({"conversation": row, "resume": words}))
+        return status.FOUND if words else status.NOTHING
+    if not words:
+        raise InvalidRequest(
+            f"{row['agent']} cannot reopen this conversation",
+            next_step=f"Read it: `triseek history show {row['session'][:12]}`.",
+        )
+    folder = f"cd {shlex.quote(row['cwd'])} && " if row["cwd"] else ""
+    print(report_text.readable(folder + shlex.join(words)))
+    return status.FOUND
+
+
+def stats(json: options.Json = False) -> int:
+    """Show how much is kept, by agent, project and month.
+
+    Examples: triseek history stats · triseek history stats --json
+    """
+    reply = call("stats", {})
+    text = "\n".join(_stats(reply))
+    print(report_text.as_json(reply) if json else report_text.readable(text))
+    return status.FOUND
+
+
+def _results(reply: Mapping[str, Any]) -> Iterator[str]:
+    for number, found in enumerate(reply["results"], 1):
+        row = found["conversation"]
+        title = visible_line(row["title"]) or "(no title)"
+        yield f"{number:2}. {_when(row['started_ms'])}  {row['agent']}  {row['project']}  {title}"
+        yield f"    {found['role']}: {visible_line(found['excerpt'])}"
+        yield f"    triseek history show {visible_line(row['session'])}"
+    if reply["total"] > len(reply["results"]):
+        yield f"({reply['total']:,} in all; --limit shows more)"
+
+
+def _conversation(reply: Mapping[str, Any]) -> Iterator[str]:
+    row = reply["conversation"]
+    yield f"{row['agent']} {visible_line(row['session'])}  {visible_line(row['title'])}"
+    yield f"{_when(row['started_ms'])}  {visible_line(row['cwd'])}  {visible_line(row['branch'])}"
+    for entry in reply["entries"]:
+        yield ""
+        if entry["kind"] != "tool":
+            yield f"[{_when(entry['time_ms'])}] {entry['kind']}:"
+            yield entry["text"]
+            continue
+        ended = "" if entry["exit_status"] is None else f" (exit {entry['exit_status']})"
+        failed = " (failed)" if entry["failed"] and not ended else ""
+        yield f"[{_when(entry['time_ms'])}] $ {entry['text']}{ended}{failed}"
+        lines = entry["output"].splitlines()
+        yield from (f"    {line}" for line in lines[:OUTPUT_LINES])
+        if len(lines) > OUTPUT_LINES:
+            yield f"    … {len(lines) - OUTPUT_LINES:,} more lines (--json)"
+
+
+def _stats(reply: Mapping[str, Any]) -> Iterator[str]:
+    if not reply["agents"]:
+        yield "Nothing is kept yet: run `triseek history import --all`."
+        return
+    for one in reply["agents"]:
+        yield (
+            f"{one['agent']:14} {one['conversations']:7,} conversations {one['messages']:9,} "
+            f"messages {one['events']:9,} uses of tools, {_when(one['first_ms'])} to "
+            f"{_when(one['last_ms'])}"
+        )
+    yield ""
+    for name, count in reply["projects"]:
+        yield f"{count:7,}  {visible_line(name) or '(no project)'}"
+    months: dict[str, int] = {}
+    for day, count in reply["days"].items():
+        months[day[:7]] = months.get(day[:7], 0) + count
+    most = max(months.values(), default=0)
+    if months:
+        yield ""
+    for month, count in months.items():
+        yield f"{month}  {'█' * max(1, round(BAR * count / most))} {count:,}"
+    if reply["sources_gone"]:
+        yield ""
+        yield f"{reply['sources_gone']:,} files are kept here that the agents have deleted"
+
+
+def _when(time_ms: int) -> str:
+    return report_text.local_time(time_ms / 1000) if time_ms else "(no time)"

@@ -1,0 +1,123 @@
+"""Forgets conversations and messages: removes their text from every file of the history.
+
+Rows are deleted, the full-text indexes are made anew, the database is rewritten without free pages,
+and the recall index is dropped, so that no file contains the text any more. Tombstones keep an
+import from bringing it back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from triseek.history.schema import FULL_TEXT_TABLES
+from triseek.history.tombstones import Tombstones, load_key
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+
+    from triseek.store.sqlite import Database
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgotten:
+    """What was forgotten, or would be."""
+
+    sessions: int
+    messages: int
+    events: int
+    observations: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """What to forget: ids of rows of the database."""
+
+    sessions: tuple[int, ...] = ()
+    messages: tuple[int, ...] = ()
+    observations: tuple[int, ...] = ()
+
+
+def count(database: Database, selection: Selection) -> Forgotten:
+    """Return what `forget` would remove, and remove nothing."""
+    with database.read() as connection:
+        return _counted(connection, selection)
+
+
+def forget(database: Database, selection: Selection) -> Forgotten:
+    """Remove what is selected. The recall index has to be dropped by the caller afterwards.
+
+    Raises: as `Database`, and as `tombstones.load_key`.
+    """
+    key = load_key()
+    with database.write() as connection:
+        forgotten = _counted(connection, selection)
+        tombstones = Tombstones(connection, key)
+        keys = _tombstones(connection, tombstones, selection)
+        tombstones.add(connection, keys, time.time_ns() // 1_000_000)
+        for table, numbers in (
+            ("observations", selection.observations),
+            ("messages", selection.messages),
+            ("sessions", selection.sessions),
+        ):
+            _delete(connection, table, numbers)
+    scrub(database)
+    return forgotten
+
+
+def scrub(database: Database) -> None:
+    """Remove what deleted rows have left in the database's files, and in its backups."""
+    with database.write() as connection:
+        for table in FULL_TEXT_TABLES:
+            connection.execute(f"INSERT INTO {table}_fts ({table}_fts) VALUES ('rebuild')")  # noqa: S608
+    database.rewrite()
+    for backup in database.path.parent.glob(f"{database.path.stem}.before-*.db"):
+        with contextlib.suppress(FileNotFoundError):
+            Path(backup).unlink()
+
+
+def _counted(connection: sqlite3.Connection, selection: Selection) -> Forgotten:
+    def of(table: str) -> int:
+        return sum(
+            int(connection.execute(f"SELECT count(*) FROM {table} WHERE session_id = ?", (one,)).fetchone()[0])  # noqa: S608, E501
+            for one in selection.sessions
+        )
+
+    return Forgotten(
+        sessions=len(selection.sessions),
+        messages=of("messages") + len(selection.messages),
+        events=of("tool_events"),
+        observations=of("observations") + len(selection.observations),
+    )
+
+
+def _tombstones(
+    connection: sqlite3.Connection, tombstones: Tombstones, selection: Selection
+) -> list[str]:
+    """Return the tombstones of what is selected, except for observations, which are derived."""
+    keys = []
+    for number in selection.sessions:
+        agent, conversation = connection.execute(
+            "SELECT agent, external_id FROM sessions WHERE id = ?", (number,)
+        ).fetchone()
+        keys.append(tombstones.of_session(agent, conversation))
+        for (text,) in connection.execute(
+            "SELECT text FROM messages WHERE session_id = ?", (number,)
+        ):
+            keys.append(tombstones.of_text(text))
+    for number in selection.messages:
+        agent, conversation, record, text = connection.execute(
+            "SELECT agent, sessions.external_id, messages.external_id, text FROM messages"
+            " JOIN sessions ON sessions.id = session_id WHERE messages.id = ?",
+            (number,),
+        ).fetchone()
+        keys += [tombstones.of_record(agent, conversation, record), tombstones.of_text(text)]
+    return keys
+
+
+def _delete(connection: sqlite3.Connection, table: str, numbers: Sequence[int]) -> None:
+    connection.executemany(f"DELETE FROM {table} WHERE id = ?", [(one,) for one in numbers])  # noqa: S608

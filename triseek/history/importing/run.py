@@ -1,0 +1,201 @@
+"""Runs an import: reads what is new in the sources of some agents, and writes it.
+
+Each transaction ends at a mark of the reader and stores it, so an import that is killed goes on
+where it was, and a second one changes nothing. One process imports at a time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from triseek.errors import Busy
+from triseek.history.importing import sources
+from triseek.history.importing.writing import Writer
+from triseek.history.tombstones import Tombstones, load_key
+from triseek.model import budget
+from triseek.model.conversation import Mark, Unreadable
+from triseek.model.index import no_progress
+from triseek.store import lock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from triseek.agents.base import Agent, InstallPlace
+    from triseek.history.importing.sources import Source
+    from triseek.model.conversation import Record
+    from triseek.model.index import Progress
+    from triseek.store.sqlite import Database
+
+RECORDS_MAX = 2_000
+"""Records after which a transaction ends at the next mark."""
+SKIPPED_MAX = 20
+"""Reasons that are kept of what was skipped in one source."""
+LOCK = "import.lock"
+
+
+@dataclass(slots=True)
+class AgentReport:
+    """What an import did with one agent."""
+
+    sources: int = 0
+    """Files and databases that there are."""
+    read: int = 0
+    """Those of them that were new or had changed."""
+    bytes: int = 0
+    """What was to be read of them."""
+    messages: int = 0
+    events: int = 0
+    conversations: int = 0
+    """Conversations in which something was new."""
+    forgotten: int = 0
+    """Records that were left out because somebody has forgotten them."""
+    skipped: list[str] = field(default_factory=list)
+    """What could not be read, a line each."""
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """What an import did, by agent."""
+
+    agents: dict[str, AgentReport] = field(default_factory=dict)
+    sessions: set[int] = field(default_factory=set)
+    """The ids of sessions that have changed."""
+
+
+def plan(
+    database: Database, agents: Sequence[Agent], here: InstallPlace, since_ms: int = 0
+) -> ImportReport:
+    """Return what an import would read, without reading it. Arguments as `run`."""
+    report = ImportReport({agent.name: AgentReport() for agent in agents})
+    with database.read() as connection:
+        for source in sources.find(agents, here):
+            counts = report.agents[source.agent]
+            counts.sources += 1
+            before = sources.known(connection, source)
+            if _is_due(source, since_ms) and not sources.is_unchanged(source, before):
+                counts.read += 1
+                done = before.mark.offset if before and source.reader.appends else 0
+                counts.bytes += max(0, source.size - done)
+    return report
+
+
+def run(
+    database: Database,
+    agents: Sequence[Agent],
+    here: InstallPlace,
+    *,
+    folder: str,
+    since_ms: int = 0,
+    progress: Progress = no_progress,
+    only: Callable[[str], bool] = lambda _path: True,
+) -> ImportReport:
+    """Import what is new.
+
+    Args:
+        database: The history database.
+        agents: Whose conversations to import.
+        here: Where agents keep their files.
+        folder: The folder of the history, for the lock.
+        since_ms: Only sources that have changed since then; Unix milliseconds.
+        progress: Called with the stage `import` and the bytes read so far.
+        only: Which sources to import, by path.
+
+    Raises:
+        Busy: Another process imports.
+        TriseekError: As `Database`. What was imported before stays.
+    """
+    total = sum(counts.bytes for counts in plan(database, agents, here, since_ms).agents.values())
+    report = ImportReport({agent.name: AgentReport() for agent in agents})
+    present: set[tuple[str, str]] = set()
+    done = 0
+    with _one_at_a_time(folder):
+        key = load_key()
+        for source in sources.find(agents, here):
+            present.add((source.agent, source.path))
+            report.agents[source.agent].sources += 1
+            if not _is_due(source, since_ms) or not only(source.path):
+                continue
+            done += _import(database, source, key, report)
+            progress("import", min(done, total), total)
+        if since_ms == 0:
+            with database.write() as connection:
+                sources.note_gone(connection, agents, present)
+    return report
+
+
+@contextlib.contextmanager
+def _one_at_a_time(folder: str) -> Iterator[None]:
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(lock.writer(folder, LOCK))
+        except Busy as error:
+            raise Busy("another import is running", next_step="Wait until it is done.") from error
+        yield
+
+
+def _is_due(source: Source, since_ms: int) -> bool:
+    return source.mtime_ns >= since_ms * 1_000_000
+
+
+def _import(database: Database, source: Source, key: bytes, report: ImportReport) -> int:
+    """Import what is new in one source; return the bytes that it had to read."""
+    counts = report.agents[source.agent]
+    with database.read() as connection:
+        before = sources.known(connection, source)
+    if sources.is_unchanged(source, before):
+        return 0
+    counts.read += 1
+    start = sources.begin(source, before)
+    with database.write() as connection:
+        number = sources.add(connection, source)
+        tombstones = Tombstones(connection, key)
+    writer = Writer(source.agent, number, tombstones)
+    skipped: list[str] = []
+    mark = start
+    try:
+        for records, end in _batches(source.reader.read(source.path, start), start):
+            budget.check()
+            with database.write() as connection:
+                for record in records:
+                    if isinstance(record, Unreadable):
+                        _skip(skipped, f"{record.where}: {record.reason}")
+                    else:
+                        writer.write(connection, record)
+                writer.finish(connection)
+                sources.note_mark(connection, source, end)
+                mark = end
+    except OSError as error:
+        _skip(skipped, error.strerror or str(error))
+    with database.write() as connection:
+        sources.note(connection, source, mark, skipped)
+    counts.bytes += max(0, source.size - (start.offset if source.reader.appends else 0))
+    counts.messages += writer.written.messages
+    counts.events += writer.written.events
+    counts.forgotten += writer.written.forgotten
+    counts.conversations += len(writer.written.sessions)
+    counts.skipped += [f"{source.path}: {line}" for line in skipped]
+    report.sessions |= writer.written.sessions
+    return max(0, source.size - (start.offset if source.reader.appends else 0))
+
+
+def _batches(items: Iterator[Record | Mark], start: Mark) -> Iterator[tuple[list[Record], Mark]]:
+    """Yield records in batches that end at a mark, each with that mark."""
+    records: list[Record] = []
+    complete, mark = 0, start
+    for item in items:
+        if not isinstance(item, Mark):
+            records.append(item)
+            continue
+        complete, mark = len(records), item
+        if complete >= RECORDS_MAX:
+            yield records, mark
+            records, complete = [], 0
+    if complete or mark != start:
+        yield records[:complete], mark
+
+
+def _skip(skipped: list[str], line: str) -> None:
+    if len(skipped) < SKIPPED_MAX:
+        skipped.append(line)

@@ -1,0 +1,214 @@
+"""Finds the files and databases that agents keep, and what of them has not been imported yet."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from triseek.agents.registry import AGENTS
+from triseek.model.conversation import Mark
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator, Sequence
+
+    from triseek.agents.base import Agent, InstallPlace, TranscriptReader
+
+PIECE_BYTES = 4_096
+"""Bytes at a file's beginning, and before the mark, by which a rewritten file is recognized."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A file or database of an agent, as it is now."""
+
+    agent: str
+    reader: TranscriptReader
+    path: str
+    inode: int
+    size: int
+    mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What the database knows of a source."""
+
+    id: int
+    inode: int
+    size: int
+    mtime_ns: int
+    fingerprint: str
+    mark: Mark
+
+
+def importable() -> tuple[Agent, ...]:
+    """Return the agents whose conversations can be imported."""
+    return tuple(agent for agent in AGENTS if agent.transcripts is not None)
+
+
+def find(agents: Sequence[Agent], here: InstallPlace) -> Iterator[Source]:
+    """Yield the sources of some agents, in the order of the agents, oldest first."""
+    for agent in agents:
+        reader = agent.transcripts
+        if reader is None:
+            continue
+        paths = dict.fromkeys(map(os.path.realpath, reader.sources(here)))
+        found = [
+            Source(
+                agent=agent.name,
+                reader=reader,
+                path=path,
+                inode=status.st_ino,
+                size=_size(path, status, reader),
+                mtime_ns=_changed(path, status, reader),
+            )
+            for path in paths
+            if (status := _status(path)) is not None
+        ]
+        yield from sorted(found, key=lambda source: (source.mtime_ns, source.path))
+
+
+def known(connection: sqlite3.Connection, source: Source) -> Known | None:
+    """Return what the database knows of a source; None if it is new."""
+    row = connection.execute(
+        "SELECT id, inode, size, mtime_ns, fingerprint, mark FROM sources"
+        " WHERE agent = ? AND path = ?",
+        (source.agent, source.path),
+    ).fetchone()
+    if row is None:
+        return None
+    number, inode, size, mtime_ns, digest, mark = row
+    fields = json.loads(mark)
+    return Known(
+        id=number,
+        inode=inode,
+        size=size,
+        mtime_ns=mtime_ns,
+        fingerprint=digest,
+        mark=Mark(offset=fields.get("offset", 0), state=fields.get("state", {})),
+    )
+
+
+def is_unchanged(source: Source, before: Known | None) -> bool:
+    """Return whether a source is as it was when it was read last."""
+    return before is not None and (source.inode, source.size, source.mtime_ns) == (
+        before.inode, before.size, before.mtime_ns,
+    )  # fmt: skip
+
+
+def begin(source: Source, before: Known | None) -> Mark:
+    """Return where to begin to read: where it ended last, unless the file was rewritten."""
+    if before is None:
+        return Mark()
+    if not source.reader.appends:
+        return before.mark
+    is_shorter = source.size < before.mark.offset
+    if is_shorter or fingerprint(source.path, before.mark.offset) != before.fingerprint:
+        return Mark()
+    return before.mark
+
+
+def fingerprint(path: str, offset: int) -> str:
+    """Return a digest of a file's first bytes and of those before an offset.
+
+    It stays the same while a file only grows. "" if the file cannot be read.
+    """
+    digest = hashlib.blake2b(digest_size=16)
+    try:
+        with open(path, "rb", opener=_opened) as file:
+            digest.update(file.read(min(offset, PIECE_BYTES)))
+            file.seek(max(0, offset - PIECE_BYTES))
+            digest.update(file.read(min(offset, PIECE_BYTES)))
+    except OSError:
+        return ""
+    return digest.hexdigest()
+
+
+def note_mark(connection: sqlite3.Connection, source: Source, mark: Mark) -> None:
+    """Write the mark up to which a source has been read, in the transaction of its records."""
+    connection.execute(
+        "UPDATE sources SET mark = ?, fingerprint = ? WHERE agent = ? AND path = ?",
+        (_as_json(mark), fingerprint(source.path, mark.offset), source.agent, source.path),
+    )
+
+
+def note(
+    connection: sqlite3.Connection, source: Source, mark: Mark, skipped: Sequence[str]
+) -> None:
+    """Write that a source has been read, in the transaction of `connection`."""
+    connection.execute(
+        "UPDATE sources SET inode = ?, size = ?, mtime_ns = ?, fingerprint = ?, mark = ?,"
+        " read_at = ?, gone_at = NULL, skipped = ? WHERE agent = ? AND path = ?",
+        (
+            source.inode, source.size, source.mtime_ns, fingerprint(source.path, mark.offset),
+            _as_json(mark), _now_ms(),
+            json.dumps(list(skipped)), source.agent, source.path,
+        ),
+    )  # fmt: skip
+
+
+def add(connection: sqlite3.Connection, source: Source) -> int:
+    """Return the id of a source, added if it is new."""
+    connection.execute(
+        "INSERT OR IGNORE INTO sources (agent, path) VALUES (?, ?)", (source.agent, source.path)
+    )
+    (number,) = connection.execute(
+        "SELECT id FROM sources WHERE agent = ? AND path = ?", (source.agent, source.path)
+    ).fetchone()
+    return int(number)
+
+
+def note_gone(
+    connection: sqlite3.Connection, agents: Sequence[Agent], present: set[tuple[str, str]]
+) -> int:
+    """Mark the sources that are not there any more; return how many are newly gone."""
+    names = {agent.name for agent in agents}
+    rows = connection.execute("SELECT id, agent, path FROM sources WHERE gone_at IS NULL")
+    gone = [
+        number for number, agent, path in rows
+        if agent in names and (agent, path) not in present
+    ]  # fmt: skip
+    connection.executemany(
+        "UPDATE sources SET gone_at = ? WHERE id = ?", [(_now_ms(), number) for number in gone]
+    )
+    return len(gone)
+
+
+def _as_json(mark: Mark) -> str:
+    return json.dumps({"offset": mark.offset, "state": mark.state})
+
+
+def _status(path: str) -> os.stat_result | None:
+    """Return the status of a regular file; None for anything else."""
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return None
+    return status if stat.S_ISREG(status.st_mode) else None
+
+
+def _size(path: str, status: os.stat_result, reader: TranscriptReader) -> int:
+    """Return the size of a source; that of a database with its write-ahead log."""
+    if reader.appends:
+        return status.st_size
+    log = _status(f"{path}-wal")
+    return status.st_size + (log.st_size if log else 0)
+
+
+def _changed(path: str, status: os.stat_result, reader: TranscriptReader) -> int:
+    log = None if reader.appends else _status(f"{path}-wal")
+    return max(status.st_mtime_ns, log.st_mtime_ns if log else 0)
+
+
+def _opened(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK | os.O_NOFOLLOW)
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,281 @@
+"""What the command line asks of the history: functions of a `History` that return JSON documents.
+
+The daemon runs them for the command line; where none runs, the command's own process does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypedDict, cast
+
+from triseek.errors import InvalidRequest
+from triseek.history import forgetting, lookup
+from triseek.history.forgetting import Selection
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from triseek.history.lookup import SessionRow
+    from triseek.history.recall.recall import Hit
+    from triseek.history.service import History
+
+By = Literal["session", "message", "observation"]
+EXCERPT_MAX = 240
+"""Characters of an excerpt."""
+LIMIT_MAX = 100
+
+
+class Found(TypedDict):
+    """One result of a search."""
+
+    conversation: SessionRow
+    message_id: int
+    role: str
+    time_ms: int
+    score: float
+    excerpt: str
+
+
+class SearchReply(TypedDict):
+    """The reply to `search`."""
+
+    query: str
+    by: str
+    total: int
+    results: list[Found]
+
+
+class ShownMessage(TypedDict):
+    """A message, or a use of a tool, in `show`."""
+
+    kind: str
+    """user, assistant, summary, or tool."""
+    time_ms: int
+    text: str
+    """The text; the command or the tool's name and arguments."""
+    output: str
+    failed: bool | None
+    exit_status: int | None
+    files: list[str]
+
+
+class ShowReply(TypedDict):
+    """The reply to `show`."""
+
+    conversation: SessionRow
+    resume: list[str]
+    entries: list[ShownMessage]
+
+
+class AgentCount(TypedDict):
+    """What is kept of one agent."""
+
+    agent: str
+    conversations: int
+    messages: int
+    events: int
+    first_ms: int
+    last_ms: int
+
+
+class StatsReply(TypedDict):
+    """The reply to `stats`."""
+
+    agents: list[AgentCount]
+    projects: list[tuple[str, int]]
+    """The projects with the most conversations, and how many."""
+    days: dict[str, int]
+    """Messages by day of the last year, `YYYY-MM-DD`, UTC."""
+    sources_gone: int
+    """Files whose text is kept although the agent has deleted them."""
+
+
+def search(
+    history: History,
+    query: str,
+    by: By = "session",
+    limit: int = 10,
+    agent: str = "",
+    project: str = "",
+    since_ms: int = 0,
+) -> SearchReply:
+    """Find conversations, or messages, by what was said in them.
+
+    Raises:
+        InvalidRequest: The query is empty, or `limit` is out of bounds.
+    """
+    if not query.strip():
+        raise InvalidRequest("the query is empty", next_step="Name what was said.")
+    if not 1 <= limit <= LIMIT_MAX:
+        raise InvalidRequest(f"limit has to be from 1 to {LIMIT_MAX}")
+    if by not in ("session", "message"):
+        raise InvalidRequest(f"cannot search by {by!r:.40}", next_step="Say session or message.")
+    with history.database.read() as connection:
+        sessions = _matching(connection, agent, project)
+    page = history.recall.search(
+        query,
+        by=cast("Literal['session', 'message']", by),
+        limit=limit,
+        sessions=sessions,
+        since_ms=since_ms,
+    )
+    with history.database.read() as connection:
+        results = [one for hit in page.hits if (one := _result(connection, hit)) is not None]
+    return SearchReply(query=query, by=by, total=page.total, results=results)
+
+
+def show(history: History, name: str) -> ShowReply:
+    """Return a whole conversation, in order.
+
+    Raises: as `lookup.find`.
+    """
+    with history.database.read() as connection:
+        number = lookup.find(connection, name)
+        row = cast("SessionRow", lookup.session(connection, number))
+        entries = [*_messages(connection, number), *_events(connection, number)]
+    entries.sort(key=lambda entry: entry[0])
+    return ShowReply(
+        conversation=row,
+        resume=lookup.resume_command(row),
+        entries=[entry for _, entry in entries],
+    )
+
+
+def stats(history: History) -> StatsReply:
+    """Return how much is kept, by agent, project and day."""
+    with history.database.read() as connection:
+        agents = [
+            AgentCount(
+                agent=agent, conversations=count, messages=messages, events=events,
+                first_ms=first or 0, last_ms=last or 0,
+            )
+            for agent, count, messages, events, first, last in connection.execute(_BY_AGENT)
+        ]  # fmt: skip
+        projects = connection.execute(
+            "SELECT project, count(*) FROM sessions WHERE NOT is_sub_agent GROUP BY project"
+            " ORDER BY count(*) DESC, project LIMIT 20"
+        ).fetchall()
+        days = connection.execute(
+            "SELECT date(created_at_epoch / 1000, 'unixepoch') AS day, count(*) FROM messages"
+            " WHERE created_at_epoch > 1000 * (unixepoch() - 366 * 86400) GROUP BY day ORDER BY day"
+        ).fetchall()
+        (gone,) = connection.execute(
+            "SELECT count(*) FROM sources WHERE gone_at IS NOT NULL"
+        ).fetchone()
+    return StatsReply(agents=agents, projects=projects, days=dict(days), sources_gone=gone)
+
+
+def forget(
+    history: History, names: list[str], project: str = "", *, dry_run: bool = False
+) -> dict[str, int]:
+    """Remove conversations, by their ids or by project, from every file of the history.
+
+    Raises:
+        InvalidRequest: Nothing is named, or a name is not known.
+    """
+    if not names and not project:
+        raise InvalidRequest("nothing is named", next_step="Name conversations, or a project.")
+    with history.database.read() as connection:
+        numbers = [lookup.find(connection, name) for name in names]
+        if project:
+            numbers += _matching(connection, "", project) or []
+    selection = Selection(sessions=tuple(dict.fromkeys(numbers)))
+    if dry_run:
+        forgotten = forgetting.count(history.database, selection)
+    else:
+        forgotten = history.forget(selection)
+    return {name: getattr(forgotten, name) for name in forgotten.__slots__}
+
+
+_BY_AGENT = """
+SELECT agent, count(*),
+    (SELECT count(*) FROM messages JOIN sessions AS s ON s.id = session_id
+        WHERE s.agent = sessions.agent),
+    (SELECT count(*) FROM tool_events JOIN sessions AS s ON s.id = session_id
+        WHERE s.agent = sessions.agent),
+    min(nullif(started_at_epoch, 0)), max(completed_at_epoch)
+FROM sessions GROUP BY agent ORDER BY agent
+"""
+
+
+def _matching(connection: sqlite3.Connection, agent: str, project: str) -> list[int] | None:
+    """Return the sessions of an agent and a project, by name or root folder; None for all."""
+    if not agent and not project:
+        return None
+    rows = connection.execute(
+        "SELECT id FROM sessions WHERE (? = '' OR agent = ?)"
+        " AND (? = '' OR project = ? OR root = ?)",
+        (agent, agent, project, project, project),
+    )
+    return [row[0] for row in rows]
+
+
+def _result(connection: sqlite3.Connection, hit: Hit) -> Found | None:
+    """Return a hit as JSON; None if it has been removed meanwhile."""
+    row = lookup.session(connection, hit.session_id)
+    message = connection.execute(
+        "SELECT role, text, created_at_epoch FROM messages WHERE id = ?", (hit.message_id,)
+    ).fetchone()
+    if row is None or message is None:
+        return None
+    role, text, time_ms = message
+    return Found(
+        conversation=row,
+        message_id=hit.message_id,
+        role=role,
+        time_ms=time_ms,
+        score=round(hit.score, 4),
+        excerpt=_excerpt(text, hit.start, hit.end),
+    )
+
+
+def _excerpt(text: str, start: int, end: int) -> str:
+    """Return the part of a message around its matched words, on one line."""
+    first = max(0, min(start, end - EXCERPT_MAX // 2) - EXCERPT_MAX // 4)
+    part = text[first : first + EXCERPT_MAX]
+    line = " ".join(part.split())
+    return ("… " if first else "") + line + (" …" if first + EXCERPT_MAX < len(text) else "")
+
+
+def _messages(
+    connection: sqlite3.Connection, number: int
+) -> list[tuple[tuple[int, int, int], ShownMessage]]:
+    return [
+        (
+            (time_ms, 0, row),
+            ShownMessage(
+                kind=role, time_ms=time_ms, text=text, output="", failed=None, exit_status=None,
+                files=[],
+            ),
+        )
+        for row, role, text, time_ms in connection.execute(
+            "SELECT id, role, text, created_at_epoch FROM messages WHERE session_id = ?", (number,)
+        )
+    ]  # fmt: skip
+
+
+def _events(
+    connection: sqlite3.Connection, number: int
+) -> list[tuple[tuple[int, int, int], ShownMessage]]:
+    files: dict[int, list[str]] = {}
+    for event, path in connection.execute(
+        "SELECT event_id, path FROM event_files JOIN tool_events ON tool_events.id = event_id"
+        " WHERE session_id = ? ORDER BY path",
+        (number,),
+    ):
+        files.setdefault(event, []).append(path)
+    return [
+        (
+            (time_ms, 1, row),
+            ShownMessage(
+                kind="tool", time_ms=time_ms, text=command or f"{name} {arguments}".strip(),
+                output=output, failed=None if failed is None else bool(failed),
+                exit_status=exit_status, files=files.get(row, []),
+            ),
+        )
+        for row, name, arguments, command, output, failed, exit_status, time_ms
+        in connection.execute(
+            "SELECT id, name, input, command, output, failed, exit_status, created_at_epoch"
+            " FROM tool_events WHERE session_id = ?",
+            (number,),
+        )
+    ]  # fmt: skip

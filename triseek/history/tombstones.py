@@ -1,0 +1,100 @@
+"""Remembers what was forgotten, without its text, so that a later import does not bring it back.
+
+A tombstone is an HMAC of what identifies a record, with a key that is kept outside of the database.
+A message has two: one of its ids, and one of its text, because agents copy messages into new
+conversations (forks) under other ids.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from triseek import paths, private
+from triseek.errors import StateUnwritable
+from triseek.store import atomic
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable
+
+KEY_NAME = "history.key"
+_KEY_BYTES = 32
+TEXT_MIN = 24
+"""Characters of a text that has a tombstone of its own; shorter ones are said again by chance."""
+
+
+class Tombstones:
+    """The tombstones of one database. Not for several threads at once."""
+
+    def __init__(self, connection: sqlite3.Connection, key: bytes) -> None:
+        """Load the tombstones of the database that `connection` belongs to."""
+        self._key = key
+        self._keys = {row[0] for row in connection.execute("SELECT key FROM tombstones")}
+
+    def __len__(self) -> int:
+        """Return the number of tombstones."""
+        return len(self._keys)
+
+    def has_session(self, agent: str, conversation: str) -> bool:
+        """Return whether a whole conversation was forgotten."""
+        return bool(self._keys) and self.of_session(agent, conversation) in self._keys
+
+    def has_record(self, agent: str, conversation: str, record: str, text: str) -> bool:
+        """Return whether a message or tool event was forgotten, by its ids or its text."""
+        if not self._keys:
+            return False
+        by_id = self.of_record(agent, conversation, record)
+        return by_id in self._keys or (len(text) >= TEXT_MIN and self.of_text(text) in self._keys)
+
+    def of_session(self, agent: str, conversation: str) -> str:
+        """Return the tombstone of a conversation."""
+        return self._of("session", agent, conversation)
+
+    def of_record(self, agent: str, conversation: str, record: str) -> str:
+        """Return the tombstone of a message or tool event."""
+        return self._of("record", agent, conversation, record)
+
+    def of_text(self, text: str) -> str:
+        """Return the tombstone of a text."""
+        return self._of("text", text)
+
+    def add(self, connection: sqlite3.Connection, keys: Iterable[str], at_ms: int) -> None:
+        """Write tombstones, in the transaction of `connection`."""
+        new = set(keys)
+        connection.executemany(
+            "INSERT OR IGNORE INTO tombstones (key, forgotten_at) VALUES (?, ?)",
+            [(key, at_ms) for key in new],
+        )
+        self._keys |= new
+
+    def _of(self, *parts: str) -> str:
+        text = "\0".join(parts).encode("utf-8", "surrogatepass")
+        return hmac.new(self._key, text, hashlib.sha256).hexdigest()
+
+
+def load_key() -> bytes:
+    """Return the key of the tombstones, made the first time.
+
+    Raises:
+        StateUnwritable: It cannot be read or written.
+    """
+    path = Path(paths.keys(), KEY_NAME)
+    try:
+        private.make(path.parent)
+        if path.is_file() and len(key := path.read_bytes()) == _KEY_BYTES:
+            return key
+        key = secrets.token_bytes(_KEY_BYTES)
+        aside = path.with_suffix(f".{secrets.token_hex(4)}.partial")
+        with open(aside, "wb", opener=private.opener) as file:
+            file.write(key)
+            file.flush()
+            os.fsync(file.fileno())
+        atomic.publish(aside, path)
+    except OSError as error:
+        raise StateUnwritable(f"{path}: {error.strerror}") from error
+    return key
