@@ -180,6 +180,10 @@ class Settings:
         True,
         "Whether an open session is kept as a snapshot before an agent compacts its context.",
     )
+    history_follow: bool = _setting(
+        True,
+        "Whether the daemon imports what is new of agents whose conversations were imported once.",
+    )
     mcp_structured: str = _setting(
         "auto",
         "What agents get: `auto`: text alone where their models are known to see it; "

@@ -15,7 +15,7 @@ from triseek.cli.remote import answer
 from triseek.daemon import verbs
 from triseek.daemon.open_roots import OpenRoots
 from triseek.daemon.server import Handlers
-from triseek.daemon.services import MemoService, SessionService
+from triseek.daemon.services import HistoryService, MemoService, SessionService
 from triseek.daemon.tool_calls import ToolCalls
 from triseek.engine.roots import project
 from triseek.engine.tool_host import ToolHost
@@ -41,7 +41,8 @@ def compose(settings: Settings) -> tuple[Handlers, Sequence[BackgroundTask]]:
     hook_handler = HookHandler(
         jobs.service, memo.memo, sessions.recorder, refuse=settings.memo_refuse
     )
-    context = partial(_tool_context, jobs, memo, sessions)
+    history = HistoryService(follow=settings.history_follow)
+    context = partial(_tool_context, jobs, memo, sessions, history)
     return (
         Handlers(
             text=partial(answer, jobs.service, hook_handler=hook_handler),
@@ -49,22 +50,31 @@ def compose(settings: Settings) -> tuple[Handlers, Sequence[BackgroundTask]]:
                 **verbs.bound(jobs, verbs.ROOT_VERBS),
                 **verbs.bound(memo.memo, verbs.MEMO_VERBS),
                 **verbs.bound(sessions, verbs.SESSION_VERBS),
+                **verbs.of_history(history.history),
                 VERB: ToolCalls(context),
             },
             agent=partial(agent_verb.accept, context),
         ),
-        (jobs, memo, sessions),
+        (jobs, memo, sessions, history),
     )
 
 
 def _tool_context(
-    jobs: OpenRoots, memo: MemoService, sessions: SessionService, root: str
+    jobs: OpenRoots,
+    memo: MemoService,
+    sessions: SessionService,
+    history: HistoryService,
+    root: str,
 ) -> ToolContext:
     """Return the context on which the tools of one agent work in the daemon."""
     host = ToolHost(
         service=jobs.service,
         root=root,
-        services={"session": sessions.operations, "memo": memo.memo},
+        services={
+            "session": sessions.operations,
+            "memo": memo.memo,
+            "history": history.history,
+        },
         newest_resume=lambda root: sessions.resuming.serial(project(root)),
         is_building=jobs.is_building,
         trouble=lambda engine: jobs.trouble(engine.root),

@@ -1,4 +1,4 @@
-"""What the daemon keeps: the memo and the sessions, saved periodically and at the end.
+"""What the daemon keeps: the memo, the sessions and the history.
 
 An entry of a session is written to its log at once and survives a kill of the daemon. It survives a
 loss of power once it has been synced, a few seconds later.
@@ -6,14 +6,18 @@ loss of power once it has been synced, a few seconds later.
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import os
 import shutil
 import threading
 from typing import TYPE_CHECKING
 
 from triseek import paths
+from triseek.agents.base import InstallPlace
 from triseek.app.resume import Resuming
-from triseek.errors import TriseekError
+from triseek.errors import Busy, TriseekError
+from triseek.history.service import History
 from triseek.memo.memo import Memo
 from triseek.sessions.checkpoints import Checkpoints
 from triseek.sessions.lifecycle import Sessions
@@ -34,6 +38,8 @@ disk: a lost entry of the memo only means that a file is read again."""
 PRUNE_S = 30 * 86_400.0
 """Seconds without use after which automatically opened sessions are deleted. Snapshots are kept,
 and so are sessions that were opened on request."""
+FOLLOW_S = 10.0
+"""Seconds between two looks at what agents have written."""
 FINISH_S = 0.8
 """Seconds that `close` waits for a save, and for a snapshot, that is running."""
 
@@ -141,3 +147,28 @@ class SessionService(Autosave):
         self.sessions.save()
         if removed := self.sessions.prune(PRUNE_S):
             logger.info("sessions pruned", extra={"sessions": removed})
+
+
+class HistoryService(Autosave):
+    """Owns the history, and imports what is new of agents whose conversations were imported."""
+
+    def __init__(self, *, follow: bool = True) -> None:
+        """Open nothing yet.
+
+        follow: Whether to import what is new by itself.
+        """
+        super().__init__("history", self._follow, FOLLOW_S)
+        self.history = History()
+        self._follows = follow
+
+    def close(self) -> None:
+        """Stop, and close the database."""
+        self.stop(FINISH_S)
+        self.history.close()
+
+    def _follow(self) -> None:
+        if not self._follows or not self.history.exists():
+            return
+        here = InstallPlace("", os.path.expanduser("~"), "/", dict(os.environ))  # noqa: PTH111
+        with contextlib.suppress(Busy):  # a command imports
+            self.history.follow(here)

@@ -1,4 +1,4 @@
-"""The daemon's JSON verbs: on roots, on the memo, on sessions and snapshots.
+"""The daemon's JSON verbs: on roots, on the memo, on sessions and snapshots, on the history.
 
 A verb is a function of the object it works on and of the request's parameters. Its name is the
 verb's, and its docstring lists the parameters; `who` stands for those that `Parameters.asker`
@@ -15,6 +15,7 @@ from triseek.daemon.open_roots import trouble_of
 from triseek.engine.freshness.journal import Clock
 from triseek.engine.roots import project
 from triseek.errors import Busy, InvalidRequest
+from triseek.history.verbs import OPERATIONS
 from triseek.ipc import wire
 from triseek.memo import handlers
 from triseek.memo.resolve_context import Asked
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from triseek.daemon.server import Handler, Result
     from triseek.daemon.services import SessionService
     from triseek.engine.engine import Engine
+    from triseek.history.service import History
+    from triseek.history.verbs import Operation
     from triseek.memo.memo import Memo
     from triseek.memo.results import MemoCheckAnswer, MemoSessionAnswer, MemoStatusAnswer
     from triseek.model.session import Status
@@ -146,6 +149,15 @@ def bound(owner: Owner, verbs: Sequence[Verb[Owner]]) -> Mapping[str, Handler]:
         return lambda params, _streams: verb(owner, Parameters(params))
 
     return {verb.__name__: handler(verb) for verb in verbs}
+
+
+def of_history(history: History) -> Mapping[str, Handler]:
+    """Return the operations of the history as the server's handlers, `history_NAME` each."""
+
+    def handler(operation: Operation) -> Handler:
+        return lambda params, _streams: cast("Result", operation(history, params))
+
+    return {f"history_{name}": handler(operation) for name, operation in OPERATIONS.items()}
 
 
 # Roots

@@ -113,7 +113,7 @@ def search(
         sessions = _matching(connection, agent, project)
     page = history.recall.search(
         query,
-        by=cast("Literal['session', 'message']", by),
+        by=by,
         limit=limit,
         sessions=sessions,
         since_ms=since_ms,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from typing import TYPE_CHECKING
 
 from triseek import paths
 from triseek.history import consent, forgetting
-from triseek.history.database import open_database
+from triseek.history.database import NAME, open_database
 from triseek.history.importing import run, sources
 from triseek.history.recall.recall import Recall
 from triseek.history.synthesis.synthesize import synthesize
@@ -35,6 +36,10 @@ class History:
         self._lock = threading.Lock()
         self._database: Database | None = None
         self._recall: Recall | None = None
+
+    def exists(self) -> bool:
+        """Return whether there is a history, without making one."""
+        return os.path.exists(os.path.join(self.folder, NAME))  # noqa: PTH110, PTH118
 
     @property
     def database(self) -> Database:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import sys
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from triseek import private
 from triseek.errors import StateUnwritable
 from triseek.history import operations
 from triseek.history.service import History
@@ -37,10 +40,21 @@ def export(
                 sys.stdout.write(line)
             return status.FOUND
         try:
-            atomic.write_lines(os.path.abspath(target), lines)
+            _write(Path(os.path.abspath(target)), lines)
         except OSError as error:
             raise StateUnwritable(f"cannot write {target}: {error.strerror}") from error
     return status.FOUND
+
+
+def _write(target: Path, lines: Iterator[str]) -> None:
+    """Write a file that only this user can read, atomically."""
+    aside = target.with_name(f"{target.name}.{secrets.token_hex(4)}.partial")
+    try:
+        with open(aside, "w", encoding="utf-8", opener=private.opener) as file:
+            file.writelines(lines)
+        atomic.publish(aside, target)
+    finally:
+        aside.unlink(missing_ok=True)
 
 
 def _lines(history: History) -> Iterator[str]:

@@ -35,7 +35,7 @@ def import_conversations(
     ] = False,
     since: Annotated[
         str,
-        typer.Option(metavar="WHEN", help="Only files that have changed since: 2026-10-01, or 30d."),
+        typer.Option(metavar="WHEN", help="Only files changed since: 2026-10-01, or 30d."),
     ] = "",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Count what would be read, and read nothing.")
@@ -105,7 +105,8 @@ def _chosen(names: list[str], *, everyone: bool) -> list[Agent]:
     for name in names:
         if name not in known:
             raise InvalidRequest(
-                f"conversations of {name!r:.40} cannot be imported", next_step=f"Known are {listed}."
+                f"conversations of {name!r:.40} cannot be imported",
+                next_step=f"Known are {listed}.",
             )
     return [known[name] for name in dict.fromkeys(names)]
 
