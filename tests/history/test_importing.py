@@ -1,0 +1,272 @@
+"""An import writes each record once, goes on where it was, cleans, and omits what was forgotten."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.history import stub_agent
+from triseek import paths
+from triseek.errors import Busy
+from triseek.history import forgetting
+from triseek.history.database import open_database
+from triseek.history.forgetting import Selection
+from triseek.history.importing import run
+from triseek.history.importing.cleaning import NOT_KEPT, OUTPUT_MAX
+from triseek.model.conversation import Conversation, Edit, Message, ToolEvent
+from triseek.store import lock
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from triseek.history.importing.run import ImportReport
+    from triseek.store.sqlite import Database
+
+KEY = "AKIA" + "Q7ZB3MNX4KTW2PLD"
+AGENTS = (stub_agent.AGENT,)
+
+
+@pytest.fixture
+def database() -> Iterator[Database]:
+    database = open_database()
+    yield database
+    database.close()
+
+
+@pytest.fixture
+def transcript(home: Path) -> Path:
+    return home / "stub" / "a.jsonl"
+
+
+def imported(database: Database, home: Path, **more: Any) -> ImportReport:
+    place = stub_agent.place(home)
+    return run.run(database, AGENTS, place, folder=paths.history(), **more)
+
+
+def rows(database: Database, query: str) -> list[tuple[Any, ...]]:
+    with database.read() as connection:
+        return connection.execute(query).fetchall()
+
+
+def dump(database: Database) -> list[list[tuple[Any, ...]]]:
+    """Everything but what says when a source was read."""
+    tables = ("sessions", "messages", "tool_events", "event_files", "user_prompts_fts")
+    return [rows(database, f"SELECT * FROM {table} ORDER BY 1") for table in tables]
+
+
+def said(number: int, text: str, role: Any = "user", conversation: str = "c") -> Message:
+    return Message(
+        conversation=conversation, id=f"m{number}", role=role, text=text, time_ms=1000 * number
+    )
+
+
+def ran(number: int, **more: Any) -> ToolEvent:
+    return ToolEvent(conversation="c", id=f"t{number}", time_ms=1000 * number, **more)
+
+
+def test_records_are_written_with_their_prompt(
+    database: Database, home: Path, transcript: Path
+) -> None:
+    stub_agent.write(
+        transcript,
+        Conversation(id="c", cwd=str(home), title="Mend it", branch="main", started_ms=500),
+        said(1, "first"),
+        ran(2, name="Bash", command="make", exit_status=2, failed=True, output="error: x"),
+        said(3, "done", "assistant"),
+        said(4, "second"),
+        ran(5, name="Edit", edits=(Edit(path=f"{home}/a.py", before="x", after="y"),)),
+    )
+    report = imported(database, home)
+    assert rows(database, "SELECT role, prompt_number, text FROM messages ORDER BY id") == [
+        ("user", 1, "first"), ("assistant", 1, "done"), ("user", 2, "second"),
+    ]  # fmt: skip
+    assert rows(
+        database, "SELECT prompt_number, name, command, exit_status, failed FROM tool_events"
+    ) == [(1, "Bash", "make", 2, 1), (2, "Edit", "", None, None)]
+    assert rows(database, "SELECT path, role, before, after FROM event_files") == [
+        (f"{home}/a.py", "modified", "x", "y")
+    ]
+    assert rows(
+        database,
+        "SELECT agent, external_id, title, branch, cwd, prompt_counter, started_at_epoch,"
+        " completed_at_epoch FROM sessions",
+    ) == [("stub", "c", "Mend it", "main", str(home), 2, 500, 5000)]
+    counts = report.agents["stub"]
+    assert (counts.messages, counts.events, counts.conversations) == (3, 2, 1)
+
+
+def test_a_second_import_changes_nothing(database: Database, home: Path, transcript: Path) -> None:
+    stub_agent.write(transcript, Conversation(id="c"), said(1, "first"), ran(2, name="Read"))
+    imported(database, home)
+    before = dump(database)
+    report = imported(database, home)
+    assert dump(database) == before
+    assert (report.agents["stub"].sources, report.agents["stub"].read) == (1, 0)
+
+
+def test_a_longer_file_is_read_from_where_it_ended(
+    database: Database, home: Path, transcript: Path
+) -> None:
+    stub_agent.write(transcript, Conversation(id="c"), said(1, "first"))
+    with transcript.open("a") as file:
+        file.write('{"kind": "Message", "conversation": "c", "id": "torn')
+    imported(database, home)
+    before = transcript.stat().st_size
+    with transcript.open("a") as file:
+        file.write('", "role": "user", "text": "torn"}\n')
+    stub_agent.write(transcript, said(3, "third", "assistant"))
+    report = imported(database, home)
+    assert rows(database, "SELECT text, prompt_number FROM messages") == [
+        ("first", 1), ("torn", 2), ("third", 2),
+    ]  # fmt: skip
+    assert report.agents["stub"].bytes < before
+
+
+def test_a_rewritten_file_is_read_again_and_loses_nothing(
+    database: Database, home: Path, transcript: Path
+) -> None:
+    stub_agent.write(transcript, Conversation(id="c"), said(1, "first"), said(2, "second"))
+    imported(database, home)
+    stub_agent.write(
+        transcript, Conversation(id="c"), said(1, "first"), said(9, "other way"), mode="w"
+    )
+    imported(database, home)
+    texts = [row[0] for row in rows(database, "SELECT text FROM messages ORDER BY id")]
+    assert texts == ["first", "second", "other way"]
+
+
+def test_what_the_agent_deletes_is_kept(database: Database, home: Path, transcript: Path) -> None:
+    stub_agent.write(transcript, Conversation(id="c"), said(1, "first"))
+    imported(database, home)
+    transcript.unlink()
+    imported(database, home)
+    assert rows(database, "SELECT text FROM messages") == [("first",)]
+    assert rows(database, "SELECT count(*) FROM sources WHERE gone_at IS NOT NULL") == [(1,)]
+
+
+def test_a_result_completes_its_use(database: Database, home: Path, transcript: Path) -> None:
+    stub_agent.write(transcript, Conversation(id="c"), ran(1, name="Bash", command="make"))
+    imported(database, home)
+    stub_agent.write(transcript, ran(1, exit_status=1, failed=True, output="no rule"))
+    imported(database, home)
+    assert rows(database, "SELECT name, command, exit_status, failed, output FROM tool_events") == [
+        ("Bash", "make", 1, 1, "no rule")
+    ]
+
+
+def test_secrets_reach_no_file(database: Database, home: Path, transcript: Path) -> None:
+    stub_agent.write(
+        transcript,
+        Conversation(id="c", title=f"use {KEY}"),
+        said(1, f"the key is {KEY}"),
+        ran(2, name="Bash", command=f"export KEY={KEY}", input=f'{{"a":"{KEY}"}}', output=KEY),
+        ran(3, name="Edit", edits=(Edit(path=f"{home}/a", before=KEY, after=f"x {KEY}"),)),
+    )
+    imported(database, home)
+    database.close()
+    held = [path for path in home.rglob("*") if path.is_file() and path != transcript]
+    assert any(path.name == "history.db" for path in held)
+    assert not [path for path in held if KEY.encode() in path.read_bytes()]
+
+
+def test_contents_of_secret_and_ignored_files_are_not_kept(
+    database: Database, home: Path, transcript: Path
+) -> None:
+    root = home / "work"
+    root.mkdir()
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    (root / ".gitignore").write_text("*.out\n")
+    stub_agent.write(
+        transcript,
+        Conversation(id="c", cwd=str(root)),
+        ran(1, name="Read", reads=(f"{root}/.env",), output="plain"),
+        ran(2, name="Bash", command="cat made.out", output="plain"),
+        ran(3, name="Read", reads=(f"{root}/a.py",), output="kept"),
+        ran(4, name="Write", edits=(Edit(path=f"{root}/server.pem", after="plain"),)),
+    )
+    imported(database, home)
+    assert rows(database, "SELECT output FROM tool_events ORDER BY id") == [
+        (NOT_KEPT,), (NOT_KEPT,), ("kept",), ("",),
+    ]  # fmt: skip
+    assert rows(database, "SELECT after FROM event_files WHERE role = 'modified'") == [("",)]
+
+
+def test_a_private_turn_is_not_kept(database: Database, home: Path, transcript: Path) -> None:
+    stub_agent.write(
+        transcript,
+        Conversation(id="c"),
+        said(1, "<private>our plan</private>"),
+        said(2, "about the plan", "assistant"),
+        ran(3, name="Bash", command="plan"),
+    )
+    imported(database, home)
+    stub_agent.write(transcript, said(4, "the plan again", "assistant"), said(5, "open"), ran(6))
+    imported(database, home)
+    assert [row[0] for row in rows(database, "SELECT text FROM messages")] == ["[private]", "open"]
+    assert rows(database, "SELECT external_id FROM tool_events") == [("t6",)]
+
+
+def test_long_outputs_keep_both_ends(database: Database, home: Path, transcript: Path) -> None:
+    output = "begin" + "x" * (3 * OUTPUT_MAX) + "end"
+    stub_agent.write(transcript, Conversation(id="c"), ran(1, name="Bash", output=output))
+    imported(database, home)
+    ((kept,),) = rows(database, "SELECT output FROM tool_events")
+    assert (kept[:5], kept[-3:]) == ("begin", "end")
+    assert len(kept) < OUTPUT_MAX + 100
+
+
+def test_what_was_forgotten_does_not_come_back(
+    database: Database, home: Path, transcript: Path
+) -> None:
+    long = "a sentence that is long enough to be known again"
+    stub_agent.write(transcript, Conversation(id="c"), said(1, long), said(2, "other words"))
+    imported(database, home)
+    forgetting.forget(database, Selection(sessions=(1,)))
+    assert rows(database, "SELECT count(*) FROM messages") == [(0,)]
+    with database.read() as connection:
+        assert long.encode() not in b"".join(connection.serialize().split())
+    stub_agent.write(transcript, said(3, "something new"))
+    copy = transcript.with_name("b.jsonl")
+    stub_agent.write(copy, Conversation(id="fork"), said(7, long, conversation="fork"))
+    report = imported(database, home)
+    assert rows(database, "SELECT count(*) FROM messages") == [(0,)]
+    assert report.agents["stub"].forgotten == 2
+
+
+def test_forgetting_leaves_no_text_in_any_file(
+    database: Database, home: Path, transcript: Path
+) -> None:
+    stub_agent.write(transcript, Conversation(id="c"), said(1, "quetzalcoatl " * 400))
+    stub_agent.write(transcript, Conversation(id="d"), said(2, "stays", conversation="d"))
+    imported(database, home)
+    forgetting.forget(database, Selection(sessions=(1,)))
+    files = [path for path in (home / "history").iterdir() if path.is_file()]
+    assert not [path.name for path in files if b"quetzal" in path.read_bytes()]
+    assert rows(database, "SELECT text FROM messages") == [("stays",)]
+
+
+def test_malformed_lines_are_reported(database: Database, home: Path, transcript: Path) -> None:
+    stub_agent.write(transcript, Conversation(id="c"), said(1, "first"))
+    with transcript.open("a") as file:
+        file.write("[1]\n{]\n")
+    stub_agent.write(transcript, said(2, "second"))
+    report = imported(database, home)
+    assert len(report.agents["stub"].skipped) == 2
+    assert rows(database, "SELECT count(*) FROM messages") == [(2,)]
+
+
+def test_two_imports_do_not_run_at_once(database: Database, home: Path, transcript: Path) -> None:
+    stub_agent.write(transcript, Conversation(id="c"), said(1, "first"))
+    with lock.writer(paths.history(), run.LOCK), pytest.raises(Busy, match="another import"):
+        imported(database, home)
+
+
+def test_links_and_pipes_are_not_sources(database: Database, home: Path, transcript: Path) -> None:
+    stub_agent.write(transcript, Conversation(id="c"), said(1, "first"))
+    os.mkfifo(transcript.with_name("b.jsonl"))
+    transcript.with_name("c.jsonl").symlink_to("/dev/zero")
+    assert imported(database, home).agents["stub"].sources == 1
