@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triseek.agents.base import NAME
+from triseek.agents.claude_code_transcripts import ClaudeTranscripts
 from triseek.agents.hook_protocol import CONTEXT_EVENTS, HookAgent, plain
 from triseek.agents.install.entries import JsonMember
 from triseek.agents.install.hook_entries import ASKED_ABOUT, hook_items
@@ -94,6 +95,7 @@ class ClaudeCode(HookAgent):
     project_files = ("CLAUDE.md",)
     own_file = "CLAUDE"
     instructions = "CLAUDE.md"
+    transcripts = ClaudeTranscripts()
     keeps_record = True
     clears_silently = True
     after_install = ("Restart Claude Code; `claude mcp list` and `/hooks` show what it has read.",)

@@ -25,14 +25,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from triseek.agents import codex_outputs
 from triseek.agents.base import NAME, Distrust, first_existing, own_names
+from triseek.agents.codex_transcripts import CodexTranscripts
 from triseek.agents.hook_protocol import CONTEXT_EVENTS, HookAgent
 from triseek.agents.install.hook_entries import ASKED_ABOUT, hook_items
 from triseek.agents.install.own_files import OwnFile, skill
 from triseek.agents.install.toml_edits import TomlTable
 from triseek.agents.listing import Listed, document
 from triseek.agents.payloads import exit_status, tools
-from triseek.agents.payloads.fields import Fields, entries, fields_of, parsed
+from triseek.agents.payloads.fields import Fields, entries, fields_of
 from triseek.files.tree.root import main_tree
 from triseek.model.hook_event import ToolUse
 
@@ -51,12 +53,6 @@ EVENTS = {
 _TIMEOUTS = {**dict.fromkeys(EVENTS, 5), "SessionEnd": 3}
 """Seconds. Of a longer one at a session's end Codex gives a warning."""
 _OF_PROGRAM = "exec-"
-_HEAD = re.compile(
-    r"\A(?:(?:Chunk ID|Wall time|Exit code|Process exited with code|Process running with session ID"
-    r"|Original token count|Total output lines)\b[^\n]*\n)+Output:\n"
-    r"|\AWarning: truncated output \([^\n]*\)\nTotal output lines: \d+\n\n"
-)
-_STATUS = re.compile(r"^(?:Exit code: |Process exited with code )(\d{1,10})$", re.MULTILINE)
 _STATUS_BYTES = 512 << 10
 """Bytes of a transcript, from its end, in which exit statuses are looked for."""
 _CALLS = ("function_call", "custom_tool_call")
@@ -83,6 +79,7 @@ class Codex(HookAgent):
     project_files = ("AGENTS.override.md", "AGENTS.md")
     own_file = "AGENTS"
     instructions = "AGENTS.md"
+    transcripts = CodexTranscripts()
     keeps_record = True
     after_install = (
         "Restart Codex; `codex mcp list` shows the server.",
@@ -165,7 +162,7 @@ class Codex(HookAgent):
 
     def ended(self, use: ToolUse, payload: Fields) -> ToolUse:
         """Return a use that is over, with the exit status if the output has one."""
-        status = _status(payload.get("tool_response"))
+        status = codex_outputs.status(payload.get("tool_response"))
         return exit_status.with_status(super().ended(use, payload), status)
 
     def exit_statuses(self, event: HookEvent, calls: Collection[str]) -> dict[str, int]:
@@ -176,7 +173,7 @@ class Codex(HookAgent):
             inner = item.inner("payload")
             if inner.text("call_id") not in calls:
                 continue
-            status = _status(inner.get("output"))
+            status = codex_outputs.status(inner.get("output"))
             if inner.get("type") == "exec_command_end":
                 status = exit_status.of_field(inner, "exit_code")
             if status is not None:
@@ -194,7 +191,7 @@ class Codex(HookAgent):
             return replace(use, call=call, only_reads=False, of_script=True)
         shell_command, output = _shell_command(tool_input), self.output(use, payload)
         if shell_command is not None and output is not None:
-            output = _HEAD.sub("", output, count=1)
+            output = codex_outputs.HEAD.sub("", output, count=1)
         return replace(use, call=call, output=tools.of_file(use, shell_command, output))
 
     def use_of(self, name: str, tool_input: Fields, folder: str) -> ToolUse:
@@ -229,17 +226,6 @@ def _parsed(path: str) -> dict[str, Any]:
 
 def _shell_command(tool_input: Fields) -> object:
     return tool_input.get("command", tool_input.get("cmd"))
-
-
-def _status(output: object) -> int | None:
-    """Return the exit status in the lines before a command's output, or in its metadata."""
-    if not isinstance(output, str):
-        return exit_status.of_field(fields_of(output).inner("metadata"), "exit_code")
-    head = _HEAD.match(output)
-    if head is None:
-        metadata = fields_of(parsed(output)).inner("metadata") if output[:1] == "{" else None
-        return exit_status.of_field(metadata, "exit_code") if metadata else None
-    return exit_status.of_pattern(_STATUS, head[0])
 
 
 def _is_now(item: Fields, event: HookEvent) -> bool:

@@ -44,10 +44,15 @@ def rows(path: str, offset: int = 0) -> Iterator[Row]:
     """
     with opened(path) as file:
         file.seek(offset)
-        for start, end, line in lines(file, offset):
-            value = too_long(start) if line is None else parsed_line(line, f"byte {start}")
-            if value is not None:
-                yield Row(start, end, value)
+        yield from rows_of(file, offset)
+
+
+def rows_of(file: BinaryIO, offset: int) -> Iterator[Row]:
+    """Yield the lines of an open file from its position on, which is this offset. As `rows`."""
+    for start, end, line in lines(file, offset):
+        value = too_long(start) if line is None else parsed_line(line, f"byte {start}")
+        if value is not None:
+            yield Row(start, end, value)
 
 
 def lines(file: BinaryIO, offset: int = 0) -> Iterator[tuple[int, int, bytes | None]]:
