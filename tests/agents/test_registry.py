@@ -6,11 +6,13 @@ import pytest
 
 from triseek.agents.registry import (
     AGENTS,
+    READ_ONLY,
     by_client,
     by_name,
     receiver,
     receivers,
     recorded_name,
+    with_transcripts,
 )
 from triseek.errors import InvalidRequest
 
@@ -33,6 +35,14 @@ def test_it_is_found_however_it_is_spelled(said, name):
 def test_each_is_found_by_the_name_that_install_takes():
     assert [by_name(agent.name) for agent in AGENTS] == [*AGENTS]
     assert by_name("claude_code") is None
+
+
+def test_an_agent_whose_transcripts_alone_are_read_is_not_installed_into():
+    assert {agent.name for agent in READ_ONLY} <= {agent.name for agent in with_transcripts()}
+    assert all(by_name(agent.name) is None for agent in READ_ONLY)
+    for agent in with_transcripts():
+        assert agent.transcripts.evidence
+        assert agent.transcripts.retention
 
 
 def test_every_name_is_one_agents():

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from triseek.agents.base import NAME, Refused, first_existing, own_names
+from triseek.agents.gemini_transcripts import GeminiTranscripts
 from triseek.agents.hook_protocol import HookAgent, plain
 from triseek.agents.install import own_files
 from triseek.agents.install.entries import JsonMember
@@ -64,6 +65,7 @@ class Gemini(HookAgent):
     aliases = ("gemini_cli",)
     project_files = ("GEMINI.md",)
     own_file = "GEMINI"
+    transcripts = GeminiTranscripts()
     tells_compaction_once = True
     after_install = (
         "Restart Gemini CLI; `gemini mcp list` shows the server.",

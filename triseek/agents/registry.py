@@ -24,8 +24,13 @@ _MODULES = (
 )
 """Modules in this package with an `AGENT`, a line for each, in the order in which they are listed
 to people."""
+_READ_MODULES = ("qwen",)
+"""As `_MODULES`, for agents whose conversations are read, but into which nothing is installed."""
 AGENTS: tuple[Agent, ...] = tuple(
     import_module(f"triseek.agents.{module}").AGENT for module in _MODULES
+)
+READ_ONLY: tuple[Agent, ...] = tuple(
+    import_module(f"triseek.agents.{module}").AGENT for module in _READ_MODULES
 )
 NAME_MAX = 60
 """Characters that are kept of an unknown name."""
@@ -39,6 +44,11 @@ def by_name(name: str) -> Agent | None:
 def by_client(client: str) -> Agent | None:
     """Return the agent whose MCP client has that name; None if it is not known."""
     return next((agent for agent in AGENTS if is_named(client, agent.client_names)), None)
+
+
+def with_transcripts() -> tuple[Agent, ...]:
+    """Return the agents whose conversations can be read from disk."""
+    return tuple(agent for agent in (*AGENTS, *READ_ONLY) if agent.transcripts is not None)
 
 
 def receivers() -> tuple[Agent, ...]:
