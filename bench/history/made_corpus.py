@@ -47,9 +47,7 @@ class _Words:
     def sentence(self, most: int) -> str:
         """Return up to `most` words."""
         count = self._random.randint(4, most)
-        return " ".join(
-            self._random.choices(self._vocabulary, cum_weights=self._weights, k=count)
-        )
+        return " ".join(self._random.choices(self._vocabulary, cum_weights=self._weights, k=count))
 
     def piece(self, most: int) -> str:
         """Return up to `most` characters of a source, from a line's start."""

@@ -109,9 +109,7 @@ def test_stats_count_by_agent_project_and_month(conversations: Path) -> None:
         (["forget"], "nothing is named"),
     ],
 )
-def test_bad_input_is_one_line_with_a_next_step(
-    words: list[str], reason: str, home: Path
-) -> None:
+def test_bad_input_is_one_line_with_a_next_step(words: list[str], reason: str, home: Path) -> None:
     done = triseek(["history", *words], home)
     assert done.status == 2
     assert done.err.count("\n") == 1

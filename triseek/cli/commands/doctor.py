@@ -112,11 +112,26 @@ def _examined(service: Service, cwd: str, wait_s: float, *, ask_clients: bool) -
     if ask_clients:
         asking_daemon.append(Check("MCP server", partial(serving.server, host)))
     yield from examine(asking_daemon)
+    yield from examine([Check("history", partial(_history, host))])
     until = time.monotonic() + wait_s
     asking = DoctorHost(cwd=host.cwd, program=host.program, until=until)
     with _waiting() as tell:
         # The programs have until then; reading their last output takes a moment more.
         yield from examine_together(list(_clients(asking, ask=ask_clients)), until + 2.0, tell)
+
+
+def _history(host: DoctorHost) -> Iterator[Finding]:
+    """Check what agents keep of conversations."""
+    from triseek.agents.base import InstallPlace
+    from triseek.history import doctor as history_checks
+    from triseek.history.service import History
+
+    here = InstallPlace(host.program, os.path.expanduser("~"), host.cwd, host.environ)
+    history = History()
+    try:
+        yield from history_checks.conversations(history, here)
+    finally:
+        history.close()
 
 
 def _clients(host: DoctorHost, *, ask: bool) -> Iterator[Check]:

@@ -64,6 +64,17 @@ class ImportReport:
     """The ids of sessions that have changed."""
 
 
+def listed(agents: Sequence[Agent], here: InstallPlace) -> ImportReport:
+    """Return what a first import would read, without reading it. Arguments as `run`."""
+    report = ImportReport({agent.name: AgentReport() for agent in agents})
+    for source in sources.find(agents, here):
+        counts = report.agents[source.agent]
+        counts.sources += 1
+        counts.read += 1
+        counts.bytes += source.size
+    return report
+
+
 def plan(
     database: Database, agents: Sequence[Agent], here: InstallPlace, since_ms: int = 0
 ) -> ImportReport:
@@ -76,8 +87,7 @@ def plan(
             before = sources.known(connection, source)
             if _is_due(source, since_ms) and not sources.is_unchanged(source, before):
                 counts.read += 1
-                done = before.mark.offset if before and source.reader.appends else 0
-                counts.bytes += max(0, source.size - done)
+                counts.bytes += _unread(source, before.mark.offset if before else 0)
     return report
 
 
@@ -135,6 +145,11 @@ def _one_at_a_time(folder: str) -> Iterator[None]:
         yield
 
 
+def _unread(source: Source, offset: int) -> int:
+    """Return how many bytes of a source are to be read; all of it unless it only grows."""
+    return max(0, source.size - offset) if source.reader.appends else source.size
+
+
 def _is_due(source: Source, since_ms: int) -> bool:
     return source.mtime_ns >= since_ms * 1_000_000
 
@@ -170,14 +185,15 @@ def _import(database: Database, source: Source, key: bytes, report: ImportReport
         _skip(skipped, error.strerror or str(error))
     with database.write() as connection:
         sources.note(connection, source, mark, skipped)
-    counts.bytes += max(0, source.size - (start.offset if source.reader.appends else 0))
+    unread = _unread(source, start.offset)
+    counts.bytes += unread
     counts.messages += writer.written.messages
     counts.events += writer.written.events
     counts.forgotten += writer.written.forgotten
     counts.conversations += len(writer.written.sessions)
     counts.skipped += [f"{source.path}: {line}" for line in skipped]
     report.sessions |= writer.written.sessions
-    return max(0, source.size - (start.offset if source.reader.appends else 0))
+    return unread
 
 
 def _batches(items: Iterator[Record | Mark], start: Mark) -> Iterator[tuple[list[Record], Mark]]:

@@ -1,0 +1,47 @@
+"""The doctor's check of the history: what is not imported yet, and when its agent deletes it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from triseek.agents.doctor.checks import info, ok
+from triseek.history import consent
+from triseek.history.importing import run, sources
+from triseek.terminal.report_text import human_size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from triseek.agents.base import Agent, InstallPlace
+    from triseek.agents.doctor.checks import Finding
+    from triseek.history.importing.run import AgentReport
+    from triseek.history.service import History
+
+
+def conversations(history: History, here: InstallPlace) -> Iterator[Finding]:
+    """Check each agent that keeps conversations here. Their files are listed and not read."""
+    agents = sources.importable()
+    if history.exists():
+        with history.database.read() as connection:
+            imported = consent.agents(connection)
+        counts = run.plan(history.database, agents, here).agents
+    else:
+        imported = frozenset()
+        counts = run.listed(agents, here).agents
+    for agent in agents:
+        if counts[agent.name].sources:
+            yield _finding(agent, counts[agent.name], is_imported=agent.name in imported)
+
+
+def _finding(agent: Agent, counts: AgentReport, *, is_imported: bool) -> Finding:
+    what = f"history of {agent.title}"
+    retention = agent.transcripts.retention if agent.transcripts else ""
+    deleted = f"; {retention}" if retention else ""
+    if not counts.read:
+        return ok(what, f"{counts.sources:,} files, all imported")
+    state = "new since the last import" if is_imported else "not imported"
+    return info(
+        what,
+        f"{counts.read:,} files ({human_size(counts.bytes)}) {state}{deleted}",
+        f"triseek history import {agent.name}",
+    )
