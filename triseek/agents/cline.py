@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triseek.agents.base import NAME, Agent
+from triseek.agents.cline_transcripts import ClineTranscripts
 from triseek.agents.install.entries import JsonMember
 from triseek.agents.listing import Listed, document
 from triseek.agents.vscode import editions
@@ -30,6 +31,7 @@ class Cline(Agent):
     programs = ("cline",)
     question_words = ("cline", "config", "mcp", "--json")
     client_names = ("cline", "@cline")
+    transcripts = ClineTranscripts()
     shown_form = "both"
     shown_form_evidence = "3.0.65"
     handoff_name = "cline"

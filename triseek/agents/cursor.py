@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from triseek.agents.base import NAME
+from triseek.agents.cursor_transcripts import CursorTranscripts
 from triseek.agents.hook_protocol import HookAgent, plain
 from triseek.agents.install.entries import JsonDefault, JsonMember
 from triseek.agents.install.hook_entries import HookItem, command
@@ -52,6 +53,7 @@ class Cursor(HookAgent):
     programs = ("cursor-agent", "cursor")
     project_folder = ".cursor"
     client_names = ("cursor",)
+    transcripts = CursorTranscripts()
     handoff_name = "cursor"
     aliases = ("cursor_agent",)
     project_files = ("AGENTS.md",)

@@ -15,6 +15,7 @@ from triseek.agents.install.entries import JsonDefault, JsonMember
 from triseek.agents.install.own_files import OwnFile, claude_command, plugin
 from triseek.agents.install.splices import value_at
 from triseek.agents.listing import Listed, program_of, uncoloured
+from triseek.agents.opencode_transcripts import OpenCodeTranscripts
 from triseek.agents.payloads import exit_status, tools
 from triseek.model.hook_event import Room, ToolUse
 
@@ -40,6 +41,7 @@ class OpenCode(HookAgent):
     project_folder = ".opencode"
     question_words = ("opencode", "mcp", "list")
     client_names = ("opencode",)
+    transcripts = OpenCodeTranscripts()
     shown_form = "text"
     shown_form_evidence = "1.18.33"
     handoff_name = "opencode"

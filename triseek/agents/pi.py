@@ -15,6 +15,7 @@ from triseek.agents.install.own_files import OwnFile, claude_command, plugin
 from triseek.agents.listing import Listed, Question, document, program_of
 from triseek.agents.payloads import exit_status, tools
 from triseek.agents.payloads.fields import fields_of
+from triseek.agents.pi_transcripts import PiTranscripts
 from triseek.model.hook_event import Room
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class Pi(HookAgent):
     project_folder = ".pi"
     question_words = ("pi", "mcp", "list", "--json")
     client_names = ("pi",)
+    transcripts = PiTranscripts()
     shown_form = "text"
     shown_form_evidence = "1.5.2"
     handoff_name = "pi"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from triseek.agents.base import NAME, Agent
 from triseek.agents.install.entries import JsonMember
+from triseek.agents.zed_transcripts import ZedTranscripts
 
 if TYPE_CHECKING:
     from triseek.agents.base import Edit, InstallPlace, Scope
@@ -21,6 +22,7 @@ class Zed(Agent):
     programs = ("zed", "zeditor", "zed-editor")
     project_folder = ".zed"
     client_names = ("zed",)
+    transcripts = ZedTranscripts()
     shown_form = "text"
     shown_form_evidence = "its source: zed-industries/zed, context_server_registry.rs of 00400088"
     after_install = (
