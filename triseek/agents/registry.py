@@ -24,7 +24,7 @@ _MODULES = (
 )
 """Modules in this package with an `AGENT`, a line for each, in the order in which they are listed
 to people."""
-_READ_MODULES = ("qwen",)
+_READ_MODULES = ("qwen", "copilot", "goose")
 """As `_MODULES`, for agents whose conversations are read, but into which nothing is installed."""
 AGENTS: tuple[Agent, ...] = tuple(
     import_module(f"triseek.agents.{module}").AGENT for module in _MODULES
