@@ -92,7 +92,7 @@ def _rows(
     clock = _START_S + number * 7_000
     parent: str | None = None
 
-    def row(kind: str, message: dict[str, Any], **more: Any) -> dict[str, Any]:
+    def row(kind: str, message: dict[str, Any], **more: str) -> dict[str, Any]:
         nonlocal parent, clock
         clock += 7
         name = str(uuid.UUID(int=random_source.getrandbits(128), version=4))
