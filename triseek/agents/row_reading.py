@@ -91,6 +91,9 @@ class Conversations:
         )
         if self.newest.id:
             self._known[self.newest.id] = self.newest
+        self._state: dict[str, str] = {}
+        self._stated: Conversation | None = None
+        """The conversation that `_state` describes."""
 
     def update(self, told: Conversation) -> Iterator[Conversation]:
         """Yield the conversation if this says something new of it.
@@ -111,17 +114,20 @@ class Conversations:
                 model=told.model or known.model,
                 started_ms=known.started_ms or told.started_ms,
             )
-        self.newest = self._known[told.id] = new
         if new != known:
+            self.newest = self._known[told.id] = new
             yield new
+        elif known is not None:
+            self.newest = known
 
     def state(self) -> dict[str, str]:
         """Return the newest one for the state of a mark."""
-        if not self.newest.id:
-            return {}
-        kept = {name: getattr(self.newest, name) for name in self._KEPT}
-        more = {"is_sub_agent": self.newest.is_sub_agent, "started_ms": self.newest.started_ms}
-        return {"conversation": compact({**kept, **more})}
+        if self.newest is not self._stated and self.newest.id:
+            kept = {name: getattr(self.newest, name) for name in self._KEPT}
+            more = {"is_sub_agent": self.newest.is_sub_agent, "started_ms": self.newest.started_ms}
+            self._state = {"conversation": compact({**kept, **more})}
+            self._stated = self.newest
+        return self._state
 
 
 class Ancestry:

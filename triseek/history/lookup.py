@@ -98,10 +98,10 @@ def session(connection: sqlite3.Connection, number: int) -> SessionRow | None:
 
 def resume_command(row: SessionRow) -> list[str]:
     """Return the agent's own command that reopens a conversation; empty if it has none."""
-    agent = registry.by_name(row["agent"])
-    if agent is None or agent.transcripts is None or row["is_sub_agent"]:
-        return []
-    return list(agent.transcripts.resume(row["session"]))
+    for agent in registry.with_transcripts():
+        if agent.name == row["agent"] and agent.transcripts and not row["is_sub_agent"]:
+            return list(agent.transcripts.resume(row["session"]))
+    return []
 
 
 def _first_prompt(connection: sqlite3.Connection, number: int) -> str:

@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from triseek.agents.registry import AGENTS
+from triseek.agents import registry
 from triseek.model.conversation import Mark
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Known:
 
 def importable() -> tuple[Agent, ...]:
     """Return the agents whose conversations can be imported."""
-    return tuple(agent for agent in AGENTS if agent.transcripts is not None)
+    return registry.with_transcripts()
 
 
 def find(agents: Sequence[Agent], here: InstallPlace) -> Iterator[Source]:
