@@ -6,8 +6,9 @@ row. Times are Unix milliseconds. Text is redacted before it gets here.
 `messages` holds what people and models said; a message with role `user` is a prompt, numbered in
 its session. `tool_events` holds uses of tools. Observations are derived from both by rule, or
 written by people and agents, or imported. The FTS tables index content of other tables (external
-content) and are kept in step by triggers; `sub` holds parts of identifiers (camelCase, paths),
-which `sub_tokens` computes. The recall index (history/recall) indexes `messages` separately.
+content) and are kept in step by triggers; `sub` holds parts of identifiers (camelCase, paths) and
+pairs of Chinese, Japanese and Korean characters, which `sub_tokens` computes: of a message, only of
+a prompt. The recall index (history/recall) indexes `messages` separately.
 """
 
 from __future__ import annotations
@@ -63,6 +64,7 @@ CREATE TABLE messages (
     role TEXT NOT NULL CHECK (role IN ('user', 'assistant', 'summary')),
     prompt_number INTEGER NOT NULL DEFAULT 0,
     text TEXT NOT NULL,
+    sub TEXT NOT NULL DEFAULT '',
     created_at_epoch INTEGER NOT NULL DEFAULT 0,
     UNIQUE (session_id, external_id)
 );
@@ -183,20 +185,20 @@ CREATE TRIGGER {table}_changed AFTER UPDATE ON {table} BEGIN {remove} {add} END;
 
 _PROMPTS_FTS = """
 CREATE VIEW user_prompts AS
-    SELECT id, session_id, prompt_number, text AS prompt_text, created_at_epoch
+    SELECT id, session_id, prompt_number, text AS prompt_text, sub, created_at_epoch
     FROM messages WHERE role = 'user';
 CREATE VIRTUAL TABLE user_prompts_fts USING fts5 (
-    prompt_text, content='user_prompts', content_rowid='id'
+    prompt_text, sub, content='user_prompts', content_rowid='id'
 );
 CREATE TRIGGER prompt_added AFTER INSERT ON messages WHEN new.role = 'user' BEGIN
-    INSERT INTO user_prompts_fts (rowid, prompt_text) VALUES (new.id, new.text); END;
+    INSERT INTO user_prompts_fts (rowid, prompt_text, sub) VALUES (new.id, new.text, new.sub); END;
 CREATE TRIGGER prompt_removed AFTER DELETE ON messages WHEN old.role = 'user' BEGIN
-    INSERT INTO user_prompts_fts (user_prompts_fts, rowid, prompt_text)
-        VALUES ('delete', old.id, old.text); END;
+    INSERT INTO user_prompts_fts (user_prompts_fts, rowid, prompt_text, sub)
+        VALUES ('delete', old.id, old.text, old.sub); END;
 CREATE TRIGGER prompt_changed AFTER UPDATE ON messages WHEN old.role = 'user' BEGIN
-    INSERT INTO user_prompts_fts (user_prompts_fts, rowid, prompt_text)
-        VALUES ('delete', old.id, old.text);
-    INSERT INTO user_prompts_fts (rowid, prompt_text) VALUES (new.id, new.text); END;
+    INSERT INTO user_prompts_fts (user_prompts_fts, rowid, prompt_text, sub)
+        VALUES ('delete', old.id, old.text, old.sub);
+    INSERT INTO user_prompts_fts (rowid, prompt_text, sub) VALUES (new.id, new.text, new.sub); END;
 """
 
 FULL_TEXT_TABLES = (*_FTS, "user_prompts")
