@@ -49,6 +49,8 @@ _ALIASES: Mapping[str, str] = {
     "snippets": "pinned_snippet_paths", "pins": "pinned_snippet_paths",
     "a": "snapshot_a", "from": "snapshot_a", "before": "snapshot_a", "snapshotA": "snapshot_a",
     "b": "snapshot_b", "to": "snapshot_b", "after": "snapshot_b", "snapshotB": "snapshot_b",
+    "file": "filePath", "file_path": "filePath", "path": "filePath",
+    "order_by": "orderBy", "sort": "orderBy", "date_range": "dateRange",
     "output_path": "output", "pack": "output", "pack_path": "output",
 }  # fmt: skip
 """Other names of arguments; used if the tool has the argument but none of the other name."""
@@ -212,6 +214,8 @@ def _value(name: str, value: Any, kind: str) -> Any:  # noqa: ANN401 - JSON
         return _whole(value)
     if kind == "tuple[PinnedLines, ...]":
         return _pins(_listed(value))
+    if kind == "DateRange":
+        return _object(value)
     if kind.startswith("tuple["):
         return _listed(value)
     if name in _JOINED and isinstance(value, (list, str)):
@@ -243,6 +247,15 @@ def _listed(value: Any) -> Any:  # noqa: ANN401 - JSON
             return [value]
         return items if isinstance(items, list) else [value]
     return [value]
+
+
+def _object(value: Any) -> Any:  # noqa: ANN401 - JSON
+    """Return the object if the value is text for one."""
+    try:
+        parsed = json.loads(value) if isinstance(value, str) else value
+    except (ValueError, RecursionError):
+        return value
+    return parsed if isinstance(parsed, dict) else value
 
 
 def _pins(value: Any) -> Any:  # noqa: ANN401 - JSON

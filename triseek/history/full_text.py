@@ -122,9 +122,7 @@ class _Parser:
         match = self._either()
         if self._at < len(self._lexemes):
             raise _Malformed
-        words = dict.fromkeys(
-            _term(word) for text in self._phrases for word in WORD.findall(text)
-        )
+        words = dict.fromkeys(_term(word) for text in self._phrases for word in WORD.findall(text))
         partial = " OR ".join(words) if self._is_list and len(words) > 1 else ""
         return Expression(match, partial, match if self._is_altered else "")
 

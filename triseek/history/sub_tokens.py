@@ -1,4 +1,4 @@
-"""The parts of identifiers and of Chinese, Japanese and Korean text, as the `sub` columns hold them.
+"""The parts of identifiers and of Chinese, Japanese and Korean text for the `sub` columns.
 
 SQLite's unicode61 tokenizer splits at characters that are neither letters nor digits. So it finds
 `snake` in `snake_case`, but not `name` in `camelName`; and it takes a whole run of Chinese

@@ -15,6 +15,7 @@ from typing import (
     get_type_hints,
 )
 
+from triseek.history.requests import BOUNDS as HISTORY_BOUNDS
 from triseek.model.context_pack import BUDGET_TOKENS_MAX, FILES_MAX, INTENTS
 from triseek.search import requests
 from triseek.sessions.requests import RESUME_TOKENS_MAX, RESUME_TOKENS_MIN
@@ -52,7 +53,8 @@ _BOUNDS: Mapping[str, JsonSchema] = {
     "intent": {"enum": list(INTENTS)},
     "session_resume.budget_tokens": {"minimum": RESUME_TOKENS_MIN, "maximum": RESUME_TOKENS_MAX},
 }
-"""Bounds of arguments as agents see them. A value outside is replaced by the nearest inside."""
+"""Bounds of arguments as agents see them. A value outside is replaced by the nearest inside; those
+of the history tools are elsewhere, and a value outside is refused."""
 _NAMES_MAX = 4
 """Most values of an enum in the schema of an answer; a field with more is typed as a string."""
 _PLAIN = {str: "string", int: "integer", bool: "boolean", float: "number"}
@@ -75,12 +77,20 @@ def input_schema(tool: Tool) -> JsonSchema:
             for key, value in schema["properties"][name].items()
             if key != "title" and value not in ("", [])
         }
+        if tool.toolset == "history":
+            body = _without_the_obvious(body)
         reference = body.get("items", {}).get("$ref", "").rpartition("/")[2]
         if reference:
             body["items"] = _item(definitions[reference])
+        if "$ref" in body:
+            body = _plain_object(definitions[body["$ref"].rpartition("/")[2]])
         if name in descriptions:
             body["description"] = descriptions[name]
-        bounds = _BOUNDS.get(f"{tool.name}.{name}") or _BOUNDS.get(name, {})
+        bounds = (
+            _history_bounds(tool, name)
+            if tool.toolset == "history"
+            else _BOUNDS.get(f"{tool.name}.{name}") or _BOUNDS.get(name, {})
+        )
         properties[name] = cast("JsonSchema", {**body, **bounds})
     compact: JsonSchema = {"type": "object"}
     if properties:
@@ -91,12 +101,39 @@ def input_schema(tool: Tool) -> JsonSchema:
     return compact
 
 
+def _without_the_obvious(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a schema without what says nothing more: these tools have many arguments."""
+    return {
+        key: value
+        for key, value in body.items()
+        if not (key == "type" and "enum" in body)
+        and not (key == "default" and (value is False or value == 0))
+    }
+
+
+def _history_bounds(tool: Tool, name: str) -> JsonSchema:
+    least, most = HISTORY_BOUNDS.get(f"{tool.name}.{name}") or HISTORY_BOUNDS.get(
+        name, (None, None)
+    )
+    bounds: JsonSchema = {}
+    if least is not None:
+        bounds["minimum"] = least
+    if most is not None:
+        bounds["maximum"] = most
+    return bounds
+
+
 def _item(schema: Mapping[str, Any]) -> JsonSchema:
     """Return the schema of an object in a list, without descriptions: field names must suffice."""
     fields: dict[str, JsonSchema] = {
         name: {"type": body["type"]} for name, body in schema["properties"].items()
     }
     return {"type": "object", "properties": fields, "required": schema["required"]}
+
+
+def _plain_object(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of an object of optional fields, of which only the names are listed."""
+    return {"type": "object", "properties": {name: {} for name in schema["properties"]}}
 
 
 def output_schema(tool: Tool) -> JsonSchema:

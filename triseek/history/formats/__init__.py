@@ -1,0 +1,1 @@
+"""The texts of the history tools' answers, in the contract's formats."""

@@ -1,0 +1,1 @@
+"""The handlers of the history tools: `handler(context, request, call)` returns the answer."""

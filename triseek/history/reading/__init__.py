@@ -1,0 +1,1 @@
+"""Queries of the history database, each in one read transaction of the caller's."""
