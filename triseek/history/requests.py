@@ -211,7 +211,7 @@ class GetRecentContextRequest:
     __pydantic_config__: ClassVar = STRICT
 
     project: str = ""
-    """Default: this one."""
+    """Default: this."""
     limit: int = 3
     """Sessions."""
 
@@ -233,9 +233,9 @@ class GetTimelineByQueryRequest(Window):
     __pydantic_config__: ClassVar = STRICT
 
     query: str
-    """What to look for."""
+    """What to find."""
     mode: Literal["auto", "interactive"] = "auto"
-    """interactive: list the best matches instead."""
+    """interactive: list matches."""
     limit: int = 5
     """Matches listed."""
 
@@ -276,7 +276,7 @@ class RememberRequest(Memory):
     __pydantic_config__: ClassVar = STRICT
 
     text: str
-    """Self-contained; secrets are removed."""
+    """What to keep."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -57,6 +57,8 @@ _BOUNDS: Mapping[str, JsonSchema] = {
 of the history tools are elsewhere, and a value outside is refused."""
 _NAMES_MAX = 4
 """Most values of an enum in the schema of an answer; a field with more is typed as a string."""
+TELLING_MIN = 16
+"""Least characters of a description that says more than the name of its argument."""
 _PLAIN = {str: "string", int: "integer", bool: "boolean", float: "number"}
 
 
@@ -79,6 +81,8 @@ def input_schema(tool: Tool) -> JsonSchema:
         }
         if tool.toolset == "history":
             body = _without_the_obvious(body)
+            if "items" in body:
+                body["items"] = _without_the_obvious(body["items"])
         reference = body.get("items", {}).get("$ref", "").rpartition("/")[2]
         if reference:
             body["items"] = _item(definitions[reference])
@@ -95,7 +99,8 @@ def input_schema(tool: Tool) -> JsonSchema:
     compact: JsonSchema = {"type": "object"}
     if properties:
         compact["properties"] = properties
-    compact["additionalProperties"] = False
+    if tool.toolset != "history":  # whose errors name arguments that it does not have
+        compact["additionalProperties"] = False
     if schema.get("required"):
         compact["required"] = schema["required"]
     return compact
@@ -108,13 +113,13 @@ def _without_the_obvious(body: Mapping[str, Any]) -> dict[str, Any]:
         for key, value in body.items()
         if not (key == "type" and "enum" in body)
         and not (key == "default" and (value is False or value == 0))
+        and not (key == "description" and len(value) < TELLING_MIN)
     }
 
 
 def _history_bounds(tool: Tool, name: str) -> JsonSchema:
-    least, most = HISTORY_BOUNDS.get(f"{tool.name}.{name}") or HISTORY_BOUNDS.get(
-        name, (None, None)
-    )
+    own = HISTORY_BOUNDS.get(f"{tool.name}.{name}") or HISTORY_BOUNDS.get(name)
+    least, most = own or (None, None)
     bounds: JsonSchema = {}
     if least is not None:
         bounds["minimum"] = least

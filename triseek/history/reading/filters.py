@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Parameter: TypeAlias = "str | int | float | None"
 _TYPES_AS_CONCEPTS = ("discovery", "change")
@@ -52,19 +55,16 @@ class RecordFilter:
         if self.concepts:
             as_types = [name for name in self.concepts if name in _TYPES_AS_CONCEPTS]
             where.add(
-                f"EXISTS (SELECT 1 FROM json_each(iif(json_valid({table}.concepts),"
-                f" {table}.concepts, '[]')) WHERE value IN ({_marks(self.concepts)}))"
+                f"EXISTS (SELECT 1 FROM json_each({_valid_list(f'{table}.concepts')})"  # noqa: S608
+                f" WHERE value IN ({_marks(self.concepts)}))"
                 f" OR {table}.type IN ({_marks(as_types)})",
                 *self.concepts,
                 *as_types,
             )
         if self.files:
             names_file, parameters = files_condition(self.files)
-            where.add(
-                f"EXISTS (SELECT 1 FROM observation_files f"
-                f" WHERE f.observation_id = {table}.id AND ({names_file}))",
-                *parameters,
-            )
+            of_it = f"SELECT 1 FROM observation_files f WHERE f.observation_id = {table}.id"  # noqa: S608
+            where.add(f"EXISTS ({of_it} AND ({names_file}))", *parameters)
         return where
 
     def of_summaries(self, table: str = "o") -> Where:
@@ -117,5 +117,9 @@ def escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
-def _marks(values: object) -> str:
-    return ", ".join("?" * len(values)) if isinstance(values, (list, tuple)) else "?"
+def _valid_list(column: str) -> str:
+    return f"iif(json_valid({column}), {column}, '[]')"
+
+
+def _marks(values: Sequence[str]) -> str:
+    return ", ".join("?" * len(values))
