@@ -8,8 +8,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from triseek.app import arguments
-from triseek.app.registry import TOOLS
-from triseek.app.wings import TOOLSETS
+from triseek.app.registry import TOOLS, chosen
+from triseek.app.wings import DEFAULT, TOOLSETS
 from triseek.mcp import schemas
 from triseek.mcp.tool_handlers import _listed
 from triseek.model import token_estimate
@@ -18,11 +18,13 @@ from triseek.sessions import hydration
 VERB = {verb.name: verb for verb in TOOLS}
 WRITING = {
     "reindex", "session_open", "session_close", "session_snapshot", "session_handoff",
-    "session_resume",
+    "session_resume", "remember", "supersede", "pin",
 }  # fmt: skip
 each_verb = pytest.mark.parametrize("verb", TOOLS, ids=lambda verb: verb.name)
 LIST_TOKENS = 5_000
-"""What the whole list may take at most."""
+"""What the list of default tools may take at most."""
+HISTORY_TOKENS = 1_800
+"""What names, descriptions and arguments of the history tools may take at most."""
 
 
 def listed():
@@ -31,7 +33,23 @@ def listed():
 
 
 def test_the_list_of_tools_costs_an_agent_little():
-    assert token_estimate.of_json({"tools": listed()}) < LIST_TOKENS
+    default = {tool.name for tool in chosen([DEFAULT])}
+    tools = [tool for tool in listed() if tool["name"] in default]
+
+    assert token_estimate.of_json({"tools": tools}) < LIST_TOKENS
+
+
+def test_the_arguments_of_the_history_tools_cost_little_though_they_are_many():
+    cost = sum(
+        token_estimate.of_json(
+            {"name": tool.name, "description": schemas.description(tool),
+             "inputSchema": schemas.input_schema(tool)}
+        )
+        for tool in chosen(["history"])
+    )  # fmt: skip
+
+    assert cost <= HISTORY_TOKENS
+    assert all(len(schemas.description(tool)) <= 160 for tool in chosen(["history"]))
 
 
 @each_verb
@@ -41,7 +59,8 @@ def test_schemas_are_schemas_and_their_examples_are_read(verb):
     Draft202012Validator.check_schema(schema)
     Draft202012Validator.check_schema(schemas.output_schema(verb))
     assert schema["type"] == "object"
-    assert schema["additionalProperties"] is False
+    # An argument that is none is refused by its name in any case.
+    assert schema.get("additionalProperties") is (None if verb.toolset == "history" else False)
 
 
 @each_verb

@@ -5,17 +5,19 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from triseek.engine.roots import project
 from triseek.history.reading.filters import Where
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from triseek.engine.tool_host import ToolHost
     from triseek.store.sqlite import Database
+
+    Freshness: TypeAlias = Callable[[sqlite3.Connection, Sequence[int]], Mapping[int, str]]
 
 
 class RecallHit(Protocol):

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from triseek.errors import InvalidQuery
 from triseek.history import times
-from triseek.history.reading.records import URI
 
 if TYPE_CHECKING:
     import sqlite3
 
+URI = "claude-mem://"
+"""What addresses of records begin with."""
 Kind: TypeAlias = Literal["observation", "summary", "session", "prompt", "time"]
 _NAMED = re.compile(
     r"#?(?:(?P<letter>[SsPp])|(?:obs|observation)[:#\s]\s*#?|#)?(?P<number>\d{1,18})", re.IGNORECASE

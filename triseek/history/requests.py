@@ -261,7 +261,7 @@ class TimelineRequest(AnchorOrQuery):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetObservationsRequest:
-    """Show records in full, by their IDs."""
+    """Show records with all their details, by IDs."""
 
     __pydantic_config__: ClassVar = STRICT
 

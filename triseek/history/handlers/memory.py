@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from triseek.history import requests, results
-    from triseek.history.context import HistoryContext, RecallHit
+    from triseek.history.context import Freshness, HistoryContext, RecallHit
     from triseek.model.call import Call
 
 EXCERPT_MAX = 300
@@ -93,7 +93,7 @@ def _recalled(connection: sqlite3.Connection, hit: RecallHit) -> results.Recalle
         "agent": agent,
         "title": records.one_line(title, 120) or f"Session {records.one_line(external)[:8]}",
         "date": times.shown(time_ms),
-        "uri": f"{records.URI}session/{external}",
+        "uri": f"{references.URI}session/{external}",
         "time_ms": time_ms,
         "score": round(hit.score, 3),
         "message": hit.message_id,
@@ -128,37 +128,36 @@ def get_observations(
         )
     asked = [(str(id_), references.parse(id_)) for id_ in request.ids]
     with context.database.read() as connection:
-        return records_of(context, connection, asked)
+        return records_of(connection, asked, context.freshness)
 
 
 def records_of(
-    context: HistoryContext,
     connection: sqlite3.Connection,
     asked: Sequence[tuple[str, references.Reference]],
+    freshness: Freshness | None = None,
 ) -> results.RecordsAnswer:
-    """Return records by what names them."""
+    """Return records by what names them; with their freshness if it can be looked up."""
     answer: results.RecordsAnswer = {
         "observations": [], "sessions": [], "prompts": [], "missing": [],
         "timezone": times.zone(),
     }  # fmt: skip
     for name, reference in asked:
-        if not _add(context, connection, answer, reference):
+        if not _add(connection, answer, reference, freshness):
             answer["missing"].append(name[:200])
     return answer
 
 
 def _add(
-    context: HistoryContext,
     connection: sqlite3.Connection,
     answer: results.RecordsAnswer,
     reference: references.Reference,
+    freshness: Freshness | None,
 ) -> bool:
     """Add a record to an answer, and return whether it is there."""
     ids = [reference.number]
     if reference.kind == "observation":
-        found = records.observations(
-            connection, ids, is_full=True, freshness=context.freshness(connection, ids)
-        )
+        status = freshness(connection, ids) if freshness else None
+        found = records.observations(connection, ids, is_full=True, freshness=status)
         answer["observations"] += found
         return bool(found)
     if reference.kind == "prompt":

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from triseek.history import times
+from triseek.history.references import URI
 from triseek.model.plain_text import clipped, visible
 
 if TYPE_CHECKING:
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 
     from triseek.history.results import ObservationRecord, PromptRecord, SessionRecord
 
-URI = "claude-mem://"
 PROMPT_MAX = 160
 """Most characters of a prompt in the index format."""
 TITLE_MAX = 300
