@@ -29,6 +29,7 @@ Use: TypeAlias = Literal["write", "read", "no"]
 U8 = numba.uint8
 U64 = numba.uint64
 I64 = numba.int64
+F64 = numba.float64
 
 
 def _column(dtype: object, *, writable: bool = False) -> object:
@@ -44,6 +45,9 @@ U64S = _column(numba.uint64)
 U64S_OUT = _column(numba.uint64, writable=True)
 I64S = _column(numba.int64)
 I64S_OUT = _column(numba.int64, writable=True)
+I8S = _column(numba.int8)
+F32S = _column(numba.float32)
+F32S_OUT = _column(numba.float32, writable=True)
 ROWS_OUT = _column(numba.from_dtype(ROW), writable=True)
 DFA = numba.types.NamedTuple((U32S, U16S, I64, BYTES), Dfa)
 NEEDLES = numba.types.NamedTuple((BYTES, I64S, I64S), Needles)

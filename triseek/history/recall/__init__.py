@@ -1,0 +1,1 @@
+"""Search over what was said: a ranking of sessions or messages, and its index."""

@@ -1,0 +1,335 @@
+"""The recall engine: keeps the index in step with the database, and searches.
+
+The index is a folder of segments and a sealed manifest that names them; the manifest's replacement
+is the only change that a reader sees. Without an index, or while kernels are not compiled, a search
+reads the database instead. A damaged index is deleted: the next update builds it again.
+"""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict, cast
+
+import numpy as np
+
+from triseek import errors, private
+from triseek.history.recall import excerpt, ranking, scan, scoring
+from triseek.history.recall.page import RecallHit, RecallPage
+from triseek.history.recall.part import Found, Part, rank
+from triseek.history.recall.segment import MessageRow, Segment, SegmentEntry, SegmentWriter
+from triseek.kernels import cache
+from triseek.store import atomic
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+    from triseek.store.sqlite import Database
+
+MANIFEST = "manifest.json"
+VERSION = 1
+"""Of the files and of what `words.terms` makes of a text."""
+MANIFEST_MAX = 16 << 20
+BATCH_TOKENS = 4_000_000
+"""Terms that are collected in memory for one segment."""
+SEGMENTS_MAX = 8
+"""Segments from which small ones are merged."""
+FULL = 50_000
+"""Messages of a segment that is merged only when half of it is dead."""
+SESSIONS_AT_ONCE = 200
+"""Sessions read in one transaction."""
+
+
+class Manifest(TypedDict):
+    """The content of the manifest."""
+
+    version: int
+    last_id: int
+    """The greatest id of a message that is indexed."""
+    gone: list[int]
+    """Sessions that are in segments and were deleted from the database."""
+    segments: list[SegmentEntry]
+    """Oldest first."""
+
+
+class Recall:
+    """Search over the messages of a history database; thread-safe.
+
+    folder: Where the index lies; created by `update`.
+    """
+
+    def __init__(self, folder: str, database: Database) -> None:
+        self._folder = Path(folder)
+        self._database = database
+        self._changing = threading.Lock()
+        self._lock = threading.Lock()
+        self._stamp: tuple[int, int] | None = None
+        self._manifest: Manifest | None = None
+        self._segments: list[scoring.LiveSegment] = []
+
+    def update(self) -> int:
+        """Index what the database has and the index has not; return the messages indexed.
+
+        Does nothing while kernels are not compiled.
+
+        Raises:
+            StateUnwritable: The folder cannot be written.
+        """
+        if not cache.is_ready():
+            return 0
+        with self._changing:
+            try:
+                return self._update()
+            except errors.IndexCorrupt:
+                self._remove()
+                return self._update()
+            except OSError as error:
+                raise errors.StateUnwritable(
+                    f"cannot write {self._folder}: {error.strerror}"
+                ) from error
+
+    def drop(self) -> None:
+        """Delete all files of the index, so that nothing of a forgotten text remains.
+
+        Raises:
+            StateUnwritable: A file cannot be deleted.
+        """
+        with self._changing:
+            self._remove()
+
+    def search(
+        self,
+        query: str,
+        *,
+        by: ranking.By,
+        limit: int,
+        offset: int = 0,
+        sessions: Collection[int] | None = None,
+        since_ms: int = 0,
+    ) -> RecallPage:
+        """Return one page of the sessions or messages that answer a query.
+
+        Args:
+            query: Words in any order; a question is fine. No syntax.
+            by: What a hit is.
+            limit: Hits on the page.
+            offset: Hits before it.
+            sessions: The sessions to search; None for all.
+            since_ms: Only messages, or sessions with messages, from this Unix time on.
+
+        Raises: as `Database.read`.
+        """
+        parsed = ranking.parse(query)
+        if limit <= 0 or offset < 0 or not (parsed.terms or parsed.months or parsed.years):
+            return RecallPage((), 0)
+
+        def ranked(parts: list[Part]) -> tuple[list[Found], int]:
+            return rank(
+                parts, parsed, by=by, most=offset + limit, sessions=sessions, since_ms=since_ms
+            )
+
+        weights: dict[str, float] = {}
+        result: tuple[list[Found], int] | None = None
+        if cache.is_ready():
+            try:
+                segments = self._load()
+                if segments:
+                    parts, weights = scoring.score(segments, parsed)
+                    result = ranked(parts)
+            except errors.IndexCorrupt:
+                self.drop()
+        if result is None:
+            with self._database.read() as connection:
+                parts, weights = scan.score(_all_sessions(connection), parsed)
+            result = ranked(parts)
+        found, total = result
+        return self._page(found[offset:], total, weights)
+
+    def _page(self, found: list[Found], total: int, weights: dict[str, float]) -> RecallPage:
+        """Return the hits that are still in the database, with their excerpts."""
+        hits = []
+        with self._database.read() as connection:
+            for one in found:
+                row = connection.execute(
+                    "SELECT text FROM messages WHERE id = ? AND session_id = ?",
+                    (one.message_id, one.session_id),
+                ).fetchone()
+                if row is None:
+                    total -= 1
+                    continue
+                span = excerpt.span(row[0], weights)
+                hits.append(RecallHit(one.session_id, one.message_id, one.score, span))
+        return RecallPage(tuple(hits), total)
+
+    def _load(self) -> list[scoring.LiveSegment]:
+        """Return the segments, mapped again if the manifest has changed."""
+        with self._lock:
+            try:
+                stat = (self._folder / MANIFEST).stat()
+            except OSError:
+                self._stamp, self._manifest, self._segments = None, None, []
+                return []
+            stamp = stat.st_ino, stat.st_mtime_ns
+            if stamp != self._stamp:
+                self._manifest = _read_manifest(self._folder / MANIFEST)
+                self._segments = _open(self._folder, self._manifest)
+                self._stamp = stamp
+            return self._segments
+
+    def _update(self) -> int:
+        segments = self._load()
+        manifest = self._manifest or Manifest(version=VERSION, last_id=0, gone=[], segments=[])
+        indexed = _live_ids(segments)
+        with self._database.read() as connection:
+            last_id = _one(connection, "SELECT coalesce(max(id), 0) FROM messages")
+            changed = {
+                int(row[0])
+                for row in connection.execute(
+                    "SELECT DISTINCT session_id FROM messages WHERE id > ?", (manifest["last_id"],)
+                )
+            }
+            gone = set[int]()
+            if len(indexed - changed) and len(indexed | changed) != _one(
+                connection, "SELECT count(*) FROM sessions"
+            ):
+                gone = indexed - {
+                    int(row[0]) for row in connection.execute("SELECT id FROM sessions")
+                }
+        if not changed and not gone:
+            return 0
+        merged = _to_merge(segments, changed | gone)
+        kept = [one for one in segments if one not in merged]
+        again = (changed | _live_ids(merged)) - gone
+        private.make(self._folder)
+        entries = [one.segment.entry for one in kept]
+        count = 0
+        for writer in self._written(sorted(again)):
+            count += writer.messages
+            entries.append(writer.write(self._folder))
+        in_kept = {int(one) for segment in kept for one in segment.segment.session_ids}
+        body = Manifest(
+            version=VERSION,
+            last_id=max(last_id, manifest["last_id"]),
+            gone=sorted((gone | set(manifest["gone"])) & in_kept - again),
+            segments=entries,
+        )
+        atomic.write_sealed(self._folder / MANIFEST, body)
+        self._sweep({entry["name"] for entry in entries})
+        return count
+
+    def _written(self, session_ids: list[int]) -> Iterator[SegmentWriter]:
+        """Yield writers that hold these sessions, each within the limit of memory."""
+        writer = SegmentWriter()
+        for at in range(0, len(session_ids), SESSIONS_AT_ONCE):
+            with self._database.read() as connection:
+                rows = [
+                    (session_id, started_ms, list(messages))
+                    for session_id, started_ms, messages in _sessions(
+                        connection, session_ids[at : at + SESSIONS_AT_ONCE]
+                    )
+                ]
+            for session_id, started_ms, messages in rows:
+                if messages:
+                    writer.add(session_id, started_ms, messages)
+                if writer.tokens >= BATCH_TOKENS:
+                    yield writer
+                    writer = SegmentWriter()
+        if writer.messages:
+            yield writer
+
+    def _sweep(self, names: set[str]) -> None:
+        """Delete what the manifest does not name. A mapping outlives its file's name."""
+        for path in self._folder.iterdir():
+            if path.is_dir() and not path.is_symlink() and path.name not in names:
+                shutil.rmtree(path, ignore_errors=True)
+
+    def _remove(self) -> None:
+        try:
+            (self._folder / MANIFEST).unlink(missing_ok=True)
+            if self._folder.is_dir() and not self._folder.is_symlink():
+                shutil.rmtree(self._folder)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise errors.StateUnwritable(
+                f"cannot delete {self._folder}: {error.strerror}"
+            ) from error
+
+
+def _read_manifest(path: Path) -> Manifest:
+    body = atomic.read_sealed(path, most_bytes=MANIFEST_MAX)
+    if not isinstance(body, dict) or body.get("version") != VERSION:
+        raise errors.IndexCorrupt(f"{path} is damaged, or of another version")
+    return cast("Manifest", body)
+
+
+def _open(folder: Path, manifest: Manifest) -> list[scoring.LiveSegment]:
+    """Map the segments. Of a session that is in several, the newest copy is live."""
+    opened = [Segment(folder, entry) for entry in manifest["segments"]]
+    taken = np.array(manifest["gone"], np.int64)
+    result = []
+    for segment in reversed(opened):
+        live = ~np.isin(segment.session_ids, taken)
+        taken = np.concatenate((taken, segment.session_ids))
+        result.append(scoring.measure(segment, live.astype(np.uint8)))
+    return result[::-1]
+
+
+def _live_ids(segments: Sequence[scoring.LiveSegment]) -> set[int]:
+    return {
+        int(one)
+        for segment in segments
+        for one in segment.segment.session_ids[segment.live.astype(bool)]
+    }
+
+
+def _to_merge(segments: Sequence[scoring.LiveSegment], dead: set[int]) -> list[scoring.LiveSegment]:
+    """Return the segments whose sessions are to be written again.
+
+    Those of which half is dead; and of many segments the smallest, each no more than twice as
+    large as the smaller ones together: so a message is written again a few times in all.
+    """
+    dead_ids = np.fromiter(dead, np.int64)
+    merged = list[tuple[int, scoring.LiveSegment]]()
+    rest = list[tuple[int, scoring.LiveSegment]]()
+    for one in segments:
+        ids = one.segment.session_ids
+        live = one.live.astype(bool) & ~np.isin(ids, dead_ids)
+        alive = int(np.diff(one.segment.first.astype(np.int64))[live].sum())
+        (merged if 2 * alive < len(one.segment.message_ids) else rest).append((alive, one))
+    if len(rest) >= SEGMENTS_MAX:
+        total = 0
+        for alive, one in sorted(rest, key=lambda pair: pair[0]):
+            if alive >= FULL or (total and alive > 2 * total):
+                break
+            merged.append((alive, one))
+            total += alive
+    return [one for _, one in merged]
+
+
+def _one(connection: sqlite3.Connection, statement: str) -> int:
+    return int(connection.execute(statement).fetchone()[0])
+
+
+def _sessions(
+    connection: sqlite3.Connection, session_ids: Iterable[int]
+) -> Iterator[tuple[int, int, Iterator[MessageRow]]]:
+    """Yield id, start and messages of each session, which are in the order of their ids."""
+    for session_id in session_ids:
+        started = connection.execute(
+            "SELECT started_at_epoch FROM sessions WHERE id = ?", (session_id,)
+        ).fetchone()
+        rows = connection.execute(
+            "SELECT id, created_at_epoch, text FROM messages WHERE session_id = ? ORDER BY id",
+            (session_id,),
+        )
+        yield session_id, int(started[0]) if started else 0, rows
+
+
+def _all_sessions(
+    connection: sqlite3.Connection,
+) -> Iterator[tuple[int, int, Iterator[MessageRow]]]:
+    ids = [int(row[0]) for row in connection.execute("SELECT id FROM sessions ORDER BY id")]
+    return _sessions(connection, ids)

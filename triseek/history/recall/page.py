@@ -1,0 +1,27 @@
+"""What a search of recall returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class RecallHit:
+    """A session or a message that was found."""
+
+    session_id: int
+    message_id: int
+    """The message; of a session, the best one."""
+    score: float
+    """0 to 1, comparable within one search."""
+    span: tuple[int, int]
+    """Begin and end of an excerpt in the message's text, in characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecallPage:
+    """One page of hits, best first."""
+
+    hits: tuple[RecallHit, ...]
+    total: int
+    """How many sessions or messages have a term of the query, on all pages."""

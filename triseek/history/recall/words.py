@@ -1,0 +1,108 @@
+"""Turns text into the terms that are indexed and searched.
+
+A word is a run of letters and digits, in lower case. Stop words are left out. English words become
+stems (Snowball's English stemmer), after an irregular form is replaced by its base. Words of other
+scripts stay as they are; Chinese, Japanese and Korean runs become pairs of characters.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+WORD = re.compile(r"[^\W_]+")
+_CJK = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
+WORD_MAX = 64
+"""Characters; longer runs are data and no words."""
+TEXT_MAX = 1_000_000
+"""Characters of a message that are indexed."""
+CACHE_MAX = 200_000
+"""Distinct words whose terms are kept."""
+
+STOP = frozenset(
+    """
+    a about above after again against all am an and any are aren as at be been before being below
+    between both but by can could couldn d did didn do does doesn doing don down during each few for
+    from further had hadn has hasn have haven having he her here hers herself him himself his how i
+    if in into is isn it its itself just ll m me more most my myself no nor not now of off on once
+    only or other ought our ours ourselves out over own re s same she should shouldn so some such t
+    than that the their theirs them themselves then there these they this those through to too under
+    until up ve very was wasn we were weren what when where which while who whom why will with won
+    would wouldn you your yours yourself yourselves else
+    """.split()  # noqa: SIM905 - a list of 150 strings would take a page
+)
+
+_IRREGULAR = """
+    go went gone; buy bought; bring brought; take took taken; get got gotten; give gave given;
+    make made; see saw seen; say said; tell told; think thought; find found; feel felt; leave left;
+    meet met; lose lost; win won; run ran; begin began begun; come came; become became;
+    write wrote written; speak spoke spoken; break broke broken; choose chose chosen;
+    drive drove driven; eat ate eaten; fall fell fallen; fly flew flown; forget forgot forgotten;
+    grow grew grown; know knew known; ride rode ridden; sing sang sung; swim swam swum;
+    teach taught; catch caught; fight fought; build built; send sent; spend spent; sleep slept;
+    keep kept; hold held; hear heard; draw drew drawn; wear wore worn; sell sold; pay paid;
+    stand stood; understand understood; sit sat; throw threw thrown; wake woke woken;
+    hide hid hidden; shoot shot; steal stole stolen; child children; man men; woman women;
+    person people; foot feet; mouse mice; life lives; wife wives; lead led; mean meant;
+    dream dreamt; learn learnt; light lit; show shown; freeze froze frozen; hang hung; lay laid;
+    lie lain; ring rang rung; rise rose risen; seek sought; shake shook shaken; stick stuck;
+    strike struck; swear swore sworn; tear tore torn; deal dealt; dig dug; feed fed; good better
+    best; bad worse worst; do done; drink drank drunk; index indices; matrix matrices
+"""
+_BASE = {
+    form: base
+    for family in _IRREGULAR.split(";")
+    for base, *forms in [family.split()]
+    for form in forms
+}
+
+_terms: dict[str, tuple[str, ...]] = {}
+
+
+def terms(text: str) -> list[str]:
+    """Return the terms of a text, in order."""
+    known = _terms
+    out: list[str] = []
+    for word in WORD.findall(text[:TEXT_MAX].lower()):
+        found = known.get(word)
+        out += _learn(word) if found is None else found
+    return out
+
+
+def spans(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield each term with the begin and end of its word in the text, in characters."""
+    for match in WORD.finditer(text[:TEXT_MAX]):
+        for term in _terms_of(match[0].lower()):
+            yield term, match.start(), match.end()
+
+
+def _learn(word: str) -> tuple[str, ...]:
+    if len(_terms) >= CACHE_MAX:
+        _terms.clear()
+    found = _terms[word] = _terms_of(word)
+    return found
+
+
+def _terms_of(word: str) -> tuple[str, ...]:
+    if word in STOP or len(word) > WORD_MAX:
+        return ()
+    if word.isascii():
+        return (_stem(_BASE.get(word, word)),) if word.isalpha() else (word,)
+    if _CJK.search(word):
+        return tuple(word[at : at + 2] for at in range(max(len(word) - 1, 1)))
+    return (word,)
+
+
+def _stem(word: str) -> str:
+    return _stemmer().stemWord(word)  # type: ignore[no-any-return]
+
+
+@cache
+def _stemmer():  # type: ignore[no-untyped-def] # noqa: ANN202 - the package has no types
+    import snowballstemmer
+
+    return snowballstemmer.stemmer("english")
