@@ -20,6 +20,7 @@ from triseek.kernels.jit import (
     F64,
     I8S,
     I64,
+    I64S,
     I64S_OUT,
     U32S,
     U32S_OUT,
@@ -166,13 +167,13 @@ def add_scores(
     return done
 
 
-@kernel(I64, U32S, U64S, BYTES, I64, I64, I8S, F32S, F64, I64, F32S_OUT, F32S_OUT)
+@kernel(I64, U32S, U64S, BYTES, U32S, I64S, I8S, F32S, F64, I64, F32S_OUT, F32S_OUT)
 def add_proximity(
     tokens: np.ndarray,
     token_at: np.ndarray,
     terms_in: np.ndarray,
-    begin: int,
-    end: int,
+    first: np.ndarray,
+    sessions: np.ndarray,
     term_of: np.ndarray,
     idf: np.ndarray,
     factor: float,
@@ -180,38 +181,40 @@ def add_proximity(
     pairs: np.ndarray,
     windows: np.ndarray,
 ) -> int:
-    """Add to the windows of messages begin..end-1 for terms of the query near one another.
+    """Add to the windows of some sessions for terms of the query near one another.
 
     Of the query's terms that follow one another in a message, `reach` terms apart or less, each
     pair of different ones counts once, where it is nearest: `factor` × the smaller IDF / distance.
 
-    tokens: uint32, the numbers of the terms in order. token_at, terms_in: as `add_scores`.
-    term_of: int8, by term number, the query's term or -1. idf: float32, by query term. pairs:
+    tokens: uint32, the numbers of the terms in order. token_at, terms_in, first: as `add_scores`.
+    sessions: int64, their numbers. term_of: int8, by term number, the query's term or
+    -1. idf: float32, by query term. pairs:
     float32[terms²], scratch. windows: float32, added to. Returns the number of pairs.
     """
     n = idf.size
     found = 0
-    for message in range(begin, end):
-        if terms_in[message] < 2:
-            continue
-        last = numba.int64(-1)
-        last_at = numba.int64(0)
-        pairs[:] = 0
-        for at in range(numba.int64(token_at[message]), numba.int64(token_at[message + 1])):
-            term = numba.int64(term_of[tokens[at]])
-            if term < 0:
+    for session in sessions:
+        for message in range(first[session], first[session + 1]):
+            if terms_in[message] < 2:
                 continue
-            if last >= 0 and last != term and at - last_at <= reach:
-                value = factor * min(idf[term], idf[last]) / (at - last_at)
-                slot = min(term, last) * n + max(term, last)
-                if value > pairs[slot]:
-                    pairs[slot] = value
-            last = term
-            last_at = at
-        for slot in range(n * n):
-            if pairs[slot] > 0:
-                windows[message] += pairs[slot]
-                found += 1
+            last = numba.int64(-1)
+            last_at = numba.int64(0)
+            pairs[:] = 0
+            for at in range(numba.int64(token_at[message]), numba.int64(token_at[message + 1])):
+                term = numba.int64(term_of[tokens[at]])
+                if term < 0:
+                    continue
+                if last >= 0 and last != term and at - last_at <= reach:
+                    value = factor * min(idf[term], idf[last]) / (at - last_at)
+                    slot = min(term, last) * n + max(term, last)
+                    if value > pairs[slot]:
+                        pairs[slot] = value
+                last = term
+                last_at = at
+            for slot in range(n * n):
+                if pairs[slot] > 0:
+                    windows[message] += pairs[slot]
+                    found += 1
     return found
 
 

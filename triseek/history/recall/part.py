@@ -31,8 +31,8 @@ class Part:
     """float32: the score of each session as a whole."""
     terms_in: np.ndarray[Any, Any]
     """uint8 by message: how many of the query's terms are in it."""
-    refine: Callable[[int], None]
-    """Adds the proximity of terms to the windows of a session."""
+    refine: Callable[[np.ndarray[Any, Any]], None]
+    """Adds the proximity of terms to the windows of these sessions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,20 @@ class _Candidates:
     total: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    """Scores of the candidates."""
+
+    best: np.ndarray[Any, Any]
+    """Of the best window, with dates."""
+    whole: np.ndarray[Any, Any]
+    """Of the session, with dates."""
+    middle: np.ndarray[Any, Any]
+    """The message in the middle of the best window."""
+    top_best: float
+    top_whole: float
+
+
 def rank(
     parts: Sequence[Part],
     query: ranking.Query,
@@ -67,30 +81,16 @@ def rank(
     """Return the best `most` sessions or messages, best first, and how many there are."""
     allowed = [_allowed(part, sessions, since_ms) for part in parts]
     chosen = _candidates(parts, query, allowed, max(most, ranking.CANDIDATES))
-    best, at, whole = _refined(parts, chosen)
-    top = float(best.max(initial=0.0)), float(whole.max(initial=0.0))
+    if not chosen.total:
+        return [], 0
+    scored = _refined(parts, chosen)
     if by == "session":
-        scores = ranking.mixed(best, whole, top)
-        found = [
-            _session(parts[part], session, message, score)
-            for part, session, message, score in zip(
-                chosen.part.tolist(), chosen.session.tolist(), at, scores.tolist(), strict=True
-            )
-        ]
-        total = chosen.total
-    else:
-        found = [
-            one
-            for part, session, score in zip(
-                chosen.part.tolist(), chosen.session.tolist(), whole.tolist(), strict=True
-            )
-            for one in _messages(parts[part], session, score, top, len(query.terms), since_ms)
-        ]
-        total = sum(
-            _messages_found(part, mask, since_ms) for part, mask in zip(parts, allowed, strict=True)
-        )
-    found.sort(key=lambda one: (-one.score, -one.time_ms, -one.message_id))
-    return found[:most], total
+        return _best_sessions(parts, chosen, scored, most), chosen.total
+    found = _best_messages(parts, chosen, scored, most, len(query.terms), since_ms)
+    total = sum(
+        _messages_found(part, mask, since_ms) for part, mask in zip(parts, allowed, strict=True)
+    )
+    return found, total
 
 
 def _allowed(part: Part, sessions: Collection[int] | None, since_ms: int) -> np.ndarray[Any, Any]:
@@ -134,58 +134,80 @@ def _candidates(
     return _Candidates(part_of[at], at - base[part_of[at]], dates[at], total)
 
 
-def _refined(
-    parts: Sequence[Part], chosen: _Candidates
-) -> tuple[np.ndarray[Any, Any], list[int], np.ndarray[Any, Any]]:
-    """Return the candidates' best windows' scores, their best messages, and their own scores."""
-    best = chosen.dates.astype(np.float64)
-    whole = chosen.dates.astype(np.float64)
-    messages = []
-    for at, (number, session) in enumerate(
-        zip(chosen.part.tolist(), chosen.session.tolist(), strict=True)
-    ):
-        part = parts[number]
-        part.refine(session)
-        begin, end = int(part.first[session]), int(part.first[session + 1])
-        middle = begin + int(part.windows[begin:end].argmax())
-        best[at] += part.windows[middle]
-        whole[at] += part.sessions[session]
-        window = (middle, max(middle - 1, begin), min(middle + 1, end - 1))
-        messages.append(max(window, key=lambda one: part.terms_in[one]))
-    return best, messages, whole
+def _refined(parts: Sequence[Part], chosen: _Candidates) -> _Scored:
+    """Return the candidates' scores with the proximity of terms."""
+    best, whole = chosen.dates.astype(np.float64), chosen.dates.astype(np.float64)
+    middle = np.zeros(len(best), np.int64)
+    for number, part in enumerate(parts):
+        at = np.flatnonzero(chosen.part == number)
+        sessions = chosen.session[at]
+        part.refine(sessions)
+        for one, session in zip(at.tolist(), sessions.tolist(), strict=True):
+            begin = int(part.first[session])
+            middle[one] = begin + part.windows[begin : part.first[session + 1]].argmax()
+        best[at] += part.windows[middle[at]]
+        whole[at] += part.sessions[sessions]
+    return _Scored(best, whole, middle, float(best.max()), float(whole.max()))
 
 
-def _session(part: Part, session: int, message: int, score: float) -> Found:
-    return Found(
-        int(part.session_ids[session]),
-        int(part.message_ids[message]),
-        int(part.session_ms[session]),
-        score,
-    )
-
-
-def _messages(
-    part: Part, session: int, whole: float, top: tuple[float, float], terms: int, since_ms: int
+def _best_sessions(
+    parts: Sequence[Part], chosen: _Candidates, scored: _Scored, most: int
 ) -> list[Found]:
-    """Return a session's messages that have terms.
+    scores = ranking.mixed(scored.best, scored.whole, (scored.top_best, scored.top_whole))
+    found = []
+    times = np.array(
+        [parts[part].session_ms[at] for part, at in zip(chosen.part, chosen.session, strict=True)]
+    )
+    ids = np.array(
+        [parts[part].session_ids[at] for part, at in zip(chosen.part, chosen.session, strict=True)]
+    )
+    for at in np.lexsort((-ids, -times, -scores))[:most].tolist():
+        part, session, middle = parts[chosen.part[at]], chosen.session[at], int(scored.middle[at])
+        begin, end = int(part.first[session]), int(part.first[session + 1])
+        window = (middle, max(middle - 1, begin), min(middle + 1, end - 1))
+        message = max(window, key=lambda one: part.terms_in[one])
+        found.append(
+            Found(int(ids[at]), int(part.message_ids[message]), int(times[at]), float(scores[at]))
+        )
+    return found
+
+
+def _best_messages(
+    parts: Sequence[Part],
+    chosen: _Candidates,
+    scored: _Scored,
+    most: int,
+    terms: int,
+    since_ms: int,
+) -> list[Found]:
+    """Return the best messages of the candidates that have terms.
 
     The score is half the window's, a quarter the session's and a quarter the share of the terms
     that the message itself has.
     """
-    begin, end = int(part.first[session]), int(part.first[session + 1])
-    has = part.terms_in[begin:end]
-    own = 0.25 * has / max(terms, 1) + 0.5 * part.windows[begin:end] / max(top[0], 1e-9)
-    scores = own + 0.25 * whole / max(top[1], 1e-9)
-    numbers = np.flatnonzero((has > 0) & (part.message_ms[begin:end] >= since_ms))
-    session_id = int(part.session_ids[session])
-    return [
-        Found(
-            session_id,
-            int(part.message_ids[begin + at]),
-            int(part.message_ms[begin + at]),
-            float(scores[at]),
+    ids, scores, times, owners = [], [], [], []
+    for at, (number, session) in enumerate(
+        zip(chosen.part.tolist(), chosen.session.tolist(), strict=True)
+    ):
+        part = parts[number]
+        begin, end = int(part.first[session]), int(part.first[session + 1])
+        has = part.terms_in[begin:end]
+        mask = (has > 0) & (part.message_ms[begin:end] >= since_ms)
+        ids.append(part.message_ids[begin:end][mask])
+        times.append(part.message_ms[begin:end][mask])
+        scores.append(
+            0.5 * part.windows[begin:end][mask] / max(scored.top_best, 1e-9)
+            + 0.25 * scored.whole[at] / max(scored.top_whole, 1e-9)
+            + 0.25 * has[mask] / max(terms, 1)
         )
-        for at in numbers.tolist()
+        owners.append(np.full(len(ids[-1]), part.session_ids[session]))
+    columns = [np.concatenate(one) for one in (owners, ids, times, scores)]
+    order = np.lexsort((-columns[1], -columns[2], -columns[3]))[:most]
+    return [
+        Found(int(owner), int(message), int(time_ms), float(score))
+        for owner, message, time_ms, score in zip(
+            *(column[order].tolist() for column in columns), strict=True
+        )
     ]
 
 

@@ -123,10 +123,17 @@ def _saturated(
 
 
 def _refine(
-    corpus: _Corpus, idf: dict[str, float], windows: np.ndarray[Any, Any], session: int
+    corpus: _Corpus,
+    idf: dict[str, float],
+    windows: np.ndarray[Any, Any],
+    sessions: np.ndarray[Any, Any],
 ) -> None:
-    """Add the proximity of terms to the windows of a session."""
-    for message in range(corpus.first[session], corpus.first[session + 1]):
+    """Add the proximity of terms to the windows of these sessions."""
+    for message in (
+        one
+        for session in sessions.tolist()
+        for one in range(corpus.first[session], corpus.first[session + 1])
+    ):
         spoken = [(at, term) for at, term in corpus.words[message] if term in idf]
         nearest: dict[frozenset[str], float] = {}
         for (before, left), (after, right) in pairwise(spoken):

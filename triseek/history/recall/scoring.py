@@ -198,14 +198,14 @@ def _refine(
     pairs: np.ndarray[Any, Any],
     windows: np.ndarray[Any, Any],
     terms_in: np.ndarray[Any, Any],
-    session: int,
+    sessions: np.ndarray[Any, Any],
 ) -> None:
-    """Add the proximity of terms to the windows of a session."""
+    """Add the proximity of terms to the windows of these sessions."""
     from triseek.kernels import recall
 
-    begin, end = int(segment.first[session]), int(segment.first[session + 1])
-    segment.verify_tokens(begin, end)
+    for session in sessions.tolist():
+        segment.verify_tokens(int(segment.first[session]), int(segment.first[session + 1]))
     recall.add_proximity(
-        segment.tokens, segment.token_at, terms_in, begin, end,
+        segment.tokens, segment.token_at, terms_in, segment.first, sessions.astype(np.int64),
         term_of, idf, ranking.PROXIMITY, ranking.REACH, pairs, windows,
     )  # fmt: skip

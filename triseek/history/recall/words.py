@@ -75,8 +75,13 @@ def terms(text: str) -> list[str]:
 
 def spans(text: str) -> Iterator[tuple[str, int, int]]:
     """Yield each term with the begin and end of its word in the text, in characters."""
-    for match in WORD.finditer(text[:TEXT_MAX]):
-        for term in _terms_of(match[0].lower()):
+    lowered = text.lower()
+    if len(lowered) != len(text):  # such as İ, of which two characters become
+        lowered = "".join(one if len(one.lower()) > 1 else one.lower() for one in text)
+    for match in WORD.finditer(lowered):
+        word = match[0].lower()
+        found = _terms.get(word)
+        for term in _learn(word) if found is None else found:
             yield term, match.start(), match.end()
 
 
