@@ -8,8 +8,11 @@ scripts stay as they are; Chinese, Japanese and Korean runs become pairs of char
 from __future__ import annotations
 
 import re
+import threading
 from functools import cache
 from typing import TYPE_CHECKING
+
+import Stemmer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,6 +64,7 @@ _BASE = {
 }
 
 _terms: dict[str, tuple[str, ...]] = {}
+_stemming = threading.Lock()
 
 
 def terms(text: str) -> list[str]:
@@ -103,11 +107,12 @@ def _terms_of(word: str) -> tuple[str, ...]:
 
 
 def _stem(word: str) -> str:
-    return _stemmer().stemWord(word)  # type: ignore[no-any-return]
+    with _stemming:  # a stemmer serves one thread at a time
+        return str(_stemmer().stemWord(word))
 
 
 @cache
-def _stemmer():  # type: ignore[no-untyped-def] # noqa: ANN202 - the package has no types
-    import snowballstemmer
-
-    return snowballstemmer.stemmer("english")
+def _stemmer() -> Stemmer.Stemmer:
+    stemmer = Stemmer.Stemmer("english")
+    stemmer.maxCacheSize = 0  # `_terms` is the cache
+    return stemmer
