@@ -5,10 +5,13 @@ row. Times are Unix milliseconds. Text is redacted before it gets here.
 
 `messages` holds what people and models said; a message with role `user` is a prompt, numbered in
 its session. `tool_events` holds uses of tools. Observations are derived from both by rule, or
-written by people and agents, or imported. The FTS tables index content of other tables (external
-content) and are kept in step by triggers; `sub` holds parts of identifiers (camelCase, paths) and
-pairs of Chinese, Japanese and Korean characters, which `sub_tokens` computes: of a message, only of
-a prompt. The recall index (history/recall) indexes `messages` separately.
+written by people and agents, or imported. `derived_at` of a session is 0 if its messages or events
+have changed since they were derived: who writes them sets it. Synthesis also sets `error_key` and
+`event_programs`, the programs that a command runs (`pytest`, `cargo test`). The FTS tables index
+content of other tables (external content) and are kept in step by triggers; `sub` holds parts of
+identifiers (camelCase, paths) and pairs of Chinese, Japanese and Korean characters, which
+`sub_tokens` computes: of a message, only of a prompt. The recall index (history/recall) indexes
+`messages` separately.
 """
 
 from __future__ import annotations
@@ -56,6 +59,7 @@ CREATE INDEX sessions_by_project ON sessions (project, started_at_epoch);
 CREATE INDEX sessions_by_root ON sessions (root, started_at_epoch);
 CREATE INDEX sessions_by_time ON sessions (started_at_epoch);
 CREATE INDEX sessions_by_external_id ON sessions (external_id);
+CREATE INDEX sessions_to_derive ON sessions (id) WHERE derived_at = 0;
 CREATE TABLE messages (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     session_id INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
@@ -68,6 +72,7 @@ CREATE TABLE messages (
     created_at_epoch INTEGER NOT NULL DEFAULT 0,
     UNIQUE (session_id, external_id)
 );
+CREATE INDEX messages_in_order ON messages (session_id);
 CREATE INDEX prompts_by_time ON messages (created_at_epoch) WHERE role = 'user';
 CREATE TABLE tool_events (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -86,7 +91,15 @@ CREATE TABLE tool_events (
     ended_at_epoch INTEGER NOT NULL DEFAULT 0,
     UNIQUE (session_id, external_id)
 );
-CREATE INDEX tool_events_by_error ON tool_events (error_key) WHERE error_key != '';
+CREATE INDEX tool_events_in_order ON tool_events (session_id);
+CREATE INDEX tool_events_by_error ON tool_events (error_key, session_id, created_at_epoch)
+    WHERE error_key != '';
+CREATE TABLE event_programs (
+    program TEXT NOT NULL,
+    event_id INTEGER NOT NULL REFERENCES tool_events (id) ON DELETE CASCADE,
+    PRIMARY KEY (program, event_id)
+) WITHOUT ROWID;
+CREATE INDEX event_programs_by_event ON event_programs (event_id);
 CREATE TABLE event_files (
     event_id INTEGER NOT NULL REFERENCES tool_events (id) ON DELETE CASCADE,
     path TEXT NOT NULL,

@@ -1,0 +1,1 @@
+"""Observations and summaries that are derived from a conversation's events by rules."""
