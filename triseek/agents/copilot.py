@@ -17,7 +17,7 @@ from triseek.agents.base import Agent, TranscriptReader
 from triseek.agents.payloads import exit_status
 from triseek.agents.payloads.fields import Fields, absolute_only
 from triseek.agents.row_reading import Conversations, RowReading, files_below
-from triseek.agents.tool_vocabulary import Vocabulary
+from triseek.agents.tool_vocabulary import Vocabulary, exit_status_of
 from triseek.agents.transcript_values import time_ms
 from triseek.model.conversation import Conversation, Message, ToolEvent
 
@@ -165,7 +165,7 @@ def _said(data: Fields) -> str:
 def _result(conversation: str, use: str, data: Fields, time: int) -> ToolEvent:
     result = data.inner("result")
     output = result.text("content") or data.text("result") or data.inner("error").text("message")
-    status = exit_status.of_field(data.inner("shellExecution"), "exitCode")
+    status = exit_status_of(data.inner("shellExecution"), "exitCode")
     if status is None:
         status = exit_status.of_pattern(_STATUS, output)
     success = data.get("success")

@@ -19,15 +19,16 @@ from typing import TYPE_CHECKING
 
 from triseek.agents import jsonl
 from triseek.agents.base import TranscriptReader
-from triseek.agents.payloads import exit_status
-from triseek.agents.payloads.fields import Fields, absolute_only, fields_of, parsed
+from triseek.agents.payloads.fields import Fields, absolute_only, fields_of
 from triseek.agents.row_reading import files_below
-from triseek.agents.tool_vocabulary import Vocabulary
+from triseek.agents.tool_vocabulary import Vocabulary, exit_status_of
 from triseek.agents.transcript_database import (
     DAY_MS,
     TranscriptDatabase,
     bounded,
     fields,
+    nested,
+    not_later,
     number,
     reading,
     word,
@@ -148,7 +149,7 @@ def _conversations(database: TranscriptDatabase, mark: Mark) -> Iterator[Record 
         changed.update(dict.fromkeys(recent if time else ()))
     for conversation in changed:
         yield from _composer(database, conversation)
-    yield Mark(offset=newest, state={"time": str(max(updates.values(), default=0))})
+    yield Mark(offset=newest, state={"time": str(not_later(max(updates.values(), default=0)))})
 
 
 def _changed(database: TranscriptDatabase, row: int) -> Iterator[str]:
@@ -238,7 +239,7 @@ def _use(conversation: str, use: str, tool: Fields, cwd: str) -> ToolEvent:
     values = _object(tool.get("rawArgs")) or _object(tool.get("params"))
     event = _TOOLS.event(conversation, use, name.lower(), values, cwd)
     result = _object(tool.get("result"))
-    status = exit_status.of_field(result, "exitCode", "exit_code", "exitCodeV2")
+    status = exit_status_of(result, "exitCode", "exit_code", "exitCodeV2")
     state = tool.text("status")
     failed = True if state in ("error", "failed") else False if state in _GOOD else None
     whole = tool.text("result")
@@ -260,7 +261,7 @@ def _text(tool: Fields) -> str:
 
 def _object(value: object) -> Fields:
     """Return an object, or the one in a JSON text."""
-    return fields_of(parsed(value) if isinstance(value, str) else value)
+    return nested(value) if isinstance(value, str) else fields_of(value)
 
 
 def _transcript(path: str) -> Iterator[Record | Mark]:

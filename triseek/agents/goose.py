@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING
 
 from triseek.agents import jsonl
 from triseek.agents.base import Agent, TranscriptReader
-from triseek.agents.payloads import exit_status
-from triseek.agents.payloads.fields import Fields, absolute_only, fields_of, parsed
+from triseek.agents.payloads.fields import Fields, absolute_only
 from triseek.agents.row_reading import files_below
-from triseek.agents.tool_vocabulary import Vocabulary
+from triseek.agents.tool_vocabulary import Vocabulary, exit_status_of
 from triseek.agents.transcript_database import (
     DAY_MS,
     TranscriptDatabase,
     bounded,
+    nested,
+    not_later,
     number,
     reading,
     word,
@@ -46,6 +47,9 @@ _TOOLS = Vocabulary(
     },
 )
 _SESSION = ("name", "description", "working_dir", "session_type", "model_config_json", "created_at")
+_MESSAGE = (
+    "session_id", "role", "content_json", "created_timestamp", "metadata_json", "message_id",
+)  # fmt: skip
 _NEEDED = frozenset(("id", "session_id", "role", "content_json"))
 
 
@@ -110,26 +114,19 @@ def _records(database: TranscriptDatabase, mark: Mark) -> Iterator[Record | Mark
         told = _conversation(database, columns, session)
         conversations[session] = told
         yield told
-    names = (
-        "session_id",
-        "role",
-        "content_json",
-        "created_timestamp",
-        "metadata_json",
-        "message_id",
-    )
-    selected = ", ".join(bounded(name) if name in own else "NULL" for name in names)
+    selected = ", ".join(bounded(name) if name in own else "NULL" for name in _MESSAGE)
     query = f"SELECT id, {selected} FROM messages WHERE id > ? ORDER BY id LIMIT ?"  # noqa: S608
     for row, *values in database.pages(query, after):
         after = number(row)
-        fields = Fields(zip(names, values, strict=True))
+        fields = Fields(zip(_MESSAGE, values, strict=True))
         session = fields.word("session_id")
         if session and session not in conversations:
             conversations[session] = _conversation(database, columns, session)
             yield conversations[session]
         yield from _message(row, fields, conversations.get(session))
     times = database.rows("SELECT max(updated_at) FROM sessions") if "updated_at" in columns else []
-    yield Mark(offset=after, state={"time": str(time_ms(times[0][0]) if times else 0)})
+    time = not_later(time_ms(times[0][0]) if times else 0)
+    yield Mark(offset=after, state={"time": str(time)})
 
 
 def _changed(database: TranscriptDatabase, columns: frozenset[str], since: int) -> list[str]:
@@ -156,7 +153,7 @@ def _conversation(
         is_sub_agent=told.text("session_type") == "sub_agent",
         cwd=absolute_only(told.get("working_dir")),
         title=told.text("name", "description"),
-        model=fields_of(parsed(told.text("model_config_json"))).word("model_name"),
+        model=nested(told.text("model_config_json")).word("model_name"),
         started_ms=time_ms(told.get("created_at")),
     )
 
@@ -193,7 +190,7 @@ def _message(
 def _role(fields: Fields) -> Role | None:
     """Return who says a message; None if it is only for the model and no summary."""
     is_user = fields.text("role") == "user"
-    seen = fields_of(parsed(fields.text("metadata_json")))
+    seen = nested(fields.text("metadata_json"))
     if seen.get("userVisible") is False:
         return "summary" if is_user and seen.get("agentVisible") is True else None
     return "user" if is_user else "assistant"
@@ -215,7 +212,7 @@ def _result(conversation: str, part: Fields, time: int) -> ToolEvent:
     whole = part.inner("toolResult")
     value = whole.inner("value", "Ok") or whole
     error = whole.text("error", "Error")
-    status = exit_status.of_field(value.inner("structuredContent"), "exit_code", "exitCode")
+    status = exit_status_of(value.inner("structuredContent"), "exit_code", "exitCode")
     is_error = value.get("isError") is True or bool(error) or whole.text("status") == "error"
     output = "\n".join(item.text("text") for item in value.objects("content") if _for_model(item))
     return ToolEvent(

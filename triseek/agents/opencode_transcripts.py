@@ -14,16 +14,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from triseek.agents.base import TranscriptReader
-from triseek.agents.payloads import exit_status
-from triseek.agents.payloads.fields import Fields, absolute_only, fields_of, parsed
+from triseek.agents.payloads.fields import Fields, absolute_only
 from triseek.agents.row_reading import files_below
-from triseek.agents.tool_vocabulary import Vocabulary
+from triseek.agents.tool_vocabulary import Vocabulary, exit_status_of
 from triseek.agents.transcript_database import (
     DAY_MS,
     MARGIN_MS,
     TranscriptDatabase,
     bounded,
     fields,
+    nested,
+    not_later,
     number,
     reading,
     word,
@@ -110,7 +111,7 @@ class _Reading:
             for table in ("session", "message", "part")
         ]
         row = self._database.rows("SELECT max(rowid) FROM part")[0][0]
-        return Mark(offset=max(map(number, newest)), state={"part": str(number(row))})
+        return Mark(offset=not_later(max(map(number, newest))), state={"part": str(number(row))})
 
     def _sessions(self) -> list[str]:
         """Return the ids of sessions that changed, the oldest first."""
@@ -136,7 +137,7 @@ class _Reading:
             is_sub_agent=bool(told.word("parent_id")),
             cwd=cwd,
             title="" if _UNTITLED.match(title) else title,
-            model=fields_of(parsed(told.text("model"))).word("id", "modelID"),
+            model=nested(told.text("model")).word("id", "modelID"),
             started_ms=time_ms(told.get("time_created")),
         )
         yield conversation
@@ -188,7 +189,7 @@ def _use(conversation: Conversation, use: str, content: Fields) -> ToolEvent:
     given = state.inner("input")
     folder = given.folder(conversation.cwd, "workdir")
     event = _TOOLS.event(conversation.id, use, name, given, folder)
-    status = exit_status.of_field(state.inner("metadata"), "exit")
+    status = exit_status_of(state.inner("metadata"), "exit")
     is_over = state.text("status") in ("completed", "error")
     return replace(
         event,

@@ -16,7 +16,7 @@ from triseek.agents.base import TranscriptReader
 from triseek.agents.payloads import exit_status
 from triseek.agents.payloads.fields import Fields, absolute_only
 from triseek.agents.row_reading import Ancestry, Conversations, RowReading, files_below
-from triseek.agents.tool_vocabulary import Vocabulary
+from triseek.agents.tool_vocabulary import Vocabulary, exit_status_of
 from triseek.agents.transcript_values import time_ms
 from triseek.model.conversation import Conversation, Message, ToolEvent
 
@@ -151,7 +151,7 @@ def _typed(conversation: Conversation, entry: str, message: Fields, time: int) -
     """Return the command that a person typed after an exclamation mark."""
     values = {"command": message.text("command")}
     event = _TOOLS.event(conversation.id, entry, "bash", values, conversation.cwd)
-    status = exit_status.of_field(message, "exitCode")
+    status = exit_status_of(message, "exitCode")
     return replace(
         event,
         exit_status=status,
@@ -172,7 +172,7 @@ def _text(content: object) -> str:
     if isinstance(content, str):
         return content
     parts = Fields({"content": content}).objects("content")
-    return "\n".join(part.text("text") for part in parts if part.text("type") == "text").strip("\n")
+    return "\n".join(part.text("text") for part in parts if part.text("type") == "text")
 
 
 def _link(row: Fields) -> tuple[str, str, str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from triseek.agents.patches import edits_of_patch
+from triseek.agents.payloads import exit_status
 from triseek.agents.payloads.fields import Fields, absolute
 from triseek.agents.transcript_values import arguments
 from triseek.model.conversation import Edit, ToolEvent
@@ -104,6 +105,12 @@ class Vocabulary:
             old, new = self.edits[name]
             for part in given.objects(self.items) or [given]:
                 yield Edit(path=path, before=part.text(old), after=part.text(new))
+
+
+def exit_status_of(values: Fields, *names: str) -> int | None:
+    """Return the first exit status among fields; None if there is none, or no system has it."""
+    status = exit_status.of_field(values, *names)
+    return status if status is not None and 0 <= status < exit_status.STATUS_MAX else None
 
 
 def _place(path: str, cwd: str) -> str:

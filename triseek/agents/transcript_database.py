@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import errno
 import sqlite3
+import time as clock
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from triseek.agents import jsonl
-from triseek.agents.payloads.fields import Fields
+from triseek.agents.payloads.fields import Fields, fields_of
 from triseek.model.conversation import Unreadable
 
 if TYPE_CHECKING:
@@ -91,6 +92,16 @@ def fields(value: object, where: str) -> Fields | Unreadable:
         return Unreadable(where=where, reason=reason)
     parsed = jsonl.parsed_line(value, where)
     return parsed if parsed is not None else Unreadable(where=where, reason="empty")
+
+
+def nested(text: str) -> Fields:
+    """Return the object in a JSON text that is a part of something else; empty if it has none."""
+    return fields_of(jsonl.parsed(text.encode("utf-8", "replace"), ""))
+
+
+def not_later(time: int) -> int:
+    """Return a time in milliseconds, or now if it is in the future: what comes next is earlier."""
+    return min(time, int(clock.time() * 1000))
 
 
 def word(value: object) -> str:

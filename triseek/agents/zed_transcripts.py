@@ -22,6 +22,7 @@ from triseek.agents.transcript_database import (
     VALUE_MAX,
     TranscriptDatabase,
     bounded,
+    not_later,
     reading,
     word,
 )
@@ -72,7 +73,7 @@ class ZedTranscripts(TranscriptReader):
                 if word(thread) and (not time or time >= mark.offset - DAY_MS):
                     yield from _thread(database, columns, word(thread))
                 newest = max(newest, time)
-            yield Mark(offset=newest)
+            yield Mark(offset=not_later(newest))
 
 
 def _data(here: InstallPlace) -> str:
