@@ -20,7 +20,7 @@ from triseek.agents.hooks import PAYLOAD_MAX, in_view, read, refusal
 FIXTURES = Path(__file__).parent / "fixtures"
 GOLDEN = Path(__file__).parents[1] / "golden" / "hooks"
 UPDATE = os.environ.get("TRISEEK_GOLDEN") == "update"
-CLIENTS = sorted(path.name for path in FIXTURES.iterdir())
+CLIENTS = sorted(path.name for path in FIXTURES.iterdir() if path.name != "transcripts")
 AGENTS = ["claude-code", "codex", "opencode", "pi", "cursor", "gemini", "", "nobody"]
 
 

@@ -73,7 +73,8 @@ class _Reading(RowReading):
         super().__init__(mark)
         self._conversations = Conversations(mark.state)
         self._path = path
-        self._start = mark.offset
+        self._at = mark.offset
+        """Where the current row begins."""
         self._newest = mark.state.get("newest", "")
         self._before_id = mark.state.get("before", "")
         self._record = mark.state.get("record", "")
@@ -85,7 +86,7 @@ class _Reading(RowReading):
         return {**self._conversations.state(), **position}
 
     def records(self, start: int, row: Fields) -> Iterator[Record]:
-        del start
+        self._at = start
         rewind, changes = row.word("$rewindTo"), row.inner("$set")
         if rewind:
             self._rewind(rewind)
@@ -158,11 +159,11 @@ class _Reading(RowReading):
             self._known[name] = parent
 
     def _records(self) -> dict[str, str]:
-        """Return the last record at each message, also of those above the start of this read."""
+        """Return the last record at each message, also of those that an earlier read has read."""
         if self._known is None:
             earlier = _Reading(self._path, Mark())
             for row in jsonl.rows(self._path):
-                if row.start >= self._start:
+                if row.start >= self._at:
                     break
                 if not isinstance(row.value, Unreadable):
                     deque(earlier.records(row.start, row.value), maxlen=0)
