@@ -5,63 +5,22 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from triseek.engine.roots import project
+from triseek.history.freshness import freshness_of
 from triseek.history.reading.filters import Where
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from triseek.engine.tool_host import ToolHost
+    from triseek.history.recall.engine import Recall
+    from triseek.history.service import History
     from triseek.store.sqlite import Database
 
     Freshness: TypeAlias = Callable[[sqlite3.Connection, Sequence[int]], Mapping[int, str]]
-
-
-class RecallHit(Protocol):
-    """A session or message that was found."""
-
-    session_id: int
-    """The row of `sessions`."""
-    message_id: int
-    """The row of `messages` that matches best."""
-    score: float
-    """From 0 to 1."""
-    span: tuple[int, int]
-    """The part of the message's text that matches, in characters."""
-
-
-class RecallPage(Protocol):
-    """A page of what was found, best first."""
-
-    hits: Sequence[RecallHit]
-    total: int
-
-
-class Recall(Protocol):
-    """Finds what was said."""
-
-    def search(
-        self,
-        query: str,
-        *,
-        by: Literal["session", "message"],
-        limit: int,
-        offset: int = 0,
-        sessions: Collection[int] | None = None,
-        since_ms: int = 0,
-    ) -> RecallPage:
-        """Return sessions or messages; of `sessions` only, and not before `since_ms`."""
-        ...
-
-
-class HistoryService(Protocol):
-    """What the daemon keeps for this wing."""
-
-    database: Database
-    recall: Recall
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +45,9 @@ class HistoryContext:
         self._host = host
 
     @property
-    def service(self) -> HistoryService:
+    def service(self) -> History:
         """What the daemon keeps. Raises as `ToolHost.daemon_service`."""
-        service: HistoryService = self._host.daemon_service("history")
+        service: History = self._host.daemon_service("history")
         return service
 
     @property
@@ -110,9 +69,19 @@ class HistoryContext:
     def freshness(
         self, connection: sqlite3.Connection, observations: Sequence[int]
     ) -> Mapping[int, str]:
-        """Return of observations whether their evidence still holds, as far as that is known."""
-        del connection, observations
-        return {}
+        """Return of observations whether their evidence still holds: FRESH, MOVED, STALE or GONE.
+
+        Those whose evidence names no file are left out.
+        """
+        states = {}
+        for number in observations:
+            row = connection.execute(
+                "SELECT root, evidence, created_at_epoch FROM observations WHERE id = ?", (number,)
+            ).fetchone()
+            state = freshness_of(*row) if row else None
+            if state is not None:
+                states[number] = state.value
+        return states
 
 
 def now_ms() -> int:

@@ -15,12 +15,10 @@ if TYPE_CHECKING:
     import sqlite3
 
     from triseek.history.lookup import SessionRow
-    from triseek.history.recall.recall import Hit
+    from triseek.history.recall.page import RecallHit
     from triseek.history.service import History
 
 By = Literal["session", "message", "observation"]
-EXCERPT_MAX = 240
-"""Characters of an excerpt."""
 LIMIT_MAX = 100
 
 
@@ -209,7 +207,7 @@ def _matching(connection: sqlite3.Connection, agent: str, project: str) -> list[
     return [row[0] for row in rows]
 
 
-def _result(connection: sqlite3.Connection, hit: Hit) -> Found | None:
+def _result(connection: sqlite3.Connection, hit: RecallHit) -> Found | None:
     """Return a hit as JSON; None if it has been removed meanwhile."""
     row = lookup.session(connection, hit.session_id)
     message = connection.execute(
@@ -224,16 +222,14 @@ def _result(connection: sqlite3.Connection, hit: Hit) -> Found | None:
         role=role,
         time_ms=time_ms,
         score=round(hit.score, 4),
-        excerpt=_excerpt(text, hit.start, hit.end),
+        excerpt=_excerpt(text, *hit.span),
     )
 
 
 def _excerpt(text: str, start: int, end: int) -> str:
-    """Return the part of a message around its matched words, on one line."""
-    first = max(0, min(start, end - EXCERPT_MAX // 2) - EXCERPT_MAX // 4)
-    part = text[first : first + EXCERPT_MAX]
-    line = " ".join(part.split())
-    return ("… " if first else "") + line + (" …" if first + EXCERPT_MAX < len(text) else "")
+    """Return a part of a message on one line."""
+    line = " ".join(text[start:end].split())
+    return ("… " if start else "") + line + (" …" if end < len(text) else "")
 
 
 def _messages(

@@ -10,8 +10,10 @@ from triseek import paths
 from triseek.history import consent, forgetting
 from triseek.history.database import NAME, open_database
 from triseek.history.importing import run, sources
-from triseek.history.recall.recall import Recall
-from triseek.history.synthesis.synthesize import synthesize
+from triseek.history.recall.engine import Recall
+from triseek.history.sub_tokens import sub_tokens
+from triseek.history.synthesis.synthesize import synthesize_pending
+from triseek.model import budget
 from triseek.model.index import no_progress
 
 if TYPE_CHECKING:
@@ -22,9 +24,6 @@ if TYPE_CHECKING:
     from triseek.history.importing.run import ImportReport
     from triseek.model.index import Progress
     from triseek.store.sqlite import Database
-
-_DUE = "SELECT id FROM sessions WHERE NOT derived_at ORDER BY id"
-"""The sessions whose observations are not derived from all of their records yet."""
 
 
 class History:
@@ -55,7 +54,7 @@ class History:
         database = self.database
         with self._lock:
             if self._recall is None:
-                self._recall = Recall(self.folder, database)
+                self._recall = Recall(os.path.join(self.folder, "recall"), database)  # noqa: PTH118
             return self._recall
 
     def import_conversations(
@@ -95,10 +94,8 @@ class History:
 
     def derive(self) -> None:
         """Derive the observations of sessions that have changed, and index what was said."""
-        with self.database.read() as connection:
-            due = [row[0] for row in connection.execute(_DUE)]
-        for session in due:
-            synthesize(self.database, session)
+        for _ in synthesize_pending(self.database, sub_tokens=lambda text: sub_tokens((text,))):
+            budget.check()
         self.recall.update()
 
     def close(self) -> None:

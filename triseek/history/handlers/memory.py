@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from triseek.history import requests, results
-    from triseek.history.context import Freshness, HistoryContext, RecallHit
+    from triseek.history.context import Freshness, HistoryContext
+    from triseek.history.recall.page import RecallHit
     from triseek.model.call import Call
 
 EXCERPT_MAX = 300

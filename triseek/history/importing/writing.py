@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from triseek.engine.roots import project
 from triseek.history.importing import cleaning
+from triseek.history.sub_tokens import sub_tokens
 from triseek.model.conversation import Conversation, Message, ToolEvent
 from triseek.redaction import PRIVATE
 
@@ -149,10 +150,10 @@ class Writer:
         if row is None:
             connection.execute(
                 "INSERT INTO messages (session_id, external_id, parent, role, prompt_number, text,"
-                " created_at_epoch) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                " sub, created_at_epoch) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     session.id, message.id, message.parent, message.role, number, message.text,
-                    message.time_ms,
+                    _sub(message), message.time_ms,
                 ),
             )  # fmt: skip
             self._has_changed(session)
@@ -161,7 +162,8 @@ class Writer:
             number = row[1]
             if row[2] != message.text:
                 connection.execute(
-                    "UPDATE messages SET text = ? WHERE id = ?", (message.text, row[0])
+                    "UPDATE messages SET text = ?, sub = ? WHERE id = ?",
+                    (message.text, _sub(message), row[0]),
                 )
                 self._has_changed(session)
         if is_prompt:
@@ -252,6 +254,11 @@ def place_of(cwd: str) -> tuple[str, str]:
         return "", ""
     root = project(cwd)
     return os.path.basename(root) or root, root  # noqa: PTH119 - `root` is a string
+
+
+def _sub(message: Message) -> str:
+    """Return the parts of the identifiers in a prompt, for its full-text index."""
+    return sub_tokens((message.text,)) if message.role == "user" else ""
 
 
 def _note_times(session: _Session, time_ms: int) -> None:
