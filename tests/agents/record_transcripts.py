@@ -192,6 +192,8 @@ def _slim_payload(kind: str, payload: dict[str, Any]) -> dict[str, Any]:
         return {name: payload[name] for name in payload if name in kept}
     if payload.get("type") in ("additional_tools", "token_count", "thread_settings_applied"):
         return {"type": payload["type"]}
+    if kind == "compacted":  # after words of the program, the summary is the model's
+        payload = {**payload, "message": "…\n" + str(payload.get("message")).rpartition("\n")[2]}
     dropped = {"base_instructions", "dynamic_tools", "replacement_history"}
     return {name: value for name, value in payload.items() if name not in dropped}
 

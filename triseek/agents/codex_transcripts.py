@@ -40,6 +40,8 @@ _NOT_SAID = (
     "<collaboration_mode>", "<subagent_notification>", "<hook_prompt", "<INSTRUCTIONS>",
 )  # fmt: skip
 """How texts of user messages begin that no person wrote, where the row does not say so itself."""
+_FAILURES = ("apply_patch verification failed", "exec_command failed", "failed to parse ")
+"""How outputs of calls begin that could not be made."""
 _LONG_FIELDS = ("cmd", "command", "input", "patch", "message")
 _SHELL_WORDS = 3
 """Words of `bash -lc COMMAND`."""
@@ -75,6 +77,7 @@ class CodexTranscripts(TranscriptReader):
 
 
 def _decompressed(file: BinaryIO) -> BinaryIO:
+    """Return the plain text of a compressed file; reading damaged data raises OSError."""
     import pyarrow as pa
 
     return cast("BinaryIO", io.BufferedReader(pa.input_stream(file, compression="zstd")))
@@ -294,11 +297,13 @@ def _result(item: Fields, time: int) -> ToolEvent | None:
     call = item.word("call_id")
     if not call:
         return None
+    is_refused = text.startswith(_FAILURES) or item.inner("output").get("success") is False
+    failed = True if is_refused else None
     return ToolEvent(
         conversation="",
         id=call,
         exit_status=status,
-        failed=None if status is None else status != 0,
+        failed=failed if status is None else status != 0,
         output=codex_outputs.HEAD.sub("", text, count=1),
         ended_ms=time,
     )
