@@ -104,3 +104,12 @@ def test_a_whole_file_is_a_document(tmp_path):
     assert jsonl.document(str(path), 4) == Unreadable(where="file", reason="larger than 0 MiB")
     path.write_bytes(b"[1,")
     assert jsonl.document(str(path)) == Unreadable(where="file", reason="not valid JSON")
+
+
+def test_unwanted_lines_are_not_parsed(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b'{"type":"x"\n{"a":1}\n{"type":"xy"}\n{"b":2}\n')
+
+    found = [(row.end, row.value) for row in jsonl.rows(str(path), without=(b'{"type":"x',))]
+
+    assert found == [(20, {"a": 1}), (42, {"b": 2})]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import errno
 import json
 import os
@@ -33,8 +34,10 @@ class Row(NamedTuple):
     """The object, or why there is none."""
 
 
-def rows(path: str, offset: int = 0) -> Iterator[Row]:
+def rows(path: str, offset: int = 0, *, without: tuple[bytes, ...] = ()) -> Iterator[Row]:
     """Yield the lines of a file from the start of a line on, without blank ones.
+
+    without: Beginnings of lines that are not wanted: they are not parsed.
 
     A last line without a newline is left out: it may be half written. Invalid UTF-8 and lone
     surrogates are replaced, so that every text can be encoded.
@@ -44,12 +47,14 @@ def rows(path: str, offset: int = 0) -> Iterator[Row]:
     """
     with opened(path) as file:
         file.seek(offset)
-        yield from rows_of(file, offset)
+        yield from rows_of(file, offset, without=without)
 
 
-def rows_of(file: BinaryIO, offset: int) -> Iterator[Row]:
+def rows_of(file: BinaryIO, offset: int, *, without: tuple[bytes, ...] = ()) -> Iterator[Row]:
     """Yield the lines of an open file from its position on, which is this offset. As `rows`."""
     for start, end, line in lines(file, offset):
+        if line is not None and line.startswith(without):
+            continue
         value = too_long(start) if line is None else parsed_line(line, f"byte {start}")
         if value is not None:
             yield Row(start, end, value)
@@ -105,7 +110,7 @@ def document(path: str, most: int = 8 * LINE_MAX) -> object:
 
 def parsed(data: bytes, where: str) -> Any:  # noqa: ANN401 - JSON of any shape
     """Return the JSON value in some bytes, or an `Unreadable`."""
-    text = data.decode("utf-8-sig", "replace")
+    text = data.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
     try:
         value = json.loads(text)
         return _encodable(value) if _ESCAPED_SURROGATE.search(text) else value

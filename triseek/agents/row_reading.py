@@ -91,9 +91,8 @@ class Conversations:
         )
         if self.newest.id:
             self._known[self.newest.id] = self.newest
+        self._stated = Conversation(id="")
         self._state: dict[str, str] = {}
-        self._stated: Conversation | None = None
-        """The conversation that `_state` describes."""
 
     def update(self, told: Conversation) -> Iterator[Conversation]:
         """Yield the conversation if this says something new of it.
@@ -114,20 +113,18 @@ class Conversations:
                 model=told.model or known.model,
                 started_ms=known.started_ms or told.started_ms,
             )
+        self.newest = self._known[told.id] = new
         if new != known:
-            self.newest = self._known[told.id] = new
             yield new
-        elif known is not None:
-            self.newest = known
 
     def state(self) -> dict[str, str]:
         """Return the newest one for the state of a mark."""
-        if self.newest is not self._stated and self.newest.id:
+        if self.newest is not self._stated:
             kept = {name: getattr(self.newest, name) for name in self._KEPT}
-            more = {"is_sub_agent": self.newest.is_sub_agent, "started_ms": self.newest.started_ms}
-            self._state = {"conversation": compact({**kept, **more})}
-            self._stated = self.newest
-        return self._state
+            kept["is_sub_agent"] = self.newest.is_sub_agent
+            kept["started_ms"] = self.newest.started_ms
+            self._stated, self._state = self.newest, {"conversation": compact(kept)}
+        return self._state if self.newest.id else {}
 
 
 class Ancestry:
@@ -138,15 +135,22 @@ class Ancestry:
     """
 
     def __init__(
-        self, path: str, mark: Mark, link: Callable[[Fields], tuple[str, str, str]]
+        self,
+        path: str,
+        mark: Mark,
+        link: Callable[[Fields], tuple[str, str, str]],
+        *,
+        without: tuple[bytes, ...] = (),
     ) -> None:
         """Take the file, where the read begins, and a function from a row to its ids.
 
         link: Returns a row's id, its parent's, and its last record's; "" for what it has not.
+        without: Beginnings of lines that have no id.
         """
         self._path = path
         self._start = mark.offset
         self._link = link
+        self._without = without
         self._records: dict[str, str] = {}
         self._newest = mark.state.get("row", "")
         self._is_whole = mark.offset == 0
@@ -157,7 +161,7 @@ class Ancestry:
         """Return the last record at or before a row, on its branch; "" if there is none."""
         if row_id and row_id not in self._records and not self._is_whole:
             self._is_whole = True
-            for row in jsonl.rows(self._path):
+            for row in jsonl.rows(self._path, without=self._without):
                 if row.start >= self._start:
                     break
                 if not isinstance(row.value, Unreadable):
