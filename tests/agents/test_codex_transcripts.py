@@ -184,5 +184,15 @@ def test_a_thread_without_its_first_row_is_named_by_its_file(tmp_path):
     assert THREAD in found.conversations
 
 
+def test_arguments_are_texts_that_can_be_encoded(tmp_path):
+    values = '{"cmd":"echo \\ud800"}'
+    found = of_rows(
+        tmp_path, META, item(type="function_call", name="shell", arguments=values, call_id="c")
+    )
+    [event] = found.events.values()
+    assert event.command == "echo \N{REPLACEMENT CHARACTER}"
+    assert event.input.encode()
+
+
 def test_a_thread_is_reopened_by_its_id():
     assert reader_of("codex").resume("t") == ("codex", "resume", "t")
