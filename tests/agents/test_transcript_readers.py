@@ -57,7 +57,7 @@ def test_a_file_that_is_read_in_two_parts_says_the_same(name, gemini_home, tmp_p
         path = copied(source, tmp_path)
         ends = [at + 1 for at, byte in enumerate(data) if byte == 10]
         middles = [(begin + end) // 2 for begin, end in zip([0, *ends], ends, strict=False)]
-        for cut in [0, *ends, *middles]:
+        for cut in [0, *ends, *middles[::4]]:
             path.write_bytes(data[:cut])
             parts = read(name, path)
             path.write_bytes(data)
@@ -162,7 +162,7 @@ def vars_of(mark: Mark) -> dict[str, object]:
     return {"offset": mark.offset, "state": mark.state}
 
 
-def shape(value: object, depth: int = 4) -> str:
+def shape(value: object, depth: int = 3) -> str:
     """What kind of row it is."""
     if isinstance(value, dict):
         inner = {name: shape(one, depth - 1) for name, one in value.items() if depth}
