@@ -101,6 +101,15 @@ def test_only_conversations_that_changed_are_read(path: Path):
     assert said(folded(read(READER, path, mark))["old"]) == [("user", "Changed")]
 
 
+def test_the_last_row_may_be_written_again(path: Path):
+    headers = [{"bubbleId": "x1"}]
+    _put(path, **{"composerData:old": {"fullConversationHeadersOnly": headers, "lastUpdatedAt": 1}})
+    _put(path, **_keys("old", {"x1": {"type": 1, "text": "Old"}}))
+    _, mark = read_marked(READER, path)
+    _put(path, **_keys("old", {"x1": {"type": 1, "text": "Changed"}}))
+    assert said(folded(read(READER, path, mark))["old"]) == [("user", "Changed")]
+
+
 def test_a_conversation_that_got_the_rows_of_a_deleted_one(path: Path):
     _put(path, **{f"filler:{number}": number for number in range(20)})
     _, mark = read_marked(READER, path)

@@ -168,6 +168,8 @@ def test_a_part_written_with_a_clock_set_back_is_read(path: Path):
     _, mark = read_marked(READER, path)
     part = next(row for row in ROWS["part"] if row["data"].get("text") == "Instead.")
     with _open(path) as database:
+        database.execute("UPDATE message SET time_updated = 5")
+        database.execute("UPDATE part SET time_updated = 5")
         _insert(database, "part", {**part, "id": "prt_zz", "time_updated": 5})
     assert "prt_zz" in {one.id for one in read(READER, path, mark) if isinstance(one, Message)}
 

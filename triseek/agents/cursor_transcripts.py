@@ -153,9 +153,9 @@ def _conversations(database: TranscriptDatabase, mark: Mark) -> Iterator[Record 
 
 
 def _changed(database: TranscriptDatabase, row: int) -> Iterator[str]:
-    """Yield the conversations with values that were written at a row or after it."""
+    """Yield the conversations with values that were written after a row."""
     query = "SELECT rowid, key FROM cursorDiskKV WHERE rowid > ? ORDER BY rowid LIMIT ?"
-    for _, key in database.pages(query, row - 1):  # that row may have been written again
+    for _, key in database.pages(query, row):
         for prefix in (_COMPOSER, _BUBBLE):
             if isinstance(key, str) and key.startswith(prefix):
                 conversation = word(key.removeprefix(prefix).partition(":")[0])
