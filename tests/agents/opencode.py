@@ -22,6 +22,7 @@ NAME = "opencode"
 PROGRAM = "opencode"
 TRANSCRIPTS = ""
 """None that hooks are judged by."""
+STOP_S = 20.0
 _LISTENS = re.compile(r"listening on (http://\S+)")
 
 
@@ -161,4 +162,8 @@ def server(place: Place) -> Iterator[Server]:
         yield Server(found[1])
     finally:
         process.terminate()
-        process.communicate(timeout=PATIENCE_S)
+        try:
+            process.communicate(timeout=STOP_S)
+        except subprocess.TimeoutExpired:  # it waits for what it began in the background
+            process.kill()
+            process.communicate()
