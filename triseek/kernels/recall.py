@@ -25,7 +25,6 @@ from triseek.kernels.jit import (
     U32S,
     U32S_OUT,
     U64S,
-    inlined,
     kernel,
 )
 
@@ -99,12 +98,6 @@ def count_documents(
     return total
 
 
-@inlined
-def saturated(count: float, length: float, mean: float, k1: float, b: float) -> float:
-    """Return BM25's saturated term frequency."""
-    return count * (k1 + 1.0) / (count + k1 * (1.0 - b + b * length / mean))
-
-
 @kernel(
     I64, U32S, F32S, U32S, U32S, U64S, BYTES, F64, F64, F64, F64, F64, F64,
     F32S_OUT, F32S_OUT, BYTES_OUT,
@@ -134,36 +127,61 @@ def add_scores(
     uint8, by message, the number of query terms in it; all three are added to. Returns the number
     of windows.
     """
-    next_window = numba.int64(0)
+    base = k1 * (1.0 - b)
+    slope = k1 * b / window_mean
+    gain = window_idf * (k1 + 1.0)
     done = 0
-    i = 0
-    while i < messages.size:
-        session = numba.int64(session_of[messages[i]])
+    i = numba.uint64(0)
+    n = numba.uint64(messages.size)
+    while i < n:
+        session = numba.uint64(session_of[messages[i]])
         begin = numba.int64(first[session])
         end = numba.int64(first[session + 1])
-        if live[session] == 0:
-            while i < messages.size and messages[i] < end:
-                i += 1
-            continue
+        is_live = live[session] != 0
         total = 0.0
-        while i < messages.size and messages[i] < end:
-            at = numba.int64(messages[i])
-            total += weights[i]
-            if terms_in[at] < 255:
-                terms_in[at] += 1
-            for window in range(max(next_window, at - 1, begin), min(at + 2, end)):
-                count = 0.0
-                j = i
-                while j < messages.size and messages[j] <= window + 1 and messages[j] < end:
-                    count += weights[j]
-                    j += 1
-                length = token_at[min(window + 2, end)] - token_at[max(window - 1, begin)]
-                windows[window] += window_idf * saturated(count, length, window_mean, k1, b)
+        before = numba.int64(-9)
+        weight_before = 0.0
+        at = numba.int64(messages[i])
+        while at < end:
+            weight = numba.float64(weights[i])
+            i += numba.uint64(1)
+            after = numba.int64(messages[i]) if i < n else end
+            if is_live:
+                total += weight
+                terms_in[numba.uint64(at)] += terms_in[numba.uint64(at)] < 255
+                if at > begin and before < at - 2:  # else the posting before has done it
+                    length = (
+                        token_at[numba.uint64(at + 1)] - token_at[numba.uint64(max(at - 2, begin))]
+                    )
+                    windows[numba.uint64(at - 1)] += (
+                        gain * weight / (weight + base + slope * length)
+                    )
+                    done += 1
+                count = weight
+                if before == at - 1:
+                    count += weight_before
+                if after == at + 1 and after < end:
+                    count += weights[i]
+                length = (
+                    token_at[numba.uint64(min(at + 2, end))]
+                    - token_at[numba.uint64(max(at - 1, begin))]
+                )
+                windows[numba.uint64(at)] += gain * count / (count + base + slope * length)
                 done += 1
-            next_window = max(next_window, min(at + 2, end))
-            i += 1
-        length = token_at[end] - token_at[begin]
-        sessions[session] += session_idf * saturated(total, length, session_mean, 1.0, b)
+                if at + 1 < end and after != at + 1:
+                    count = weight
+                    if after == at + 2 and after < end:
+                        count += weights[i]
+                    length = token_at[numba.uint64(min(at + 3, end))] - token_at[numba.uint64(at)]
+                    windows[numba.uint64(at + 1)] += gain * count / (count + base + slope * length)
+                    done += 1
+            before = at
+            weight_before = weight
+            at = after
+        if is_live:
+            length = token_at[numba.uint64(end)] - token_at[numba.uint64(begin)]
+            norm = 1.0 - b + b * length / session_mean
+            sessions[session] += session_idf * total * 2.0 / (total + norm)
     return done
 
 

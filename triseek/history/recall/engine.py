@@ -68,6 +68,8 @@ class Recall:
         self._stamp: tuple[int, int] | None = None
         self._manifest: Manifest | None = None
         self._segments: list[scoring.LiveSegment] = []
+        self._stale: set[int] = set()
+        """Sessions of which a message was deleted: they are indexed again."""
 
     def update(self) -> int:
         """Index what the database has and the index has not; return the messages indexed.
@@ -138,6 +140,8 @@ class Recall:
                 if segments:
                     parts, weights = scoring.score(segments, parsed)
                     result = ranked(parts)
+                    for one in segments:
+                        one.segment.release()
             except errors.IndexCorrupt:
                 self.drop()
         if result is None:
@@ -145,9 +149,11 @@ class Recall:
                 parts, weights = scan.score(_all_sessions(connection), parsed)
             result = ranked(parts)
         found, total = result
-        return self._page(found[offset:], total, weights)
+        return self._page(found[offset:], total, weights, by)
 
-    def _page(self, found: list[Found], total: int, weights: dict[str, float]) -> RecallPage:
+    def _page(
+        self, found: list[Found], total: int, weights: dict[str, float], by: ranking.By
+    ) -> RecallPage:
         """Return the hits that are still in the database, with their excerpts."""
         hits = []
         with self._database.read() as connection:
@@ -156,11 +162,19 @@ class Recall:
                     "SELECT text FROM messages WHERE id = ? AND session_id = ?",
                     (one.message_id, one.session_id),
                 ).fetchone()
+                message_id = one.message_id
                 if row is None:
-                    total -= 1
-                    continue
+                    self._stale.add(one.session_id)
+                    rest = connection.execute(
+                        "SELECT id, text FROM messages WHERE session_id = ? ORDER BY id LIMIT 1",
+                        (one.session_id,),
+                    ).fetchone()
+                    if by == "message" or rest is None:
+                        total -= 1
+                        continue
+                    message_id, row = int(rest[0]), rest[1:]
                 span = excerpt.span(row[0], weights)
-                hits.append(RecallHit(one.session_id, one.message_id, one.score, span))
+                hits.append(RecallHit(one.session_id, message_id, one.score, span))
         return RecallPage(tuple(hits), total)
 
     def _load(self) -> list[scoring.LiveSegment]:
@@ -197,6 +211,8 @@ class Recall:
                 gone = indexed - {
                     int(row[0]) for row in connection.execute("SELECT id FROM sessions")
                 }
+        stale, self._stale = self._stale & indexed - gone, set()
+        changed |= stale
         if not changed and not gone:
             return 0
         merged = _to_merge(segments, changed | gone)

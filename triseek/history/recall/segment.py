@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
     from triseek.store.column import ColumnEntry
 
+KNOWN_MAX = 4_000
+"""Terms whose numbers are kept."""
+RESIDENT_MAX = 4 << 20
+"""Bytes read, about, after which a segment's pages are released."""
 MessageRow = tuple[int, int, str]
 """Id, Unix time in milliseconds, text."""
 
@@ -172,6 +176,9 @@ class Segment:
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise errors.IndexCorrupt(f"the recall index in {folder} is not in order") from error
         self.entry = entry
+        self._known: dict[str, int | None] = {}
+        self._touched = RESIDENT_MAX
+        self.release()
 
     def _whole(self, name: str, dtype: type) -> np.ndarray[Any, Any]:
         values = self._columns[name].whole()
@@ -191,6 +198,7 @@ class Segment:
 
     def verify_tokens(self, begin: int, end: int) -> None:
         """Verify the terms of messages begin..end-1."""
+        self._touched += 2 * column.PAGE_BYTES
         self._tokens.verify(int(self.token_at[begin]), int(self.token_at[end]))
 
     def window_lengths(self) -> np.ndarray[Any, Any]:
@@ -202,32 +210,53 @@ class Segment:
 
     def number(self, term: str) -> int | None:
         """Return a term's number; None if it does not occur."""
-        wanted = term.encode("utf-8", "surrogatepass")
-        at = self._bisect(wanted)
-        return at if at < self.vocabulary and self._term(at) == wanted else None
+        if term not in self._known:
+            wanted = term.encode("utf-8", "surrogatepass")
+            at = self._bisect(wanted)
+            is_there = at < self.vocabulary and self._term(at) == wanted
+            self._remember(term, at if is_there else None)
+        return self._known.get(term)
 
     def beginning(self, prefix: str, most: int) -> dict[str, int] | None:
         """Return the terms that begin so, and how many messages have each.
 
         None if they are more than `most`.
         """
-        begin = self._bisect(prefix.encode())
-        end = self._bisect(prefix.encode() + b"\xff")
-        if end - begin > most:
-            return None
-        at = self._posting_at
-        return {
-            self._term(number).decode("utf-8", "surrogatepass"): at[number + 1] - at[number]
-            for number in range(begin, end)
-        }
+        wanted = prefix.encode()
+        found: dict[str, int] = {}
+        number = self._bisect(wanted)
+        while number < self.vocabulary:
+            term = self._term(number)
+            if not term.startswith(wanted):
+                return found
+            if len(found) == most:
+                return None
+            name = term.decode("utf-8", "surrogatepass")
+            self._remember(name, number)
+            found[name] = self._posting_at[number + 1] - self._posting_at[number]
+            number += 1
+        return found
+
+    def _remember(self, term: str, number: int | None) -> None:
+        if len(self._known) >= KNOWN_MAX:
+            self._known.clear()
+        self._known[term] = number
 
     def postings(self, number: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         """Return the messages that have a term, uint32, and how often, uint8."""
         begin, end = self._posting_at[number], self._posting_at[number + 1]
+        self._touched += (end - begin) * 5
         messages, counts = self._postings
         messages.verify(begin, end)
         counts.verify(begin, end)
         return messages.values[begin:end], counts.values[begin:end]
+
+    def release(self) -> None:
+        """Release the mapped pages if many were read; they stay in the system's cache."""
+        if self._touched >= RESIDENT_MAX:
+            self._touched = 0
+            for one in self._columns.values():
+                one.release()
 
     def _term(self, number: int) -> bytes:
         return bytes(self._terms[self._term_at[number] : self._term_at[number + 1]])

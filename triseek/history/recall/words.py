@@ -23,7 +23,7 @@ WORD_MAX = 64
 """Characters; longer runs are data and no words."""
 TEXT_MAX = 1_000_000
 """Characters of a message that are indexed."""
-CACHE_MAX = 200_000
+CACHE_MAX = 50_000
 """Distinct words whose terms are kept."""
 
 STOP = frozenset(

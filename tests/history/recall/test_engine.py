@@ -1,0 +1,222 @@
+"""The recall engine on real databases. What the index says, reading everything says too."""
+
+import random
+import threading
+from pathlib import Path
+
+import pytest
+
+from triseek.history.database import open_database
+from triseek.history.recall import engine
+from triseek.history.recall.engine import Recall
+from triseek.kernels import cache
+
+DAY = 86_400_000
+START = 1_683_500_000_000
+WORDS = [f"{a}{b}" for a in ("alpha", "beta", "gamma", "delta", "develop") for b in
+         ("", "s", "ing", "er", "tion", "x1", "zz", "ity")]  # fmt: skip
+
+
+@pytest.fixture
+def database(tmp_path):
+    made = open_database(str(tmp_path / "history"))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def recall(tmp_path, database, monkeypatch):
+    monkeypatch.setattr(cache, "is_ready", lambda: True)
+    return Recall(str(tmp_path / "recall"), database)
+
+
+def add(database, session, *texts, at=START):
+    """Add messages to a session; return their ids."""
+    with database.write() as connection:
+        connection.execute(
+            "INSERT OR IGNORE INTO sessions (id, agent, external_id) VALUES (?, 'x', ?)",
+            (session, str(session)),
+        )
+        return [
+            connection.execute(
+                "INSERT INTO messages (session_id, external_id, role, text, created_at_epoch)"
+                " VALUES (?, (SELECT count(*) FROM messages), 'user', ?, ?)",
+                (session, text, at),
+            ).lastrowid
+            for text in texts
+        ]
+
+
+def found(recall, query, by="session", **options):
+    page = recall.search(query, by=by, limit=50, **options)
+    return [hit.session_id if by == "session" else hit.message_id for hit in page.hits]
+
+
+def fill(database, seed, sessions):
+    draw = random.Random(seed)
+    for session in sessions:
+        texts = [
+            " ".join(draw.choices(WORDS, k=draw.randint(0, 12))) for _ in range(draw.randint(1, 9))
+        ]
+        add(database, session, *texts, at=START + session * 9 * DAY)
+
+
+def test_a_message_is_found_with_its_excerpt(recall, database):
+    add(database, 1, "We talked about birds.")
+    [_, second] = add(database, 2, "Hello.", "The migration of the database failed: a lock.")
+    assert recall.update() == 3
+    [hit] = recall.search("why did the database migrations fail?", by="session", limit=5).hits
+    assert (hit.session_id, hit.message_id) == (2, second)
+    assert 0 < hit.score <= 1
+    assert hit.span == (0, 45)
+
+
+@pytest.mark.parametrize("by", ["session", "message"])
+def test_the_index_answers_as_reading_everything_does(recall, database, monkeypatch, by):
+    monkeypatch.setattr(engine, "BATCH_TOKENS", 200)
+    fill(database, 1, range(1, 40))
+    recall.update()
+    fill(database, 2, range(30, 60))  # ten of them grow
+    recall.update()
+    assert len(recall._load()) > 2
+    queries = ["alpha", "develops betaing in june", "gammax1 delta alphas", "2023", "nowhere"]
+    for query in queries:
+        indexed = recall.search(query, by=by, limit=500)
+        with monkeypatch.context() as patch:
+            patch.setattr(cache, "is_ready", lambda: False)
+            read = recall.search(query, by=by, limit=500)
+        assert [hit.message_id for hit in indexed.hits] == [hit.message_id for hit in read.hits]
+        assert [hit.score for hit in indexed.hits] == pytest.approx(
+            [hit.score for hit in read.hits], abs=1e-5
+        )
+        assert [hit.span for hit in indexed.hits] == [hit.span for hit in read.hits]
+        assert indexed.total == read.total == len(indexed.hits)
+
+
+def test_pages_follow_one_another(recall, database):
+    fill(database, 3, range(1, 30))
+    recall.update()
+    whole = recall.search("alpha beta", by="message", limit=40).hits
+    parts = [
+        recall.search("alpha beta", by="message", limit=7, offset=at) for at in range(0, 35, 7)
+    ]
+    assert [hit for page in parts for hit in page.hits] == list(whole[:35])
+
+
+def test_nothing_new_is_nothing_done(recall, database):
+    add(database, 1, "alpha")
+    assert recall.update() == 1
+    before = Path(recall._folder, engine.MANIFEST).stat().st_mtime_ns
+    assert recall.update() == 0
+    assert Path(recall._folder, engine.MANIFEST).stat().st_mtime_ns == before
+
+
+def test_a_grown_session_is_one_session(recall, database):
+    add(database, 1, "alpha")
+    recall.update()
+    add(database, 1, "zebra")
+    assert found(recall, "zebra") == []  # not indexed yet
+    recall.update()
+    assert found(recall, "zebra") == found(recall, "alpha") == [1]
+
+
+def test_what_is_gone_from_the_database_is_not_returned(recall, database):
+    [first, second] = add(database, 1, "alpha one", "alpha two")
+    add(database, 2, "alpha three")
+    recall.update()
+    with database.write() as connection:
+        connection.execute("DELETE FROM messages WHERE id = ?", (first,))
+        connection.execute("DELETE FROM sessions WHERE id = 2")
+    assert found(recall, "alpha", "message") == [second]
+    recall.update()
+    page = recall.search("alpha one", by="session", limit=5)
+    assert [hit.session_id for hit in page.hits] == [1]
+    assert page.total == 1
+
+
+def test_dropping_leaves_no_file(recall, database):
+    add(database, 1, "alpha")
+    recall.update()
+    assert found(recall, "alpha") == [1]
+    recall.drop()
+    recall.drop()
+    assert not Path(recall._folder).exists()
+    assert found(recall, "alpha") == [1]  # read from the database
+    assert recall.update() == 1
+    assert found(recall, "alpha") == [1]
+
+
+def test_filters(recall, database):
+    add(database, 1, "alpha", at=START)
+    add(database, 2, "alpha", at=START + 10 * DAY)
+    recall.update()
+    assert found(recall, "alpha", sessions={1}) == [1]
+    assert found(recall, "alpha", sessions=()) == []
+    assert found(recall, "alpha", since_ms=START + DAY) == [2]
+    assert recall.search("alpha", by="message", limit=5, since_ms=START + DAY).total == 1
+
+
+@pytest.mark.parametrize(
+    "query", ["", "the", "?!", "\x00", "a" * 100_000, "nosuchword", "alpha " * 999]
+)
+def test_any_query_is_answered(recall, database, query):
+    fill(database, 4, range(1, 5))
+    recall.update()
+    for by in ("session", "message"):
+        page = recall.search(query, by=by, limit=5)
+        assert page.total >= len(page.hits)
+
+
+def test_an_empty_database(recall):
+    assert recall.update() == 0
+    assert found(recall, "alpha") == []
+
+
+def test_many_updates_make_few_segments(recall, database):
+    for session in range(1, 40):
+        add(database, session, f"alpha number{session}")
+        recall.update()
+    assert len(recall._load()) <= engine.SEGMENTS_MAX + 2
+    assert len(found(recall, "alpha")) == 39
+    folders = [path for path in Path(recall._folder).iterdir() if path.is_dir()]
+    assert len(folders) == len(recall._load())
+
+
+@pytest.mark.parametrize("damage", ["manifest", "column", "missing"])
+def test_a_damaged_index_is_built_again(tmp_path, recall, database, damage):
+    fill(database, 5, range(1, 20))
+    recall.update()
+    wanted = found(recall, "alpha")
+    folder = Path(recall._folder)
+    if damage == "manifest":
+        (folder / engine.MANIFEST).write_bytes(b"{}")
+    for path in folder.glob("*/messages.npy"):
+        if damage == "column":
+            data = bytearray(path.read_bytes())
+            data[128:] = bytes(byte ^ 1 for byte in data[128:])
+            path.write_bytes(data)
+        elif damage == "missing":
+            path.unlink()
+    again = Recall(str(folder), database)
+    assert found(again, "alpha") == wanted
+    assert again.update() > 0 or damage == "column"
+    assert found(again, "alpha") == wanted
+
+
+def test_searches_and_updates_at_the_same_time(recall, database):
+    add(database, 1, "alpha")
+    recall.update()
+    failures = []
+
+    def search():
+        failures.extend(at for at in range(60) if found(recall, "alpha") != [1])
+
+    threads = [threading.Thread(target=search) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for session in range(2, 20):
+        add(database, session, "beta")
+        recall.update()
+    for thread in threads:
+        thread.join()
+    assert not failures

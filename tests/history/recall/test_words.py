@@ -1,0 +1,32 @@
+import pytest
+
+from triseek.history.recall import words
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("The cats went home", ["cat", "go", "home"]),
+        ("Mary's snake_case and 3rd", ["mari", "snake", "case", "3rd"]),
+        ("I don't", []),
+        ("Straße", ["straße"]),
+        ("検索する", ["検索", "索す", "する"]),
+        ("字", ["字"]),
+        ("x" * 65 + " y", ["y"]),
+        ("", []),
+    ],
+)
+def test_terms_of_a_text(text, terms):
+    assert words.terms(text) == terms
+
+
+def test_spans_are_where_the_words_stand():
+    text = "İstanbul: the Cats ran"
+    assert [(term, text[a:b]) for term, a, b in words.spans(text)][-2:] == [
+        ("cat", "Cats"),
+        ("run", "ran"),
+    ]
+
+
+def test_a_lone_surrogate_is_no_trouble():
+    assert words.terms("\ud800 word") == ["word"]
