@@ -24,4 +24,7 @@ class RecallPage:
 
     hits: tuple[RecallHit, ...]
     total: int
-    """How many sessions or messages have a term of the query, on all pages."""
+    """How many sessions or messages have a term of the query, on all pages.
+
+    In a large history, what has only its most frequent terms is not counted.
+    """

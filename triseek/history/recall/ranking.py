@@ -41,6 +41,10 @@ NEXT_MONTH = 0.3
 """What the month after the query's counts: one speaks of a thing when it is over."""
 TERMS_MAX = 64
 """Terms of a query that are searched."""
+FREQUENT = 20_000
+"""Messages; a term that more have is scored in the contenders alone, if rarer ones find so many."""
+CONTENDERS = 2_000
+"""Sessions with the best scores by the rarer terms."""
 CANDIDATES = 200
 """Sessions whose proximity is computed."""
 

@@ -39,6 +39,8 @@ class _Term:
     """By segment: messages, uint32, and weights, float32."""
     window_idf: float
     session_idf: float
+    messages: int
+    """How many messages have it."""
 
 
 def measure(segment: Segment, live: np.ndarray[Any, Any]) -> LiveSegment:
@@ -73,22 +75,38 @@ def score(
     arrays = [_empty(one.segment) for one in segments]
     weights: dict[str, float] = {}
     idf = np.zeros(max(len(query.terms), 1), np.float32)
+    terms = []
     for number, word in enumerate(query.terms):
         family = _family(segments, word)
         term = _look_up(segments, family, windows, sessions)
-        if term is None:
-            continue
-        idf[number] = term.window_idf
-        weights.update(dict.fromkeys(family, term.window_idf))
-        for one, postings, out in zip(segments, term.postings, arrays, strict=True):
+        if term is not None:
+            idf[number] = term.window_idf
+            weights.update(dict.fromkeys(family, term.window_idf))
+            terms.append(term)
+    for term in sorted(terms, key=lambda term: term.messages):
+        masks = [one.live for one in segments]
+        if term.messages > ranking.FREQUENT:
+            masks = _best_so_far(masks, [out[1] for out in arrays])
+        for one, mask, postings, out in zip(segments, masks, term.postings, arrays, strict=True):
             segment = one.segment
             recall.add_scores(
-                *postings, segment.session_of, segment.first, segment.token_at, one.live,
+                *postings, segment.session_of, segment.first, segment.token_at, mask,
                 term.window_idf, term.session_idf, window_mean, session_mean,
                 ranking.K1, ranking.B, *out,
             )  # fmt: skip
     parts = [_part(one, query, idf, *out) for one, out in zip(segments, arrays, strict=True)]
     return parts, weights
+
+
+def _best_so_far(
+    masks: list[np.ndarray[Any, Any]], scores: list[np.ndarray[Any, Any]]
+) -> list[np.ndarray[Any, Any]]:
+    """Return which sessions a frequent term is scored in: those that rarer terms put in front."""
+    whole = np.concatenate(scores)
+    if np.count_nonzero(whole) <= ranking.CONTENDERS:
+        return masks
+    least = np.partition(whole, -ranking.CONTENDERS)[-ranking.CONTENDERS]
+    return [mask & (one >= least) for mask, one in zip(masks, scores, strict=True)]
 
 
 def _empty(segment: Segment) -> tuple[np.ndarray[Any, Any], ...]:
@@ -137,6 +155,7 @@ def _look_up(
         postings,
         ranking.idf(int(counts[0]), windows),
         ranking.idf(int(counts[1]), sessions),
+        found,
     )
 
 
