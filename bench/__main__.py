@@ -1,4 +1,4 @@
-"""python -m bench: run · report · compare · mcp · tokens · hooks · memo · handoff · rank · pack."""
+"""python -m bench: run report compare mcp tokens hooks memo history handoff rank pack."""
 
 from __future__ import annotations
 
@@ -85,6 +85,16 @@ def _parser() -> argparse.ArgumentParser:
     hooks.add_argument("--out", type=Path, default=_DOCS / "hooks.md", help="the page")
     hooks.add_argument("--record", type=Path, help="the figures (default: bench/record/...)")
     hooks.set_defaults(verb=_hooks)
+
+    history = verbs.add_parser("history", help="recall over conversations, beside deja")
+    history.add_argument(
+        "--corpus", action="append", required=True, metavar="NAME=FILE",
+        help="locomo=FILE or longmemeval=FILE",
+    )  # fmt: skip
+    history.add_argument("--deja", type=Path, metavar="PROGRAM", help="deja's program")
+    history.add_argument("--out", type=Path, default=_DOCS / "history.md", help="the page")
+    history.add_argument("--record", type=Path, help="the figures (default: bench/record/...)")
+    history.set_defaults(verb=_history)
 
     memo = verbs.add_parser("memo", help="replay agents' workdays to the memo, and write its page")
     memo.add_argument("--out", type=Path, default=_DOCS / "memo.md", help="the page")
@@ -200,6 +210,19 @@ def _memo(options: argparse.Namespace) -> int:
     for fault in faults:
         print(f"bench: {fault}", file=sys.stderr)
     return 1 if faults else 0
+
+
+def _history(options: argparse.Namespace) -> int:
+    from bench.history.measure import measure, page
+
+    answers = []
+    for corpus in options.corpus:
+        name, _, path = corpus.partition("=")
+        if name not in ("locomo", "longmemeval"):
+            raise Faulty(f"no corpus is called {name}; say locomo=FILE or longmemeval=FILE")
+        answers += measure(name, Path(path), options.deja)
+    _write(options, "history", answers, page(answers) + "\n")
+    return 0
 
 
 def _report(options: argparse.Namespace) -> int:

@@ -1,1 +1,1 @@
-"""What a search of conversations finds, and what importing them takes, beside deja-vu."""
+"""Recall over conversations beside deja: who finds the session that answers a question."""
