@@ -68,6 +68,8 @@ class Recall:
         self._stamp: tuple[int, int] | None = None
         self._manifest: Manifest | None = None
         self._segments: list[scoring.LiveSegment] = []
+        self._unchanged: tuple[object, ...] | None = None
+        """What the last update saw that found nothing to do."""
         self._stale: set[int] = set()
         """Sessions of which a message was deleted: they are indexed again."""
 
@@ -134,16 +136,15 @@ class Recall:
 
         weights: dict[str, float] = {}
         result: tuple[list[Found], int] | None = None
-        if cache.is_ready():
-            try:
-                segments = self._load()
-                if segments:
-                    parts, weights = scoring.score(segments, parsed)
-                    result = ranked(parts)
-                    for one in segments:
-                        one.segment.release()
-            except errors.IndexCorrupt:
-                self.drop()
+        try:
+            segments = self._load() if cache.is_ready() else []
+            if segments:
+                parts, weights = scoring.score(segments, parsed)
+                result = ranked(parts)
+            for one in segments:
+                one.segment.release()
+        except errors.IndexCorrupt:
+            self.drop()
         if result is None:
             with self._database.read() as connection:
                 parts, weights = scan.score(_all_sessions(connection), parsed)
@@ -187,17 +188,26 @@ class Recall:
                 return []
             stamp = stat.st_ino, stat.st_mtime_ns
             if stamp != self._stamp:
-                self._manifest = _read_manifest(self._folder / MANIFEST)
-                self._segments = _open(self._folder, self._manifest)
+                try:
+                    self._open()
+                except errors.IndexCorrupt:
+                    self._open()  # another process has replaced the manifest meanwhile
                 self._stamp = stamp
             return self._segments
+
+    def _open(self) -> None:
+        self._manifest = _read_manifest(self._folder / MANIFEST)
+        self._segments = _open(self._folder, self._manifest)
 
     def _update(self) -> int:
         segments = self._load()
         manifest = self._manifest or Manifest(version=VERSION, last_id=0, gone=[], segments=[])
-        indexed = _live_ids(segments)
         with self._database.read() as connection:
             last_id = _one(connection, "SELECT coalesce(max(id), 0) FROM messages")
+            state = self._stamp, last_id, _one(connection, "SELECT count(*) FROM sessions")
+            if state == self._unchanged and not self._stale:
+                return 0
+            indexed = _live_ids(segments)
             changed = {
                 int(row[0])
                 for row in connection.execute(
@@ -205,15 +215,14 @@ class Recall:
                 )
             }
             gone = set[int]()
-            if len(indexed - changed) and len(indexed | changed) != _one(
-                connection, "SELECT count(*) FROM sessions"
-            ):
+            if len(indexed | changed) != state[2]:
                 gone = indexed - {
                     int(row[0]) for row in connection.execute("SELECT id FROM sessions")
                 }
         stale, self._stale = self._stale & indexed - gone, set()
         changed |= stale
         if not changed and not gone:
+            self._unchanged = state
             return 0
         merged = _to_merge(segments, changed | gone)
         kept = [one for one in segments if one not in merged]
@@ -231,8 +240,9 @@ class Recall:
             gone=sorted((gone | set(manifest["gone"])) & in_kept - again),
             segments=entries,
         )
-        atomic.write_sealed(self._folder / MANIFEST, body)
-        self._sweep({entry["name"] for entry in entries})
+        with self._lock:  # nobody opens what is swept
+            atomic.write_sealed(self._folder / MANIFEST, body)
+            self._sweep({entry["name"] for entry in entries})
         return count
 
     def _written(self, session_ids: list[int]) -> Iterator[SegmentWriter]:
