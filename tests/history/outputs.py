@@ -89,6 +89,10 @@ JEST = """\
 
 Tests:       1 failed, 1 passed, 2 total
 """
+JEST_KEY = (
+    "expect(received).toBe(expected) // Object.is equality"
+    " @ src/cart.test.js cart › gives a discount"
+)
 MAVEN = """\
 [INFO] Compiling 3 source files
 [ERROR] COMPILATION ERROR :

@@ -88,12 +88,6 @@ class Recorded:
                 whole = path if path.startswith("/") else f"{self.root}/{path}"
                 connection.execute(
                     "INSERT INTO event_files VALUES (?, ?, ?, ?, ?)",
-                    (
-                        number,
-                        path if path.startswith("/") else f"{self.root}/{path}",
-                        role,
-                        before,
-                        after,
-                    ),
+                    (number, whole, role, before, after),
                 )
         return self
