@@ -38,15 +38,15 @@ def dead_ends(view: SessionView) -> list[Draft]:
     """Edits that are neither committed nor taken back."""
     committed: list[_Edit] = []
     for at, event in enumerate(view.events):
+        taken: list[_Edit] = []
         if event.outcome != "failed" or not event.command:
             taken = list(_taken_back(view, at, event, standing, committed))
-            if taken:
-                standing = [edit for edit in standing if edit not in taken]
-                drafts += _draft(view, at, taken)
-        undone = {(edit.use.path, edit.use.before, edit.use.after) for edit in standing}
-        for use in event.edits:
-            if (use.path, use.after, use.before) not in undone:
-                standing.append(_Edit(at, event, use))
+        if taken:
+            standing = [edit for edit in standing if edit not in taken]
+            drafts += _draft(view, at, taken)
+        # What puts the old text back is no edit that could be taken back in turn.
+        restored = {edit.use.path for edit in taken}
+        standing += [_Edit(at, event, use) for use in event.edits if use.path not in restored]
         if event.command and commit_of(event) is not None:
             committed, standing = standing, []
     return drafts

@@ -1,0 +1,55 @@
+"""Edits that belong together, by what they define."""
+
+from __future__ import annotations
+
+from tests.history import outputs
+from tests.history.recorded import MINUTE, Recorded
+from tests.history.synthesis.derived import kinds
+
+TOTAL = "def total(items):\n    return sum(items)\n"
+
+
+def test_a_new_file_with_names_is_a_feature(database):
+    session = (
+        Recorded(database)
+        .prompt("x")
+        .write("shop/tax.py", "def tax():\n    pass\n\ndef vat():\n    pass\n")
+    )
+    assert kinds(session) == [("feature", "Added shop/tax.py (2 symbols)")]
+
+
+def test_a_new_name_is_a_feature(database):
+    session = (
+        Recorded(database)
+        .prompt("x")
+        .read("a.py")
+        .edit("a.py", TOTAL, TOTAL + "\n\ndef tax():\n    pass\n")
+    )
+    assert kinds(session) == [("feature", "Edited total, tax in a.py (+4/−0)")]
+
+
+def test_a_renamed_function_is_a_refactoring(database):
+    session = Recorded(database).prompt("x").edit("a.py", TOTAL, TOTAL.replace("total", "sum_up"))
+    session.edit("b.py", "x = total(y)\n", "x = sum_up(y)\n")
+    assert kinds(session) == [("refactor", "Renamed total → sum_up in 2 files")]
+
+
+def test_a_moved_function_is_a_refactoring_unless_a_test_fails(database):
+    for key, output, status, kind in (
+        ("green", outputs.PYTEST_PASSED, 0, "refactor"), ("red", outputs.PYTEST_FAILED, 1, "feature"),  # noqa: E501
+    ):  # fmt: skip
+        session = Recorded(database, key).prompt("x").edit("a.py", TOTAL, "").write("b.py", TOTAL)
+        session.run("pytest", output, status)
+        assert kinds(session)[0][0] == kind
+
+
+def test_other_edits_are_changes_with_their_counts(database):
+    session = Recorded(database).prompt("x").edit("README.md", "a\n", "a\nb\n")
+    assert kinds(session) == [("change", "Edited README.md (+1/−0)")]
+
+
+def test_a_pause_and_a_prompt_begin_another_burst(database):
+    session = Recorded(database).prompt("x").edit("a.md", "a", "b")
+    session.now += 20 * MINUTE
+    session.edit("b.md", "a", "b").prompt("y").edit("c.md", "a", "b")
+    assert len(kinds(session)) == 3

@@ -1,0 +1,93 @@
+"""Failing checks that edits made pass."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.history import outputs
+from tests.history.recorded import Recorded
+from tests.history.synthesis.derived import derived
+from triseek.history.synthesis.fixes import failing_tests
+
+RUST_OK = "running 1 test\ntest tests::discount ... ok\n\ntest result: ok. 1 passed; 0 failed;\n"
+TOOLS = {
+    "pytest": (
+        "pytest -q", outputs.PYTEST_FAILED, outputs.PYTEST_PASSED,
+        "Fixed tests/test_cart.py::test_discount in src/cart.x",
+    ),
+    "go test": (
+        "go test ./...", outputs.GO_FAILED, "ok  \texample.com/shop/cart\t0.002s\n",
+        "Fixed TestTotal in src/cart.x",
+    ),
+    "cargo test": ("cargo test", outputs.CARGO_PANIC, RUST_OK, "Fixed tests::discount in src/cart.x"),  # noqa: E501
+    "cargo build": (
+        "cargo build", outputs.CARGO_ERROR, "    Finished `dev` profile target(s) in 0.1s\n",
+        "Fixed error[E0308]: mismatched types in src/cart.x",
+    ),
+    "tsc": (
+        "npx tsc --noEmit", outputs.TSC, "",
+        "Fixed error TS2322: Type 'string' is not assignable to type 'number'. in src/cart.x",
+    ),
+    "jest": (
+        "npm test", outputs.JEST, "Tests:       2 passed, 2 total\n",
+        "Fixed cart › gives a discount in src/cart.x",
+    ),
+    "maven": ("mvn test", outputs.MAVEN, "[INFO] BUILD SUCCESS\n", "Fixed cannot find symbol in src/cart.x"),  # noqa: E501
+    "make": ("make", outputs.GCC, "gcc -c cart.c\n", "Fixed error: 'sum' undeclared (first use in this function) in src/cart.x"),  # noqa: E501
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+@pytest.mark.parametrize("is_piped", [False, True], ids=["plain", "piped"])
+def test_one_bugfix_names_the_test_and_the_file(database, tool, is_piped):
+    command, failed, passed, title = TOOLS[tool]
+    if is_piped:
+        command = f"cd /work/shop && {command} 2>&1 | tail -40"
+        passed = passed if tool != "make" else "1 passed\n"
+    session = Recorded(database).prompt("fix it").run(command, failed, 0 if is_piped else 1)
+    session.edit("src/cart.x", "a", "b").run(command, passed)
+    (draft,) = derived(session, "fixed-check")
+    assert (draft.type, draft.title) == ("bugfix", title)
+    assert derived(session) == [draft]
+
+
+def test_many_failures_are_one_bugfix_and_a_gotcha(database):
+    session = Recorded(database).prompt("fix it")
+    for text in "abc":
+        session.run("pytest -q", outputs.PYTEST_FAILED, 1).edit("shop/cart.py", "x", text)
+    session.run("pytest -q", outputs.PYTEST_PASSED)
+    (draft,) = derived(session)
+    assert draft.concepts == ("problem-solution", "gotcha")
+    assert "pytest -q: failed ×3, then passed" in draft.facts
+    assert "shop/cart.py +3/−3" in draft.facts
+
+
+def test_without_edits_nothing_was_fixed(database):
+    session = Recorded(database).prompt("x").run("pytest", outputs.PYTEST_FAILED, 1)
+    session.run("pytest", outputs.PYTEST_PASSED)
+    assert derived(session) == []
+
+
+def test_a_wider_run_and_a_run_of_what_failed_count_and_another_does_not(database):
+    for key, command, count in (
+        ("wider", "pytest", 1),
+        ("named", "pytest tests/test_cart.py", 1),
+        ("other", "pytest tests/test_tax.py", 0),
+    ):
+        session = Recorded(database, key).prompt("x")
+        session.run("pytest tests shop", outputs.PYTEST_FAILED, 1)
+        session.edit("shop/cart.py", "a", "b").run(command, outputs.PYTEST_PASSED)
+        assert len(derived(session, "fixed-check")) == count, key
+
+
+def test_a_pipe_does_not_hide_a_failure(database):
+    session = Recorded(database).prompt("x").run("pytest | tail", outputs.PYTEST_FAILED, 0)
+    session.edit("a.py", "a", "b").run("pytest | tail", outputs.PYTEST_FAILED, 0)
+    assert derived(session, "fixed-check") == []
+
+
+def test_failing_tests_are_named_as_their_programs_do():
+    assert failing_tests(outputs.PYTEST_FAILED) == ["tests/test_cart.py::test_discount"]
+    assert failing_tests(outputs.GO_FAILED) == ["TestTotal"]
+    assert failing_tests(outputs.CARGO_PANIC) == ["tests::discount"]
+    assert failing_tests(outputs.JEST) == ["cart › gives a discount"]
