@@ -27,6 +27,7 @@ SIMILAR_MAX = 5
 """Similar errors that are looked up."""
 OVERLAP_MIN = 0.45
 """Least share of words, by weight, that a similar error has in common with the one asked for."""
+_UNKNOWN_WEIGHT = 0.3
 SESSIONS_MAX = 40
 """Sessions of one error that are examined, newest first."""
 ERROR_MAX = 20_000
@@ -114,20 +115,19 @@ def _similar_keys(connection: sqlite3.Connection, key: str) -> list[str]:
         return []
     words = {one: _words(one) for one in _all_keys(connection)}
     counts = Counter(word for of_key in words.values() for word in of_key)
-    weights = {
-        word: math.log(1 + len(words) / (1 + counts[word])) + 0.1 for word in {*counts, *wanted}
-    }
+    weights = {word: math.log(1 + len(words) / (1 + count)) for word, count in counts.items()}
+    # A word that no error has says little of which one is meant.
+    weights.update(dict.fromkeys(wanted - counts.keys(), _UNKNOWN_WEIGHT))
     scored = []
     for one, of_key in words.items():
-        shared = sum(weights[word] for word in wanted & of_key)
-        # A short query may be a part of a long error, and the other way round.
-        smaller = (
-            min(sum(weights[word] for word in side) for side in (wanted, of_key) if side)
-            if of_key
-            else 0
+        common = wanted & of_key
+        if len(common) < min(2, len(wanted)):
+            continue
+        shared, asked, stored = (
+            sum(map(weights.__getitem__, side)) for side in (common, wanted, of_key)
         )
-        larger = sum(weights[word] for word in wanted | of_key)
-        score = (shared / smaller + shared / larger) / 2 if smaller else 0.0
+        # A short query may be a part of a long error, and the other way round.
+        score = (shared / min(asked, stored) + shared / (asked + stored - shared)) / 2
         if score >= OVERLAP_MIN:
             scored.append((-score, one))
     return [one for _, one in sorted(scored)[:SIMILAR_MAX]]
