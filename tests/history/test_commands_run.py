@@ -18,7 +18,7 @@ from triseek.history.commands_run import main_run, runs_of
         ("python tool.py --x 3", "python tool.py", "python tool.py --x 3", "", False),
         ("npx tsc --noEmit; echo $?", "tsc", "tsc --noEmit", "", True),
         ("git add a && git commit -m 'x y'", "git commit", "git commit -m x y", "", False),
-        ("for f in *.py; do\npytest $f\ndone", "pytest", "pytest $f", "", True),
+        ("for f in *.py; do\npytest $f\ndone", "pytest", "pytest …", "", True),
         ("cat > a.py <<'E'\nmake test\nE", None, "", "", False),
         ("ls -la; cat x | grep y", None, "", "", False),
         ("", None, "", "", False),

@@ -157,8 +157,8 @@ def _unwrapped(words: list[str]) -> list[str]:
                 words = words[1:]
         elif name == "timeout" and len(words) > 2:
             words = words[1:]
-            while len(words) > 1 and words[0].startswith("-"):
-                words = words[1:]
+            while len(words) > 2 and words[0].startswith("-"):
+                words = words[2 if words[0] in ("-k", "-s") else 1 :]
             words = words[1:]
         elif name in _RUNNERS and len(words) > 2 and words[1] in ("run", "exec"):
             words = words[2:]

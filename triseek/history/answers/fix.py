@@ -6,6 +6,7 @@ taken. Words that occur in few errors count more.
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections import Counter
@@ -18,6 +19,7 @@ from triseek.history.errors import error_of
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Iterator
 
     from triseek.store.sqlite import Database
 
@@ -78,15 +80,37 @@ def fix(database: Database, error_text: str, *, project: str = "", limit: int = 
         keys = _equal_keys(connection, key, text.strip()) if key else []
         is_exact = bool(keys)
         keys = keys or _similar_keys(connection, key)
-        fixes = [one for found in keys for one in _fixes(connection, found, project)]
+        fixes = [one for found in keys for one in _first(_fixes(connection, found, project), limit)]
+        count = _sessions(connection, keys, project)
     fixes.sort(key=lambda one: (_rank(one), -one.time_ms))
-    return FixAnswer(key, is_exact, tuple(fixes[:limit]), len(fixes))
+    return FixAnswer(key, is_exact, tuple(fixes[:limit]), count)
 
 
 def last_fix(connection: sqlite3.Connection, key: str, project: str = "") -> Fix | None:
     """Return the newest fix of an error, by its key; None if it never passed again."""
-    fixes = (one for one in _fixes(connection, key, project) if _rank(one) == 0)
-    return max(fixes, key=lambda one: one.time_ms, default=None)
+    return next((one for one in _fixes(connection, key, project) if _rank(one) == 0), None)
+
+
+def _first(fixes: Iterator[Fix], most: int) -> Iterator[Fix]:
+    """Yield fixes until there are enough that passed: each one is read from its session."""
+    passed = 0
+    for one in fixes:
+        yield one
+        passed += _rank(one) == 0
+        if passed == most:
+            return
+
+
+def _sessions(connection: sqlite3.Connection, keys: list[str], project: str) -> int:
+    """Return the number of sessions in which one of these errors occurred."""
+    rows = connection.execute(
+        "SELECT count(DISTINCT session_id) FROM tool_events"
+        " JOIN sessions ON sessions.id = session_id"
+        " WHERE error_key IN (SELECT value FROM json_each(?1)) AND error_key != ''"
+        " AND (?2 = '' OR project = ?2 OR root = ?2)",
+        (json.dumps(keys), project),
+    )
+    return int(rows.fetchone()[0])
 
 
 def _rank(one: Fix) -> int:
@@ -150,8 +174,8 @@ def _all_keys(connection: sqlite3.Connection) -> list[str]:
     return [str(row[0]) for row in rows]
 
 
-def _fixes(connection: sqlite3.Connection, key: str, project: str) -> list[Fix]:
-    """Return what became of an error in each session, newest first."""
+def _fixes(connection: sqlite3.Connection, key: str, project: str) -> Iterator[Fix]:
+    """Yield what became of an error in each session, newest first."""
     rows = connection.execute(
         "SELECT min(tool_events.id), session_id, min(created_at_epoch) AS first FROM tool_events"
         " JOIN sessions ON sessions.id = session_id"
@@ -159,9 +183,7 @@ def _fixes(connection: sqlite3.Connection, key: str, project: str) -> list[Fix]:
         " GROUP BY session_id ORDER BY first DESC, session_id DESC LIMIT ?3",
         (key, project, SESSIONS_MAX),
     ).fetchall()
-    fixes = []
     for event_id, session_id, time_ms in rows:
         of_session = conversation(connection, session_id)
         resolution = resolution_of(connection, event_id, of_session.root)
-        fixes.append(Fix(key, of_session, time_ms, resolution))
-    return fixes
+        yield Fix(key, of_session, time_ms, resolution)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 EVENTS_MAX = 400
 """Events after an error that are examined."""
+EDITS_MAX = 100
+"""Edits after an error that are examined."""
 COMMANDS_MAX = 5
 FILES_MAX = 8
 OUTPUT_TAIL = 4_000
@@ -107,8 +109,8 @@ def _edits(
         "SELECT path, substr(before, 1, ?1), substr(after, 1, ?1) FROM tool_events"
         " JOIN event_files ON event_id = tool_events.id AND role = 'modified'"
         " WHERE session_id = ?2 AND tool_events.id > ?3 AND tool_events.id < ?4"
-        " AND coalesce(failed, 0) = 0 ORDER BY tool_events.id",
-        (TEXT_MAX, *between),
+        " AND coalesce(failed, 0) = 0 ORDER BY tool_events.id LIMIT ?5",
+        (TEXT_MAX, *between, EDITS_MAX),
     )
     counts: dict[str, tuple[int, int]] = {}
     left: dict[str, str] = {}
