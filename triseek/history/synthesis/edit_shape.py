@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from triseek.engine.ranking.definition_names import defined_name, family_of
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 _DIFF_MAX = 600
 """Lines on both sides together up to which they are compared; beyond it they are counted."""
+_TEXTS_KEPT = 64
+"""Texts whose figures are kept: several rules ask for those of one edit."""
 _LINES_MAX = 3_000
 _LINE_MAX = 400
 
@@ -94,6 +97,7 @@ def _shape(path: str, edits: list[FileUse], known: frozenset[str]) -> FileShape:
     )  # fmt: skip
 
 
+@lru_cache(maxsize=_TEXTS_KEPT)
 def lines_changed(before: str, after: str) -> tuple[int, int]:
     """Return the number of lines that an edit adds and removes."""
     old, new = before.splitlines(), after.splitlines()
@@ -105,6 +109,7 @@ def lines_changed(before: str, after: str) -> tuple[int, int]:
     return len(new) - kept, len(old) - kept
 
 
+@lru_cache(maxsize=_TEXTS_KEPT)
 def symbols_of(path: str, text: str) -> tuple[str, ...]:
     """Return the names that a text of a file defines, in order; at most 200."""
     family = family_of(path.encode("utf-8", "replace"))

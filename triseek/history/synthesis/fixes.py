@@ -84,6 +84,7 @@ def fixes(view: SessionView) -> list[Draft]:
     """Return a draft for each check that was made to pass by edits; one pass makes one draft."""
     drafts: list[Draft] = []
     by_pass: dict[int, list[Episode]] = {}
+    known = frozenset(use.path for event in view.events for use in event.reads)
     for episode in episodes(view):
         if episode.passed is not None:
             by_pass.setdefault(episode.passed, []).append(episode)
@@ -91,7 +92,7 @@ def fixes(view: SessionView) -> list[Draft]:
         first = min(episode.first for episode in group)
         edits = [event for event in view.between(first, passed) if event.edits]
         if edits:
-            drafts.append(_draft(view, group, edits, view.events[passed]))
+            drafts.append(_draft(group, edits, view.events[passed], known))
     return drafts
 
 
@@ -111,13 +112,15 @@ def _fail(open_ones: list[Episode], run: Run, at: int, event: SessionEvent) -> N
 
 
 def _draft(
-    view: SessionView, group: list[Episode], edits: list[SessionEvent], passed: SessionEvent
+    group: list[Episode],
+    edits: list[SessionEvent],
+    passed: SessionEvent,
+    known: frozenset[str],
 ) -> Draft:
     failures = sorted({e.id: e for one in group for e in one.failures}.values(), key=lambda e: e.id)
     tests = list(dict.fromkeys(test for one in group for test in one.tests))
     error = next((event.error.line for event in failures if event.error.line), "")
     uses = [use for event in edits for use in event.edits]
-    known = frozenset(use.path for event in view.events for use in event.reads)
     shapes = shapes_of(uses, known)
     run = passed.run or group[0].run
     facts = [f"failing test: {test}" for test in tests[:TESTS_MAX]]

@@ -87,14 +87,14 @@ class SessionEvent:
             return NO_ERROR
         return error_of(self.output, self.exit_status or 1, self.root)
 
-    @property
+    @cached_property
     def edits(self) -> tuple[FileUse, ...]:
         """The files it changed; none if it failed."""
         if self.failed:
             return ()
         return tuple(use for use in self.uses if use.role == "modified")
 
-    @property
+    @cached_property
     def reads(self) -> tuple[FileUse, ...]:
         """The files it read."""
         return tuple(use for use in self.uses if use.role == "read")
