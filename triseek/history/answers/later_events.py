@@ -30,7 +30,7 @@ TEXT_MAX = 60_000
 
 
 @dataclass(frozen=True, slots=True)
-class FileChange:
+class EditedFile:
     """A file that was edited between the error and the run in which it was gone."""
 
     path: str
@@ -49,7 +49,7 @@ class Resolution:
     """Whether the run passed; else it failed with another error."""
     commands: tuple[str, ...]
     """What was run between, in order; the last ones."""
-    files: tuple[FileChange, ...]
+    files: tuple[EditedFile, ...]
     freshness: Freshness | None
     """Whether the edits still stand; None without edits in the root."""
     time_ms: int
@@ -103,7 +103,7 @@ def edits_freshness(root: str, edits: dict[str, str], time_ms: int) -> Freshness
 
 def _edits(
     connection: sqlite3.Connection, between: tuple[int, int, int], root: str, time_ms: int
-) -> tuple[tuple[FileChange, ...], Freshness | None]:
+) -> tuple[tuple[EditedFile, ...], Freshness | None]:
     """Return the files edited in a session between two events, and whether the edits stand."""
     rows = connection.execute(
         "SELECT path, substr(before, 1, ?1), substr(after, 1, ?1) FROM tool_events"
@@ -121,6 +121,6 @@ def _edits(
         counts[name] = (old[0] + plus, old[1] + minus)
         left[name] = after if len(after) < TEXT_MAX else ""
     most = sorted(counts, key=lambda name: (-sum(counts[name]), name))[:FILES_MAX]
-    files = tuple(FileChange(name, *counts[name]) for name in most)
+    files = tuple(EditedFile(name, *counts[name]) for name in most)
     freshness = edits_freshness(root, {name: left[name] for name in most}, time_ms)
     return files, freshness if files else None

@@ -13,7 +13,7 @@ from triseek.history.synthesis.draft import (
     NARRATIVE_MAX,
     TITLE_MAX,
     Draft,
-    Evidence,
+    DraftEvidence,
     facts_of,
     one_line,
 )
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from triseek.history.synthesis.draft import ObservationType
-    from triseek.history.synthesis.session_events import FileUse, SessionEvent, SessionView
+    from triseek.history.synthesis.session_events import EventFile, SessionEvent, SessionView
 
 RULE, DECISION = "commit", "commit-decision"
 
@@ -73,7 +73,7 @@ class _Commit(NamedTuple):
 def commits(view: SessionView) -> list[Draft]:
     """Return a draft for each commit, and one for each that gives a reason."""
     drafts: list[Draft] = []
-    edits: list[tuple[SessionEvent, FileUse]] = []
+    edits: list[tuple[SessionEvent, EventFile]] = []
     for event in view.events:
         edits += [(event, use) for use in event.edits]
         commit = commit_of(event)
@@ -118,10 +118,10 @@ def type_of(subject: str, *, adds_files: bool) -> ObservationType:
     return _BY_VERB.get(verb, "feature" if adds_files else "change")
 
 
-def _drafts(event: SessionEvent, commit: _Commit, uses: list[FileUse]) -> Iterator[Draft]:
+def _drafts(event: SessionEvent, commit: _Commit, uses: list[EventFile]) -> Iterator[Draft]:
     shapes = shapes_of(uses)
     adds_files = any(shape.is_new and not shape.is_test for shape in shapes)
-    evidence = Evidence(events=(event,), files=tuple(uses), commit=commit.id)
+    evidence = DraftEvidence(events=(event,), files=tuple(uses), commit=commit.id)
     facts = [*([f"commit {commit.id}"] if commit.id else []), commit.size]
     facts += [shape.fact() for shape in shapes] + list(commit.trailers)
     yield Draft(

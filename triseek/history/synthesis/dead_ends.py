@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from triseek.history.synthesis.commits import commit_of
-from triseek.history.synthesis.draft import TITLE_MAX, Draft, Evidence, facts_of, one_line
+from triseek.history.synthesis.draft import TITLE_MAX, Draft, DraftEvidence, facts_of, one_line
 from triseek.history.synthesis.edit_shape import shapes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from triseek.history.commands_run import Run
-    from triseek.history.synthesis.session_events import FileUse, SessionEvent, SessionView
+    from triseek.history.synthesis.session_events import EventFile, SessionEvent, SessionView
 
 RULE = "dead-end"
 
@@ -28,7 +28,7 @@ RULE = "dead-end"
 class _Edit:
     at: int
     event: SessionEvent
-    use: FileUse
+    use: EventFile
 
 
 def dead_ends(view: SessionView) -> list[Draft]:
@@ -71,7 +71,7 @@ def _taken_back(
         yield from _put_back(use, standing)
 
 
-def _put_back(use: FileUse, standing: list[_Edit]) -> list[_Edit]:
+def _put_back(use: EventFile, standing: list[_Edit]) -> list[_Edit]:
     """Return the edits of a file that the next edit of it undoes: all since the text was so."""
     if not use.is_whole or use.before == use.after:
         return []
@@ -142,12 +142,12 @@ def _draft(view: SessionView, at: int, taken: list[_Edit]) -> Iterator[Draft]:
         rule=RULE, type="discovery",
         title=one_line(f"Dead end: reverted {names}{best.path}{more}", TITLE_MAX),
         facts=facts_of(facts), concepts=("gotcha",),
-        evidence=Evidence(events=(*(edit.event for edit in kept), event), files=_before(uses)),
+        evidence=DraftEvidence(events=(*(edit.event for edit in kept), event), files=_before(uses)),
         prompt=event.prompt, time_ms=event.time_ms, value=2.5, is_dead_end=True,
     )  # fmt: skip
 
 
-def _is_made_again(view: SessionView, at: int, use: FileUse) -> bool:
+def _is_made_again(view: SessionView, at: int, use: EventFile) -> bool:
     return any(
         again.path == use.path and again.after == use.after and again.before == use.before
         for event in view.events[at + 1 :]
@@ -155,6 +155,6 @@ def _is_made_again(view: SessionView, at: int, use: FileUse) -> bool:
     )
 
 
-def _before(uses: list[FileUse]) -> tuple[FileUse, ...]:
+def _before(uses: list[EventFile]) -> tuple[EventFile, ...]:
     """Return the uses as they are after the edits were taken back: the old text stands again."""
     return tuple(replace(use, before="", after=use.before) for use in uses)

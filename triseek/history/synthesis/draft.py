@@ -14,7 +14,7 @@ from triseek.model.plain_text import clipped, visible_line
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from triseek.history.synthesis.session_events import FileUse, SessionEvent, SessionView
+    from triseek.history.synthesis.session_events import EventFile, SessionEvent, SessionView
 
 ObservationType: TypeAlias = Literal[
     "decision", "bugfix", "feature", "refactor", "discovery", "change"
@@ -26,11 +26,11 @@ NARRATIVE_MAX = 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class DraftEvidence:
     """The events that an observation is derived from, and the files it is about."""
 
     events: tuple[SessionEvent, ...]
-    files: tuple[FileUse, ...] = ()
+    files: tuple[EventFile, ...] = ()
     """In order of time: of several uses of a file the last one counts."""
     commit: str = ""
     """Its id as git printed it."""
@@ -53,7 +53,7 @@ class Evidence:
 
     def marks(self) -> list[FileMark]:
         """Return one mark for each file, edited ones first."""
-        last: dict[str, FileUse] = {}
+        last: dict[str, EventFile] = {}
         for use in self.files:
             if use.role == "modified" or use.path not in last:
                 last[use.path] = use
@@ -72,7 +72,7 @@ class Draft:
     narrative: str = ""
     facts: tuple[str, ...] = ()
     concepts: tuple[str, ...] = ()
-    evidence: Evidence
+    evidence: DraftEvidence
     prompt: int
     time_ms: int
     value: float
@@ -96,6 +96,6 @@ def facts_of(lines: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(line for line in lines if line))[:FACTS_MAX]
 
 
-def _mark(use: FileUse) -> FileMark:
+def _mark(use: EventFile) -> FileMark:
     text = use.after if use.role == "modified" and use.is_whole else ""
     return mark_of(use.path, use.role, text, symbols_of(use.path, text))

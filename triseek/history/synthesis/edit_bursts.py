@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from triseek.history.synthesis.draft import TITLE_MAX, Draft, Evidence, facts_of, one_line
+from triseek.history.synthesis.draft import TITLE_MAX, Draft, DraftEvidence, facts_of, one_line
 from triseek.history.synthesis.edit_shape import shapes_of
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _draft(view: SessionView, burst: list[SessionEvent], known: frozenset[str]) 
     return Draft(
         rule=RULE, type=kind, title=one_line(_title(shapes, renamed), TITLE_MAX),
         facts=facts_of(shape.fact() for shape in shapes), concepts=("what-changed",),
-        evidence=Evidence(events=tuple(burst), files=tuple(uses)), prompt=burst[-1].prompt,
+        evidence=DraftEvidence(events=tuple(burst), files=tuple(uses)), prompt=burst[-1].prompt,
         time_ms=burst[-1].time_ms, value=2.0 + min(len(burst), 10) / 20,
     )  # fmt: skip
 

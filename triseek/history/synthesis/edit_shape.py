@@ -17,7 +17,7 @@ from triseek.engine.ranking.path_class import PathClass, path_class
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from triseek.history.synthesis.session_events import FileUse
+    from triseek.history.synthesis.session_events import EventFile
 
 _DIFF_MAX = 600
 """Lines on both sides together up to which they are compared; beyond it they are counted."""
@@ -64,18 +64,18 @@ def is_test_path(path: str) -> bool:
     return path_class(path.encode("utf-8", "replace")) is PathClass.TEST
 
 
-def shapes_of(uses: Sequence[FileUse], known: frozenset[str] = frozenset()) -> list[FileShape]:
+def shapes_of(uses: Sequence[EventFile], known: frozenset[str] = frozenset()) -> list[FileShape]:
     """Return the shape of each edited file, in order of the first edit.
 
     known: Paths that existed before.
     """
-    by_path: dict[str, list[FileUse]] = {}
+    by_path: dict[str, list[EventFile]] = {}
     for use in uses:
         by_path.setdefault(use.path, []).append(use)
     return [_shape(path, edits, known) for path, edits in by_path.items()]
 
 
-def _shape(path: str, edits: list[FileUse], known: frozenset[str]) -> FileShape:
+def _shape(path: str, edits: list[EventFile], known: frozenset[str]) -> FileShape:
     added = removed = 0
     before: dict[str, None] = {}
     after: dict[str, None] = {}

@@ -6,10 +6,10 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from triseek.agents.shell.shell_reads import shell_use
-from triseek.history.synthesis.draft import TITLE_MAX, Draft, Evidence, facts_of, one_line
+from triseek.history.synthesis.draft import TITLE_MAX, Draft, DraftEvidence, facts_of, one_line
 
 if TYPE_CHECKING:
-    from triseek.history.synthesis.session_events import FileUse, SessionEvent, SessionView
+    from triseek.history.synthesis.session_events import EventFile, SessionEvent, SessionView
 
 RULE = "explored"
 LOOKS_MIN = 3
@@ -66,7 +66,7 @@ def _draft(view: SessionView, looks: list[SessionEvent]) -> list[Draft]:
             subtitle=one_line(prompt.text, TITLE_MAX) if prompt else "",
             facts=facts_of(facts),
             concepts=("how-it-works",),
-            evidence=Evidence(events=tuple(looks), files=_first_of_each(uses, top)),
+            evidence=DraftEvidence(events=tuple(looks), files=_first_of_each(uses, top)),
             prompt=first.prompt,
             time_ms=looks[-1].time_ms,
             value=0.2 * len(looks),
@@ -90,6 +90,6 @@ def _shared_folder(files: Counter[str]) -> str | None:
     return max((depth, name) for count, depth, name in shared if count == most)[1]
 
 
-def _first_of_each(uses: list[FileUse], order: list[str]) -> tuple[FileUse, ...]:
+def _first_of_each(uses: list[EventFile], order: list[str]) -> tuple[EventFile, ...]:
     by_path = {use.path: use for use in reversed(uses)}
     return tuple(by_path[path] for path in order[:FILES_SHOWN])

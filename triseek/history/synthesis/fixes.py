@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from triseek.history.errors import plain
-from triseek.history.synthesis.draft import TITLE_MAX, Draft, Evidence, facts_of, one_line
+from triseek.history.synthesis.draft import TITLE_MAX, Draft, DraftEvidence, facts_of, one_line
 from triseek.history.synthesis.edit_shape import shapes_of
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def _draft(
         title=one_line(f"Fixed {_subject(tests, error, run)} in {_place(shapes)}", TITLE_MAX),
         subtitle=one_line(error, TITLE_MAX), facts=facts_of(facts),
         concepts=("problem-solution", *(("gotcha",) if len(failures) > 1 else ())),
-        evidence=Evidence(
+        evidence=DraftEvidence(
             events=(failures[0], *edits, passed), files=tuple(uses), is_resolved=True
         ),
         prompt=passed.prompt, time_ms=passed.time_ms, value=3.0 + 0.1 * len(edits),

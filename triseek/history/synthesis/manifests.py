@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from triseek.history.synthesis.draft import TITLE_MAX, Draft, Evidence, facts_of, one_line
+from triseek.history.synthesis.draft import TITLE_MAX, Draft, DraftEvidence, facts_of, one_line
 from triseek.history.synthesis.edit_shape import lines_changed
 
 if TYPE_CHECKING:
-    from triseek.history.synthesis.session_events import FileUse, SessionEvent, SessionView
+    from triseek.history.synthesis.session_events import EventFile, SessionEvent, SessionView
 
 RULE = "manifest"
 
@@ -63,7 +63,7 @@ def is_manifest(path: str) -> bool:
 
 def manifests(view: SessionView) -> list[Draft]:
     """Return a draft for each manifest of each prompt, and for each command that adds packages."""
-    by_file: dict[tuple[int, str], list[tuple[SessionEvent, FileUse]]] = {}
+    by_file: dict[tuple[int, str], list[tuple[SessionEvent, EventFile]]] = {}
     drafts: list[Draft] = []
     for event in view.events:
         for use in event.edits:
@@ -90,7 +90,7 @@ def _order(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d{1,9}", version)[:6])
 
 
-def _draft(path: str, uses: list[tuple[SessionEvent, FileUse]]) -> Draft:
+def _draft(path: str, uses: list[tuple[SessionEvent, EventFile]]) -> Draft:
     changes: list[VersionChange] = []
     plus = minus = 0
     for _, use in uses:
@@ -111,7 +111,7 @@ def _draft(path: str, uses: list[tuple[SessionEvent, FileUse]]) -> Draft:
         rule=RULE, type="change", title=one_line(title, TITLE_MAX),
         facts=facts_of([*(change.text() for change in changes), f"{path} +{plus}/−{minus}"]),
         concepts=("what-changed", *(("trade-off",) if lowered else ())),
-        evidence=Evidence(
+        evidence=DraftEvidence(
             events=tuple(event for event, _ in uses), files=tuple(use for _, use in uses)
         ),
         prompt=last.prompt, time_ms=last.time_ms, value=2.5,
@@ -133,7 +133,7 @@ def _added(event: SessionEvent) -> list[Draft]:
             title=one_line(f"Added {', '.join(packages[:4])} with {run.program}", TITLE_MAX),
             facts=facts_of([run.text]),
             concepts=("what-changed",),
-            evidence=Evidence(events=(event,)),
+            evidence=DraftEvidence(events=(event,)),
             prompt=event.prompt,
             time_ms=event.time_ms,
             value=2.5,

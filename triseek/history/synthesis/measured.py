@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from triseek.history.errors import plain
-from triseek.history.synthesis.draft import TITLE_MAX, Draft, Evidence, facts_of, one_line
+from triseek.history.synthesis.draft import TITLE_MAX, Draft, DraftEvidence, facts_of, one_line
 
 if TYPE_CHECKING:
     from triseek.history.synthesis.session_events import SessionEvent, SessionView
@@ -55,6 +55,6 @@ def _draft(event: SessionEvent, command: str, values: dict[str, str]) -> Draft:
         rule=RULE, type="discovery",
         title=one_line(f"Measured {one_line(command, 60)}: {shown}", TITLE_MAX),
         facts=facts_of([f"{name}: {value}" for name, value in values.items()] + [command]),
-        evidence=Evidence(events=(event,)), prompt=event.prompt,
+        evidence=DraftEvidence(events=(event,)), prompt=event.prompt,
         time_ms=event.time_ms, value=1.5,
     )  # fmt: skip

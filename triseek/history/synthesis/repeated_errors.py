@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from triseek.history.synthesis.draft import TITLE_MAX, Draft, Evidence, facts_of, one_line
+from triseek.history.synthesis.draft import TITLE_MAX, Draft, DraftEvidence, facts_of, one_line
 
 if TYPE_CHECKING:
     from triseek.history.synthesis.session_events import SessionView
@@ -43,7 +43,7 @@ def _draft(view: SessionView, places: list[int]) -> Draft:
     return Draft(
         rule=RULE, type="discovery", title=one_line(f"{program}: {last.error.line}", TITLE_MAX),
         facts=facts_of(facts), concepts=("gotcha",),
-        evidence=Evidence(
+        evidence=DraftEvidence(
             events=tuple(failures + ([view.events[passed]] if passed is not None else [])),
             is_resolved=passed is not None,
         ),

@@ -33,7 +33,7 @@ FileRole: TypeAlias = Literal["read", "modified"]
 
 
 @dataclass(frozen=True, slots=True)
-class FileUse:
+class EventFile:
     """A file that an event has read or changed."""
 
     path: str
@@ -62,7 +62,7 @@ class SessionEvent:
     time_ms: int
     ended_ms: int
     root: str
-    uses: tuple[FileUse, ...] = ()
+    uses: tuple[EventFile, ...] = ()
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
@@ -88,14 +88,14 @@ class SessionEvent:
         return error_of(self.output, self.exit_status or 1, self.root)
 
     @cached_property
-    def edits(self) -> tuple[FileUse, ...]:
+    def edits(self) -> tuple[EventFile, ...]:
         """The files it changed; none if it failed."""
         if self.failed:
             return ()
         return tuple(use for use in self.uses if use.role == "modified")
 
     @cached_property
-    def reads(self) -> tuple[FileUse, ...]:
+    def reads(self) -> tuple[EventFile, ...]:
         """The files it read."""
         return tuple(use for use in self.uses if use.role == "read")
 
@@ -185,8 +185,8 @@ def _events(connection: sqlite3.Connection, session_id: int, root: str) -> Itera
         )  # fmt: skip
 
 
-def _uses(connection: sqlite3.Connection, session_id: int, root: str) -> dict[int, list[FileUse]]:
-    uses: dict[int, list[FileUse]] = {}
+def _uses(connection: sqlite3.Connection, session_id: int, root: str) -> dict[int, list[EventFile]]:
+    uses: dict[int, list[EventFile]] = {}
     left = EDITS_MAX
     for number, path, role, before, after, size in connection.execute(
         "SELECT event_id, path, role, substr(before, 1, ?1), substr(after, 1, ?1),"
@@ -200,7 +200,7 @@ def _uses(connection: sqlite3.Connection, session_id: int, root: str) -> dict[in
         if left < 0:
             before = after = ""
         uses.setdefault(number, []).append(
-            FileUse(relative(path, root), role, before, after, is_whole)
+            EventFile(relative(path, root), role, before, after, is_whole)
         )
     return uses
 
