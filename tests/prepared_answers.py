@@ -40,7 +40,8 @@ def replies(version: str, client: str, tools: Sequence[Tool] = TOOLS) -> list[di
     def serve() -> None:
         handlers = ToolHandlers(None, tools)  # type: ignore[arg-type]  # no tool is called
         with theirs:
-            hosting.run(theirs, lambda: handlers, lambda: None, lambda: "")
+            toolsets = {tool.toolset for tool in tools}
+            hosting.run(theirs, lambda: handlers, lambda: None, lambda: "", toolsets)
 
     thread = threading.Thread(target=serve)
     thread.start()
@@ -63,7 +64,8 @@ def _lines() -> Iterator[Sequence[str]]:
     yield "default", ",".join(wing.toolset for wing in WINGS if wing.is_default)
     yield "lean", ",".join(lean_names())
     for form, client in (("lean", lean_names()[0]), ("full", FULL)):
-        greeting, listed = replies(VERSIONS[-1], client)
+        _, listed = replies(VERSIONS[-1], client)
+        greeting, _ = replies(VERSIONS[-1], client, ())
         if form == "lean":
             assert greeting["serverInfo"]["version"] == __version__
             greeting["serverInfo"]["version"] = prepared.VERSION

@@ -11,7 +11,7 @@ import pytest
 
 from tests import prepared_answers
 from tests.mcp.speaking import CLIENT, ENVELOPE, MODERN, hello, notice, request
-from triseek.app.registry import TOOLS, chosen
+from triseek.app.registry import chosen
 from triseek.mcp import prepared
 from triseek.mcp.prepared import PreparedAnswers
 
@@ -52,7 +52,20 @@ def test_the_file_is_what_a_session_says() -> None:
     ],
 )
 def test_each_version_and_client_is_answered_as_by_a_session(client: str, version: str) -> None:
-    answers = PreparedAnswers("default")
+    _check(client, version, "default")
+
+
+@pytest.mark.parametrize("toolsets", ["history", "default,history"])
+def test_agents_that_are_offered_the_history_are_told_of_resources(toolsets: str) -> None:
+    for client in ("test", "claude-code"):
+        _check(client, "2025-11-25", toolsets)
+
+    answer = PreparedAnswers(toolsets)(line(greeting()))
+    assert "resources" in json.loads(answer or b"")["result"]["capabilities"]
+
+
+def _check(client: str, version: str, toolsets: str) -> None:
+    answers = PreparedAnswers(toolsets)
 
     replies = [
         answers(line(greeting(client, version))),
@@ -60,7 +73,7 @@ def test_each_version_and_client_is_answered_as_by_a_session(client: str, versio
     ]
 
     assert [json.loads(reply or b"")["result"] for reply in replies] == prepared_answers.replies(
-        version, client
+        version, client, chosen(toolsets.split(","))
     )
     assert [json.loads(reply or b"")["id"] for reply in replies] == [1, 'a\u00e4"']
     assert not any(b"\n" in (reply or b"") for reply in replies)
@@ -85,7 +98,7 @@ def test_the_list_may_be_asked_for_again_and_other_lines_are_the_sessions() -> N
     ]  # fmt: skip
 
     assert [reply is not None for reply in replies] == [False, True, False, True]
-    assert names(replies[3]) == [tool.name for tool in TOOLS]
+    assert names(replies[3]) == [tool.name for tool in chosen(["default"])]
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ TEMPLATES: Mapping[str, str] = {
     "user-prompt": f"{references.URI}user-prompt/{{id}}",
 }
 """URI templates (RFC 6570) by the names of what they address."""
+SCHEME = references.URI
 MIME_TYPE = "text/markdown"
 
 

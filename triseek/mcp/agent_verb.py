@@ -73,7 +73,8 @@ def accept(context: Callable[[str], ToolContext], values: dict[str, Any]) -> Ses
         session = params.environ.get("TRISEEK_SESSION_ID", "")
         handlers = ToolHandlers(Local(tool_context), tools, session, structured, working)
         current = partial(tool_context.session.current, CONNECTION)
-        run(sock, lambda: handlers, preload.start, current)
+        toolsets = {tool.toolset for tool in tools}
+        run(sock, lambda: handlers, preload.start, current, toolsets)
 
     return serve
 

@@ -12,9 +12,10 @@ from triseek import config, logs
 from triseek.app import wings
 from triseek.errors import BackendFailure, InvalidRequest
 from triseek.files.tree.index_policy import repository
+from triseek.mcp.prepared import WITH_RESOURCES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     import mcp_types as types
 
@@ -77,6 +78,7 @@ def run(
     handlers: Callable[[], ToolHandlers],
     begin: Callable[[], None],
     current: Callable[[], str],
+    toolsets: Collection[str] = (),
 ) -> None:
     """Serve one agent until it has left.
 
@@ -85,13 +87,14 @@ def run(
         handlers: Returns the handlers of the tools, always the same.
         begin: Called once, after the first answer.
         current: Returns the agent's current work session, "" for none.
+        toolsets: The toolsets of the tools.
     """
     import anyio
 
     from triseek.mcp import server
     from triseek.mcp import session as sessions
 
-    mcp_server = server.create(handlers, begin)
+    mcp_server = server.create(handlers, begin, has_resources=WITH_RESOURCES in toolsets)
     anyio.run(sessions.serve, mcp_server, sock, partial(_lost, handlers), current)
 
 
@@ -155,7 +158,7 @@ class LocalSession:
     def _run(self, sock: socket.socket) -> None:
         loading = threading.Thread(target=self._begin, name="triseek-load", daemon=True)
         with sock:
-            run(sock, lambda: self._load()[1], loading.start, self._current)
+            run(sock, lambda: self._load()[1], loading.start, self._current, self._toolsets)
 
     def _load(self) -> tuple[Standalone, ToolHandlers]:
         """Return what the tools work on, and their handlers; import and make them once."""
@@ -226,4 +229,6 @@ def serve_http(repo: str, toolsets: str, http: str) -> None:
     structured = config.read().mcp_structured
     with front(choose_root(repo)) as dispatch:
         handlers = ToolHandlers(dispatch, tools, structured=structured)
-        over_http.serve(server.create(lambda: handlers, dispatch.prepare), Address.parse(http))
+        has_resources = any(tool.toolset == WITH_RESOURCES for tool in tools)
+        mcp_server = server.create(lambda: handlers, dispatch.prepare, has_resources=has_resources)
+        over_http.serve(mcp_server, Address.parse(http))

@@ -38,6 +38,11 @@ Versions, toolsets and names are separated by commas.
 """
 VERSION, PROTOCOL = "@VERSION@", "@PROTOCOL@"
 """Stand in `ANSWERS` for the version of triseek and the version of the protocol."""
+WITH_RESOURCES = "history"
+"""The toolset with which resources are offered."""
+CAPABILITIES = '"capabilities":{'
+RESOURCES = '"resources":{"subscribe":false,"listChanged":false},'
+"""What the result of `initialize` then says in addition, after `CAPABILITIES`."""
 LINE_MAX = 1 << 16
 """Bytes of a line above which the session answers."""
 STRUCTURED = "TRISEEK_MCP_STRUCTURED"
@@ -87,6 +92,8 @@ class PreparedAnswers:
         offered, versions = params["protocolVersion"], entries["versions",].split(",")
         version = offered if offered in versions else versions[-1]
         result = entries["initialize",]
+        if WITH_RESOURCES in self._toolsets:
+            result = result.replace(CAPABILITIES, CAPABILITIES + RESOURCES, 1)
         return result.replace(VERSION, __version__).replace(PROTOCOL, version)
 
     def _chosen(self, entries: Entries) -> list[str]:

@@ -23,12 +23,18 @@ if TYPE_CHECKING:
     from triseek.mcp.tool_handlers import ToolHandlers
 
 
-def create(handlers: Callable[[], ToolHandlers], begin: Callable[[], None]) -> Server[Any]:
+def create(
+    handlers: Callable[[], ToolHandlers],
+    begin: Callable[[], None],
+    *,
+    has_resources: bool = False,
+) -> Server[Any]:
     """Return a server for some tools on one root.
 
     Args:
         handlers: Returns the handlers of the tools, always the same.
         begin: Called once, after the first request: does work that would have delayed its answer.
+        has_resources: Whether the tools of the history are among them, whose records are resources.
     """
 
     async def listed(
@@ -49,6 +55,8 @@ def create(handlers: Callable[[], ToolHandlers], begin: Callable[[], None]) -> S
         on_list_tools=listed,
         on_call_tool=call,
     )
+    if has_resources:
+        _add_resources(server, handlers)
     server.add_request_handler("shutdown", types.RequestParams, _shut_down)
     begin_once = functools.cache(begin)
 
@@ -60,6 +68,16 @@ def create(handlers: Callable[[], ToolHandlers], begin: Callable[[], None]) -> S
 
     server.middleware.append(first)
     return server
+
+
+def _add_resources(server: Server[Any], handlers: Callable[[], ToolHandlers]) -> None:
+    from triseek.mcp.resources import ResourceHandlers
+
+    own = ResourceHandlers(handlers)
+    paginated = types.PaginatedRequestParams
+    server.add_request_handler("resources/list", paginated, own.listed)
+    server.add_request_handler("resources/templates/list", paginated, own.templates)
+    server.add_request_handler("resources/read", types.ReadResourceRequestParams, own.read)
 
 
 async def _shut_down(_ctx: object, _params: object) -> types.EmptyResult:
