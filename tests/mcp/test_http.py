@@ -31,7 +31,7 @@ from tests.mcp.speaking import (
     request,
     until,
 )
-from triseek.app.registry import TOOLS
+from triseek.app.registry import chosen
 from triseek.loopback.address import Address
 from triseek.mcp.http import BODY_MAX, SESSIONS_MAX
 
@@ -159,7 +159,7 @@ def test_a_session_lists_calls_and_is_ended(served: Served) -> None:
     called = served.request(call(3, "search_content", query="needle"), session).message
     ended = served.request(headers=session, method="DELETE")
 
-    assert len(listed["result"]["tools"]) == len(TOOLS)
+    assert len(listed["result"]["tools"]) == len(chosen(["default"]))
     assert called["result"]["structuredContent"]["files_with_matches"] == 2
     assert ended.status == 200
     assert served.request(request(4, "ping"), session).status == 404

@@ -37,14 +37,14 @@ from tests.mcp.speaking import (
     until,
 )
 from triseek import __version__
-from triseek.app.registry import TOOLS
+from triseek.app.registry import chosen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 pytestmark = pytest.mark.long
 
-TOOLS = {verb.name for verb in TOOLS}
+TOOLS = {tool.name for tool in chosen(["default"])}
 WRITING = {
     "reindex", "session_open", "session_close", "session_snapshot", "session_handoff",
     "session_resume",

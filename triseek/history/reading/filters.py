@@ -63,8 +63,8 @@ class RecordFilter:
             )
         if self.files:
             names_file, parameters = files_condition(self.files)
-            of_it = f"SELECT 1 FROM observation_files f WHERE f.observation_id = {table}.id"  # noqa: S608
-            where.add(f"EXISTS ({of_it} AND ({names_file}))", *parameters)
+            named = f"SELECT f.observation_id FROM observation_files f WHERE {names_file}"  # noqa: S608
+            where.add(f"{table}.id IN ({named})", *parameters)
         return where
 
     def of_summaries(self, table: str = "o") -> Where:

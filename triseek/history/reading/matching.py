@@ -117,8 +117,8 @@ def _matched(
         return Hits(ids=[], scores=[], total=0)
     index = f"{table.name}_fts"
     weights = ", ".join(map(str, table.weights))
-    source = (
-        f"FROM {index} JOIN {table.name} o ON o.id = {index}.rowid {table.beside}"
+    source = (  # CROSS keeps SQLite from asking the index once for each row of the table
+        f"FROM {index} CROSS JOIN {table.name} o ON o.id = {index}.rowid {table.beside}"
         f" WHERE {index} MATCH ? AND {where.sql}"
     )
     rows = connection.execute(
