@@ -120,3 +120,17 @@ def test_nothing_found_is_status_1(conversations: Path) -> None:
     run(conversations, "import", "--all", "--json")
     done = triseek(["history", "search", "xyzzyqwerty"], conversations)
     assert (done.status, done.out) == (1, b"Nothing was found.\n")
+
+
+def test_uses_of_tools_answer_fix_how_blame_and_friction(conversations: Path) -> None:
+    run(conversations, "import", "--all", "--json")
+    variants = run(conversations, "how", "python", "--json")["variants"]
+    assert variants[0]["text"].startswith("python /work/")
+    session, _ = first_prompt(conversations)
+    entries = run(conversations, "show", session, "--json")["entries"]
+    path = next(one["files"][0] for one in entries if one["text"].startswith("Edit"))
+    text = triseek(["history", "blame", path], conversations).out.decode()
+    assert session in text
+    nobody = triseek(["history", "fix", "NoSuchError: never met"], conversations)
+    assert (nobody.status, nobody.out[:15]) == (1, b"No conversation")
+    assert triseek(["history", "friction"], conversations).status in (0, 1)

@@ -47,7 +47,7 @@ class ZedTranscripts(TranscriptReader):
     """Reads `threads.db` in Zed's data folder."""
 
     appends = False
-    evidence = "its source, zed-industries/zed, crates/agent/src/db.rs; not recorded"
+    evidence = "other programs that read it; not recorded"
     retention = "Zed keeps threads until they are deleted in it."
 
     def sources(self, here: InstallPlace) -> Iterator[str]:

@@ -5,10 +5,16 @@ The daemon runs them for the command line; where none runs, the command's own pr
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypedDict, cast
+import dataclasses
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
 
 from triseek.errors import InvalidRequest
 from triseek.history import forgetting, lookup
+from triseek.history.answers import blame as changes
+from triseek.history.answers import fix as fixes
+from triseek.history.answers import friction as recurring
+from triseek.history.answers import how as runs
+from triseek.history.answers import texts
 from triseek.history.forgetting import Selection
 
 if TYPE_CHECKING:
@@ -85,6 +91,15 @@ class StatsReply(TypedDict):
     """Messages by day of the last year, `YYYY-MM-DD`, UTC."""
     sources_gone: int
     """Files whose text is kept although the agent has deleted them."""
+
+
+class AnswerReply(TypedDict):
+    """The reply to `fix`, `how`, `blame` and `friction`."""
+
+    found: bool
+    text: str
+    """The answer as lines for people."""
+    answer: dict[str, Any]
 
 
 def search(
@@ -182,6 +197,42 @@ def forget(
     else:
         forgotten = history.forget(selection)
     return {name: getattr(forgotten, name) for name in forgotten.__slots__}
+
+
+def fix(history: History, error: str, project: str, limit: int) -> AnswerReply:
+    """Return what was done after an error when it went away."""
+    answer = fixes.fix(history.database, error, project=project, limit=limit)
+    return AnswerReply(
+        found=bool(answer.fixes), text=texts.fix_text(answer), answer=dataclasses.asdict(answer)
+    )
+
+
+def how(history: History, command: str, project: str, limit: int) -> AnswerReply:
+    """Return how a command has been run."""
+    answer = runs.how(history.database, command, project=project, limit=limit)
+    return AnswerReply(
+        found=bool(answer.variants), text=texts.how_text(answer), answer=dataclasses.asdict(answer)
+    )
+
+
+def blame(history: History, path: str, limit: int) -> AnswerReply:
+    """Return which conversations have changed a file."""
+    changed = changes.blame(history.database, path, limit=limit)
+    return AnswerReply(
+        found=bool(changed),
+        text=texts.blame_text(path, changed),
+        answer={"path": path, "changes": [dataclasses.asdict(change) for change in changed]},
+    )
+
+
+def friction(history: History, project: str, since_ms: int, limit: int) -> AnswerReply:
+    """Return the errors that come again."""
+    errors = recurring.friction(history.database, project, since_ms=since_ms, limit=limit)
+    return AnswerReply(
+        found=bool(errors),
+        text=texts.friction_text(errors),
+        answer={"errors": [dataclasses.asdict(error) for error in errors]},
+    )
 
 
 _BY_AGENT = """

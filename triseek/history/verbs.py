@@ -58,11 +58,42 @@ def _forget(history: History, params: Mapping[str, Any]) -> dict[str, Any]:
     return dict(operations.forget(history, names, project, dry_run=dry_run))
 
 
+def _fix(history: History, params: Mapping[str, Any]) -> dict[str, Any]:
+    from triseek.history import operations
+
+    limit = _number(params, "limit", 5)
+    return dict(operations.fix(history, _text(params, "error"), _text(params, "project"), limit))
+
+
+def _how(history: History, params: Mapping[str, Any]) -> dict[str, Any]:
+    from triseek.history import operations
+
+    limit = _number(params, "limit", 8)
+    return dict(operations.how(history, _text(params, "command"), _text(params, "project"), limit))
+
+
+def _blame(history: History, params: Mapping[str, Any]) -> dict[str, Any]:
+    from triseek.history import operations
+
+    return dict(operations.blame(history, _text(params, "path"), _number(params, "limit", 20)))
+
+
+def _friction(history: History, params: Mapping[str, Any]) -> dict[str, Any]:
+    from triseek.history import operations
+
+    since_ms, limit = _number(params, "since_ms", 0), _number(params, "limit", 10)
+    return dict(operations.friction(history, _text(params, "project"), since_ms, limit))
+
+
 OPERATIONS: dict[str, Operation] = {
     "search": _search,
     "show": _show,
     "stats": _stats,
     "forget": _forget,
+    "fix": _fix,
+    "how": _how,
+    "blame": _blame,
+    "friction": _friction,
 }
 
 

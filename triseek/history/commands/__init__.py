@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer as _typer
 
-from triseek.history.commands import exporting, forgetting, importing, searching
+from triseek.history.commands import asking, exporting, forgetting, importing, searching
 
 if TYPE_CHECKING:
     import typer
@@ -23,6 +23,10 @@ def register(app: typer.Typer) -> None:
     group.command("show")(searching.show)
     group.command("resume")(searching.resume)
     group.command("stats")(searching.stats)
+    group.command("fix")(asking.fix)
+    group.command("how")(asking.how)
+    group.command("blame")(asking.blame)
+    group.command("friction")(asking.friction)
     group.command("export")(exporting.export)
     group.command("forget")(forgetting.forget)
     app.add_typer(group, name="history")

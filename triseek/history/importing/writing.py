@@ -144,7 +144,8 @@ class Writer:
             return
         number = session.prompts + 1 if is_prompt else session.prompt
         row = connection.execute(
-            "SELECT id, prompt_number, text FROM messages WHERE session_id = ? AND external_id = ?",
+            "SELECT id, prompt_number, text, role FROM messages"
+            " WHERE session_id = ? AND external_id = ?",
             (session.id, message.id),
         ).fetchone()
         if row is None:
@@ -160,16 +161,32 @@ class Writer:
             self.written.messages += 1
         else:
             number = row[1]
-            if row[2] != message.text:
-                connection.execute(
-                    "UPDATE messages SET text = ?, sub = ? WHERE id = ?",
-                    (message.text, _sub(message), row[0]),
-                )
-                self._has_changed(session)
+            if row[2:] != (message.text, message.role):
+                self._replace(connection, session, row[0], message)
         if is_prompt:
             session.prompts = max(session.prompts, number)
             session.prompt = number
         _note_times(session, message.time_ms)
+
+    def _replace(
+        self, connection: sqlite3.Connection, session: _Session, number: int, message: Message
+    ) -> None:
+        """Replace a message that has become longer, or of another role.
+
+        It gets a new number, by which the recall index knows that it has not seen it.
+        """
+        connection.execute(
+            "INSERT INTO messages (session_id, external_id, parent, role, prompt_number, text, sub,"
+            " created_at_epoch) SELECT session_id, '', parent, ?, prompt_number, ?, ?,"
+            " created_at_epoch FROM messages WHERE id = ?",
+            (message.role, message.text, _sub(message), number),
+        )
+        connection.execute("DELETE FROM messages WHERE id = ?", (number,))
+        connection.execute(
+            "UPDATE messages SET external_id = ? WHERE session_id = ? AND external_id = ''",
+            (message.id, session.id),
+        )
+        self._has_changed(session)
 
     def _write_event(
         self, connection: sqlite3.Connection, session: _Session, event: ToolEvent
@@ -200,6 +217,9 @@ class Writer:
         ).fetchone()  # fmt: skip
         rows = [(number, path, "read", "", "") for path in event.reads]
         rows += [(number, edit.path, "modified", edit.before, edit.after) for edit in event.edits]
+        if event.failed:  # they came with the call, and nothing of them was done
+            connection.execute("DELETE FROM event_files WHERE event_id = ?", (number,))
+            rows = []
         connection.executemany(
             "INSERT OR REPLACE INTO event_files (event_id, path, role, before, after)"
             " VALUES (?, ?, ?, ?, ?)",

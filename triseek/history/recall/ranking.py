@@ -3,7 +3,7 @@
 A session's score is half that of its best window (three messages in a row), half its own, each
 BM25 divided by the greatest of the query. Terms near one another add to their window, and a month
 or year in the query adds to sessions of that time. The parameters were chosen on one half of
-LoCoMo's conversations: docs/decisions/0038-recall-ranking.md.
+LoCoMo's conversations: docs/decisions/0036-recall-ranking.md.
 """
 
 from __future__ import annotations
