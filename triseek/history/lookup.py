@@ -58,7 +58,8 @@ def find(connection: sqlite3.Connection, name: str) -> int:
     if not name or not rows:
         raise InvalidRequest(
             f"no conversation {name!r:.80}",
-            next_step="`triseek history search` and `triseek history stats` name them.",
+            next_step="`triseek history search` names conversations.",
+            tool_step="memory_search names conversations.",
         )
     if len(rows) > 1 and rows[0][1] != name:
         others = ", ".join(row[1] for row in rows)
