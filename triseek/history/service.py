@@ -11,7 +11,6 @@ from triseek.history import consent, forgetting
 from triseek.history.database import NAME, open_database
 from triseek.history.importing import run, sources
 from triseek.history.recall.engine import Recall
-from triseek.history.sub_tokens import sub_tokens
 from triseek.history.synthesis.synthesize import synthesize_pending
 from triseek.model import budget
 from triseek.model.index import no_progress
@@ -94,7 +93,7 @@ class History:
 
     def derive(self) -> None:
         """Derive the observations of sessions that have changed, and index what was said."""
-        for _ in synthesize_pending(self.database, sub_tokens=lambda text: sub_tokens((text,))):
+        for _ in synthesize_pending(self.database):
             budget.check()
         self.recall.update()
 

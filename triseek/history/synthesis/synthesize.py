@@ -12,13 +12,14 @@ import json
 import time
 from typing import TYPE_CHECKING
 
+from triseek.history.sub_tokens import sub_tokens
 from triseek.history.synthesis.rules import drafts_of
 from triseek.history.synthesis.session_events import load
 from triseek.history.synthesis.summary import Summary, summarize, summary_hash
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from triseek.history.freshness import FileMark
     from triseek.history.synthesis.draft import Draft
@@ -35,23 +36,11 @@ _SUMMARY_COLUMNS = (
 )  # fmt: skip
 
 
-def no_sub_tokens(_: str) -> str:
-    """Return no parts of identifiers: for databases whose `sub` column is filled elsewhere."""
-    return ""
-
-
-def synthesize(
-    database: Database,
-    session_id: int,
-    *,
-    sub_tokens: Callable[[str], str] = no_sub_tokens,
-) -> int:
+def synthesize(database: Database, session_id: int) -> int:
     """Derive the observations and the summary of one session; return the number of observations.
 
     Also sets `error_key` and `event_programs` of its events, and `derived_at` of the session. Does
     nothing if there is no such session.
-
-    sub_tokens: Returns the parts of identifiers in a text, for the column `sub`.
 
     Raises: as `Database`.
     """
@@ -61,8 +50,8 @@ def synthesize(
             return 0
         _set_keys(connection, view)
         drafts = drafts_of(view)
-        _store(connection, view, drafts, sub_tokens)
-        _store_summary(connection, view, summarize(view, drafts), sub_tokens)
+        _store(connection, view, drafts)
+        _store_summary(connection, view, summarize(view, drafts))
         connection.execute(
             "UPDATE sessions SET derived_at = ? WHERE id = ?",
             (time.time_ns() // 1_000_000, session_id),
@@ -70,12 +59,7 @@ def synthesize(
         return len(drafts)
 
 
-def synthesize_pending(
-    database: Database,
-    *,
-    most: int = 1_000_000,
-    sub_tokens: Callable[[str], str] = no_sub_tokens,
-) -> Iterator[int]:
+def synthesize_pending(database: Database, *, most: int = 1_000_000) -> Iterator[int]:
     """Derive the sessions whose `derived_at` is 0, oldest first; yield each one's id when done.
 
     Raises: as `Database`.
@@ -85,7 +69,7 @@ def synthesize_pending(
             "SELECT id FROM sessions WHERE derived_at = 0 ORDER BY id LIMIT ?", (most,)
         ).fetchall()
     for (session_id,) in rows:
-        synthesize(database, session_id, sub_tokens=sub_tokens)
+        synthesize(database, session_id)
         yield session_id
 
 
@@ -119,7 +103,6 @@ def _store(
     connection: sqlite3.Connection,
     view: SessionView,
     drafts: list[Draft],
-    sub_tokens: Callable[[str], str],
 ) -> None:
     """Make the session's rule rows those of the drafts."""
     stored = {
@@ -134,7 +117,7 @@ def _store(
     for draft in drafts:
         row_hash = draft.row_hash(view)
         hashes.add(row_hash)
-        row = _row(view, draft, sub_tokens)
+        row = _row(view, draft)
         number, old = stored.get(row_hash, (None, None))
         if number is None:
             number = connection.execute(
@@ -164,15 +147,13 @@ def _store_files(connection: sqlite3.Connection, number: int, marks: list[FileMa
     )
 
 
-def _row(
-    view: SessionView, draft: Draft, sub_tokens: Callable[[str], str]
-) -> tuple[str | int, ...]:
+def _row(view: SessionView, draft: Draft) -> tuple[str | int, ...]:
     """Return the values of `_COLUMNS`."""
     words = "\n".join([draft.title, draft.subtitle, draft.narrative, *draft.facts])
     return (
         view.project, view.root, draft.type, draft.title, draft.subtitle, draft.narrative,
         json.dumps(draft.facts, ensure_ascii=False), json.dumps(draft.concepts), draft.prompt,
-        draft.rule, draft.evidence.document(), int(draft.is_dead_end), sub_tokens(words),
+        draft.rule, draft.evidence.document(), int(draft.is_dead_end), sub_tokens((words,)),
         draft.time_ms,
     )  # fmt: skip
 
@@ -181,7 +162,6 @@ def _store_summary(
     connection: sqlite3.Connection,
     view: SessionView,
     summary: Summary | None,
-    sub_tokens: Callable[[str], str],
 ) -> None:
     """Make the session's derived summary this one; a session that did nothing has none."""
     row_hash = summary_hash(view)
@@ -195,7 +175,7 @@ def _store_summary(
         summary.request, summary.investigated, summary.learned, summary.completed,
         summary.next_steps, summary.notes,
     )  # fmt: skip
-    row = (view.project, *texts, summary.prompt, sub_tokens("\n".join(texts)), summary.time_ms)
+    row = (view.project, *texts, summary.prompt, sub_tokens(texts), summary.time_ms)
     names = ", ".join(_SUMMARY_COLUMNS)
     old = connection.execute(
         f"SELECT {names} FROM session_summaries WHERE session_id = ? AND row_hash = ?",  # noqa: S608
