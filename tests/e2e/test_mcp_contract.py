@@ -12,6 +12,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from tests.e2e.serving import daemon, environ, ready
 from tests.test_errors import OF_THE_COMMAND_LINE
 from triseek.engine.roots import index_dir
 from triseek.index.build import build
+from triseek.index.update import RACY_NS
 from triseek.mcp.instructions import INSTRUCTIONS
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "tools"
@@ -68,6 +70,7 @@ def indexed(folder, home):
     root = (folder / "repo").resolve()
     root.mkdir()
     plant(root, TREE)
+    time.sleep(1.5 * RACY_NS / 1e9)  # files that are racy count as dirty until they are read again
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TRISEEK_HOME", str(home))
         build(str(root), index_dir(str(root)))
