@@ -91,8 +91,8 @@ class _Reading(RowReading):
         del start
         title = row.text("customTitle", "aiTitle")
         if title and self._conversations.newest.id:
-            told = Conversation(id=self._conversations.newest.id, title=title)
-            yield from self._conversations.update(told)
+            titled = Conversation(id=self._conversations.newest.id, title=title)
+            yield from self._conversations.update(titled)
         if not row.word("uuid"):
             return
         parts = _parts(row)

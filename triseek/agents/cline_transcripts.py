@@ -102,19 +102,19 @@ def _session(path: str, fields: Fields) -> Conversation:
     folder, name = os.path.split(path)
     stem = name.removesuffix(_MESSAGES)
     lead = os.path.basename(folder)  # noqa: PTH119
-    told = fields_of(_beside(folder, f"{lead}.json"))
-    metadata, origin = told.inner("metadata"), fields.inner("origin")
+    details = fields_of(_beside(folder, f"{lead}.json"))
+    metadata, origin = details.inner("metadata"), fields.inner("origin")
     parent = origin.word("parentThreadId")
     is_lead = stem == lead and not parent
     return Conversation(
         id=fields.word("sessionId") or stem,
         parent="" if is_lead else parent or lead,
         is_sub_agent=not is_lead,
-        cwd=absolute_only(told.get("cwd")) or absolute_only(told.get("workspace_root")),
+        cwd=absolute_only(details.get("cwd")) or absolute_only(details.get("workspace_root")),
         branch=metadata.inner("git").text("branch") if is_lead else "",
         title=metadata.text("title") if is_lead else "",
-        model=told.word("model"),
-        started_ms=time_ms(told.get("started_at")) if is_lead else 0,
+        model=details.word("model"),
+        started_ms=time_ms(details.get("started_at")) if is_lead else 0,
     )
 
 
@@ -124,13 +124,13 @@ def _task(path: str) -> Conversation:
     task = os.path.basename(folder)  # noqa: PTH119
     state = os.path.join(os.path.dirname(os.path.dirname(folder)), "state")  # noqa: PTH118, PTH120
     tasks = Fields({"tasks": _beside(state, "taskHistory.json")}).objects("tasks")
-    told = next((one for one in tasks if one.word("id") == task), Fields())
+    details = next((one for one in tasks if one.word("id") == task), Fields())
     started = int(task) if task.isascii() and task.isdigit() and len(task) < 15 else 0
     return Conversation(
         id=task,
-        cwd=absolute_only(told.get("cwdOnTaskInitialization")),
-        title=told.text("task"),
-        model=told.word("modelId"),
+        cwd=absolute_only(details.get("cwdOnTaskInitialization")),
+        title=details.text("task"),
+        model=details.word("modelId"),
         started_ms=time_ms(started),
     )
 

@@ -72,7 +72,7 @@ class RowReading:
 
 
 class Conversations:
-    """The conversations of a file, as far as its rows have told.
+    """The conversations of a file, as far as its rows say.
 
     Only the newest one is kept in the state of a mark, and without its title: text is not stored
     before it is redacted.
@@ -94,26 +94,26 @@ class Conversations:
         self._stated = Conversation(id="")
         self._state: dict[str, str] = {}
 
-    def update(self, told: Conversation) -> Iterator[Conversation]:
+    def update(self, conversation: Conversation) -> Iterator[Conversation]:
         """Yield the conversation if this says something new of it.
 
         The first cwd, branch, parent and time are kept, and the last title and model.
         """
-        known = self._known.get(told.id)
+        known = self._known.get(conversation.id)
         if known is None:
-            new = told
+            new = conversation
         else:
             new = replace(
                 known,
-                parent=known.parent or told.parent,
-                is_sub_agent=known.is_sub_agent or told.is_sub_agent,
-                cwd=known.cwd or told.cwd,
-                branch=known.branch or told.branch,
-                title=told.title or known.title,
-                model=told.model or known.model,
-                started_ms=known.started_ms or told.started_ms,
+                parent=known.parent or conversation.parent,
+                is_sub_agent=known.is_sub_agent or conversation.is_sub_agent,
+                cwd=known.cwd or conversation.cwd,
+                branch=known.branch or conversation.branch,
+                title=conversation.title or known.title,
+                model=conversation.model or known.model,
+                started_ms=known.started_ms or conversation.started_ms,
             )
-        self.newest = self._known[told.id] = new
+        self.newest = self._known[conversation.id] = new
         if new != known:
             yield new
 

@@ -19,13 +19,13 @@ GAP_MS = 600_000
 """Edits further apart than this belong to different bursts."""
 
 
-def edit_bursts(view: SessionView, told: set[int]) -> list[Draft]:
+def edit_bursts(view: SessionView, covered: set[int]) -> list[Draft]:
     """Return a draft for each burst of edits.
 
-    told: The ids of events whose edits other drafts tell.
+    covered: The ids of events whose edits other drafts cover.
     """
     known = _known(view)
-    bursts = _bursts([event for event in view.events if event.edits and event.id not in told])
+    bursts = _bursts([event for event in view.events if event.edits and event.id not in covered])
     return [_draft(view, burst, known) for burst in bursts]
 
 

@@ -13,13 +13,13 @@ RULE = "repeated-error"
 COMMANDS_MAX = 5
 
 
-def repeated_errors(view: SessionView, told: set[int]) -> list[Draft]:
+def repeated_errors(view: SessionView, covered: set[int]) -> list[Draft]:
     """Return a draft for each error that occurred at least twice.
 
-    told: The ids of events that drafts of fixed checks rest on: their errors are left out.
+    covered: The ids of events that drafts of fixed checks rest on: their errors are left out.
     """
     by_error: dict[str, list[int]] = {}
-    solved = {event.error.key for event in view.events if event.id in told and event.error.key}
+    solved = {event.error.key for event in view.events if event.id in covered and event.error.key}
     for at, event in enumerate(view.events):
         if event.error.key and event.error.key not in solved:
             by_error.setdefault(event.error.key, []).append(at)

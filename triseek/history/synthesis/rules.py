@@ -25,11 +25,11 @@ def drafts_of(view: SessionView) -> list[Draft]:
     fixed = fixes.fixes(view)
     reverted = dead_ends(view)
     of_commits = commits.commits(view)
-    told = fixes.covered_edits(fixed) | fixes.covered_edits(reverted)
-    told |= _only_manifests(view) | _committed(view, of_commits)
+    covered = fixes.covered_edits(fixed) | fixes.covered_edits(reverted)
+    covered |= _only_manifests(view) | _committed(view, of_commits)
     failed = {event.id for draft in fixed for event in draft.evidence.events}
     drafts = [
-        *of_commits, *fixed, *reverted, *edit_bursts(view, told), *manifests(view),
+        *of_commits, *fixed, *reverted, *edit_bursts(view, covered), *manifests(view),
         *repeated_errors(view, failed), *explored(view), *measured(view),
     ]  # fmt: skip
     return _kept(view, _distinct(view, drafts))
