@@ -82,3 +82,9 @@ def test_a_secret_is_removed_before_an_argument_is_cut():
 
     assert "ghp_" not in str(recorded)
     assert recorded["api_key"] == "[redacted: value]"
+
+
+def test_results_without_a_path_are_left_out():
+    envelope = {"items": [{"kind": "prompt", "id": 7}, {"path": "a.py"}]}
+
+    assert call_record.payload("/r", "timeline", {}, envelope, {})["result_paths"] == ["a.py"]

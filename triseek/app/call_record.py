@@ -33,7 +33,8 @@ def payload(
     record: dict[str, Any] = {
         "tool": tool,
         "arguments": arguments(request_arguments),
-        "result_paths": [result["path"] for result in results[:PATHS_MAX]],
+        # Results of the history are records of conversations: they have no path.
+        "result_paths": [result["path"] for result in results[:PATHS_MAX] if "path" in result],
     }
     if tool == "memo_check" and isinstance(request_arguments.get("path"), str):
         record["path"] = os.path.join(root, request_arguments["path"])[:PATH_MAX]  # noqa: PTH118
