@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import subprocess
 from typing import TYPE_CHECKING, Any
@@ -171,6 +172,38 @@ def test_secrets_reach_no_file(database: Database, home: Path, transcript: Path)
     held = [path for path in home.rglob("*") if path.is_file() and path != transcript]
     assert any(path.name == "history.db" for path in held)
     assert not [path for path in held if KEY.encode() in path.read_bytes()]
+
+
+def test_names_that_hold_secrets_stay_apart_without_them(database: Database, home: Path) -> None:
+    other = KEY[:-1] + "Q"
+    for number, key in enumerate((KEY, other)):
+        transcript = home / "stub" / f"{key}.jsonl"
+        use = ran(2, name=f"tool/{key}", reads=(f"/a/{key}/b",), edits=(Edit(path=f"/{key}"),))
+        stub_agent.write(
+            transcript,
+            Conversation(id=key, cwd=f"/a/{key}", branch=key),
+            said(1, f"prompt {number}", conversation=key),
+            dataclasses.replace(use, conversation=key, id=f"t/{key}", parent=f"m/{key}"),
+        )
+        with transcript.open("a") as file:
+            file.write(f'["{key}"]\n{{"{key}\n')
+    report = imported(database, home)
+    assert imported(database, home).agents["stub"].read == 0
+    assert report.agents["stub"].conversations == 2
+    assert rows(database, "SELECT text FROM messages ORDER BY text") == [
+        ("prompt 0",), ("prompt 1",),
+    ]  # fmt: skip
+    sessions = tuple(row[0] for row in rows(database, "SELECT id FROM sessions"))
+    forgetting.forget(database, Selection(sessions=sessions))
+    for path in (home / "stub").iterdir():
+        os.utime(path, ns=(0, 0))
+    imported(database, home)
+    assert rows(database, "SELECT count(*) FROM messages") == [(0,)]
+    database.close()
+    held = [path for path in home.rglob("*") if path.is_file() and path.parent.name != "stub"]
+    content = b"".join(path.read_bytes() for path in held)
+    assert KEY.encode() not in content
+    assert other.encode() not in content
 
 
 def test_contents_of_secret_and_ignored_files_are_not_kept(

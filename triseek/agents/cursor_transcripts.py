@@ -178,7 +178,7 @@ def _value(database: TranscriptDatabase, key: str) -> Fields | Unreadable | None
     """Return the value of a key; None if there is none."""
     query = f"SELECT {bounded('value')} FROM cursorDiskKV WHERE key = ? AND value IS NOT NULL"  # noqa: S608
     rows = database.rows(query, key)
-    return fields(rows[0][0], key[:200]) if rows else None
+    return fields(rows[0][0], key[:2_000]) if rows else None
 
 
 def _composer(database: TranscriptDatabase, conversation: str) -> Iterator[Record]:

@@ -145,7 +145,7 @@ class _Reading:
             yield from self._message(conversation, message, data)
 
     def _message(self, conversation: Conversation, message: Any, data: object) -> Iterator[Record]:  # noqa: ANN401 - a key of any type
-        said = fields(data, f"message {message}"[:200])
+        said = fields(data, f"message {message}"[:2_000])
         if isinstance(said, Unreadable):
             yield said
             return
@@ -158,7 +158,7 @@ class _Reading:
         )
         for (part,) in parts:
             rows = self._database.rows(f"SELECT {bounded('data')} FROM part WHERE id = ?", part)  # noqa: S608
-            content = fields(rows[0][0] if rows else "{}", f"part {part}"[:200])
+            content = fields(rows[0][0] if rows else "{}", f"part {part}"[:2_000])
             if isinstance(content, Unreadable):
                 yield content
             else:

@@ -93,7 +93,7 @@ def _thread(database: TranscriptDatabase, columns: frozenset[str], thread: str) 
     if not rows:
         return
     row = Fields(zip(_DETAILS, rows[0], strict=True))
-    document = _document(row.get("data"), row.text("data_type"), f"thread {thread}"[:200])
+    document = _document(row.get("data"), row.text("data_type"), f"thread {thread}"[:2_000])
     if isinstance(document, Unreadable):
         yield document
         return

@@ -7,6 +7,8 @@ ignores, the path is kept and no content. Outputs and edits keep their beginning
 from __future__ import annotations
 
 import functools
+import hashlib
+import hmac
 import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -14,6 +16,8 @@ from typing import TYPE_CHECKING
 from triseek.agents.shell.shell_reads import shell_use
 from triseek.files.tree import root as roots
 from triseek.files.tree import secret_files
+from triseek.history.tombstones import load_key
+from triseek.model.conversation import Conversation
 from triseek.model.plain_text import encodable
 from triseek.redaction import PRIVATE, redact
 
@@ -27,7 +31,38 @@ OUTPUT_MAX = 8_192
 """Characters of an output that are kept: half of them from its beginning, half from its end."""
 EDIT_MAX = 4_096
 """Characters that are kept of the text before an edit, and of the text after it."""
+NAME_MAX = 512
+"""Characters of a tool's name that are kept."""
+DIGEST = 12
+"""Hexadecimal digits that keep two names apart whose secrets were removed."""
 NOT_KEPT = "[not kept: secret or ignored file]"
+
+
+@functools.lru_cache(8_192)
+def clean_name(name: str) -> str:
+    """Return an id, or a path by which something is found again, without secrets.
+
+    A name with a secret gets a keyed digest, so that two such names stay apart.
+
+    Raises: as `tombstones.load_key`, for a name with a secret.
+    """
+    whole = encodable(name)
+    safe = redact(whole)
+    if safe == whole:
+        return whole
+    digest = hmac.new(load_key(), whole.encode(), hashlib.sha256).hexdigest()
+    return f"{safe}#{digest[:DIGEST]}"
+
+
+def clean_ids(record: Conversation | Message | ToolEvent) -> Conversation | Message | ToolEvent:
+    """Return a record whose ids have no secrets. Raises as `clean_name`."""
+    names = ("id", "parent") if isinstance(record, Conversation) else _IDS
+    ids = {name: getattr(record, name) for name in names}
+    clean_ones = {name: clean_name(value) for name, value in ids.items()}
+    return record if clean_ones == ids else replace(record, **clean_ones)
+
+
+_IDS = ("conversation", "id", "parent")
 
 
 def is_private(message: Message) -> bool:
@@ -49,10 +84,11 @@ def clean_event(event: ToolEvent, cwd: str) -> ToolEvent:
     is_secret = any(map(is_withheld, (*shown, *(edit.path for edit in event.edits))))
     return replace(
         event,
+        name=clean(event.name, NAME_MAX),
         input=NOT_KEPT if is_secret else clean(event.input, INPUT_MAX),
         command=clean(event.command, COMMAND_MAX),
         output=NOT_KEPT if is_secret and event.output else clean_output(event.output),
-        reads=tuple(dict.fromkeys(map(encodable, event.reads))),
+        reads=tuple(dict.fromkeys(map(_clean_path, event.reads))),
         edits=tuple(map(_clean_edit, event.edits)),
     )
 
@@ -85,12 +121,17 @@ def is_withheld(path: str) -> bool:
     return secret_files.is_secret(relative) or secret_files.is_ignored(base, relative)
 
 
+@functools.lru_cache(8_192)
+def _clean_path(path: str) -> str:
+    return redact(encodable(path))
+
+
 def _clean_edit(edit: Edit) -> Edit:
     if is_withheld(edit.path):
-        return replace(edit, path=encodable(edit.path), before="", after="")
+        return replace(edit, path=_clean_path(edit.path), before="", after="")
     return replace(
         edit,
-        path=encodable(edit.path),
+        path=_clean_path(edit.path),
         before=clean(edit.before, EDIT_MAX),
         after=clean(edit.after, EDIT_MAX),
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from triseek.errors import Busy
-from triseek.history.importing import sources
+from triseek.history.importing import cleaning, sources
 from triseek.history.importing.writing import Writer
 from triseek.history.tombstones import Tombstones, load_key
 from triseek.model import budget
@@ -32,6 +32,8 @@ RECORDS_MAX = 2_000
 """Records after which a transaction ends at the next mark."""
 SKIPPED_MAX = 20
 """Reasons that are kept of what was skipped in one source."""
+SKIPPED_CHARACTERS = 500
+"""Characters of such a reason."""
 LOCK = "import.lock"
 
 
@@ -123,7 +125,7 @@ def run(
     with _one_at_a_time(folder):
         key = load_key()
         for source in sources.find(agents, here):
-            present.add((source.agent, source.path))
+            present.add((source.agent, source.name))
             report.agents[source.agent].sources += 1
             if not _is_due(source, since_ms) or not only(source.path):
                 continue
@@ -191,7 +193,7 @@ def _import(database: Database, source: Source, key: bytes, report: ImportReport
     counts.events += writer.written.events
     counts.forgotten += writer.written.forgotten
     counts.conversations += len(writer.written.sessions)
-    counts.skipped += [f"{source.path}: {line}" for line in skipped]
+    counts.skipped += [f"{source.name}: {line}" for line in skipped]
     report.sessions |= writer.written.sessions
     return unread
 
@@ -214,4 +216,4 @@ def _batches(items: Iterator[Record | Mark], start: Mark) -> Iterator[tuple[list
 
 def _skip(skipped: list[str], line: str) -> None:
     if len(skipped) < SKIPPED_MAX:
-        skipped.append(line)
+        skipped.append(cleaning.clean(line, SKIPPED_CHARACTERS))

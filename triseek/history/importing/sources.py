@@ -11,7 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from triseek.agents import registry
+from triseek.agents.payloads.fields import parsed
+from triseek.agents.transcript_values import compact
+from triseek.history.importing.cleaning import clean_name
 from triseek.model.conversation import Mark
+from triseek.redaction import holds_secret
 
 if TYPE_CHECKING:
     import sqlite3
@@ -30,6 +34,8 @@ class Source:
     agent: str
     reader: TranscriptReader
     path: str
+    name: str
+    """The path as it is stored: without secrets."""
     inode: int
     size: int
     mtime_ns: int
@@ -64,6 +70,7 @@ def find(agents: Sequence[Agent], here: InstallPlace) -> Iterator[Source]:
                 agent=agent.name,
                 reader=reader,
                 path=path,
+                name=clean_name(path),
                 inode=status.st_ino,
                 size=_size(path, status, reader),
                 mtime_ns=_changed(path, status, reader),
@@ -79,7 +86,7 @@ def known(connection: sqlite3.Connection, source: Source) -> Known | None:
     row = connection.execute(
         "SELECT id, inode, size, mtime_ns, fingerprint, mark FROM sources"
         " WHERE agent = ? AND path = ?",
-        (source.agent, source.path),
+        (source.agent, source.name),
     ).fetchone()
     if row is None:
         return None
@@ -134,7 +141,7 @@ def note_mark(connection: sqlite3.Connection, source: Source, mark: Mark) -> Non
     """Write the mark up to which a source has been read, in the transaction of its records."""
     connection.execute(
         "UPDATE sources SET mark = ?, fingerprint = ? WHERE agent = ? AND path = ?",
-        (_as_json(mark), fingerprint(source.path, mark.offset), source.agent, source.path),
+        (_as_json(mark), fingerprint(source.path, mark.offset), source.agent, source.name),
     )
 
 
@@ -148,7 +155,7 @@ def note(
         (
             source.inode, source.size, source.mtime_ns, fingerprint(source.path, mark.offset),
             _as_json(mark), _now_ms(),
-            json.dumps(list(skipped)), source.agent, source.path,
+            json.dumps(list(skipped)), source.agent, source.name,
         ),
     )  # fmt: skip
 
@@ -156,10 +163,10 @@ def note(
 def add(connection: sqlite3.Connection, source: Source) -> int:
     """Return the id of a source, added if it is new."""
     connection.execute(
-        "INSERT OR IGNORE INTO sources (agent, path) VALUES (?, ?)", (source.agent, source.path)
+        "INSERT OR IGNORE INTO sources (agent, path) VALUES (?, ?)", (source.agent, source.name)
     )
     (number,) = connection.execute(
-        "SELECT id FROM sources WHERE agent = ? AND path = ?", (source.agent, source.path)
+        "SELECT id FROM sources WHERE agent = ? AND path = ?", (source.agent, source.name)
     ).fetchone()
     return int(number)
 
@@ -167,7 +174,10 @@ def add(connection: sqlite3.Connection, source: Source) -> int:
 def note_gone(
     connection: sqlite3.Connection, agents: Sequence[Agent], present: set[tuple[str, str]]
 ) -> int:
-    """Mark the sources that are not there any more; return how many are newly gone."""
+    """Mark the sources that are not there any more; return how many are newly gone.
+
+    present: The agents and stored names of those that are there.
+    """
     names = {agent.name for agent in agents}
     rows = connection.execute("SELECT id, agent, path FROM sources WHERE gone_at IS NULL")
     gone = [
@@ -181,7 +191,23 @@ def note_gone(
 
 
 def _as_json(mark: Mark) -> str:
-    return json.dumps({"offset": mark.offset, "state": mark.state})
+    state = {name: _without_secrets(value) for name, value in mark.state.items()}
+    return json.dumps({"offset": mark.offset, "state": state})
+
+
+def _without_secrets(value: str) -> str:
+    """Return a value of a reader's state, an id or an object of ids and names, without secrets."""
+    if not holds_secret(value):
+        return value
+    fields = parsed(value)
+    if not isinstance(fields, dict):
+        return clean_name(value)
+    return compact(
+        {
+            name: clean_name(field) if isinstance(field, str) else field
+            for name, field in fields.items()
+        }
+    )
 
 
 def _status(path: str) -> os.stat_result | None:

@@ -65,6 +65,7 @@ class Writer:
         self, connection: sqlite3.Connection, record: Conversation | Message | ToolEvent
     ) -> None:
         """Write one record. Records that were forgotten are left out."""
+        record = cleaning.clean_ids(record)
         if isinstance(record, Conversation):
             self._write_conversation(connection, record)
             return
