@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from triseek.errors import Busy
 from triseek.history.schema import FULL_TEXT_TABLES
 from triseek.history.tombstones import Tombstones, load_key
 
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from triseek.store.sqlite import Database
+
+
+_UNFINISHED = "forgetting_unfinished"
+"""The fact that rows were deleted whose text may still be in a file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,9 +54,15 @@ def count(database: Database, selection: Selection) -> Forgotten:
 
 
 def forget(database: Database, selection: Selection) -> Forgotten:
-    """Remove what is selected. The recall index has to be dropped by the caller afterwards.
+    """Remove what is selected.
 
-    Raises: as `Database`, and as `tombstones.load_key`.
+    The caller drops the recall index afterwards, and calls `note_finished`: until then,
+    `is_unfinished` says that a crash has interrupted it.
+
+    Raises:
+        Busy: The rows are deleted, but other processes read the database, so that their text may
+            still be in its files.
+        TriseekError: As `Database`, and as `tombstones.load_key`.
     """
     key = load_key()
     with database.write() as connection:
@@ -65,8 +76,34 @@ def forget(database: Database, selection: Selection) -> Forgotten:
             ("sessions", selection.sessions),
         ):
             _delete(connection, table, numbers)
-    scrub(database)
+        connection.execute(
+            "INSERT OR REPLACE INTO facts_of_database (name, value) VALUES (?, '1')",
+            (_UNFINISHED,),
+        )
+    try:
+        scrub(database)
+    except Busy as error:
+        raise Busy(
+            "what you named is forgotten, but other processes read the history: its text may still"
+            " be in the files",
+            next_step="It is removed from them by the next use of the history.",
+        ) from error
     return forgotten
+
+
+def is_unfinished(database: Database) -> bool:
+    """Return whether rows were deleted whose text may still be in a file."""
+    with database.read() as connection:
+        row = connection.execute(
+            "SELECT 1 FROM facts_of_database WHERE name = ?", (_UNFINISHED,)
+        ).fetchone()
+    return row is not None
+
+
+def note_finished(database: Database) -> None:
+    """Note that no file has the text of deleted rows any more, the recall index included."""
+    with database.write() as connection:
+        connection.execute("DELETE FROM facts_of_database WHERE name = ?", (_UNFINISHED,))
 
 
 def scrub(database: Database) -> None:

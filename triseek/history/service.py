@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 from typing import TYPE_CHECKING
 
 from triseek import paths
+from triseek.errors import TriseekError
 from triseek.history import consent, forgetting
 from triseek.history.database import NAME, open_database
 from triseek.history.importing import run, sources
@@ -23,6 +25,12 @@ if TYPE_CHECKING:
     from triseek.history.importing.run import ImportReport
     from triseek.model.index import Progress
     from triseek.store.sqlite import Database
+
+
+logger = logging.getLogger(__name__)
+
+WAIT_S = 30.0
+"""Seconds that `forget` waits for an import that is running."""
 
 
 class History:
@@ -45,6 +53,7 @@ class History:
         with self._lock:
             if self._database is None:
                 self._database = open_database(self.folder)
+                self._finish_forgetting(self._database)
             return self._database
 
     @property
@@ -53,7 +62,7 @@ class History:
         database = self.database
         with self._lock:
             if self._recall is None:
-                self._recall = Recall(os.path.join(self.folder, "recall"), database)  # noqa: PTH118
+                self._recall = self._recall_of(database)
             return self._recall
 
     def import_conversations(
@@ -76,6 +85,7 @@ class History:
         self, here: InstallPlace, only: Callable[[str], bool] = lambda _path: True
     ) -> ImportReport:
         """Import what is new of the agents that the person has imported before."""
+        self._finish_forgetting(self.database)
         with self.database.read() as connection:
             names = consent.agents(connection)
         agents = [agent for agent in sources.importable() if agent.name in names]
@@ -84,11 +94,14 @@ class History:
     def forget(self, selection: Selection) -> Forgotten:
         """Remove what is selected from every file of the history.
 
-        Raises: as `forgetting.forget`.
+        Raises: as `forgetting.forget`; `Busy` also if an import does not end in `WAIT_S` seconds.
         """
-        forgotten = forgetting.forget(self.database, selection)
-        self.recall.drop()
-        self.recall.update()
+        database, recall = self.database, self.recall
+        with run.alone(self.folder, WAIT_S):
+            forgotten = forgetting.forget(database, selection)
+            recall.drop()
+            forgetting.note_finished(database)
+        recall.update()
         return forgotten
 
     def derive(self) -> None:
@@ -102,6 +115,21 @@ class History:
         with self._lock:
             if self._database is not None:
                 self._database.close()
+
+    def _recall_of(self, database: Database) -> Recall:
+        return Recall(os.path.join(self.folder, "recall"), database)  # noqa: PTH118
+
+    def _finish_forgetting(self, database: Database) -> None:
+        """Remove from all files what was forgotten, if that was interrupted and nothing imports."""
+        if not forgetting.is_unfinished(database):
+            return
+        try:
+            with run.alone(self.folder):
+                forgetting.scrub(database)
+                self._recall_of(database).drop()
+                forgetting.note_finished(database)
+        except TriseekError as error:  # it is tried again with the next use
+            logger.warning("forgetting not finished", extra={"reason": str(error)})
 
     def _import(
         self,

@@ -9,10 +9,12 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import time
 from typing import TYPE_CHECKING
 
 from triseek import errors, private
 from triseek.ipc.lock import try_lock
+from triseek.model import budget
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,22 +22,28 @@ if TYPE_CHECKING:
 
 TRIES = 16
 """How often a lock is taken anew if its file is removed meanwhile."""
+PAUSE_S = 0.02
+"""Seconds between two tries to take a lock that somebody holds."""
 
 
 @contextlib.contextmanager
-def writer(folder: str | os.PathLike[str], name: str = "lock") -> Iterator[None]:
+def writer(
+    folder: str | os.PathLike[str], name: str = "lock", *, wait_s: float = 0.0
+) -> Iterator[None]:
     """Hold the writer lock of a folder, or of one file in it with a lock name of its own.
 
     The folder is created if need be. It may be removed by whoever holds the lock, and be created
     anew: a lock of a file that is not in it any more is none.
 
+    wait_s: Seconds to wait for it.
+
     Raises:
-        Busy: another process holds it.
+        Busy: another process, or another block of this one, holds it.
         StateUnwritable: the folder or its lock file cannot be created or locked.
     """
     with contextlib.ExitStack() as stack:
         try:
-            descriptor, is_free = _opened(folder, name)
+            descriptor, is_free = _awaited(folder, name, wait_s)
             stack.callback(os.close, descriptor)
         except OSError as error:
             raise errors.StateUnwritable(
@@ -48,6 +56,18 @@ def writer(folder: str | os.PathLike[str], name: str = "lock") -> Iterator[None]
         os.ftruncate(descriptor, 0)
         os.write(descriptor, f"{os.getpid()}\n".encode())
         yield
+
+
+def _awaited(folder: str | os.PathLike[str], name: str, wait_s: float) -> tuple[int, bool]:
+    """Return as `_opened`, after at most `wait_s` seconds."""
+    deadline = time.monotonic() + wait_s
+    while True:
+        descriptor, is_free = _opened(folder, name)
+        if is_free or time.monotonic() >= deadline:
+            return descriptor, is_free
+        os.close(descriptor)
+        budget.check()
+        time.sleep(PAUSE_S)
 
 
 def _opened(folder: str | os.PathLike[str], name: str) -> tuple[int, bool]:

@@ -46,7 +46,7 @@ def clean_name(name: str) -> str:
 
     Raises: as `tombstones.load_key`, for a name with a secret.
     """
-    whole = encodable(name)
+    whole: str = encodable(name)
     safe = redact(whole)
     if safe == whole:
         return whole
@@ -56,13 +56,14 @@ def clean_name(name: str) -> str:
 
 def clean_ids(record: Conversation | Message | ToolEvent) -> Conversation | Message | ToolEvent:
     """Return a record whose ids have no secrets. Raises as `clean_name`."""
-    names = ("id", "parent") if isinstance(record, Conversation) else _IDS
-    ids = {name: getattr(record, name) for name in names}
-    clean_ones = {name: clean_name(value) for name, value in ids.items()}
-    return record if clean_ones == ids else replace(record, **clean_ones)
-
-
-_IDS = ("conversation", "id", "parent")
+    own, parent = clean_name(record.id), clean_name(record.parent)
+    if isinstance(record, Conversation):
+        is_clean = (own, parent) == (record.id, record.parent)
+        return record if is_clean else replace(record, id=own, parent=parent)
+    conversation = clean_name(record.conversation)
+    if (own, parent, conversation) == (record.id, record.parent, record.conversation):
+        return record
+    return replace(record, id=own, parent=parent, conversation=conversation)
 
 
 def is_private(message: Message) -> bool:

@@ -115,14 +115,14 @@ def run(
         only: Which sources to import, by path.
 
     Raises:
-        Busy: Another process imports.
+        Busy: Another process imports or forgets.
         TriseekError: As `Database`. What was imported before stays.
     """
     total = sum(counts.bytes for counts in plan(database, agents, here, since_ms).agents.values())
     report = ImportReport({agent.name: AgentReport() for agent in agents})
     present: set[tuple[str, str]] = set()
     done = 0
-    with _one_at_a_time(folder):
+    with alone(folder):
         key = load_key()
         for source in sources.find(agents, here):
             present.add((source.agent, source.name))
@@ -138,10 +138,19 @@ def run(
 
 
 @contextlib.contextmanager
-def _one_at_a_time(folder: str) -> Iterator[None]:
+def alone(folder: str, wait_s: float = 0.0) -> Iterator[None]:
+    """Run a block while nothing is imported or forgotten elsewhere.
+
+    Args:
+        folder: The folder of the history.
+        wait_s: Seconds to wait for an import that is running.
+
+    Raises:
+        Busy: An import is still running.
+    """
     with contextlib.ExitStack() as stack:
         try:
-            stack.enter_context(lock.writer(folder, LOCK))
+            stack.enter_context(lock.writer(folder, LOCK, wait_s=wait_s))
         except Busy as error:
             raise Busy("another import is running", next_step="Wait until it is done.") from error
         yield

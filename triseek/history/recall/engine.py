@@ -7,6 +7,7 @@ reads the database instead. A damaged index is deleted: the next update builds i
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import threading
 from pathlib import Path
@@ -20,7 +21,7 @@ from triseek.history.recall.page import RecallHit, RecallPage
 from triseek.history.recall.part import Found, Part, rank
 from triseek.history.recall.segment import MessageRow, Segment, SegmentEntry, SegmentWriter
 from triseek.kernels import cache
-from triseek.store import atomic
+from triseek.store import atomic, lock
 
 if TYPE_CHECKING:
     import sqlite3
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 MANIFEST = "manifest.json"
 VERSION = 1
 """Of the files and of what `words.terms` makes of a text."""
+LOCK = "recall.lock"
+WAIT_S = 60.0
+"""Seconds to wait for another process that changes the index."""
 MANIFEST_MAX = 16 << 20
 BATCH_TOKENS = 4_000_000
 """Terms that are collected in memory for one segment."""
@@ -80,10 +84,11 @@ class Recall:
 
         Raises:
             StateUnwritable: The folder cannot be written.
+            Busy: Another process changes the index for longer than `WAIT_S`.
         """
         if not cache.is_ready():
             return 0
-        with self._changing:
+        with self._alone():
             try:
                 return self._update()
             except errors.IndexCorrupt:
@@ -94,13 +99,16 @@ class Recall:
                     f"cannot write {self._folder}: {error.strerror}"
                 ) from error
 
-    def drop(self) -> None:
+    def drop(self, wait_s: float = WAIT_S) -> None:
         """Delete all files of the index, so that nothing of a forgotten text remains.
+
+        wait_s: Seconds to wait for another process that changes it.
 
         Raises:
             StateUnwritable: A file cannot be deleted.
+            Busy: Another process still changes the index.
         """
-        with self._changing:
+        with self._alone(wait_s):
             self._remove()
 
     def search(
@@ -144,13 +152,23 @@ class Recall:
             for one in segments:
                 one.segment.release()
         except errors.IndexCorrupt:
-            self.drop()
+            with contextlib.suppress(errors.Busy, errors.StateUnwritable):
+                self.drop(0)
         if result is None:
             with self._database.read() as connection:
                 parts, weights = scan.score(_all_sessions(connection), parsed)
             result = ranked(parts)
         found, total = result
         return self._page(found[offset:], total, weights, by)
+
+    @contextlib.contextmanager
+    def _alone(self, wait_s: float = WAIT_S) -> Iterator[None]:
+        """Run a block while nobody else changes the index: another process may import.
+
+        It would write what was read before a forgetting, or delete a segment that is being written.
+        """
+        with self._changing, lock.writer(self._folder.parent, LOCK, wait_s=wait_s):
+            yield
 
     def _page(
         self, found: list[Found], total: int, weights: dict[str, float], by: ranking.By
