@@ -18,11 +18,14 @@ from triseek.cli.commands import find_files as finding
 from triseek.cli.find_words import FindWords
 from triseek.cli.flags import FLAGS
 from triseek.errors import InvalidRequest
+from triseek.history.commands import calling
 from triseek.model.plain_text import visible_line
 from triseek.terminal import options, report_text, status
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from triseek.history.own_sessions import OwnSessions
 
 app = typer.Typer(
     name="triseek",
@@ -201,9 +204,16 @@ def serve(
     return mcp_verb.serve(repo, toolsets, http)
 
 
+def _own_sessions() -> OwnSessions:
+    from triseek.app.session_history import SessionHistory
+
+    return SessionHistory()
+
+
 for wing in WINGS:
     if wing.commands:
         import_module(wing.commands).register(app)
+calling.provide(_own_sessions)
 app.command()(install.install)
 app.command()(install.uninstall)
 app.command()(doctor.doctor)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from triseek.app.dispatch import VERB
 from triseek.app.hook_handler import HookHandler
+from triseek.app.session_history import SessionHistory
 from triseek.app.tool_context import ToolContext
 from triseek.cli.remote import answer
 from triseek.daemon import verbs
@@ -41,7 +42,8 @@ def compose(settings: Settings) -> tuple[Handlers, Sequence[BackgroundTask]]:
     hook_handler = HookHandler(
         jobs.service, memo.memo, sessions.recorder, refuse=settings.memo_refuse
     )
-    history = HistoryService(follow=settings.history_follow)
+    own = SessionHistory(sessions.sessions, sessions.snapshots)
+    history = HistoryService(follow=settings.history_follow, own=own)
     context = partial(_tool_context, jobs, memo, sessions, history)
     return (
         Handlers(

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from triseek.engine.service import Service
+    from triseek.history.own_sessions import OwnSessions
 
 logger = logging.getLogger(__name__)
 
@@ -152,13 +153,15 @@ class SessionService(Autosave):
 class HistoryService(Autosave):
     """Owns the history, and imports what is new of agents whose conversations were imported."""
 
-    def __init__(self, *, follow: bool = True) -> None:
+    def __init__(self, *, follow: bool = True, own: OwnSessions | None = None) -> None:
         """Open nothing yet.
 
-        follow: Whether to import what is new by itself.
+        Args:
+            follow: Whether to import what is new by itself.
+            own: What triseek's own sessions have recorded; None to leave it out.
         """
         super().__init__("history", self._follow, FOLLOW_S)
-        self.history = History()
+        self.history = History(own=own)
         self._follows = follow
 
     def close(self) -> None:

@@ -36,6 +36,10 @@ class Forgotten:
     messages: int
     events: int
     observations: int
+    logs: int = 0
+    """Logs of triseek's own sessions; as `own_sessions.Removed`, like the fields after it."""
+    snapshots: int = 0
+    packs: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +55,15 @@ def count(database: Database, selection: Selection) -> Forgotten:
     """Return what `forget` would remove, and remove nothing."""
     with database.read() as connection:
         return _counted(connection, selection)
+
+
+def names(connection: sqlite3.Connection, selection: Selection) -> frozenset[tuple[str, str]]:
+    """Return agent and the agent's id of each conversation that is selected as a whole."""
+    rows = (
+        connection.execute("SELECT agent, external_id FROM sessions WHERE id = ?", (one,))
+        for one in selection.sessions
+    )
+    return frozenset(row for cursor in rows for row in cursor)
 
 
 def forget(database: Database, selection: Selection) -> Forgotten:

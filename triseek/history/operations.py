@@ -9,7 +9,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
 
 from triseek.errors import InvalidRequest
-from triseek.history import forgetting, lookup
+from triseek.history import lookup
 from triseek.history.answers import blame as changes
 from triseek.history.answers import fix as fixes
 from triseek.history.answers import friction as recurring
@@ -180,7 +180,7 @@ def stats(history: History) -> StatsReply:
 def forget(
     history: History, names: list[str], project: str = "", *, dry_run: bool = False
 ) -> dict[str, int]:
-    """Remove conversations, by their ids or by project, from every file of the history.
+    """Remove conversations, by their ids or by project, from every file of the state folder.
 
     Raises:
         InvalidRequest: Nothing is named, or a name is not known.
@@ -192,10 +192,7 @@ def forget(
         if project:
             numbers += _matching(connection, "", project) or []
     selection = Selection(sessions=tuple(dict.fromkeys(numbers)))
-    if dry_run:
-        forgotten = forgetting.count(history.database, selection)
-    else:
-        forgotten = history.forget(selection)
+    forgotten = history.count_forgotten(selection) if dry_run else history.forget(selection)
     return {name: getattr(forgotten, name) for name in forgotten.__slots__}
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import logging
 import os
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from triseek import paths
-from triseek.errors import TriseekError
+from triseek.errors import InvalidRequest, TriseekError
 from triseek.history import consent, forgetting
 from triseek.history.database import NAME, open_database
 from triseek.history.importing import run, sources
+from triseek.history.own_sessions import Removed
 from triseek.history.recall.engine import Recall
 from triseek.history.synthesis.synthesize import synthesize_pending
 from triseek.model import budget
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from triseek.agents.base import Agent, InstallPlace
     from triseek.history.forgetting import Forgotten, Selection
     from triseek.history.importing.run import ImportReport
+    from triseek.history.own_sessions import OwnSessions
     from triseek.model.index import Progress
     from triseek.store.sqlite import Database
 
@@ -36,9 +39,15 @@ WAIT_S = 30.0
 class History:
     """The database and the recall index of one state folder. Thread-safe."""
 
-    def __init__(self, folder: str = "") -> None:
-        """Use the history in `folder`, or that of the state folder. Opens nothing yet."""
+    def __init__(self, folder: str = "", own: OwnSessions | None = None) -> None:
+        """Open nothing yet.
+
+        Args:
+            folder: Where the history lies; "" for the state folder's.
+            own: What triseek's own sessions have recorded; None to leave it out.
+        """
         self.folder = folder or paths.history()
+        self._own = own
         self._lock = threading.Lock()
         self._database: Database | None = None
         self._recall: Recall | None = None
@@ -75,11 +84,27 @@ class History:
     ) -> ImportReport:
         """Import what is new of some agents, and bring everything derived from it up to date.
 
+        What triseek's own sessions have recorded is imported with them.
+
         Raises: as `importing.run.run`.
         """
         with self.database.write() as connection:
             consent.give(connection, [agent.name for agent in agents])
-        return self._import(agents, here, since_ms, progress, lambda _path: True)
+        return self._import(self.with_own(agents), here, since_ms, progress, lambda _path: True)
+
+    def with_own(self, agents: Sequence[Agent]) -> list[Agent]:
+        """Return some agents and, as the last one, the source of triseek's own sessions."""
+        return [*agents, *([] if self._own is None else [self._own.agent()])]
+
+    def import_pack(self, path: str, here: InstallPlace) -> ImportReport:
+        """Import the conversations of a pack that no better source has recorded.
+
+        Raises: as `OwnSessions.pack` and `importing.run.run`.
+        """
+        if self._own is None:
+            raise InvalidRequest("packs cannot be read here")
+        source = self._own.pack(path)
+        return self._import([source], here, 0, no_progress, lambda _path: True, is_all=False)
 
     def follow(
         self, here: InstallPlace, only: Callable[[str], bool] = lambda _path: True
@@ -89,20 +114,29 @@ class History:
         with self.database.read() as connection:
             names = consent.agents(connection)
         agents = [agent for agent in sources.importable() if agent.name in names]
+        if names:
+            agents = self.with_own(agents)
         return self._import(agents, here, 0, no_progress, only)
 
     def forget(self, selection: Selection) -> Forgotten:
-        """Remove what is selected from every file of the history.
+        """Remove what is selected from every file of the history and of triseek's own sessions.
 
-        Raises: as `forgetting.forget`; `Busy` also if an import does not end in `WAIT_S` seconds.
+        Raises: as `forgetting.forget` and `OwnSessions.forget`; `Busy` also if an import does not end
+        in `WAIT_S` seconds.
         """
         database, recall = self.database, self.recall
         with run.alone(self.folder, WAIT_S):
+            removed = self._forget_own(selection, dry_run=False)
             forgotten = forgetting.forget(database, selection)
             recall.drop()
             forgetting.note_finished(database)
         recall.update()
-        return forgotten
+        return _with_own(forgotten, removed)
+
+    def count_forgotten(self, selection: Selection) -> Forgotten:
+        """Return what `forget` would remove, and remove nothing. Raises as that."""
+        forgotten = forgetting.count(self.database, selection)
+        return _with_own(forgotten, self._forget_own(selection, dry_run=True))
 
     def derive(self) -> None:
         """Derive the observations of sessions that have changed, and index what was said."""
@@ -138,10 +172,24 @@ class History:
         since_ms: int,
         progress: Progress,
         only: Callable[[str], bool],
+        *,
+        is_all: bool = True,
     ) -> ImportReport:
         report = run.run(
-            self.database, agents, here,
-            folder=self.folder, since_ms=since_ms, progress=progress, only=only,
+            self.database, agents, here, folder=self.folder, since_ms=since_ms,
+            progress=progress, only=only, is_all=is_all,
         )  # fmt: skip
         self.derive()
         return report
+
+    def _forget_own(self, selection: Selection, *, dry_run: bool) -> Removed:
+        """Forget whole conversations in triseek's own sessions, before their names are gone."""
+        if self._own is None or not selection.sessions:
+            return Removed()
+        with self.database.read() as connection:
+            names = forgetting.names(connection, selection)
+        return self._own.forget(names, dry_run=dry_run)
+
+
+def _with_own(forgotten: Forgotten, removed: Removed) -> Forgotten:
+    return replace(forgotten, logs=removed.logs, snapshots=removed.snapshots, packs=removed.packs)

@@ -19,9 +19,10 @@ from triseek import private
 from triseek.errors import StateUnwritable
 from triseek.model.plain_text import encodable
 from triseek.model.session import LogEntry, is_tellable
+from triseek.store import atomic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 NAME = "action_log.jsonl"
 LINE_MAX = 64 << 10
@@ -81,6 +82,19 @@ class ActionLog:
                 raise StateUnwritable(f"cannot write {self.path}: {error.strerror}") from error
             self._count = count + 1
             self._unsynced = True
+
+    def replace(self, entries: Sequence[LogEntry]) -> None:
+        """Write the log anew with these entries only, complete or not at all.
+
+        Raises:
+            StateUnwritable: it cannot be written; it is as it was.
+        """
+        with self._lock:
+            try:
+                atomic.write(self.path, b"".join(map(_line, entries)))
+            except OSError as error:
+                raise StateUnwritable(f"cannot write {self.path}: {error.strerror}") from error
+            self._count, self._earlier = len(entries), _NOTHING
 
     def __len__(self) -> int:
         """Return the number of entries."""

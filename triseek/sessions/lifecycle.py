@@ -18,7 +18,7 @@ from triseek.sessions.action_log import ActionLog, Counted
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from triseek.model.session import Status
 
@@ -303,18 +303,43 @@ class Sessions:
         with self._lock:
             before = self._clock() - idle_s
             old = [s for s in self._sessions.values() if s.by_itself and s.updated_at < before]
-            for session in old:
-                del self._sessions[session.session_id]
-                self._logs.pop(session.session_id, None)
-        if old:
-            try:
-                self._save()
-            except StateUnwritable:
-                with self._lock:  # their logs are still there, so they would come back
-                    self._sessions = {s.session_id: s for s in old} | self._sessions
-                raise
-            files.remove(self._folder, [session.session_id for session in old])
+            self._take_out(old)
+        self._delete(old)
         return len(old)
+
+    def every(self) -> list[Session]:
+        """Return the sessions of all repositories."""
+        with self._lock:
+            return list(self._sessions.values())
+
+    def rewrite(
+        self,
+        session_id: str,
+        choose: Callable[[Session, ActionLog], tuple[Session, Sequence[LogEntry]] | None],
+    ) -> None:
+        """Replace a session and its log, while nothing is recorded; or delete both.
+
+        choose: Returns what to keep; None to keep nothing. It is called with every writer waiting.
+
+        Raises:
+            InvalidRequest: There is no such session.
+            StateUnwritable: It cannot be written.
+        """
+        deleted = []
+        with self._lock:
+            session = self.get(session_id)
+            kept = choose(session, self._log(session_id))
+            if kept is None:
+                deleted = [session]
+                self._take_out(deleted)
+            else:
+                self._log(session_id).replace(kept[1])
+                self._sessions[session_id] = kept[0]
+                self._unsaved = True
+        if deleted:
+            self._delete(deleted)
+        else:
+            self._save()
 
     def save(self) -> None:
         """Store when sessions were last used, if any was, and make their logs durable.
@@ -328,6 +353,23 @@ class Sessions:
             logs = list(self._logs.values())
         for log in logs:
             log.sync()
+
+    def _take_out(self, sessions: Sequence[Session]) -> None:
+        for session in sessions:
+            del self._sessions[session.session_id]
+            self._logs.pop(session.session_id, None)
+
+    def _delete(self, sessions: Sequence[Session]) -> None:
+        """Store the index without sessions that were taken out of it, and delete their logs."""
+        if not sessions:
+            return
+        try:
+            self._save()
+        except StateUnwritable:
+            with self._lock:  # their logs are still there, so they would come back
+                self._sessions = {s.session_id: s for s in sessions} | self._sessions
+            raise
+        files.remove(self._folder, [session.session_id for session in sessions])
 
     def _begun(self, root: str, conversation: str, awaits: str) -> str:
         """Return the id of the session that a conversation began by itself; "" if it has none."""

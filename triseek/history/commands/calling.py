@@ -2,10 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from triseek.history.verbs import OPERATIONS
 from triseek.ipc import ask
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from triseek.history.own_sessions import OwnSessions
+    from triseek.history.service import History
+
+_own: list[Callable[[], OwnSessions]] = []
+
+
+def provide(own: Callable[[], OwnSessions]) -> None:
+    """Set what makes triseek's own sessions known to the history of this process's commands."""
+    _own[:] = [own]
+
+
+def open_history() -> History:
+    """Return the history, with triseek's own sessions where they are provided."""
+    from triseek.history.service import History
+
+    return History(own=_own[0]() if _own else None)
 
 
 def call(name: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -16,9 +36,7 @@ def call(name: str, params: dict[str, Any]) -> dict[str, Any]:
     reply = ask.if_running(f"history_{name}", params)
     if reply is not None:
         return reply
-    from triseek.history.service import History
-
-    history = History()
+    history = open_history()
     try:
         return OPERATIONS[name](history, params)
     finally:

@@ -23,10 +23,10 @@ def forget(
     ] = False,
     json: options.Json = False,
 ) -> int:
-    """Remove conversations from the history: their text is in none of its files afterwards.
+    """Remove conversations: their text is in no file of the state folder afterwards.
 
-    An import does not bring them back. The agent's own files stay as they are, and so do the
-    sessions that triseek recorded itself: see `triseek session` and `triseek snapshot`.
+    An import does not bring them back. What triseek's own sessions, snapshots and exported packs
+    hold of them is removed too. The agent's own files stay as they are.
 
     Examples: triseek history forget 0f9c2d1a · triseek history forget --project secret --dry-run
     """
@@ -37,5 +37,10 @@ def forget(
         f"{reply['sessions']:,} conversations with {reply['messages']:,} messages, "
         f"{reply['events']:,} uses of tools and {reply['observations']:,} observations {verb}"
     )
+    if reply["logs"] or reply["snapshots"] or reply["packs"]:
+        text += (
+            f", also in {reply['logs']:,} sessions, {reply['snapshots']:,} snapshots and "
+            f"{reply['packs']:,} exported packs"
+        )
     print(report_text.as_json(reply) if json else text)
     return status.FOUND

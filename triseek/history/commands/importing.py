@@ -12,6 +12,7 @@ import typer
 
 from triseek.agents.base import InstallPlace
 from triseek.errors import InvalidRequest
+from triseek.history.commands.calling import open_history
 from triseek.history.importing import run, sources
 from triseek.model.plain_text import visible_line
 from triseek.terminal import options, report_text, status
@@ -19,6 +20,7 @@ from triseek.terminal import options, report_text, status
 if TYPE_CHECKING:
     from triseek.agents.base import Agent
     from triseek.history.importing.run import ImportReport
+    from triseek.history.service import History
 
 _DAYS = re.compile(r"(\d{1,5})d")
 DAY_S = 86_400
@@ -40,25 +42,32 @@ def import_conversations(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Count what would be read, and read nothing.")
     ] = False,
+    file: Annotated[
+        str, typer.Option("--file", metavar="FILE", help="The conversations in a pack, .tcp.")
+    ] = "",
     json: options.Json = False,
 ) -> int:
     """Import conversations that agents keep on this machine, so that they can be searched.
 
     Only what is new is read; doing it again changes nothing. Secrets and private passages are
     removed before anything is written. What was imported stays when the agent deletes its files.
+    What triseek's own sessions have recorded comes with them, for conversations of which there is
+    nothing better.
 
     Examples: triseek history import --all · triseek history import claude-code codex --since 30d ·
-    triseek history import --all --dry-run
+    triseek history import --all --dry-run · triseek history import --file handoff.tcp
     """
-    chosen = _chosen(agents or [], everyone=everyone)
+    if file and (agents or everyone or since or dry_run):
+        raise InvalidRequest("--file goes with --json only", next_step="Import the agents apart.")
+    chosen = [] if file else _chosen(agents or [], everyone=everyone)
     since_ms = moment_ms(since) if since else 0
     here = InstallPlace("", os.path.expanduser("~"), os.getcwd(), dict(os.environ))
-    from triseek.history.service import History
-
-    history = History()
+    history = open_history()
     try:
-        if dry_run:
-            report = run.plan(history.database, chosen, here, since_ms)
+        if file:
+            report = _import_file(history, file, here)
+        elif dry_run:
+            report = run.plan(history.database, history.with_own(chosen), here, since_ms)
         else:
             with report_text.progress_bars() as progress:
                 report = history.import_conversations(
@@ -71,6 +80,30 @@ def import_conversations(
     else:
         print(report_text.readable("\n".join(_lines(report, dry_run=dry_run))))
     return status.FOUND
+
+
+def _import_file(history: History, path: str, here: InstallPlace) -> ImportReport:
+    """Import the conversations in a file, by its kind.
+
+    Raises:
+        InvalidRequest: Files of this kind cannot be imported. The readers of each kind raise more.
+    """
+    suffix = os.path.splitext(path)[1].lower()
+    importer = FILE_KINDS.get(suffix)
+    if importer is None:
+        raise InvalidRequest(
+            f"cannot import {path!r:.200}: not a file of a known kind",
+            next_step=f"Known are {', '.join(FILE_KINDS)}.",
+        )
+    return importer(history, os.path.abspath(path), here)
+
+
+def _import_pack(history: History, path: str, here: InstallPlace) -> ImportReport:
+    return history.import_pack(path, here)
+
+
+FILE_KINDS = {".tcp": _import_pack}
+"""By the ending of a file's name: what imports its conversations."""
 
 
 def moment_ms(text: str, now_s: float | None = None) -> int:

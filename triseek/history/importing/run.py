@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from triseek.errors import Busy
-from triseek.history.importing import cleaning, sources
+from triseek.history.importing import cleaning, precedence, sources
+from triseek.history.importing.routing import RoutingWriter
 from triseek.history.importing.writing import Writer
 from triseek.history.tombstones import Tombstones, load_key
 from triseek.model import budget
@@ -102,6 +103,7 @@ def run(
     since_ms: int = 0,
     progress: Progress = no_progress,
     only: Callable[[str], bool] = lambda _path: True,
+    is_all: bool = True,
 ) -> ImportReport:
     """Import what is new.
 
@@ -113,6 +115,7 @@ def run(
         since_ms: Only sources that have changed since then; Unix milliseconds.
         progress: Called with the stage `import` and the bytes read so far.
         only: Which sources to import, by path.
+        is_all: Whether what the agents do not list any more is gone.
 
     Raises:
         Busy: Another process imports or forgets.
@@ -131,7 +134,7 @@ def run(
                 continue
             done += _import(database, source, key, report)
             progress("import", min(done, total), total)
-        if since_ms == 0:
+        if is_all and since_ms == 0:
             with database.write() as connection:
                 sources.note_gone(connection, agents, present)
     return report
@@ -177,7 +180,8 @@ def _import(database: Database, source: Source, key: bytes, report: ImportReport
     with database.write() as connection:
         number = sources.add(connection, source)
         tombstones = Tombstones(connection, key)
-    writer = Writer(source.agent, number, tombstones)
+    kind = RoutingWriter if source.agent in precedence.LESSER else Writer
+    writer = kind(source.agent, number, tombstones)
     skipped: list[str] = []
     mark = start
     try:

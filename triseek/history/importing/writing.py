@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from triseek.engine.roots import project
-from triseek.history.importing import cleaning
+from triseek.history.importing import cleaning, precedence
 from triseek.history.sub_tokens import sub_tokens
 from triseek.model.conversation import Conversation, Message, ToolEvent
 from triseek.redaction import PRIVATE
@@ -53,10 +53,20 @@ class Written:
 class Writer:
     """Writes records of one source, in the transaction of one connection at a time."""
 
-    def __init__(self, agent: str, source_id: int, tombstones: Tombstones) -> None:
-        """Write records of an agent's source."""
+    def __init__(
+        self,
+        agent: str,
+        source_id: int,
+        tombstones: Tombstones,
+        rank: int = len(precedence.LESSER),
+    ) -> None:
+        """Write records of an agent's source.
+
+        rank: What the source's kind is worth; see `precedence.rank`.
+        """
         self._agent = agent
         self._source_id = source_id
+        self._rank = rank
         self._tombstones = tombstones
         self._sessions: dict[str, _Session | None] = {}
         self.written = Written()
@@ -101,6 +111,8 @@ class Writer:
         if self._tombstones.has_session(self._agent, conversation.id):
             self._sessions[conversation.id] = None
             return
+        if conversation.id not in self._sessions:
+            self._displace(connection, conversation.id)
         texts = [
             cleaning.clean(text, cleaning.COMMAND_MAX)
             for text in (conversation.title, conversation.branch, conversation.model)
@@ -242,6 +254,9 @@ class Writer:
     def _has_changed(self, session: _Session) -> None:
         self.written.sessions.add(session.id)
 
+    def _displace(self, connection: sqlite3.Connection, conversation: str) -> None:
+        precedence.displace(connection, self._agent, conversation, self._source_id, self._rank)
+
     def _session(self, connection: sqlite3.Connection, conversation: str) -> _Session | None:
         """Return a session, made if it is new; None if it was forgotten."""
         if conversation not in self._sessions:
@@ -251,6 +266,7 @@ class Writer:
     def _loaded(self, connection: sqlite3.Connection, conversation: str) -> _Session | None:
         if self._tombstones.has_session(self._agent, conversation):
             return None
+        self._displace(connection, conversation)
         connection.execute(
             "INSERT OR IGNORE INTO sessions (agent, external_id, source_id) VALUES (?, ?, ?)",
             (self._agent, conversation, self._source_id),
