@@ -24,18 +24,22 @@ from triseek.sessions.lifecycle import Sessions
 from triseek.sessions.snapshot import Snapshots
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from triseek.model.session import LogEntry, Session
     from triseek.sessions.action_log import ActionLog
 
     Conversations = Collection[tuple[str, str]]
 
+SNAPSHOT_S = 15.0
+"""Seconds to wait for a snapshot; git may be slow."""
+
 
 def forget(
     conversations: Conversations,
     sessions: Sessions | None,
     snapshots: Snapshots | None,
+    finish_snapshot: Callable[[float], None] = lambda _within_s: None,
     *,
     dry_run: bool,
 ) -> Removed:
@@ -46,6 +50,7 @@ def forget(
         sessions: The sessions that this process owns; None to own those of the state folder
             meanwhile, in place of a daemon.
         snapshots: The snapshots; None for those of the state folder.
+        finish_snapshot: Waits for a snapshot of these sessions that is being made.
         dry_run: Count what would be removed, and remove nothing.
 
     Raises: as `OwnSessions.forget`.
@@ -63,6 +68,7 @@ def forget(
                 sessions.rewrite(session_id, lambda s, log: _without(s, log, conversations))
             if affected:
                 _remove_aside()
+            finish_snapshot(SNAPSHOT_S)
         forgotten = set(affected)
         taken = list(_snapshots(snapshots, conversations, forgotten))
         packs = list(_packs(conversations, forgotten))

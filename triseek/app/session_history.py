@@ -16,7 +16,7 @@ from triseek.sessions import pack
 from triseek.sessions.action_log import NAME as LOG
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from triseek.agents.base import InstallPlace
     from triseek.history.own_sessions import Removed
@@ -93,16 +93,21 @@ class SessionHistory:
     """Triseek's own session logs, snapshots and packs, as the history uses them."""
 
     def __init__(
-        self, sessions: Sessions | None = None, snapshots: Snapshots | None = None
+        self,
+        sessions: Sessions | None = None,
+        snapshots: Snapshots | None = None,
+        finish_snapshot: Callable[[float], None] = lambda _within_s: None,
     ) -> None:
         """Use the sessions and snapshots of the state folder.
 
         Args:
             sessions: Those that this process owns; None outside of the daemon.
             snapshots: As `sessions`.
+            finish_snapshot: Waits for a snapshot that is being made, at most so many seconds.
         """
         self._sessions = sessions
         self._snapshots = snapshots
+        self._finish_snapshot = finish_snapshot
 
     def agent(self) -> Agent:
         """Return the source of the session logs."""
@@ -120,5 +125,9 @@ class SessionHistory:
         from triseek.app import session_forgetting
 
         return session_forgetting.forget(
-            conversations, self._sessions, self._snapshots, dry_run=dry_run
+            conversations,
+            self._sessions,
+            self._snapshots,
+            self._finish_snapshot,
+            dry_run=dry_run,
         )

@@ -42,7 +42,7 @@ def compose(settings: Settings) -> tuple[Handlers, Sequence[BackgroundTask]]:
     hook_handler = HookHandler(
         jobs.service, memo.memo, sessions.recorder, refuse=settings.memo_refuse
     )
-    own = SessionHistory(sessions.sessions, sessions.snapshots)
+    own = SessionHistory(sessions.sessions, sessions.snapshots, sessions.checkpoints.finish)
     history = HistoryService(follow=settings.history_follow, own=own)
     context = partial(_tool_context, jobs, memo, sessions, history)
     return (

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from triseek.model.index import Progress
     from triseek.store.sqlite import Database
 
-
 logger = logging.getLogger(__name__)
 
 WAIT_S = 30.0
