@@ -58,8 +58,10 @@ class TranscriptDatabase:
 
 
 @contextlib.contextmanager
-def reading(path: str) -> Iterator[TranscriptDatabase]:
+def reading(path: str, *, is_closed: bool = False) -> Iterator[TranscriptDatabase]:
     """Open a database for reading.
+
+    is_closed: Whether no program has it open: then SQLite makes no files beside it.
 
     Raises:
         OSError: It cannot be read, is no regular file or no database; also from within the block,
@@ -67,7 +69,7 @@ def reading(path: str) -> Iterator[TranscriptDatabase]:
     """
     jsonl.opened(path).close()  # SQLite would wait for a pipe, and follow a link
     try:
-        uri = f"{Path(path).absolute().as_uri()}?mode=ro"
+        uri = f"{Path(path).absolute().as_uri()}?{'immutable=1' if is_closed else 'mode=ro'}"
         connection = sqlite3.connect(uri, uri=True, timeout=BUSY_S, check_same_thread=False)
         with contextlib.closing(connection):
             connection.text_factory = _text

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from triseek.agents.doctor.checks import info, ok
 from triseek.history import consent
-from triseek.history.importing import run, sources
+from triseek.history.importing import claude_mem_import, run, sources
+from triseek.history.importing.claude_mem import DEFAULT_PATH
 from triseek.terminal.report_text import human_size
 
 if TYPE_CHECKING:
@@ -31,6 +33,22 @@ def conversations(history: History, here: InstallPlace) -> Iterator[Finding]:
     for agent in agents:
         if counts[agent.name].sources:
             yield _finding(agent, counts[agent.name], is_imported=agent.name in imported)
+    yield from _claude_mem(history, os.path.realpath(here.in_home(*DEFAULT_PATH)))
+
+
+def _claude_mem(history: History, path: str) -> Iterator[Finding]:
+    """Check whether a database of claude-mem has been imported. It is not opened."""
+    if not os.path.isfile(path):  # noqa: PTH113
+        return
+    what = "history of claude-mem"
+    if history.exists():
+        with history.database.read() as connection:
+            if claude_mem_import.is_imported(connection, path):
+                yield ok(what, "all imported")
+                return
+    yield info(
+        what, "not imported, or new since the last import", f"triseek history import --file {path}"
+    )
 
 
 def _finding(agent: Agent, counts: AgentReport, *, is_imported: bool) -> Finding:

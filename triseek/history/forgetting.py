@@ -146,7 +146,7 @@ def _counted(connection: sqlite3.Connection, selection: Selection) -> Forgotten:
 def _tombstones(
     connection: sqlite3.Connection, tombstones: Tombstones, selection: Selection
 ) -> list[str]:
-    """Return the tombstones of what is selected, except for observations, which are derived."""
+    """Return the tombstones of what is selected; of observations, for those that were imported."""
     keys = []
     for number in selection.sessions:
         agent, conversation = connection.execute(
@@ -164,6 +164,16 @@ def _tombstones(
             (number,),
         ).fetchone()
         keys += [tombstones.of_record(agent, conversation, record), tombstones.of_text(text)]
+    for number in selection.observations:
+        keys += [
+            tombstones.of_record(*names)
+            for names in connection.execute(
+                "SELECT agent, external_id, row_hash FROM observations"
+                " JOIN sessions ON sessions.id = session_id"
+                " WHERE observations.id = ? AND origin = 'import'",
+                (number,),
+            )
+        ]
     return keys
 
 

@@ -12,7 +12,7 @@ from triseek import paths
 from triseek.errors import InvalidRequest, TriseekError
 from triseek.history import consent, forgetting
 from triseek.history.database import NAME, open_database
-from triseek.history.importing import run, sources
+from triseek.history.importing import claude_mem_import, run, sources
 from triseek.history.own_sessions import Removed
 from triseek.history.recall.engine import Recall
 from triseek.history.synthesis.synthesize import synthesize_pending
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from triseek.agents.base import Agent, InstallPlace
     from triseek.history.forgetting import Forgotten, Selection
+    from triseek.history.importing.claude_mem_import import FileReport
     from triseek.history.importing.run import ImportReport
     from triseek.history.own_sessions import OwnSessions
     from triseek.model.index import Progress
@@ -105,6 +106,17 @@ class History:
         source = self._own.pack(path)
         return self._import([source], here, 0, no_progress, lambda _path: True, is_all=False)
 
+    def import_claude_mem(self, path: str, progress: Progress = no_progress) -> FileReport:
+        """Import a database of claude-mem, and index what is new.
+
+        Raises: as `claude_mem_import.run`; Busy if another import runs.
+        """
+        database = self.database
+        with run.alone(self.folder):
+            report = claude_mem_import.run(database, path, progress=progress)
+        self.derive()
+        return report
+
     def follow(
         self, here: InstallPlace, only: Callable[[str], bool] = lambda _path: True
     ) -> ImportReport:
@@ -120,8 +132,8 @@ class History:
     def forget(self, selection: Selection) -> Forgotten:
         """Remove what is selected from every file of the history and of triseek's own sessions.
 
-        Raises: as `forgetting.forget` and `OwnSessions.forget`; `Busy` also if an import does not end
-        in `WAIT_S` seconds.
+        Raises: as `forgetting.forget` and `OwnSessions.forget`; Busy also if an import does not end
+            within `WAIT_S` seconds.
         """
         database, recall = self.database, self.recall
         with run.alone(self.folder, WAIT_S):

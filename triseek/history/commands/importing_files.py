@@ -1,0 +1,115 @@
+"""`triseek history import --file`: packs, and what other programs have kept."""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from triseek.agents.base import InstallPlace
+from triseek.errors import InvalidRequest
+from triseek.history.commands import import_report
+from triseek.history.commands.calling import open_history
+from triseek.history.commands.import_report import SKIPPED_SHOWN
+from triseek.history.importing import claude_mem, claude_mem_import
+from triseek.history.importing.claude_mem import DEFAULT_PATH
+from triseek.model.plain_text import plural, visible_line
+from triseek.terminal import report_text, status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from triseek.history.importing.claude_mem_import import FileReport
+
+_GZIP = b"\x1f\x8b"
+
+
+def import_file(path: str, *, dry_run: bool, as_json: bool) -> int:
+    """Import a file by its kind, which its content says.
+
+    Raises:
+        InvalidRequest: It cannot be read, or is of no kind that is known.
+    """
+    real = os.path.realpath(os.path.expanduser(path))
+    if claude_mem.is_database(real):
+        return _import_claude_mem(real, dry_run=dry_run, as_json=as_json)
+    if _is_gzip(real):
+        return _import_pack(real, dry_run=dry_run, as_json=as_json)
+    if not os.path.exists(real):
+        raise InvalidRequest(f"{path}: no such file", next_step="Pass the path of a file.")
+    if not os.path.isfile(real):
+        raise InvalidRequest(f"{path}: not a regular file", next_step="Pass the path of a file.")
+    raise InvalidRequest(
+        f"{path}: not a file that can be imported",
+        next_step="Pass a pack (.tcp), or a claude-mem.db.",
+    )
+
+
+def hint(home: str) -> str:
+    """Return the sentence that names the database of claude-mem; "" if there is none."""
+    path = os.path.join(home, *DEFAULT_PATH)
+    return f"; `--file {path}` imports claude-mem's" if os.path.isfile(path) else ""
+
+
+def _is_gzip(path: str) -> bool:
+    """Return whether a file begins like a pack, which is compressed by gzip."""
+    try:
+        with open(path, "rb", opener=_without_waiting) as file:
+            return file.read(len(_GZIP)) == _GZIP
+    except OSError:
+        return False
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
+def _import_pack(path: str, *, dry_run: bool, as_json: bool) -> int:
+    if dry_run:
+        raise InvalidRequest("--dry-run does not go with a pack", next_step="Leave it out.")
+    here = InstallPlace("", os.path.expanduser("~"), os.getcwd(), dict(os.environ))
+    with closing(open_history()) as history:
+        import_report.show(history.import_pack(path, here), dry_run=False, as_json=as_json)
+    return status.FOUND
+
+
+def _import_claude_mem(path: str, *, dry_run: bool, as_json: bool) -> int:
+    try:
+        report = claude_mem_import.plan(path) if dry_run else _imported(path)
+    except OSError as error:
+        raise InvalidRequest(
+            f"{path} cannot be imported: {error.strerror}",
+            next_step="What was read before is kept; the file is as it was.",
+        ) from error
+    if as_json:
+        counts = {name: getattr(report, name) for name in report.__slots__}
+        print(report_text.as_json({"dry_run": dry_run, "kind": "claude-mem", **counts}))
+    else:
+        print(report_text.readable("\n".join(_lines(report, dry_run=dry_run))))
+    return status.FOUND
+
+
+def _imported(path: str) -> FileReport:
+    with closing(open_history()) as history, report_text.progress_bars() as progress:
+        return history.import_claude_mem(path, progress)
+
+
+def _lines(report: FileReport, *, dry_run: bool) -> Iterator[str]:
+    counts = ", ".join((
+        _count(report.sessions, "conversation"), _count(report.observations, "observation"),
+        _count(report.summaries, "summary", "summaries"), _count(report.prompts, "prompt"),
+    ))  # fmt: skip
+    yield f"claude-mem: {counts} {'to read' if dry_run else 'imported'}"
+    if report.known:
+        yield f"  {_count(report.known, 'record')} had been imported before"
+    if report.forgotten:
+        yield f"  {_count(report.forgotten, 'record')} left out that were forgotten"
+    if report.private:
+        yield f"  {_count(report.private, 'record')} left out that belong to private prompts"
+    yield from (f"  skipped {visible_line(line)}" for line in report.skipped[:SKIPPED_SHOWN])
+    if len(report.skipped) > SKIPPED_SHOWN:
+        yield f"  … and {len(report.skipped) - SKIPPED_SHOWN:,} more (--json)"
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number:,} {plural(number, one, many)}"
