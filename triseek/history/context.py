@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from triseek.engine.roots import project
 from triseek.history.freshness import freshness_of
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Mapping, Sequence
 
-    from triseek.engine.tool_host import ToolHost
     from triseek.history.recall.engine import Recall
     from triseek.history.service import History
     from triseek.store.sqlite import Database
@@ -37,10 +36,21 @@ class Place:
         return where
 
 
+class Host(Protocol):
+    """What the tools need of a `ToolHost`."""
+
+    @property
+    def root(self) -> str:
+        """The folder of the agent, absolute."""
+
+    def daemon_service(self, toolset: str) -> Any:  # noqa: ANN401 - each wing knows its own
+        """Return what is kept for a toolset."""
+
+
 class HistoryContext:
     """What the history tools of one agent work on."""
 
-    def __init__(self, host: ToolHost) -> None:
+    def __init__(self, host: Host) -> None:
         """Work on the root of `host`."""
         self._host = host
 

@@ -121,7 +121,9 @@ def search(
     if not 1 <= limit <= LIMIT_MAX:
         raise InvalidRequest(f"limit has to be from 1 to {LIMIT_MAX}")
     if by not in ("session", "message"):
-        raise InvalidRequest(f"cannot search by {by!r:.40}", next_step="Say session or message.")
+        raise InvalidRequest(
+            f"cannot search by {by!r:.40}", next_step="Say session, message or observation."
+        )
     with history.database.read() as connection:
         sessions = _matching(connection, agent, project)
     page = history.recall.search(

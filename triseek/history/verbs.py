@@ -50,10 +50,7 @@ def _stats(history: History, _params: Mapping[str, Any]) -> dict[str, Any]:
 def _forget(history: History, params: Mapping[str, Any]) -> dict[str, Any]:
     from triseek.history import operations
 
-    names = params.get("sessions") or []
-    is_list = isinstance(names, list) and all(isinstance(name, str) for name in names)
-    if not is_list or len(names) > NAMES_MAX:
-        raise InvalidRequest(f"sessions has to be a list of at most {NAMES_MAX:,} ids")
+    names = list(_names(params, "sessions"))
     project, dry_run = _text(params, "project"), params.get("dry_run") is True
     return dict(operations.forget(history, names, project, dry_run=dry_run))
 
@@ -85,6 +82,51 @@ def _friction(history: History, params: Mapping[str, Any]) -> dict[str, Any]:
     return dict(operations.friction(history, _text(params, "project"), since_ms, limit))
 
 
+def _timeline(history: History, params: Mapping[str, Any]) -> dict[str, Any]:
+    from triseek.history import tool_calls
+
+    return tool_calls.timeline(
+        history, _text(params, "root"), _text(params, "around"), _text(params, "project"),
+        _number(params, "before", 10), _number(params, "after", 10),
+    )  # fmt: skip
+
+
+def _observations(history: History, params: Mapping[str, Any]) -> dict[str, Any]:
+    from triseek.history import tool_calls
+
+    return tool_calls.observations(
+        history, _text(params, "root"), _text(params, "query"), _text(params, "project"),
+        _number(params, "since_ms", 0), _number(params, "limit", 10),
+    )  # fmt: skip
+
+
+def _remember(history: History, params: Mapping[str, Any]) -> dict[str, Any]:
+    from triseek.history import tool_calls
+
+    return tool_calls.remember(
+        history, _text(params, "root"), _text(params, "text"), title=_text(params, "title"),
+        type_=_text(params, "type") or "discovery", concepts=_names(params, "concepts"),
+        files=_names(params, "files"), project=_text(params, "project"),
+        pin=params.get("pin") is True,
+    )  # fmt: skip
+
+
+def _supersede(history: History, params: Mapping[str, Any]) -> dict[str, Any]:
+    from triseek.history import tool_calls
+
+    number, title = _number(params, "id", 0), _text(params, "title")
+    return tool_calls.supersede(
+        history, _text(params, "root"), number, _text(params, "text"), title
+    )
+
+
+def _pin(history: History, params: Mapping[str, Any]) -> dict[str, Any]:
+    from triseek.history import tool_calls
+
+    on = params.get("on") is not False
+    return tool_calls.pin(history, _text(params, "root"), _number(params, "id", 0), on=on)
+
+
 OPERATIONS: dict[str, Operation] = {
     "search": _search,
     "show": _show,
@@ -94,6 +136,11 @@ OPERATIONS: dict[str, Operation] = {
     "how": _how,
     "blame": _blame,
     "friction": _friction,
+    "timeline": _timeline,
+    "observations": _observations,
+    "remember": _remember,
+    "supersede": _supersede,
+    "pin": _pin,
 }
 
 
@@ -104,6 +151,14 @@ def _text(params: Mapping[str, Any], name: str) -> str:
     if not isinstance(value, str) or len(value) > TEXT_MAX:
         raise InvalidRequest(f"{name} has to be a text of at most {TEXT_MAX:,} characters")
     return value
+
+
+def _names(params: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    values = params.get(name) or []
+    is_list = isinstance(values, list) and all(isinstance(value, str) for value in values)
+    if not is_list or len(values) > NAMES_MAX or any(len(value) > TEXT_MAX for value in values):
+        raise InvalidRequest(f"{name} has to be a list of at most {NAMES_MAX:,} texts")
+    return tuple(values)
 
 
 def _number(params: Mapping[str, Any], name: str, default: int) -> int:

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 
 import typer as _typer
 
-from triseek.history.commands import asking, exporting, forgetting, importing, searching
+from triseek.history.commands import (
+    asking,
+    exporting,
+    forgetting,
+    importing,
+    remembering,
+    searching,
+)
 
 if TYPE_CHECKING:
     import typer
@@ -21,6 +28,10 @@ def register(app: typer.Typer) -> None:
     group.command("import")(importing.import_conversations)
     group.command("search")(searching.search)
     group.command("show")(searching.show)
+    group.command("timeline")(remembering.timeline)
+    group.command("remember")(remembering.remember)
+    group.command("supersede")(remembering.supersede)
+    group.command("pin")(remembering.pin)
     group.command("resume")(searching.resume)
     group.command("stats")(searching.stats)
     group.command("fix")(asking.fix)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,7 +28,7 @@ BAR = 40
 def search(
     query: Annotated[list[str], typer.Argument(metavar="QUERY", help="Words that were said.")],
     by: Annotated[
-        str, typer.Option(metavar="KIND", help="session (the default) or message.")
+        str, typer.Option(metavar="KIND", help="session (the default), message or observation.")
     ] = "session",
     agent: Annotated[str, typer.Option(metavar="AGENT", help="Only this agent's.")] = "",
     project: Annotated[
@@ -37,13 +38,16 @@ def search(
     limit: Annotated[int, typer.Option(metavar="N", help="Results, at most 100.")] = 10,
     json: options.Json = False,
 ) -> int:
-    """Find conversations by what was said in them, best first.
+    """Find conversations by what was said in them, or observations by what was learned, best first.
 
     Exit status 1: nothing was found.
 
     Examples: triseek history search 'flaky retry test' ·
-    triseek history search websocket timeout --by message --agent codex --since 30d
+    triseek history search websocket timeout --by message --agent codex --since 30d ·
+    triseek history search discount --by observation
     """
+    if by == "observation":
+        return _observations(" ".join(query), agent, project, since, limit, as_json=json)
     reply = call(
         "search",
         {
@@ -100,6 +104,22 @@ def stats(json: options.Json = False) -> int:
     text = "\n".join(_stats(reply))
     print(report_text.as_json(reply) if json else report_text.readable(text))
     return status.FOUND
+
+
+def _observations(
+    query: str, agent: str, project: str, since: str, limit: int, *, as_json: bool
+) -> int:
+    """Search observations as `search_observations` does."""
+    if agent:
+        raise InvalidRequest(
+            "observations are not searched by agent", next_step="Leave out --agent."
+        )
+    since_ms = moment_ms(since) if since else 0
+    params = {"query": query, "project": project, "since_ms": since_ms, "limit": limit}
+    reply = call("observations", {**params, "root": os.getcwd()})
+    answer = reply["answer"]
+    print(report_text.as_json(answer) if as_json else report_text.readable(reply["text"]))
+    return status.FOUND if answer["observations"] else status.NOTHING
 
 
 def _results(reply: Mapping[str, Any]) -> Iterator[str]:

@@ -300,6 +300,6 @@ def _list(value: object) -> list[str]:
 def _key(kind: str, row: Mapping[str, Any], created_ms: int) -> str:
     """Return what identifies a row in all copies: its number on the device that made it."""
     device, local = _text(row["device"]), _text(row["local"])
-    is_elsewhere = bool(device and local)
-    origin = f"{device}:{local}" if is_elsewhere else f":{row['rowid']}"
-    return f"{kind}:{origin}:{created_ms}"
+    if not (device and local):
+        device, local = "", _text(row["rowid"])
+    return f"{kind}:{device}:{local}:{created_ms}"

@@ -1,0 +1,130 @@
+"""`triseek history timeline|remember|supersede|pin`: observations, as the tools of that name do."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated, Any
+
+import typer
+
+from triseek.errors import InvalidRequest
+from triseek.history.commands.calling import call
+from triseek.terminal import options, report_text, status
+
+Observation = Annotated[
+    str, typer.Argument(metavar="ID", help="The observation's number, as 12 or #12.")
+]
+Depth = Annotated[int, typer.Option(metavar="N", help="Records, at most 50.")]
+Title = Annotated[str, typer.Option(metavar="LINE", help="The beginning of the text if none.")]
+
+
+def timeline(
+    around: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="ANCHOR|QUERY",
+            help="12, S4, P7, a date, a conversation's id, or words; the newest records if none.",
+        ),
+    ] = None,
+    before: Depth = 10,
+    after: Depth = 10,
+    project: Annotated[
+        str, typer.Option(metavar="NAME", help="Only this project's: its name or root folder.")
+    ] = "",
+    json: options.Json = False,
+) -> int:
+    """Show prompts, observations and summaries around a record, a date or the best match.
+
+    Exit status 1: there is nothing.
+
+    Examples: triseek history timeline 12 · triseek history timeline 2026-10-01 --after 30 ·
+    triseek history timeline discount bug --before 3
+    """
+    params = {
+        "around": " ".join(around or []), "before": before, "after": after, "project": project,
+    }  # fmt: skip
+    answer = _print("timeline", params, as_json=json)
+    return status.FOUND if answer.get("items") else status.NOTHING
+
+
+def remember(
+    text: Annotated[list[str], typer.Argument(metavar="TEXT", help="What to keep.")],
+    title: Title = "",
+    type_: Annotated[
+        str,
+        typer.Option(
+            "--type",
+            metavar="TYPE",
+            help="decision, bugfix, feature, refactor, discovery (the default) or change.",
+        ),
+    ] = "discovery",
+    concept: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A tag; may be given several times."),
+    ] = None,
+    file: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATH", help="A file that it is about; several times, too."),
+    ] = None,
+    project: Annotated[
+        str, typer.Option(metavar="NAME", help="Its project; that of this folder if none.")
+    ] = "",
+    pin: Annotated[bool, typer.Option("--pin", help="Begin sessions with it.")] = False,
+    json: options.Json = False,
+) -> int:
+    """Keep a decision, a finding or a trap for later sessions.
+
+    Example: triseek history remember 'Prices are in cents' --type decision --file src/cart.py
+    """
+    params = {
+        "text": " ".join(text), "title": title, "type": type_, "concepts": concept or [],
+        "files": file or [], "project": project, "pin": pin,
+    }  # fmt: skip
+    _print("remember", params, as_json=json)
+    return status.FOUND
+
+
+def supersede(
+    old: Observation,
+    text: Annotated[list[str], typer.Argument(metavar="TEXT", help="What holds now.")],
+    title: Title = "",
+    json: options.Json = False,
+) -> int:
+    """Replace an observation that is not true any more; it is not shown from then on.
+
+    Example: triseek history supersede 12 'Prices are in cents since October'
+    """
+    params = {"id": _number(old), "text": " ".join(text), "title": title}
+    _print("supersede", params, as_json=json)
+    return status.FOUND
+
+
+def pin(
+    observation: Observation,
+    off: Annotated[bool, typer.Option("--off", help="Unpin it.")] = False,
+    json: options.Json = False,
+) -> int:
+    """Pin an observation, so that sessions begin with it.
+
+    Examples: triseek history pin 12 · triseek history pin 12 --off
+    """
+    _print("pin", {"id": _number(observation), "on": not off}, as_json=json)
+    return status.FOUND
+
+
+def _number(name: str) -> int:
+    digits = name.removeprefix("#")
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= 18):
+        raise InvalidRequest(
+            f"{name!r:.40} is not the number of an observation",
+            next_step="`triseek history search --by observation --json` names them.",
+        )
+    return int(digits)
+
+
+def _print(name: str, params: dict[str, Any], *, as_json: bool) -> dict[str, Any]:
+    """Call an operation, print what it returns, and return its answer."""
+    reply = call(name, {**params, "root": os.getcwd()})
+    answer: dict[str, Any] = reply["answer"]
+    print(report_text.as_json(answer) if as_json else report_text.readable(reply["text"]))
+    return answer
