@@ -23,6 +23,7 @@ T = TypeVar("T", bound=Value)
 
 LEVELS = ("debug", "info", "warning", "error")
 STRUCTURED = ("auto", "full")
+CONTEXT_TOKENS_MAX = 2_000
 _YES, _NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 
@@ -66,6 +67,16 @@ def _count(value: object) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
         return value
     raise ValueError("a whole number from 1")
+
+
+def _context_tokens(value: object) -> int:
+    try:
+        tokens = _count(value)
+    except ValueError:
+        tokens = 0
+    if 1 <= tokens <= CONTEXT_TOKENS_MAX:
+        return tokens
+    raise ValueError(f"a whole number from 1 to {CONTEXT_TOKENS_MAX:,}")
 
 
 def _seconds(value: object) -> float:
@@ -183,6 +194,13 @@ class Settings:
     history_follow: bool = _setting(
         True,
         "Whether the daemon imports what is new of agents whose conversations were imported once.",
+    )
+    history_context: bool = _setting(
+        True,
+        "Whether an agent is shown what the history has of its project when a conversation starts.",
+    )
+    history_context_tokens: int = _setting(
+        800, "The most tokens of that, 1 to 2,000.", _context_tokens
     )
     mcp_structured: str = _setting(
         "auto",

@@ -313,6 +313,13 @@ class Agent:
         """
         return ""
 
+    def start_context(self, text: str) -> str:  # noqa: ARG002 - for subclasses
+        """Return the hook's answer that shows a text to the model when a conversation starts.
+
+        "" if the agent takes none.
+        """
+        return ""
+
     def project_file(self, root: str) -> str:
         """Return the project file that it reads, existing or not, relative to the root.
 

@@ -109,6 +109,10 @@ class Cursor(HookAgent):
         message = f"{reason} {context}".strip()
         return json.dumps({"permission": "deny", "user_message": reason, "agent_message": message})
 
+    def start_context(self, text: str) -> str:
+        """Return the answer in Cursor's form."""
+        return json.dumps({"additional_context": text})
+
     def tool_input(self, payload: Fields) -> Fields:
         """Return a tool's input, an object or its JSON, or else the payload's own fields."""
         value = payload.get("tool_input")

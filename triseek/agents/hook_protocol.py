@@ -119,6 +119,11 @@ class HookAgent(Agent):
             }
         )
 
+    def start_context(self, text: str) -> str:
+        """Return the answer in Claude Code's form."""
+        answer = {"hookEventName": "SessionStart", "additionalContext": text}
+        return json.dumps({"hookSpecificOutput": answer})
+
     def tool_use(self, payload: Fields, folder: str) -> ToolUse:
         """Return a tool's use, with the output shown to the agent once it is over.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from triseek.agents import hooks, registry
 from triseek.agents.hook_protocol import plain
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from triseek.model.hook_event import Context, FileRead, HookEvent
     from triseek.sessions.recording import Sink
 
+    Opening: TypeAlias = Callable[[str, HookEvent], str]
+
 PROMPT_MAX, SEARCH_MAX, COMMAND_MAX = 8_000, 500, 1_000
 """Maximum recorded characters of a prompt, a search and a command."""
 ASKING_TOOLS = (*ANNOUNCED, "session_resume")
@@ -48,13 +50,22 @@ class HookHandler:
     """Handles hooks. Thread-safe."""
 
     def __init__(
-        self, service: Service | None, memo: Memo, sink: Sink, *, refuse: bool = True
+        self,
+        service: Service | None,
+        memo: Memo,
+        sink: Sink,
+        *,
+        refuse: bool = True,
+        opening: Opening | None = None,
     ) -> None:
         """Count uses of files in `service`'s roots, update `memo`, send actions to `sink`.
 
         service: None to count none.
         refuse: Whether an agent is ever refused a read.
+        opening: Returns what a conversation is shown when it starts in a root, "" for nothing.
+            None to show nothing.
         """
+        self._opening = opening
         self._service = service
         self._memo = memo
         self._sink = sink
@@ -99,6 +110,8 @@ class HookHandler:
         else:  # what is in view now matters for every hook
             self._memo.begin(root, hook_event.context, in_view=_evidence(hook_event))
         self._note_ended(root, hook_event)
+        if hook_event.moment == "start":
+            return self._start_context(root, hook_event)
         if hook_event.moment == "prompt":
             self._memo.passed(hook_event.context, token_estimate.of_source_text(hook_event.prompt))
             if not hook_event.parent:  # a sub-agent's is its agent's, and no person's
@@ -110,6 +123,13 @@ class HookHandler:
         if use is not None and hook_event.moment == "after":
             self._after(root, hook_event, use)
         return ""
+
+    def _start_context(self, root: str, event: HookEvent) -> str:
+        agent = event.context.harness
+        if self._opening is None or not hooks.start_context(agent, "?"):
+            return ""
+        text = self._opening(root, event)
+        return hooks.start_context(agent, text) if text else ""
 
     # Tools
 

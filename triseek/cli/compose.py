@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from triseek.app.dispatch import VERB
 from triseek.app.hook_handler import HookHandler
+from triseek.app.opening_context import OpeningContext
 from triseek.app.session_history import SessionHistory
 from triseek.app.tool_context import ToolContext
 from triseek.cli.remote import answer
@@ -39,11 +40,16 @@ def compose(settings: Settings) -> tuple[Handlers, Sequence[BackgroundTask]]:
         auto_open=settings.sessions_auto_open,
         auto_snapshot=settings.sessions_auto_snapshot,
     )
-    hook_handler = HookHandler(
-        jobs.service, memo.memo, sessions.recorder, refuse=settings.memo_refuse
-    )
     own = SessionHistory(sessions.sessions, sessions.snapshots, sessions.checkpoints.finish)
     history = HistoryService(follow=settings.history_follow, own=own)
+    opening = OpeningContext(history.history, settings.history_context_tokens)
+    hook_handler = HookHandler(
+        jobs.service,
+        memo.memo,
+        sessions.recorder,
+        refuse=settings.memo_refuse,
+        opening=opening.text if settings.history_context else None,
+    )
     context = partial(_tool_context, jobs, memo, sessions, history)
     return (
         Handlers(

@@ -137,6 +137,7 @@ CREATE TABLE observations (
 CREATE INDEX observations_by_time ON observations (created_at_epoch);
 CREATE INDEX observations_by_type ON observations (type, created_at_epoch);
 CREATE INDEX observations_by_project ON observations (project, created_at_epoch);
+CREATE INDEX observations_pinned ON observations (project) WHERE pinned;
 CREATE TABLE observation_files (
     observation_id INTEGER NOT NULL REFERENCES observations (id) ON DELETE CASCADE,
     path TEXT NOT NULL,

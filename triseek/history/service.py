@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 import os
 import threading
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from triseek import paths
 from triseek.errors import InvalidRequest, TriseekError
-from triseek.history import consent, forgetting
+from triseek.history import consent, forgetting, session_context
 from triseek.history.database import NAME, open_database
 from triseek.history.importing import claude_mem_import, run, sources
 from triseek.history.own_sessions import Removed
@@ -154,6 +155,15 @@ class History:
         for _ in synthesize_pending(self.database):
             budget.check()
         self.recall.update()
+
+    def session_context(self, root: str, budget_tokens: int) -> str:
+        """Return what an agent that starts in a project is shown; "" if nothing is kept of it.
+
+        Raises: as `database`, and as `session_context.session_context`.
+        """
+        with self.database.read() as connection:
+            now_ms = time.time_ns() // 1_000_000
+            return session_context.session_context(connection, root, budget_tokens, now_ms)
 
     def close(self) -> None:
         """Close the files. Does nothing the second time."""
