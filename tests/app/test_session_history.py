@@ -271,7 +271,11 @@ def test_hostile_packs_are_refused_and_leave_nothing(
 
 def test_a_file_that_is_no_pack_is_one_clear_line(tmp_path: Path) -> None:
     (tmp_path / "bad.tcp").write_bytes(b"no pack")
-    for name, reason in (("bad.tcp", "bad.tcp"), ("gone.tcp", "no such file"), ("a.zip", "no such file")):
+    for name, reason in (
+        ("bad.tcp", "bad.tcp"),
+        ("gone.tcp", "no such file"),
+        ("a.zip", "no such file"),
+    ):
         done = triseek(["history", "import", "--file", name], tmp_path)
         assert done.status == 2
         assert done.err.count("\n") == 1

@@ -15,6 +15,7 @@ from triseek.history.answers import fix as fixes
 from triseek.history.answers import friction as recurring
 from triseek.history.answers import how as runs
 from triseek.history.answers import texts
+from triseek.history.browsing import activity
 from triseek.history.forgetting import Selection
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class StatsReply(TypedDict):
     projects: list[tuple[str, int]]
     """The projects with the most conversations, and how many."""
     days: dict[str, int]
-    """Messages by day of the last year, `YYYY-MM-DD`, UTC."""
+    """Messages by day of the last 53 weeks, `YYYY-MM-DD`, local."""
     sources_gone: int
     """Files whose text is kept although the agent has deleted them."""
 
@@ -169,14 +170,11 @@ def stats(history: History) -> StatsReply:
             "SELECT project, count(*) FROM sessions WHERE NOT is_sub_agent GROUP BY project"
             " ORDER BY count(*) DESC, project LIMIT 20"
         ).fetchall()
-        days = connection.execute(
-            "SELECT date(created_at_epoch / 1000, 'unixepoch') AS day, count(*) FROM messages"
-            " WHERE created_at_epoch > 1000 * (unixepoch() - 366 * 86400) GROUP BY day ORDER BY day"
-        ).fetchall()
+        days = activity.messages_by_day(connection, activity.today())
         (gone,) = connection.execute(
             "SELECT count(*) FROM sources WHERE gone_at IS NOT NULL"
         ).fetchone()
-    return StatsReply(agents=agents, projects=projects, days=dict(days), sources_gone=gone)
+    return StatsReply(agents=agents, projects=projects, days=days, sources_gone=gone)
 
 
 def forget(

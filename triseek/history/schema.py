@@ -74,6 +74,7 @@ CREATE TABLE messages (
 );
 CREATE INDEX messages_in_order ON messages (session_id);
 CREATE INDEX prompts_by_time ON messages (created_at_epoch) WHERE role = 'user';
+CREATE INDEX messages_by_time ON messages (created_at_epoch, session_id);
 CREATE TABLE tool_events (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     session_id INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,

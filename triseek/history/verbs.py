@@ -127,6 +127,36 @@ def _pin(history: History, params: Mapping[str, Any]) -> dict[str, Any]:
     return tool_calls.pin(history, _text(params, "root"), _number(params, "id", 0), on=on)
 
 
+def _browse(history: History, params: Mapping[str, Any]) -> dict[str, Any]:
+    from triseek.history.browsing import listing
+    from triseek.history.browsing.selection import Filters
+
+    names = ("agent", "project", "day")
+    filters = Filters(**{name: _text(params, name) for name in names})
+    query, kind = _text(params, "query"), _text(params, "kind")
+    offset, limit = _number(params, "offset", 0), _number(params, "limit", 50)
+    return dict(listing.browse(history, query, kind, filters, offset, limit))
+
+
+def _overview(history: History, params: Mapping[str, Any]) -> dict[str, Any]:
+    from triseek.history.browsing import overview
+
+    return dict(overview.overview(history, _text(params, "agent"), _text(params, "project")))
+
+
+def _conversation(history: History, params: Mapping[str, Any]) -> dict[str, Any]:
+    from triseek.history.browsing import conversation
+
+    reply = conversation.conversation(
+        history,
+        _number(params, "number", 0),
+        at_message=_number(params, "at_message", 0),
+        offset=_number(params, "offset", 0),
+        limit=_number(params, "limit", 100),
+    )
+    return dict(reply)
+
+
 OPERATIONS: dict[str, Operation] = {
     "search": _search,
     "show": _show,
@@ -141,6 +171,9 @@ OPERATIONS: dict[str, Operation] = {
     "remember": _remember,
     "supersede": _supersede,
     "pin": _pin,
+    "browse": _browse,
+    "overview": _overview,
+    "conversation": _conversation,
 }
 
 

@@ -22,7 +22,7 @@ from triseek.loopback import serving
 from triseek.loopback.address import Address, listening
 from triseek.model.call import Call
 from triseek.search import envelopes
-from triseek.ui import searches, state, work
+from triseek.ui import history, searches, state, work
 from triseek.ui.auth import API, ENTER, Auth, Keys
 
 if TYPE_CHECKING:
@@ -53,9 +53,12 @@ FILES = {
     "/icon.svg": ("icon.svg", "image/svg+xml"),
     **{
         f"/{name}.js": (f"{name}.js", _JS)
-        for name in ("main", "ask", "dom", "search", "state", "sessions", "entries", "snapshots")
+        for name in (
+            "main", "ask", "dom", "search", "state", "sessions", "entries", "snapshots",
+            "history", "heatmap", "conversation",
+        )
     },
-}
+}  # fmt: skip
 _FOLDER = Path(__file__).parent / "static"
 
 
@@ -136,6 +139,9 @@ def _handlers(dispatch: Dispatch) -> Mapping[str, Handler]:
             params.get("a", ""), params.get("b", "")
         ),
         "snapshots/{id}": lambda params, _: work.snapshot(params["id"]),
+        "history": lambda params, _: history.browse(params),
+        "history/overview": lambda params, _: history.overview(params),
+        "history/{number}": lambda params, _: history.conversation(params),
     }
 
 

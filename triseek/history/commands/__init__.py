@@ -13,6 +13,7 @@ from triseek.history.commands import (
     importing,
     remembering,
     searching,
+    stats,
 )
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def register(app: typer.Typer) -> None:
     group.command("supersede")(remembering.supersede)
     group.command("pin")(remembering.pin)
     group.command("resume")(searching.resume)
-    group.command("stats")(searching.stats)
+    group.command("stats")(stats.stats)
     group.command("fix")(asking.fix)
     group.command("how")(asking.how)
     group.command("blame")(asking.blame)

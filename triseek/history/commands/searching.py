@@ -1,4 +1,4 @@
-"""`triseek history search|show|resume|stats`."""
+"""`triseek history search|show|resume`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ Name = Annotated[
 ]
 OUTPUT_LINES = 12
 """Lines of an output that `show` prints; `--json` has all that is kept."""
-BAR = 40
 
 
 def search(
@@ -95,17 +94,6 @@ def resume(session: Name, json: options.Json = False) -> int:
     return status.FOUND
 
 
-def stats(json: options.Json = False) -> int:
-    """Show how much is kept, by agent, project and month.
-
-    Examples: triseek history stats · triseek history stats --json
-    """
-    reply = call("stats", {})
-    text = "\n".join(_stats(reply))
-    print(report_text.as_json(reply) if json else report_text.readable(text))
-    return status.FOUND
-
-
 def _observations(
     query: str, agent: str, project: str, since: str, limit: int, *, as_json: bool
 ) -> int:
@@ -150,32 +138,6 @@ def _conversation(reply: Mapping[str, Any]) -> Iterator[str]:
         yield from (f"    {line}" for line in lines[:OUTPUT_LINES])
         if len(lines) > OUTPUT_LINES:
             yield f"    … {len(lines) - OUTPUT_LINES:,} more lines (--json)"
-
-
-def _stats(reply: Mapping[str, Any]) -> Iterator[str]:
-    if not reply["agents"]:
-        yield "Nothing is kept yet: run `triseek history import --all`."
-        return
-    for one in reply["agents"]:
-        yield (
-            f"{one['agent']:14} {one['conversations']:7,} conversations {one['messages']:9,} "
-            f"messages {one['events']:9,} uses of tools, {_when(one['first_ms'])} to "
-            f"{_when(one['last_ms'])}"
-        )
-    yield ""
-    for name, count in reply["projects"]:
-        yield f"{count:7,}  {visible_line(name) or '(no project)'}"
-    months: dict[str, int] = {}
-    for day, count in reply["days"].items():
-        months[day[:7]] = months.get(day[:7], 0) + count
-    most = max(months.values(), default=0)
-    if months:
-        yield ""
-    for month, count in months.items():
-        yield f"{month}  {'█' * max(1, round(BAR * count / most))} {count:,}"
-    if reply["sources_gone"]:
-        yield ""
-        yield f"{reply['sources_gone']:,} files are kept here that the agents have deleted"
 
 
 def _when(time_ms: int) -> str:

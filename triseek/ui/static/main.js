@@ -2,6 +2,8 @@
 
 import { ask, enter, every } from "/ask.js";
 import { code, el, empty, show, wrong } from "/dom.js";
+import { conversationPage } from "/conversation.js";
+import { historyPage } from "/history.js";
 import { searchPage } from "/search.js";
 import { indexPage } from "/state.js";
 import { sessionPage, sessionsPage } from "/sessions.js";
@@ -15,6 +17,8 @@ const PAGES = [
   [/^\/snapshots$/, "snapshots", snapshotsPage],
   [/^\/snapshots\/([^/]+)$/, "snapshots", snapshotPage],
   [/^\/diff\/([^/]+)\/([^/]+)$/, "snapshots", diffPage],
+  [/^\/history$/, "history", historyPage],
+  [/^\/history\/(\d+)$/, "history", conversationPage],
 ];
 const main = document.getElementById("main");
 const notice = document.getElementById("notice");

@@ -1,0 +1,99 @@
+"""`triseek history stats`: how much is kept, and the year as a heat map."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from triseek.errors import StateUnwritable
+from triseek.history.browsing.activity import today
+from triseek.history.commands.calling import call
+from triseek.history.heat_map import text
+from triseek.history.heat_map.layout import layout
+from triseek.ipc import surroundings
+from triseek.model.plain_text import visible_line
+from triseek.store import atomic
+from triseek.terminal import options, report_text, status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from triseek.history.heat_map.layout import HeatMap
+
+Plain = Annotated[bool, typer.Option("--plain", help="Draw with ASCII, without colour.")]
+Png = Annotated[str, typer.Option("--png", metavar="FILE", help="Write a picture to this file.")]
+
+
+def stats(json: options.Json = False, plain: Plain = False, png: Png = "") -> int:
+    """Show how much is kept, by agent and project, and the year as a heat map.
+
+    Examples: triseek history stats · triseek history stats --png year.png ·
+    triseek history stats --json
+    """
+    reply = call("stats", {})
+    heat = layout(reply["days"], today())
+    if png:
+        _write_png(png, reply, heat)
+    if json:
+        print(report_text.as_json(reply))
+        return status.FOUND
+    if png:
+        print(report_text.readable(f"Wrote {png}"))
+        return status.FOUND
+    print(report_text.readable("\n".join(_lines(reply))))
+    if heat.total:
+        print()
+        print("\n".join(_heat_lines(heat, is_plain=plain)))
+    return status.FOUND
+
+
+def _write_png(target: str, reply: Mapping[str, Any], heat: HeatMap) -> None:
+    from triseek.history.heat_map import poster
+
+    agents = [poster.Share(entry["agent"], entry["messages"]) for entry in reply["agents"]]
+    projects = [poster.Share(name or "(no project)", count) for name, count in reply["projects"]]
+    picture = poster.draw(heat, sorted(agents, key=lambda share: -share.amount), projects)
+    place = Path(os.path.abspath(target))
+    try:
+        if place.exists() and not place.is_file():  # a device would be replaced by a file
+            raise StateUnwritable(f"cannot write {target}: it is no file")
+        atomic.write(place, picture)
+    except OSError as error:
+        raise StateUnwritable(f"cannot write {target}: {error.strerror}") from error
+
+
+def _heat_lines(heat: HeatMap, *, is_plain: bool) -> Iterator[str]:
+    """Yield the heat map as this terminal can take it."""
+    try:
+        text.BLOCKS.encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        is_plain = True
+    is_colored = not is_plain and sys.stdout.isatty() and not surroundings.plain(os.environ)
+    width = surroundings.width(os.environ)
+    return text.lines(heat, width=width, is_plain=is_plain, is_colored=is_colored)
+
+
+def _lines(reply: Mapping[str, Any]) -> Iterator[str]:
+    if not reply["agents"]:
+        yield "Nothing is kept yet: run `triseek history import --all`."
+        return
+    for entry in reply["agents"]:
+        yield (
+            f"{entry['agent']:14} {entry['conversations']:7,} conversations "
+            f"{entry['messages']:9,} messages {entry['events']:9,} uses of tools, "
+            f"{_when(entry['first_ms'])} to {_when(entry['last_ms'])}"
+        )
+    yield ""
+    for name, count in reply["projects"]:
+        yield f"{count:7,}  {visible_line(name) or '(no project)'}"
+    if reply["sources_gone"]:
+        yield ""
+        yield f"{reply['sources_gone']:,} files are kept here that the agents have deleted"
+
+
+def _when(time_ms: int) -> str:
+    return report_text.local_time(time_ms / 1000) if time_ms else "(no time)"
