@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import functools
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.e2e import mcp_clients, real_trees
+from tests.ui import chromium
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from playwright.sync_api import Browser
 
     from tests.e2e.real_trees import Tree
 
@@ -41,3 +45,21 @@ def programs() -> Path:
         return mcp_clients.installed()
     except mcp_clients.Unreachable as error:
         pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A browser that reaches this machine alone."""
+    from playwright.sync_api import sync_playwright
+
+    program = chromium.find()
+    if program is None:
+        missing = "no Chromium: `make browser` gets one"
+        is_needed = os.environ.get("TRISEEK_BROWSER") == "required"
+        pytest.fail(missing) if is_needed else pytest.skip(missing)
+    with sync_playwright() as playwright:
+        # A name that is not this machine's leads nowhere: what asks for one fails, and says so.
+        nowhere = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
+        browser = playwright.chromium.launch(executable_path=program, args=[nowhere])
+        yield browser
+        browser.close()

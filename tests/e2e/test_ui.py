@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 from tests.app.worked import git
 from tests.e2e.browsing import Visit, World, told
 from tests.e2e.serving import daemon, until
-from tests.ui import chromium
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,21 +29,6 @@ TREE = {
 MARKUP = '<script>alert(3)</script><img src=x onerror="alert(4)">'
 expect.set_options(timeout=15_000)  # other work may go on beside this
 TABS = ("search", "sessions", "snapshots", "index")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    program = chromium.find()
-    if program is None:
-        missing = "no Chromium: `make browser` gets one"
-        is_needed = os.environ.get("TRISEEK_BROWSER") == "required"
-        pytest.fail(missing) if is_needed else pytest.skip(missing)
-    with sync_playwright() as playwright:
-        # A name that is not this machine's leads nowhere: what asks for one fails, and says so.
-        nowhere = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
-        browser = playwright.chromium.launch(executable_path=program, args=[nowhere])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -134,3 +136,38 @@ def test_uses_of_tools_answer_fix_how_blame_and_friction(conversations: Path) ->
     nobody = triseek(["history", "fix", "NoSuchError: never met"], conversations)
     assert (nobody.status, nobody.out[:15]) == (1, b"No conversation")
     assert triseek(["history", "friction"], conversations).status in (0, 1)
+
+
+def test_the_year_is_drawn_as_text_and_as_a_picture(conversations: Path) -> None:
+    session = "0f9c2d1a-0000-4000-8000-000000000001"
+    folder = conversations / ".claude" / "projects" / "-work-today"
+    folder.mkdir(parents=True)
+    row = {
+        "type": "user", "uuid": "1", "sessionId": session, "cwd": "/work/today",
+        "timestamp": datetime.now(tz=UTC).isoformat(), "version": "2.1.330",
+        "message": {"role": "user", "content": "a prompt of today"},
+    }  # fmt: skip
+    (folder / f"{session}.jsonl").write_text(json.dumps(row) + "\n")
+    run(conversations, "import", "--all", "--json")
+    days = run(conversations, "stats", "--json")["days"]
+    assert days[datetime.now().astimezone().date().isoformat()] == 1
+    plain = triseek(["history", "stats", "--plain"], conversations).out.decode()
+    assert "claude-code" in plain
+    assert "  today" in plain
+    assert plain.isascii()
+    last_row = next(line for line in plain.splitlines() if "messages a day" in line)
+    assert last_row.split()[:4] == [".", "0", "-", "1"]
+    picture = conversations / "year.png"
+    picture.symlink_to(conversations / "elsewhere")
+    triseek(["history", "stats", "--png", str(picture)], conversations)
+    assert picture.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+    assert not (conversations / "elsewhere").exists()
+
+
+@pytest.mark.parametrize("target", ["missing/year.png", ".", "pipe"])
+def test_a_picture_that_cannot_be_written_gets_one_line(home: Path, target: str) -> None:
+    os.mkfifo(home / "pipe")
+    done = triseek(["history", "stats", "--png", target], home)
+    assert done.status == 2
+    assert done.err.splitlines()[0].startswith(f"triseek: cannot write {target}: ")
+    assert len(list(home.glob("*.partial"))) == 0

@@ -6,10 +6,11 @@ import { count, el } from "/dom.js";
 const STEPS = { ArrowLeft: -7, ArrowRight: 7, ArrowUp: -1, ArrowDown: 1 };
 
 // `choose` is called with a day, or with "" when the chosen day is chosen again.
-export function heatMap(map, chosen, choose) {
+// `current`: the day that the tabulator key goes to; else the chosen one, else the last.
+export function heatMap(map, chosen, current, choose) {
   const days = map.weeks.flat();
   const buttons = days.map(([day, messages, level]) => cell(day, messages, level, day === chosen));
-  const start = buttons.find((each) => each.dataset.day === chosen) || buttons.at(-1);
+  const start = buttons.find((each) => each.dataset.day === (current || chosen)) || buttons.at(-1);
   start.tabIndex = 0;
   const table = el("table", { class: "heat" },
     el("caption", {}, `${count(map.total, "message")} in the last year. Arrow keys move from day to day; Enter shows the day.`),

@@ -93,14 +93,15 @@ class History {
   }
 
   draw(overview) {
-    const hasFocus = this.map.contains(document.activeElement);
-    show(this.map, heatMap(overview.heat_map, this.chosen.day, (day) => {
+    const current = this.map.contains(document.activeElement) ? document.activeElement.dataset.day : "";
+    const place = this.map.querySelector(".heat-scroll")?.scrollLeft;
+    show(this.map, heatMap(overview.heat_map, this.chosen.day, current, (day) => {
       this.set({ day });
       this.draw(overview);
     }));
     const scroll = this.map.querySelector(".heat-scroll");
-    scroll.scrollLeft = scroll.scrollWidth;
-    if (hasFocus) {
+    scroll.scrollLeft = place ?? scroll.scrollWidth;
+    if (current) {
       this.map.querySelector("[tabindex='0']").focus();
     }
   }
@@ -156,7 +157,7 @@ class History {
     const name = (this.chosen.kind || "session") === "session" ? "conversation" : this.chosen.kind;
     return [
       el("span", {}, q ? el("strong", {}, count(reply.total, name)) : `Newest ${name}s`, q ? ", best first" : " first"),
-      day ? el("button", { type: "button", class: "chip", onclick: () => this.clearDay() }, `${day} ×`, el("span", { class: "unseen" }, " show all days")) : null,
+      day ? el("button", { type: "button", class: "chip", "data-group": "", onclick: () => this.clearDay() }, `${day} ×`, el("span", { class: "unseen" }, " show all days")) : null,
     ];
   }
 
@@ -207,7 +208,7 @@ function item(each) {
       tag(conversation.agent),
       kind === "session" ? null : tag(each.label, `is-${each.label}`),
       conversation.project ? el("span", {}, conversation.project) : null,
-      kind === "session" ? el("span", { class: "quiet" }, each.label) : el("span", { class: "quiet" }, conversation.title),
+      kind === "session" ? el("span", { class: "quiet" }, each.label) : el("span", { class: "of" }, conversation.title),
       each.prompts ? el("span", { class: "quiet" }, count(each.prompts, "prompt")) : null,
       each.time_ms ? el("time", { class: "quiet at" }, moment(each)) : null)));
 }

@@ -92,7 +92,7 @@ document.addEventListener("keydown", (event) => {
   const writing = event.target.matches("input, textarea, select");
   if (event.key === "/" && !writing && !event.ctrlKey && !event.metaKey && !event.altKey) {
     event.preventDefault();
-    if (!location.hash.startsWith("#/search")) {
+    if (!/^#\/(search|history)(\?|$)/.test(location.hash)) {
       location.hash = "#/search";
     }
     requestAnimationFrame(() => document.getElementById("query")?.select());
