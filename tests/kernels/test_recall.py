@@ -60,7 +60,7 @@ def test_counts_and_scores_are_the_oracles(shape, data):
     terms_in = np.zeros(first[-1], np.uint8)
     recall.add_scores(
         messages, column(list(postings.values()), np.float32), *columns,
-        column([0, *accumulate(lengths)], np.uint64), mask,
+        column([0, *accumulate(lengths)], np.uint32), mask,
         1.5, 2.5, 7.0, 11.0, 1.2, 0.75, windows, whole, terms_in,
     )  # fmt: skip
     by_window, by_session = oracle.scores(
@@ -83,7 +83,7 @@ def test_proximity_is_the_oracles(spoken):
     has = [len({term for term in one if term >= 0}) for one in spoken]
     windows = np.zeros(len(spoken), np.float32)
     recall.add_proximity(
-        column(tokens, np.uint32), column([0, *accumulate(map(len, spoken))], np.uint64),
+        column(tokens, np.uint32), column([0, *accumulate(map(len, spoken))], np.uint32),
         column(has, np.uint8), column([0, len(spoken)], np.uint32), column([0], np.int64),
         column([-1, 0, 1, 2, 3], np.int8), column(idf, np.float32),
         2.0, 5, np.zeros(16, np.float32), windows,
@@ -104,17 +104,19 @@ def test_a_count_stops_at_255():
 
 def check_inverted(said):
     tokens = column([term for one in said for term in one], np.uint32)
-    frequency = np.bincount(tokens, minlength=6).astype(np.uint32)
-    place = np.zeros(12, np.int64)
-    place[1:6] = np.cumsum(frequency[:-1])
-    messages, counts = np.empty(len(tokens), np.uint32), np.empty(len(tokens), np.uint8)
-    recall.invert(
-        tokens, column(frequency, np.uint32),
-        column([0, *accumulate(map(len, said))], np.uint64), place, messages, counts,
-    )  # fmt: skip
-    lists = {
-        term: list(zip(messages[a:b].tolist(), counts[a:b].tolist(), strict=True))
-        for term, (a, b) in enumerate(zip(place[:6], place[6:], strict=True))
-        if b > a
-    }
+    token_at = column([0, *accumulate(map(len, said))], np.uint32)
+    lists = {}
+    for low, high in ((0, 2), (2, 6)):
+        frequency = np.bincount(tokens, minlength=6)[low:high]
+        place = np.zeros(2 * (high - low), np.int64)
+        place[1 : high - low] = np.cumsum(frequency[:-1])
+        room = int(frequency.sum())
+        messages, counts = np.empty(room, np.uint32), np.empty(room, np.uint8)
+        total = recall.invert(tokens, token_at, low, high, place, messages, counts)
+        begins, ends = place[: high - low].tolist(), place[high - low :].tolist()
+        assert begins == [0, *ends[:-1]]
+        assert total == ends[-1]
+        for term, (a, b) in enumerate(zip(begins, ends, strict=True), low):
+            if b > a:
+                lists[term] = list(zip(messages[a:b].tolist(), counts[a:b].tolist(), strict=True))
     assert lists == oracle.inverted(said)

@@ -24,7 +24,6 @@ from triseek.kernels.jit import (
     I64S_OUT,
     U32S,
     U32S_OUT,
-    U64S,
     kernel,
 )
 
@@ -99,7 +98,7 @@ def count_documents(
 
 
 @kernel(
-    I64, U32S, F32S, U32S, U32S, U64S, BYTES, F64, F64, F64, F64, F64, F64,
+    I64, U32S, F32S, U32S, U32S, U32S, BYTES, F64, F64, F64, F64, F64, F64,
     F32S_OUT, F32S_OUT, BYTES_OUT,
 )  # fmt: skip
 def add_scores(
@@ -121,7 +120,7 @@ def add_scores(
 ) -> int:
     """Add a term's BM25 scores to the windows and sessions that have it.
 
-    As `count_documents`, and: weights: float32, of `messages`. token_at: uint64[messages + 1],
+    As `count_documents`, and: weights: float32, of `messages`. token_at: uint32[messages + 1],
     where each message's terms begin. The means are lengths in terms. k1, b: BM25's, of windows;
     sessions take k1 = 1. windows: float32, by message; sessions: float32, by session; terms_in:
     uint8, by message, the number of query terms in it; all three are added to. Returns the number
@@ -137,7 +136,10 @@ def add_scores(
         session = numba.uint64(session_of[messages[i]])
         begin = numba.int64(first[session])
         end = numba.int64(first[session + 1])
-        is_live = live[session] != 0
+        if live[session] == 0:
+            while i < n and messages[i] < end:
+                i += numba.uint64(1)
+            continue
         total = 0.0
         before = numba.int64(-9)
         weight_before = 0.0
@@ -146,46 +148,40 @@ def add_scores(
             weight = numba.float64(weights[i])
             i += numba.uint64(1)
             after = numba.int64(messages[i]) if i < n else end
-            if is_live:
-                total += weight
-                terms_in[numba.uint64(at)] += terms_in[numba.uint64(at)] < 255
-                if at > begin and before < at - 2:  # else the posting before has done it
-                    length = (
-                        token_at[numba.uint64(at + 1)] - token_at[numba.uint64(max(at - 2, begin))]
-                    )
-                    windows[numba.uint64(at - 1)] += (
-                        gain * weight / (weight + base + slope * length)
-                    )
-                    done += 1
-                count = weight
-                if before == at - 1:
-                    count += weight_before
-                if after == at + 1 and after < end:
-                    count += weights[i]
-                length = (
-                    token_at[numba.uint64(min(at + 2, end))]
-                    - token_at[numba.uint64(max(at - 1, begin))]
-                )
-                windows[numba.uint64(at)] += gain * count / (count + base + slope * length)
+            total += weight
+            terms_in[numba.uint64(at)] += terms_in[numba.uint64(at)] < 255
+            if at > begin and before < at - 2:  # else the posting before has done it
+                length = token_at[numba.uint64(at + 1)] - token_at[numba.uint64(max(at - 2, begin))]
+                windows[numba.uint64(at - 1)] += gain * weight / (weight + base + slope * length)
                 done += 1
-                if at + 1 < end and after != at + 1:
-                    count = weight
-                    if after == at + 2 and after < end:
-                        count += weights[i]
-                    length = token_at[numba.uint64(min(at + 3, end))] - token_at[numba.uint64(at)]
-                    windows[numba.uint64(at + 1)] += gain * count / (count + base + slope * length)
-                    done += 1
+            count = weight
+            if before == at - 1:
+                count += weight_before
+            if after == at + 1 and after < end:
+                count += weights[i]
+            length = (
+                token_at[numba.uint64(min(at + 2, end))]
+                - token_at[numba.uint64(max(at - 1, begin))]
+            )
+            windows[numba.uint64(at)] += gain * count / (count + base + slope * length)
+            done += 1
+            if at + 1 < end and after != at + 1:
+                count = weight
+                if after == at + 2 and after < end:
+                    count += weights[i]
+                length = token_at[numba.uint64(min(at + 3, end))] - token_at[numba.uint64(at)]
+                windows[numba.uint64(at + 1)] += gain * count / (count + base + slope * length)
+                done += 1
             before = at
             weight_before = weight
             at = after
-        if is_live:
-            length = token_at[numba.uint64(end)] - token_at[numba.uint64(begin)]
-            norm = 1.0 - b + b * length / session_mean
-            sessions[session] += session_idf * total * 2.0 / (total + norm)
+        length = token_at[numba.uint64(end)] - token_at[numba.uint64(begin)]
+        norm = 1.0 - b + b * length / session_mean
+        sessions[session] += session_idf * total * 2.0 / (total + norm)
     return done
 
 
-@kernel(I64, U32S, U64S, BYTES, U32S, I64S, I8S, F32S, F64, I64, F32S_OUT, F32S_OUT)
+@kernel(I64, U32S, U32S, BYTES, U32S, I64S, I8S, F32S, F64, I64, F32S_OUT, F32S_OUT)
 def add_proximity(
     tokens: np.ndarray,
     token_at: np.ndarray,
@@ -236,29 +232,31 @@ def add_proximity(
     return found
 
 
-@kernel(I64, U32S, U32S, U64S, I64S_OUT, U32S_OUT, BYTES_OUT)
+@kernel(I64, U32S, U32S, I64, I64, I64S_OUT, U32S_OUT, BYTES_OUT)
 def invert(
     tokens: np.ndarray,
-    frequency: np.ndarray,
     token_at: np.ndarray,
+    low: int,
+    high: int,
     place: np.ndarray,
     messages: np.ndarray,
     counts: np.ndarray,
 ) -> int:
-    """Turn the messages' terms into posting lists; return the number of postings.
+    """Turn the messages' terms low..high-1 into posting lists; return the number of postings.
 
-    tokens: uint32, term numbers in order. frequency: uint32, by term, its occurrences. token_at:
-    uint64[messages + 1]. place: int64[2 × terms]: the first half holds where each list begins
-    (room for every occurrence), and afterwards where it ends. messages: uint32 and counts: uint8
-    are the lists.
+    tokens: uint32, term numbers in order. token_at: uint32[messages + 1]. place: int64[2 × (high -
+    low)]: the first half holds where each list has room for every occurrence, and afterwards where
+    it begins; the second half gets where it ends. messages: uint32 and counts: uint8 are the lists,
+    one after another.
     """
-    terms = frequency.size
-    total = 0
+    terms = high - low
     for term in range(terms):
         place[terms + term] = place[term]
     for message in range(token_at.size - 1):
         for at in range(numba.int64(token_at[message]), numba.int64(token_at[message + 1])):
-            term = numba.int64(tokens[at])
+            term = numba.int64(tokens[at]) - low
+            if term < 0 or term >= terms:
+                continue
             end = place[terms + term]
             if end > place[term] and messages[end - 1] == message:
                 if counts[end - 1] < 255:
@@ -267,5 +265,14 @@ def invert(
                 messages[end] = message
                 counts[end] = 1
                 place[terms + term] = end + 1
-                total += 1
+    total = 0
+    for term in range(terms):
+        begin = place[term]
+        end = place[terms + term]
+        place[term] = total
+        for at in range(begin, end):
+            messages[total] = messages[at]
+            counts[total] = counts[at]
+            total += 1
+        place[terms + term] = total
     return total

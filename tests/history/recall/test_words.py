@@ -22,9 +22,19 @@ def test_terms_of_a_text(text, terms):
 
 def test_spans_are_where_the_words_stand():
     text = "İstanbul: the Cats ran"
-    assert [(term, text[a:b]) for term, a, b in words.spans(text)][-2:] == [
+    assert [(term, text[a:b]) for term, a, b in words.spans(text, {"cat", "run"})] == [
         ("cat", "Cats"),
         ("run", "ran"),
+    ]
+
+
+def test_spans_are_of_whole_words_in_order():
+    text = "catcat cat_2 2cat cats cat"
+    assert [a for _, a, _ in words.spans(text, {"cat"})] == [7, 18, 23]
+    text = "検索検索"
+    assert [(term, a, b) for term, a, b in words.spans(text, {"検索"})] == [
+        ("検索", 0, 4),
+        ("検索", 0, 4),
     ]
 
 

@@ -30,14 +30,16 @@ if TYPE_CHECKING:
     from triseek.store.sqlite import Database
 
 MANIFEST = "manifest.json"
-VERSION = 1
+VERSION = 2
 """Of the files and of what `words.terms` makes of a text."""
 LOCK = "recall.lock"
 WAIT_S = 60.0
 """Seconds to wait for another process that changes the index."""
 MANIFEST_MAX = 16 << 20
-BATCH_TOKENS = 4_000_000
-"""Terms that are collected in memory for one segment."""
+BATCH_TOKENS = 2_500_000
+"""Terms that are collected in memory for one segment, each time that one occurs."""
+BATCH_VOCABULARY = 120_000
+"""Distinct terms that are collected in memory for one segment."""
 SEGMENTS_MAX = 8
 """Segments from which small ones are merged."""
 FULL = 50_000
@@ -215,7 +217,8 @@ class Recall:
 
     def _open(self) -> None:
         self._manifest = _read_manifest(self._folder / MANIFEST)
-        self._segments = _open(self._folder, self._manifest)
+        before = {one.segment.entry["name"]: one for one in self._segments}
+        self._segments = _open(self._folder, self._manifest, before)
 
     def _update(self) -> int:
         segments = self._load()
@@ -268,18 +271,12 @@ class Recall:
         writer = SegmentWriter()
         for at in range(0, len(session_ids), SESSIONS_AT_ONCE):
             with self._database.read() as connection:
-                rows = [
-                    (session_id, started_ms, list(messages))
-                    for session_id, started_ms, messages in _sessions(
-                        connection, session_ids[at : at + SESSIONS_AT_ONCE]
-                    )
-                ]
-            for session_id, started_ms, messages in rows:
-                if messages:
+                some = session_ids[at : at + SESSIONS_AT_ONCE]
+                for session_id, started_ms, messages in _sessions(connection, some):
                     writer.add(session_id, started_ms, messages)
-                if writer.tokens >= BATCH_TOKENS:
-                    yield writer
-                    writer = SegmentWriter()
+                    if _is_full(writer):
+                        yield writer
+                        writer = SegmentWriter()
         if writer.messages:
             yield writer
 
@@ -302,6 +299,11 @@ class Recall:
             ) from error
 
 
+def _is_full(part: SegmentWriter | Segment) -> bool:
+    tokens = part.tokens if isinstance(part, SegmentWriter) else len(part.tokens)
+    return tokens >= BATCH_TOKENS or part.vocabulary >= BATCH_VOCABULARY
+
+
 def _read_manifest(path: Path) -> Manifest:
     body = atomic.read_sealed(path, most_bytes=MANIFEST_MAX)
     if not isinstance(body, dict) or body.get("version") != VERSION:
@@ -309,15 +311,29 @@ def _read_manifest(path: Path) -> Manifest:
     return cast("Manifest", body)
 
 
-def _open(folder: Path, manifest: Manifest) -> list[scoring.LiveSegment]:
-    """Map the segments. Of a session that is in several, the newest copy is live."""
-    opened = [Segment(folder, entry) for entry in manifest["segments"]]
+def _open(
+    folder: Path, manifest: Manifest, before: dict[str, scoring.LiveSegment]
+) -> list[scoring.LiveSegment]:
+    """Map the segments. Of a session that is in several, the newest copy is live.
+
+    before: Segments that are mapped already, by name.
+    """
+    opened = [
+        before[entry["name"]].segment
+        if entry["name"] in before and before[entry["name"]].segment.entry == entry
+        else Segment(folder, entry)
+        for entry in manifest["segments"]
+    ]
     taken = np.array(manifest["gone"], np.int64)
     result = []
     for segment in reversed(opened):
-        live = ~np.isin(segment.session_ids, taken)
+        live = (~np.isin(segment.session_ids, taken)).astype(np.uint8)
         taken = np.concatenate((taken, segment.session_ids))
-        result.append(scoring.measure(segment, live.astype(np.uint8)))
+        known = before.get(segment.entry["name"])
+        if known is not None and known.segment is segment and np.array_equal(known.live, live):
+            result.append(known)
+        else:
+            result.append(scoring.measure(segment, live))
     return result[::-1]
 
 
@@ -345,8 +361,9 @@ def _to_merge(segments: Sequence[scoring.LiveSegment], dead: set[int]) -> list[s
         (merged if 2 * alive < len(one.segment.message_ids) else rest).append((alive, one))
     if len(rest) >= SEGMENTS_MAX:
         total = 0
-        for alive, one in sorted(rest, key=lambda pair: pair[0]):
-            if alive >= FULL or (total and alive > 2 * total):
+        small = [pair for pair in rest if pair[0] < FULL and not _is_full(pair[1].segment)]
+        for alive, one in sorted(small, key=lambda pair: pair[0]):
+            if total and alive > 2 * total:
                 break
             merged.append((alive, one))
             total += alive

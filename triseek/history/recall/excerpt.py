@@ -22,13 +22,14 @@ def span(text: str, weights: Mapping[str, float]) -> tuple[int, int]:
 
     weights: IDF by term.
     """
-    hits = [
-        (begin, end, term) for term, begin, end in words.spans(text[:_TEXT_MAX]) if term in weights
-    ]
+    hits = words.spans(text[:_TEXT_MAX], weights)
+    most = sum(weights[term] for term in {term for term, _, _ in hits})
     best, start = 0.0, 0
-    for at, (begin, _, _) in enumerate(hits):
+    for at, (_, begin, _) in enumerate(hits):
+        if best >= most - 1e-9:  # nothing can be better
+            break
         seen: set[str] = set()
-        for _, end, term in hits[at : at + 50]:
+        for term, _, end in hits[at : at + 50]:
             if end - begin > EXCERPT - _BEFORE:
                 break
             seen.add(term)

@@ -45,6 +45,9 @@ class _Term:
 
 def measure(segment: Segment, live: np.ndarray[Any, Any]) -> LiveSegment:
     """Return a segment with the figures of its live sessions."""
+    if live.all():
+        messages, tokens = len(segment.session_of), int(segment.token_at[-1])
+        return LiveSegment(segment, live, messages, tokens, segment.entry["window_tokens"])
     lives = live.astype(bool)
     per_session = np.diff(segment.first.astype(np.int64))
     of_message = np.repeat(lives, per_session)
@@ -228,3 +231,4 @@ def _refine(
         segment.tokens, segment.token_at, terms_in, segment.first, sessions.astype(np.int64),
         term_of, idf, ranking.PROXIMITY, ranking.REACH, pairs, windows,
     )  # fmt: skip
+    segment.release_tokens()

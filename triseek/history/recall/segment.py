@@ -26,7 +26,11 @@ if TYPE_CHECKING:
 
 KNOWN_MAX = 4_000
 """Terms whose numbers are kept."""
-RESIDENT_MAX = 4 << 20
+PIECE = 1 << 18
+"""Values that are written at once."""
+POSTINGS_AT_ONCE = 1 << 20
+"""Occurrences of terms, about, whose posting lists are made at once."""
+RESIDENT_MAX = 2 << 20
 """Bytes read, about, after which a segment's pages are released."""
 MessageRow = tuple[int, int, str]
 """Id, Unix time in milliseconds, text."""
@@ -38,15 +42,25 @@ class SegmentEntry(TypedDict):
     name: str
     columns: dict[str, ColumnEntry]
     pages: ColumnEntry
+    window_tokens: int
+    """The lengths of all windows together, in terms."""
+
+
+class _Numbers(dict[str, int]):
+    """The number of each term, in the order in which they first occur."""
+
+    def __missing__(self, term: str) -> int:
+        number = self[term] = len(self)
+        return number
 
 
 class SegmentWriter:
     """Collects sessions in memory and writes them as a segment."""
 
     def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
+        self._numbers = _Numbers()
         self._tokens = array("I")
-        self._token_at = array("Q", [0])
+        self._token_at = array("I", [0])
         self._message_ids = array("q")
         self._message_ms = array("q")
         self._first = array("I", [0])
@@ -59,21 +73,30 @@ class SegmentWriter:
         return len(self._tokens)
 
     @property
+    def vocabulary(self) -> int:
+        """The number of distinct terms so far."""
+        return len(self._numbers)
+
+    @property
     def messages(self) -> int:
         """The number of messages so far."""
         return len(self._message_ids)
 
     def add(self, session_id: int, started_ms: int, rows: Iterable[MessageRow]) -> None:
-        """Add a whole session. started_ms: taken if no message has a time."""
-        numbers, tokens = self._numbers, self._tokens
+        """Add a whole session, unless it has no messages.
+
+        started_ms: Taken if no message has a time.
+        """
+        number, tokens = self._numbers.__getitem__, self._tokens
         first_ms = 0
         for message_id, time_ms, text in rows:
-            for term in words.terms(text):
-                tokens.append(numbers.setdefault(term, len(numbers)))
+            tokens.extend(map(number, words.terms(text)))
             self._token_at.append(len(tokens))
             self._message_ids.append(message_id)
             self._message_ms.append(time_ms)
             first_ms = first_ms or time_ms
+        if len(self._message_ids) == self._first[-1]:
+            return
         self._first.append(len(self._message_ids))
         self._session_ids.append(session_id)
         self._session_ms.append(first_ms or started_ms)
@@ -87,63 +110,116 @@ class SegmentWriter:
         name = secrets.token_hex(8)
         target = folder / name
         private.make(target)
-        pages: list[int] = []
         try:
-            entries: dict[str, ColumnEntry] = {}
-            for key, values in self._columns().items():
-                path = target / f"{key}.npy"
-                with column.ColumnWriter(path, values.dtype, pages=pages) as writer:
-                    writer.append(values)
-                entries[key] = writer.entry
-            all_pages = column.write(target / "pages.npy", np.array(pages, np.uint64), np.uint64)
+            return self._written(name, target)
         except BaseException:
             shutil.rmtree(target, ignore_errors=True)
             raise
-        return {"name": name, "columns": entries, "pages": all_pages}
 
-    def _columns(self) -> dict[str, np.ndarray[Any, Any]]:
-        from triseek.kernels import recall
+    def _written(self, name: str, target: Path) -> SegmentEntry:
+        entries: dict[str, ColumnEntry] = {}
+        pages: list[int] = []
 
+        def write(key: str, values: np.ndarray[Any, Any]) -> None:
+            with column.ColumnWriter(target / f"{key}.npy", values.dtype, pages=pages) as writer:
+                _append(writer, values)
+            entries[key] = writer.entry
+
+        terms, term_at, rank = self._ordered()
+        write("terms", terms)
+        write("term_at", term_at)
+        tokens = np.frombuffer(self._tokens, np.uint32)
+        frequency = np.zeros(len(rank), np.int64)
+        for at in range(0, len(tokens), PIECE):
+            piece = tokens[at : at + PIECE]
+            piece[:] = rank[piece]  # `rank[tokens]` would be all of them a second time
+            frequency += np.bincount(piece, minlength=len(rank))
+        write("tokens", tokens)
+        token_at = np.frombuffer(self._token_at, np.uint32)
+        with (
+            column.ColumnWriter(target / "messages.npy", np.uint32, pages=pages) as messages,
+            column.ColumnWriter(target / "counts.npy", np.uint8, pages=pages) as counts,
+        ):
+            posting_at = _write_postings(messages, counts, tokens, token_at, frequency)
+        entries["messages"], entries["counts"] = messages.entry, counts.entry
+        write("posting_at", posting_at)
+        first = np.frombuffer(self._first, np.uint32)
+        session_of = np.repeat(np.arange(len(first) - 1, dtype=np.uint32), np.diff(first))
+        write("token_at", token_at)
+        write("session_of", session_of)
+        write("first", first)
+        write("message_ids", np.frombuffer(self._message_ids, np.int64))
+        write("message_ms", np.frombuffer(self._message_ms, np.int64))
+        write("session_ids", np.frombuffer(self._session_ids, np.int64))
+        write("session_ms", np.frombuffer(self._session_ms, np.int64))
+        all_pages = column.write(target / "pages.npy", np.array(pages, np.uint64), np.uint64)
+        window_tokens = int(window_lengths(token_at, first, session_of).sum())
+        return {
+            "name": name,
+            "columns": entries,
+            "pages": all_pages,
+            "window_tokens": window_tokens,
+        }
+
+    def _ordered(self) -> tuple[np.ndarray[Any, Any], ...]:
+        """Return the terms in order, where each begins, and the place of each by its number."""
         ordered = sorted(self._numbers)
         rank = np.empty(len(ordered), np.uint32)
-        for at, term in enumerate(ordered):
-            rank[self._numbers[term]] = at
-        encoded = [term.encode("utf-8", "surrogatepass") for term in ordered]
-        term_at = np.zeros(len(ordered) + 1, np.uint64)
-        term_at[1:] = np.cumsum([len(term) for term in encoded], dtype=np.uint64)
+        rank[[self._numbers[term] for term in ordered]] = np.arange(len(ordered), dtype=np.uint32)
         self._numbers.clear()
-        tokens = rank[np.frombuffer(self._tokens, np.uint32)] if self._tokens else rank[:0]
-        token_at = np.frombuffer(self._token_at, np.uint64)
-        frequency = np.bincount(tokens, minlength=len(ordered)).astype(np.uint32)
-        place = np.zeros(2 * len(ordered), np.int64)
-        place[1 : len(ordered)] = np.cumsum(frequency[:-1], dtype=np.int64)
-        messages = np.empty(len(tokens), np.uint32)
-        counts = np.empty(len(tokens), np.uint8)
-        recall.invert(tokens, frequency, token_at, place, messages, counts)
-        ends = place[len(ordered) :]
-        kept = np.zeros(len(tokens) + 1, np.int8)
-        np.add.at(kept, place[: len(ordered)], 1)
-        np.add.at(kept, ends, -1)
-        is_kept = np.cumsum(kept[:-1], dtype=np.int8).astype(bool)
-        posting_at = np.zeros(len(ordered) + 1, np.uint64)
-        posting_at[1:] = np.cumsum(ends - place[: len(ordered)], dtype=np.uint64)
-        first = np.frombuffer(self._first, np.uint32)
-        sessions = np.repeat(np.arange(len(first) - 1, dtype=np.uint32), np.diff(first))
-        return {
-            "terms": np.frombuffer(b"".join(encoded), np.uint8),
-            "term_at": term_at,
-            "posting_at": posting_at,
-            "messages": messages[is_kept],
-            "counts": counts[is_kept],
-            "tokens": tokens,
-            "token_at": token_at,
-            "session_of": sessions,
-            "first": first,
-            "message_ids": np.array(self._message_ids, np.int64),
-            "message_ms": np.array(self._message_ms, np.int64),
-            "session_ids": np.array(self._session_ids, np.int64),
-            "session_ms": np.array(self._session_ms, np.int64),
-        }
+        encoded = [term.encode("utf-8", "surrogatepass") for term in ordered]
+        term_at = np.zeros(len(ordered) + 1, np.uint32)
+        term_at[1:] = np.cumsum([len(term) for term in encoded], dtype=np.uint32)
+        return np.frombuffer(b"".join(encoded), np.uint8), term_at, rank
+
+
+def _append(writer: column.ColumnWriter, values: np.ndarray[Any, Any]) -> None:
+    """Append values in pieces: the writer copies what it gets."""
+    for at in range(0, len(values), PIECE):
+        writer.append(values[at : at + PIECE])
+
+
+def _write_postings(
+    messages: column.ColumnWriter,
+    counts: column.ColumnWriter,
+    tokens: np.ndarray[Any, Any],
+    token_at: np.ndarray[Any, Any],
+    frequency: np.ndarray[Any, Any],
+) -> np.ndarray[Any, Any]:
+    """Write the posting lists, some terms at a time; return where each begins: uint32[terms + 1].
+
+    frequency: int64, by term, its occurrences.
+    """
+    from triseek.kernels import recall
+
+    terms = len(frequency)
+    ends = np.cumsum(frequency)
+    posting_at = np.zeros(terms + 1, np.uint32)
+    low = total = 0
+    while low < terms:
+        before = int(ends[low] - frequency[low])
+        high = max(low + 1, int(np.searchsorted(ends, before + POSTINGS_AT_ONCE, "right")))
+        room = int(ends[high - 1]) - before
+        place = np.zeros(2 * (high - low), np.int64)
+        place[: high - low] = ends[low:high] - frequency[low:high] - before
+        lists = np.empty(room, np.uint32), np.empty(room, np.uint8)
+        length = recall.invert(tokens, token_at, low, high, place, *lists)
+        _append(messages, lists[0][:length])
+        _append(counts, lists[1][:length])
+        posting_at[low + 1 : high + 1] = total + place[high - low :]
+        total += length
+        low = high
+    return posting_at
+
+
+def window_lengths(
+    token_at: np.ndarray[Any, Any], first: np.ndarray[Any, Any], session_of: np.ndarray[Any, Any]
+) -> np.ndarray[Any, Any]:
+    """Return the length of each message's window in terms: uint32."""
+    at = np.arange(len(session_of))
+    begin = np.maximum(at - 1, first[session_of])
+    end = np.minimum(at + 2, first[session_of + 1])
+    return token_at[end] - token_at[begin]  # type: ignore[no-any-return]
 
 
 class Segment:
@@ -161,7 +237,7 @@ class Segment:
                 name: column.PagedColumn(where / f"{name}.npy", one, pages)
                 for name, one in entry["columns"].items()
             }
-            self.token_at = self._whole("token_at", np.uint64)
+            self.token_at = self._whole("token_at", np.uint32)
             self.session_of = self._whole("session_of", np.uint32)
             self.first = self._whole("first", np.uint32)
             self.message_ids = self._whole("message_ids", np.int64)
@@ -170,8 +246,8 @@ class Segment:
             self.session_ms = self._whole("session_ms", np.int64)
             self._postings = self._columns["messages"], self._columns["counts"]
             self._tokens = self._columns["tokens"]
-            self._term_at = self._whole("term_at", np.uint64).data
-            self._posting_at = self._whole("posting_at", np.uint64).data
+            self._term_at = self._whole("term_at", np.uint32).data
+            self._posting_at = self._whole("posting_at", np.uint32).data
             self._terms = self._whole("terms", np.uint8).data
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise errors.IndexCorrupt(f"the recall index in {folder} is not in order") from error
@@ -198,15 +274,15 @@ class Segment:
 
     def verify_tokens(self, begin: int, end: int) -> None:
         """Verify the terms of messages begin..end-1."""
-        self._touched += 2 * column.PAGE_BYTES
         self._tokens.verify(int(self.token_at[begin]), int(self.token_at[end]))
 
+    def release_tokens(self) -> None:
+        """Release the pages of `tokens`: those of a few hundred sessions are tens of megabytes."""
+        self._tokens.release()
+
     def window_lengths(self) -> np.ndarray[Any, Any]:
-        """Return the length of each window in terms: uint64."""
-        at = np.arange(len(self.session_of))
-        begin = np.maximum(at - 1, self.first[self.session_of])
-        end = np.minimum(at + 2, self.first[self.session_of + 1])
-        return self.token_at[end] - self.token_at[begin]  # type: ignore[no-any-return]
+        """Return the length of each window in terms: uint32."""
+        return window_lengths(self.token_at, self.first, self.session_of)
 
     def number(self, term: str) -> int | None:
         """Return a term's number; None if it does not occur."""
@@ -245,7 +321,7 @@ class Segment:
     def postings(self, number: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         """Return the messages that have a term, uint32, and how often, uint8."""
         begin, end = self._posting_at[number], self._posting_at[number + 1]
-        self._touched += (end - begin) * 5
+        self._touched += (end - begin) * 5 + 2 * column.PAGE_BYTES
         messages, counts = self._postings
         messages.verify(begin, end)
         counts.verify(begin, end)

@@ -10,12 +10,14 @@ from __future__ import annotations
 import re
 import threading
 from functools import cache
+from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import Stemmer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
 
 WORD = re.compile(r"[^\W_]+")
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
@@ -23,7 +25,7 @@ WORD_MAX = 64
 """Characters; longer runs are data and no words."""
 TEXT_MAX = 1_000_000
 """Characters of a message that are indexed."""
-CACHE_MAX = 50_000
+CACHE_MAX = 30_000
 """Distinct words whose terms are kept."""
 
 STOP = frozenset(
@@ -63,37 +65,52 @@ _BASE = {
     for form in forms
 }
 
-_terms: dict[str, tuple[str, ...]] = {}
+
+class _Terms(dict[str, tuple[str, ...]]):
+    """The terms of each word, computed when a word is first looked up."""
+
+    def __missing__(self, word: str) -> tuple[str, ...]:
+        if len(self) >= CACHE_MAX:
+            self.clear()
+        terms = self[word] = _terms_of(word)
+        return terms
+
+
+_terms = _Terms()
 _stemming = threading.Lock()
 
 
 def terms(text: str) -> list[str]:
     """Return the terms of a text, in order."""
-    known = _terms
-    out: list[str] = []
-    for word in WORD.findall(text[:TEXT_MAX].lower()):
-        found = known.get(word)
-        out += _learn(word) if found is None else found
-    return out
+    return list(chain.from_iterable(map(_terms.__getitem__, _words(text))))
 
 
-def spans(text: str) -> Iterator[tuple[str, int, int]]:
-    """Yield each term with the begin and end of its word in the text, in characters."""
+def _words(text: str) -> list[str]:
+    return WORD.findall(text[:TEXT_MAX].lower())
+
+
+def spans(text: str, wanted: Container[str]) -> list[tuple[str, int, int]]:
+    """Return the wanted terms with begin and end of their words in the text, in characters."""
     lowered = text.lower()
     if len(lowered) != len(text):  # such as İ, of which two characters become
         lowered = "".join(one if len(one.lower()) > 1 else one.lower() for one in text)
-    for match in WORD.finditer(lowered):
-        word = match[0].lower()
-        found = _terms.get(word)
-        for term in _learn(word) if found is None else found:
-            yield term, match.start(), match.end()
+    spoken = []
+    for word in set(WORD.findall(lowered)):
+        terms_of_it = [term for term in _terms[word.lower()] if term in wanted]
+        if terms_of_it:
+            for begin, end in _places(word, lowered):
+                spoken += [(term, begin, end) for term in terms_of_it]
+    return sorted(spoken, key=itemgetter(1))
 
 
-def _learn(word: str) -> tuple[str, ...]:
-    if len(_terms) >= CACHE_MAX:
-        _terms.clear()
-    found = _terms[word] = _terms_of(word)
-    return found
+def _places(word: str, text: str) -> Iterator[tuple[int, int]]:
+    """Yield begin and end of a word wherever it is all of a run that `WORD` matches."""
+    begin = text.find(word)
+    while begin >= 0:
+        end = begin + len(word)
+        if not (begin and text[begin - 1].isalnum()) and not text[end : end + 1].isalnum():
+            yield begin, end
+        begin = text.find(word, end)
 
 
 def _terms_of(word: str) -> tuple[str, ...]:
