@@ -92,6 +92,14 @@ def _parser() -> argparse.ArgumentParser:
         help="locomo=FILE or longmemeval=FILE",
     )  # fmt: skip
     history.add_argument("--deja", type=Path, metavar="PROGRAM", help="deja's program")
+    history.add_argument(
+        "--messages", type=int, metavar="N",
+        help="instead: time of searches over N made messages, asked the corpora's questions",
+    )  # fmt: skip
+    history.add_argument(
+        "--keep", type=Path, metavar="FOLDER",
+        help="with --messages: make the history there, or take what is there",
+    )  # fmt: skip
     history.add_argument("--out", type=Path, default=_DOCS / "history.md", help="the page")
     history.add_argument("--record", type=Path, help="the figures (default: bench/record/...)")
     history.set_defaults(verb=_history)
@@ -215,14 +223,29 @@ def _memo(options: argparse.Namespace) -> int:
 def _history(options: argparse.Namespace) -> int:
     from bench.history.measure import measure, page
 
-    answers = []
-    for corpus in options.corpus:
-        name, _, path = corpus.partition("=")
+    named = [corpus.partition("=") for corpus in options.corpus]
+    for name, _, _ in named:
         if name not in ("locomo", "longmemeval"):
             raise Faulty(f"no corpus is called {name}; say locomo=FILE or longmemeval=FILE")
+    if options.messages:
+        return _history_scale(options, [(name, Path(path)) for name, _, path in named])
+    answers = []
+    for name, _, path in named:
         answers += measure(name, Path(path), options.deja)
     _write(options, "history", answers, page(answers) + "\n")
     return 0
+
+
+def _history_scale(options: argparse.Namespace, named: list[tuple[str, Path]]) -> int:
+    from bench.history import scale
+    from bench.history.corpora import read
+
+    haystacks = [haystack for name, path in named for haystack in read(name, path)]
+    if options.out == _DOCS / "history.md":
+        options.out = _DOCS / "history-scale.md"
+    with tempfile.TemporaryDirectory() as folder:
+        measured = scale.measure(options.keep or Path(folder), options.messages, haystacks)
+    return _write(options, "history-scale", measured, scale.page(measured) + "\n")
 
 
 def _report(options: argparse.Namespace) -> int:
