@@ -101,3 +101,10 @@ def test_hostile_outputs_take_no_time(output):
     assert time.process_time() - begun < 1.0
     assert len(error.key) <= KEY_MAX
     assert len(error.line) <= LINE_MAX
+
+
+def test_a_test_that_only_ran_is_no_error():
+    output = (
+        "=== RUN   TestInvalidName\n--- PASS: TestInvalidName (0.00s)\nok  \tshop\t0.1s\nFAIL\n"
+    )
+    assert error_of(output, 1, ROOT).line == "FAIL"

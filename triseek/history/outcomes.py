@@ -24,6 +24,8 @@ _PASSED = re.compile(
     r"|All checks passed!|\s*Finished (?:`\w+`|\w+) .*)$",
     re.MULTILINE,
 )
+_NOT_RUN = ("The user doesn't want to proceed with this tool use", "[Request interrupted by user")
+"""How outputs begin of commands that a person did not allow."""
 
 
 def outcome_of(
@@ -37,6 +39,8 @@ def outcome_of(
         output: What it printed.
         hides_status: Whether the status is that of another program: `pytest | tail` exits with 0.
     """
+    if output.startswith(_NOT_RUN):
+        return "unknown"
     if exit_status or failed:
         return "failed"
     is_known = exit_status == 0 or failed is False

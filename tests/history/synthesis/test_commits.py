@@ -34,6 +34,15 @@ def test_the_prefix_or_the_verb_gives_the_type(database, subject, kind):
     assert kinds(session) == [(kind, subject)]
 
 
+@pytest.mark.parametrize(
+    ("subject", "kind"), [("Add a guide", "change"), ("feat: a guide", "feature")]
+)
+def test_documents_are_a_feature_only_if_the_author_says_so(database, subject, kind):
+    session = Recorded(database).prompt("x").write("docs/guide.md", "a\n")
+    session.run(f"git commit -m '{subject}'", f"[main 1a2b3c4] {subject}\n 1 file changed\n")
+    assert kinds(session)[0] == (kind, subject)
+
+
 def test_body_trailers_and_reasons(database):
     session = Recorded(database).prompt("x").edit("cart.py", "a", "b")
     session.run(

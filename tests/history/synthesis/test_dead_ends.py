@@ -37,7 +37,7 @@ def test_git_takes_edits_back(database, command):
     [
         "git checkout -b other", "git checkout main", "git restore --staged shop/cart.py",
         "git reset HEAD shop/cart.py", "git stash list", "git checkout -- shop/tax.py",
-        "git stash && pytest; git stash pop",
+        "git stash && pytest; git stash pop", "git checkout shop/cart.py || echo 'no such file'",
     ],
 )  # fmt: skip
 def test_other_commands_do_not(database, command):
@@ -49,6 +49,16 @@ def test_an_edit_that_puts_the_old_text_back(database):
     (draft,) = derived(session, "dead-end")
     assert draft.title == "Dead end: reverted total in shop/cart.py"
     assert derived(session, "edits") == []
+
+
+def test_a_line_that_is_put_back_is_a_slip(database):
+    session = Recorded(database).prompt("x").edit("a.py", "import re\nimport os\n", "import os\n")
+    assert derived(session.edit("a.py", "import os\n", "import re\nimport os\n"), "dead-end") == []
+
+
+def test_a_command_that_was_refused_takes_nothing_back(database):
+    refused = "The user doesn't want to proceed with this tool use. The tool use was rejected."
+    assert derived(tried(database).run("git stash", refused, 1), "dead-end") == []
 
 
 def test_edits_made_again_are_no_dead_end(database):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.history import outputs
 from tests.history.recorded import MINUTE, Recorded
 from tests.history.synthesis.derived import kinds
@@ -18,14 +20,42 @@ def test_a_new_file_with_names_is_a_feature(database):
     assert kinds(session) == [("feature", "Added shop/tax.py (2 symbols)")]
 
 
-def test_a_new_name_is_a_feature(database):
-    session = (
-        Recorded(database)
-        .prompt("x")
-        .read("a.py")
-        .edit("a.py", TOTAL, TOTAL + "\n\ndef tax():\n    pass\n")
-    )
-    assert kinds(session) == [("feature", "Edited total, tax in a.py (+4/−0)")]
+TAX = "\n\ndef tax(items):\n" + "    count(items)\n" * 8
+BEHIND = TOTAL + TAX
+
+
+def edited(database, prompt: str, before: str, after: str) -> list[tuple[str, str]]:
+    return kinds(Recorded(database, prompt).prompt(prompt).read("a.py").edit("a.py", before, after))
+
+
+def test_a_new_function_is_a_feature(database):
+    title = "Edited total, tax in a.py (+11/−0)"
+    assert edited(database, "count the tax", TOTAL, BEHIND) == [("feature", title)]
+
+
+def test_a_helper_is_none_if_it_replaces_lines_or_is_short(database):
+    replaced = BEHIND.replace("sum(items)", "tax(items)")
+    assert edited(database, "delete what is double", TOTAL, replaced)[0][0] == "change"
+    assert edited(database, "name it", TOTAL, "LIMIT = 5\n" + TOTAL)[0][0] == "change"
+
+
+@pytest.mark.parametrize(
+    ("prompt", "kind"),
+    [
+        ("the tax isn't counted", "change"),
+        ("fix the total", "change"),
+        ("this crashes with a KeyError: error in cart.py", "change"),
+        ("Implement the plan: errors have been discussed. " + "We count. " * 50, "feature"),
+    ],
+)
+def test_what_mends_a_problem_is_no_feature(database, prompt, kind):
+    assert edited(database, prompt, TOTAL, BEHIND)[0][0] == kind
+
+
+def test_the_title_names_the_code_and_not_a_plan_elsewhere(database):
+    session = Recorded(database).prompt("x").write("/home/ann/plan.md", "a\n" * 90)
+    session.write("shop/tax.py", "def tax():\n    pass\n")
+    assert kinds(session) == [("feature", "Added shop/tax.py and 1 more")]
 
 
 def test_a_renamed_function_is_a_refactoring(database):

@@ -91,3 +91,52 @@ def test_failing_tests_are_named_as_their_programs_do():
     assert failing_tests(outputs.GO_FAILED) == ["TestTotal"]
     assert failing_tests(outputs.CARGO_PANIC) == ["tests::discount"]
     assert failing_tests(outputs.JEST) == ["cart › gives a discount"]
+
+
+UNDEFINED = "# shop\ncart_test.go:9:2: undefined: Discount\nFAIL\tshop [build failed]\nFAIL\n"
+OK = "ok  \texample.com/shop/cart\t0.002s\n"
+
+
+def changing(database, path: str = "cart_test.go") -> Recorded:
+    return Recorded(database).prompt("add discounts").edit(path, "a", "b")
+
+
+def test_code_that_is_not_finished_is_no_bug(database):
+    session = changing(database).run("go test ./...", UNDEFINED, 1).edit("cart.go", "a", "b")
+    assert derived(session.run("go test ./...", OK), "fixed-check") == []
+
+
+def test_tests_that_are_adapted_to_a_change_are_no_bug(database):
+    session = changing(database, "cart.go").run("go test ./...", outputs.GO_FAILED, 1)
+    session.edit("cart_test.go", "15", "30").run("go test ./...", OK)
+    assert derived(session, "fixed-check") == []
+
+
+@pytest.mark.parametrize("committed", [False, True])
+def test_what_breaks_behind_a_change_is_a_bug(database, committed):
+    session = changing(database)
+    if committed:  # then the code was finished, and does not compile
+        session.run("git commit -m 'Add discounts'", "[main 1a2b3c4] Add discounts\n")
+    output = UNDEFINED if committed else outputs.GO_FAILED
+    session.run("go test ./...", output, 1).edit("cart.go", "a", "b").run("go test ./...", OK)
+    assert len(derived(session, "fixed-check")) == 1
+
+
+def test_one_repair_is_told_once(database):
+    session = Recorded(database).prompt("fix it").run("go test ./...", outputs.GO_FAILED, 1)
+    session.run("go test ./cart", outputs.GO_FAILED, 1).edit("cart.go", "a", "b")
+    session.run("go test ./cart", OK).run("go test ./...", OK)
+    assert len(derived(session, "fixed-check")) == 1
+
+
+def test_a_failure_behind_the_check_is_not_the_checks(database):
+    session = Recorded(database).prompt("x").run("go build ./... && ship", "ship: refused\n", 1)
+    session.edit("cart.go", "a", "b").run("go build ./...")
+    assert derived(session, "fixed-check") == []
+
+
+def test_a_command_that_was_refused_did_not_fail(database):
+    refused = "The user doesn't want to proceed with this tool use. The tool use was rejected."
+    session = Recorded(database).prompt("x").run("pytest", refused, 1)
+    session.edit("cart.py", "a", "b").run("pytest", outputs.PYTEST_PASSED)
+    assert derived(session, "fixed-check") == []

@@ -124,8 +124,12 @@ def _drafts(event: SessionEvent, commit: _Commit, uses: list[EventFile]) -> Iter
     evidence = DraftEvidence(events=(event,), files=tuple(uses), commit=commit.id)
     facts = [*([f"commit {commit.id}"] if commit.id else []), commit.size]
     facts += [shape.fact() for shape in shapes] + list(commit.trailers)
+    kind = type_of(commit.subject, adds_files=adds_files)
+    is_named = _PREFIX.match(commit.subject) is not None
+    if kind == "feature" and not is_named and shapes and not any(one.is_source for one in shapes):
+        kind = "change"
     yield Draft(
-        rule=RULE, type=type_of(commit.subject, adds_files=adds_files),
+        rule=RULE, type=kind,
         title=one_line(commit.subject, TITLE_MAX), narrative=clipped(commit.body, NARRATIVE_MAX),
         facts=facts_of(facts), concepts=("what-changed",), evidence=evidence,
         prompt=event.prompt, time_ms=event.time_ms, value=4.0,

@@ -3,6 +3,7 @@
 They are taken back by git (`restore`, `checkout -- FILE`, `reset --hard`, `stash` without `pop`,
 `revert` of the session's own commit), or by an edit that puts back the text that was there before.
 Edits that are made again afterwards are not: agents take a fix back to see a test fail without it.
+Nor is a line that an edit puts back, such as an import that was still needed.
 """
 
 from __future__ import annotations
@@ -19,9 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from triseek.history.commands_run import Run
+    from triseek.history.synthesis.edit_shape import FileShape
     from triseek.history.synthesis.session_events import EventFile, SessionEvent, SessionView
 
 RULE = "dead-end"
+SLIP_LINES = 2
+"""Lines, added and removed, of an edit that is too small to be an attempt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,7 @@ def dead_ends(view: SessionView) -> list[Draft]:
     committed: list[_Edit] = []
     for at, event in enumerate(view.events):
         taken: list[_Edit] = []
-        if event.outcome != "failed" or not event.command:
+        if (event.outcome != "failed" and not event.failed) or not event.command:
             taken = list(_taken_back(view, at, event, standing, committed))
         if taken:
             standing = [edit for edit in standing if edit not in taken]
@@ -61,6 +65,8 @@ def _taken_back(
 ) -> Iterator[_Edit]:
     """Yield the edits that an event takes back."""
     for run in event.runs:
+        if _may_have_failed(event, run):
+            continue
         if run.program == "git revert" and "--abort" not in run.text and event.outcome == "passed":
             yield from committed
         elif _reverts_all(run) and not _is_popped(view, at, run):
@@ -69,6 +75,13 @@ def _taken_back(
             yield from (edit for edit in standing if _names(run, edit.use.path))
     for use in event.edits:
         yield from _put_back(use, standing)
+
+
+def _may_have_failed(event: SessionEvent, run: Run) -> bool:
+    """Whether a command goes on if git takes nothing back: `git checkout FILE || echo none`."""
+    return (
+        run.is_filtered and re.search(rf"{run.program}\b[^|;&\n]*\|\|", event.command) is not None
+    )
 
 
 def _put_back(use: EventFile, standing: list[_Edit]) -> list[_Edit]:
@@ -130,6 +143,8 @@ def _draft(view: SessionView, at: int, taken: list[_Edit]) -> Iterator[Draft]:
         return
     uses = [edit.use for edit in kept]
     shapes = shapes_of(uses)
+    if not event.command and _is_slip(shapes):
+        return
     best = max(shapes, key=lambda shape: shape.added + shape.removed)
     names = f"{', '.join(best.touched[:3])} in " if best.touched else ""
     more = f" and {len(shapes) - 1} more" if len(shapes) > 1 else ""
@@ -145,6 +160,12 @@ def _draft(view: SessionView, at: int, taken: list[_Edit]) -> Iterator[Draft]:
         evidence=DraftEvidence(events=(*(edit.event for edit in kept), event), files=_before(uses)),
         prompt=event.prompt, time_ms=event.time_ms, value=2.5, is_dead_end=True,
     )  # fmt: skip
+
+
+def _is_slip(shapes: list[FileShape]) -> bool:
+    """Whether what was put back is a line at most, and no definition."""
+    lines = sum(shape.added + shape.removed for shape in shapes)
+    return lines <= SLIP_LINES and not any(shape.touched for shape in shapes)
 
 
 def _is_made_again(view: SessionView, at: int, use: EventFile) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from triseek.history.synthesis.draft import TITLE_MAX, Draft, DraftEvidence, facts_of, one_line
@@ -17,6 +18,15 @@ if TYPE_CHECKING:
 RULE = "edits"
 GAP_MS = 600_000
 """Edits further apart than this belong to different bursts."""
+FEATURE_LINES = 10
+"""Lines that an addition to existing files needs in order to be a feature."""
+PROMPT_MAX, PROMPT_END = 2_000, 400
+"""Characters of a prompt that is no plan, and those at its end that are examined."""
+_PROBLEM = re.compile(
+    r"\b(?:bugs?|fix(?:e[sd])?|broken|breaks|errors?|fail(?:s|ed|ing|ures?)?|crash\w*|wrong|issues?"
+    r"|missing|(?:is|are|does|do|did|was|has|have)(?:n[o']t| not)|not (?:being|working)|severity)\b",
+    re.IGNORECASE,
+)
 
 
 def edit_bursts(view: SessionView, covered: set[int]) -> list[Draft]:
@@ -89,9 +99,20 @@ def _kind(
     # Moved: lost in one file and new in another, so no name is new to the whole.
     if (renamed or is_moved) and not _fails(view, burst) and len(source) == len(shapes):
         return "refactor"
-    if any(shape.is_new and shape.touched for shape in source) or (new - lost and not lost):
+    if _reports_problem(view, burst[-1].prompt):
+        return "change"
+    # A helper that replaces lines is as often a refactoring or a fix as a feature.
+    is_added = bool(new) and not any(shape.removed for shape in source)
+    is_added = is_added and sum(shape.added for shape in source) >= FEATURE_LINES
+    if any(shape.is_new and shape.touched for shape in source) or is_added:
         return "feature"
     return "change"
+
+
+def _reports_problem(view: SessionView, number: int) -> bool:
+    """Whether a short prompt says that something does not work."""
+    text = next((said.text for said in view.prompts if said.prompt == number), "")
+    return len(text) < PROMPT_MAX and _PROBLEM.search(text[-PROMPT_END:]) is not None
 
 
 def _fails(view: SessionView, burst: list[SessionEvent]) -> bool:
@@ -108,10 +129,16 @@ def _title(shapes: list[FileShape], renamed: tuple[str, str] | None) -> str:
     if renamed:
         files = f"{len(shapes)} files" if len(shapes) > 1 else shapes[0].path
         return f"Renamed {renamed[0]} → {renamed[1]} in {files}"
-    best = max(shapes, key=lambda shape: (not shape.is_test, shape.added + shape.removed))
+    best = max(shapes, key=_weight)
     more = f" and {len(shapes) - 1} more" if len(shapes) > 1 else ""
     if best.is_new:
         names = f" ({len(best.touched)} symbols)" if len(best.touched) > 1 else ""
         return f"Added {best.path}{names}{more}"
     names = f"{', '.join(best.touched[:3])} in " if best.touched else ""
     return f"Edited {names}{best.path} ({best.counts}){more}"
+
+
+def _weight(shape: FileShape) -> tuple[bool, bool, bool, int]:
+    """Return by what the file is chosen that the title names: the project's code first."""
+    is_own = not shape.path.startswith("/")
+    return shape.is_source, is_own, bool(shape.touched), shape.added + shape.removed

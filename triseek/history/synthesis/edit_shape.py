@@ -24,6 +24,8 @@ _DIFF_MAX = 600
 _TEXTS_KEPT = 64
 """Texts whose figures are kept: several rules ask for those of one edit."""
 _LINES_MAX = 3_000
+_KEYWORDS = frozenset(("if", "for", "while", "switch", "return", "catch", "else", "and", "or"))
+"""Words that look like a name before a parenthesis."""
 _LINE_MAX = 400
 
 
@@ -47,6 +49,13 @@ class FileShape:
     def is_test(self) -> bool:
         """Whether it is a test's file, by its path."""
         return is_test_path(self.path)
+
+    @property
+    def is_source(self) -> bool:
+        """Whether it is code, or a setting of it, and no test or documentation."""
+        return path_class(self.path.encode("utf-8", "replace")) not in (
+            PathClass.TEST, PathClass.DOCS,
+        )  # fmt: skip
 
     @property
     def counts(self) -> str:
@@ -121,4 +130,4 @@ def symbols_of(path: str, text: str) -> tuple[str, ...]:
         span = defined_name(data, family)
         if span is not None:
             names[data[slice(*span)].decode("utf-8", "replace")] = None
-    return tuple(names)[:200]
+    return tuple(name for name in names if name not in _KEYWORDS)[:200]

@@ -2,6 +2,9 @@
 
 A check is a test, a build or a type check. It need not pass with the same words: a run of more
 tests, or of just those that failed, shows as much.
+
+A check that fails after edits which are not committed may fail because the change is not finished:
+the code does not compile yet, or tests expect what was true before. Such failures are no bugs.
 """
 
 from __future__ import annotations
@@ -11,8 +14,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from triseek.history.errors import plain
+from triseek.history.synthesis.commits import commit_of
 from triseek.history.synthesis.draft import TITLE_MAX, Draft, DraftEvidence, facts_of, one_line
-from triseek.history.synthesis.edit_shape import shapes_of
+from triseek.history.synthesis.edit_shape import is_test_path, shapes_of
 
 if TYPE_CHECKING:
     from triseek.history.commands_run import Run
@@ -31,6 +35,16 @@ _FAILING_TESTS = (
     re.compile(r"^(?:FAIL|ERROR): (\w+ \([\w.]+\))$", re.MULTILINE),
     re.compile(r"^\[ERROR\][ \t]+(\w+\.\w+):\d+", re.MULTILINE),
 )
+_NOT_COMPILED = re.compile(
+    r"\bundefined: |\bundefined \(type |\bis not defined\b|has no (?:attribute|member|field|exported)"
+    r"|cannot find (?:name|symbol|value|function|type|module|package)|\bundeclared\b"
+    r"|cannot import name|No module named|unresolved (?:import|reference)|does not exist"
+    r"|(?:not enough|too many) (?:arguments|return values)|declared and not used"
+    r"|imported and not used|missing (?:return|method)|cannot use .* as |assignment mismatch"
+    r"|redeclared|error TS\d+|error\[E\d+\]|[Ss]yntax ?[Ee]rror|does not implement",
+    re.IGNORECASE,
+)
+"""What compilers and interpreters say of code that is not complete."""
 
 
 @dataclass(slots=True)
@@ -61,7 +75,7 @@ def episodes(view: SessionView) -> list[Episode]:
         run = event.run
         if run is None or not run.is_check:
             continue
-        if event.outcome == "failed":
+        if event.outcome == "failed" and _is_of_check(event, run):
             _fail(open_ones, run, at, event)
         elif event.outcome == "passed":
             for episode in [one for one in open_ones if run.covers(one.run, one.names)]:
@@ -91,7 +105,8 @@ def fixes(view: SessionView) -> list[Draft]:
     for passed, group in sorted(by_pass.items()):
         first = min(episode.first for episode in group)
         edits = [event for event in view.between(first, passed) if event.edits]
-        if edits:
+        is_new = not {event.id for event in edits} <= covered_edits(drafts)
+        if edits and is_new and not _is_unfinished(view, group, edits):
             drafts.append(_draft(group, edits, view.events[passed], known))
     return drafts
 
@@ -99,6 +114,24 @@ def fixes(view: SessionView) -> list[Draft]:
 def covered_edits(drafts: list[Draft]) -> set[int]:
     """Return the ids of the events whose edits these drafts already tell."""
     return {event.id for draft in drafts for event in draft.evidence.events if event.edits}
+
+
+def _is_unfinished(view: SessionView, group: list[Episode], edits: list[SessionEvent]) -> bool:
+    """Whether the checks failed because the change that they check was not finished."""
+    first = min(episode.first for episode in group)
+    standing: set[str] = set()
+    for event in view.events[:first]:
+        standing = set() if commit_of(event) else standing | {use.path for use in event.edits}
+    failed = [view.events[episode.first] for episode in group]
+    if standing and all(_NOT_COMPILED.search(event.error.line) for event in failed):
+        return True
+    paths = {use.path for event in edits for use in event.edits}
+    return bool(standing) and all(is_test_path(path) for path in paths)
+
+
+def _is_of_check(event: SessionEvent, run: Run) -> bool:
+    """Whether it is the check that failed, and not what a command runs after it."""
+    return event.runs[-1] == run or bool(failing_tests(event.output))
 
 
 def _fail(open_ones: list[Episode], run: Run, at: int, event: SessionEvent) -> None:
