@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import subprocess
 import sys
@@ -33,7 +34,7 @@ def start(state: Path, person: Path, follow_s: float = FOLLOW_S) -> subprocess.P
     def listens() -> bool:
         assert process.poll() is None, "the daemon has ended"
         with contextlib.suppress(OSError, ValueError):
-            return (state / "daemon" / "daemon.json").exists()
+            return json.loads((state / "daemon" / "daemon.json").read_text())["pid"] == process.pid
         return False
 
     until(listens)

@@ -1,0 +1,235 @@
+"""kill -9 of the daemon while it follows transcripts, remembers and forgets.
+
+`TRISEEK_HISTORY_KILLS` says how many moments the slow test takes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+import random
+import threading
+import time
+from typing import TYPE_CHECKING, Self
+
+import pytest
+
+from tests.e2e import history_daemon
+from tests.e2e.history_writer import by_daemon
+from tests.e2e.serving import until
+from tests.history.contents import contents, files_with
+from tests.history.made_transcripts import claude_code, claude_rows
+from tests.left_behind import end_daemons_of
+from triseek.agents.base import InstallPlace
+from triseek.errors import DaemonUnreachable, InvalidRequest
+from triseek.history.importing import sources
+from triseek.history.service import History
+from triseek.history.writing import AGENT
+from triseek.ipc import client
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+    from pathlib import Path
+
+pytestmark = pytest.mark.long
+
+KILLS, KILLS_SLOW = 3, int(os.environ.get("TRISEEK_HISTORY_KILLS", "100"))
+LIFE_S = 1.2
+WITHIN_S = 60.0
+ASK_S = 40.0
+
+
+def _plain(field: str) -> str:
+    return "/work/repo" if field in ("cwd", "path") else f"the-{field}"
+
+
+class Load:
+    """Threads that write transcripts, remember and forget; what was acknowledged is noted."""
+
+    def __init__(self, state: Path, person: Path, root: Path) -> None:
+        self.state, self.person, self.root = state, person, root
+        self.over = threading.Event()
+        self.remembered: list[str] = []
+        self.forgotten: list[str] = []
+        self.refused = 0
+        self.wrong: list[str] = []
+        works = (self._remember, self._remember, self._speak, self._forget)
+        self.threads = [
+            threading.Thread(target=self._run, args=(work, number))
+            for number, work in enumerate(works)
+        ]
+
+    def __enter__(self) -> Self:
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.over.set()
+        for thread in self.threads:
+            thread.join(WITHIN_S)
+            assert not thread.is_alive()
+
+    def _run(self, work: Callable[[int], None], number: int) -> None:
+        try:
+            work(number)
+        except Exception as error:  # a thread must not die unseen
+            self.wrong.append(f"{work.__name__}: {error!r}")
+            raise
+
+    def _remember(self, who: int) -> None:
+        with by_daemon(str(self.root)) as remember:
+            for number in itertools.count():
+                if self.over.is_set():
+                    return
+                text = f"fact {who} {number}"
+                if remember(text):
+                    self.remembered.append(text)
+                else:
+                    self.refused += 1
+                    time.sleep(0.05)
+
+    def _speak(self, _who: int) -> None:
+        """Write turns to five transcripts, in pieces, as an agent does."""
+        path = claude_code(self.person, "spoken-0", _plain)
+        for number in itertools.count(1):
+            if self.over.is_set():
+                return
+            name = f"spoken-{number % 5}"
+            rows = claude_rows(name, number, _plain)
+            data = "".join(json.dumps(row) + "\n" for row in rows)
+            with path.with_name(f"{name}.jsonl").open("a") as file:
+                for at in range(0, len(data), 700):
+                    file.write(data[at : at + 700])
+                    file.flush()
+            time.sleep(0.03)
+
+    def _forget(self, _who: int) -> None:
+        """Forget a conversation as soon as it was imported; what is gone is acknowledged."""
+        for number in itertools.count():
+            if self.over.is_set():
+                return
+            name, word = f"regretted-{number}", f"mistake{number}end"
+            claude_code(self.person, name, lambda field, word=word: f"{_plain(field)} {word}")  # type: ignore[misc]
+            while not self.over.is_set() and not self._knows(name):
+                time.sleep(0.05)
+            while not self.over.is_set():
+                try:
+                    client.ask("history_forget", {"sessions": [name]}, ASK_S)
+                except InvalidRequest:
+                    assert not self._knows(name)  # the kill came after it was done
+                except (DaemonUnreachable, OSError):
+                    time.sleep(0.05)
+                    continue
+                self.forgotten.append(word)
+                break
+
+    def _knows(self, name: str) -> bool:
+        while not self.over.is_set():
+            try:
+                client.ask("history_show", {"session": name}, ASK_S)
+            except InvalidRequest:
+                return False
+            except (DaemonUnreachable, OSError):
+                time.sleep(0.05)
+                continue
+            return True
+        return False
+
+
+def _nothing_is_lost(state: Path, load: Load) -> None:
+    """What was acknowledged before the daemon was killed is in its files, or in none of them."""
+    remembered, forgotten = list(load.remembered), list(load.forgotten)
+    with contextlib.closing(History(str(state / "history"))) as history:
+        assert history.database.check() == []
+        with history.database.read() as connection:
+            rows = connection.execute("SELECT narrative FROM observations WHERE origin='explicit'")
+            texts = [row[0] for row in rows]
+    assert len(texts) == len(set(texts))
+    assert set(remembered) <= set(texts)
+    assert files_with(state, *forgotten) == []
+
+
+def _kill_daemons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kills: int) -> None:
+    state, person, root = (tmp_path / name for name in ("state", "person", "repo"))
+    for folder in (state, person, root):
+        folder.mkdir(mode=0o700)
+    monkeypatch.setenv("TRISEEK_HOME", str(state))
+    monkeypatch.setenv("HOME", str(person))
+    monkeypatch.setenv("TRISEEK_MCP_DISABLE_STARTUP_SYNC", "1")
+    claude_code(person, "first", _plain)
+    _import(state, person)
+    chance = random.Random(5)
+    process: subprocess.Popen[bytes] = history_daemon.start(state, person)
+    try:
+        with Load(state, person, root) as load:
+            for _ in range(kills):
+                time.sleep(chance.uniform(0, LIFE_S))
+                process.kill()
+                process.wait()
+                _nothing_is_lost(state, load)
+                process = history_daemon.start(state, person)
+            time.sleep(LIFE_S)
+        assert load.wrong == []
+        until(lambda: _is_followed(person))
+    finally:
+        process.kill()
+        process.wait()
+        end_daemons_of(str(state))
+    _nothing_is_lost(state, load)
+    assert len(load.remembered) >= kills
+    assert load.forgotten
+    print(
+        f"\n{kills} kills: {len(load.remembered)} facts were acknowledged, {load.refused} not;"
+        f" {len(load.forgotten)} conversations were forgotten"
+    )
+    _is_as_if_never_killed(tmp_path, state, person, load)
+
+
+def _is_as_if_never_killed(tmp_path: Path, state: Path, person: Path, load: Load) -> None:
+    """Another import of everything brings nothing back, and leaves what an undisturbed one does."""
+    for path in (person / ".claude").rglob("*.jsonl"):
+        os.utime(path, ns=(1, 1))
+    killed = _import(state, person)
+    assert files_with(state, *load.forgotten) == []
+    for word in load.forgotten:
+        for path in (person / ".claude").rglob(f"regretted-{word[7:-3]}.jsonl"):
+            path.unlink()
+    whole = _import(tmp_path / "whole", person)
+    for table in ("sessions", "messages", "events", "files", "observations", "summaries"):
+        assert killed[table] == whole[table], table
+
+
+def _import(state: Path, person: Path) -> dict[str, list[tuple[object, ...]]]:
+    with contextlib.closing(History(str(state / "history"))) as history:
+        place = InstallPlace("", str(person), str(person), {})
+        agents = [agent for agent in sources.importable() if agent.name == "claude-code"]
+        history.import_conversations(agents, place)
+        return contents(history.database, AGENT)
+
+
+def _is_followed(person: Path) -> bool:
+    """Whether the daemon knows the last row of each transcript."""
+    for path in (person / ".claude").rglob("spoken-*.jsonl"):
+        rows = [json.loads(line) for line in path.read_text().splitlines()]
+        prompts = [row for row in rows if row.get("uuid", "").endswith("-1")]
+        shown = client.ask("history_show", {"session": path.stem}, ASK_S)
+        if len([entry for entry in shown["entries"] if entry["kind"] == "user"]) < len(prompts):
+            return False
+    return True
+
+
+def test_a_killed_daemon_loses_and_brings_back_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _kill_daemons(tmp_path, monkeypatch, KILLS)
+
+
+@pytest.mark.slow
+def test_a_hundred_killed_daemons_lose_and_bring_back_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _kill_daemons(tmp_path, monkeypatch, KILLS_SLOW)
