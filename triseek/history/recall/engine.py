@@ -44,6 +44,8 @@ SEGMENTS_MAX = 8
 """Segments from which small ones are merged."""
 FULL = 50_000
 """Messages of a segment that is merged only when half of it is dead."""
+RESIDENT_MAX = 16 << 20
+"""Bytes read, about, after which the segments' pages are released."""
 SESSIONS_AT_ONCE = 200
 """Sessions read in one transaction."""
 
@@ -151,8 +153,7 @@ class Recall:
             if segments:
                 parts, weights = scoring.score(segments, parsed)
                 result = ranked(parts)
-            for one in segments:
-                one.segment.release()
+            _release(segments)
         except errors.IndexCorrupt:
             with contextlib.suppress(errors.Busy, errors.StateUnwritable):
                 self.drop(0)
@@ -335,6 +336,13 @@ def _open(
         else:
             result.append(scoring.measure(segment, live))
     return result[::-1]
+
+
+def _release(segments: Sequence[scoring.LiveSegment]) -> None:
+    """Release the pages of all segments if many were read: a refault costs microseconds."""
+    if sum(one.segment.touched for one in segments) >= RESIDENT_MAX:
+        for one in segments:
+            one.segment.release()
 
 
 def _live_ids(segments: Sequence[scoring.LiveSegment]) -> set[int]:

@@ -30,8 +30,6 @@ PIECE = 1 << 18
 """Values that are written at once."""
 POSTINGS_AT_ONCE = 1 << 20
 """Occurrences of terms, about, whose posting lists are made at once."""
-RESIDENT_MAX = 2 << 20
-"""Bytes read, about, after which a segment's pages are released."""
 MessageRow = tuple[int, int, str]
 """Id, Unix time in milliseconds, text."""
 
@@ -253,7 +251,8 @@ class Segment:
             raise errors.IndexCorrupt(f"the recall index in {folder} is not in order") from error
         self.entry = entry
         self._known: dict[str, int | None] = {}
-        self._touched = RESIDENT_MAX
+        self.touched = 0
+        """Bytes read, about, since pages were released last."""
         self.release()
 
     def _whole(self, name: str, dtype: type) -> np.ndarray[Any, Any]:
@@ -321,18 +320,17 @@ class Segment:
     def postings(self, number: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         """Return the messages that have a term, uint32, and how often, uint8."""
         begin, end = self._posting_at[number], self._posting_at[number + 1]
-        self._touched += (end - begin) * 5 + 2 * column.PAGE_BYTES
+        self.touched += (end - begin) * 5 + 2 * column.PAGE_BYTES
         messages, counts = self._postings
         messages.verify(begin, end)
         counts.verify(begin, end)
         return messages.values[begin:end], counts.values[begin:end]
 
     def release(self) -> None:
-        """Release the mapped pages if many were read; they stay in the system's cache."""
-        if self._touched >= RESIDENT_MAX:
-            self._touched = 0
-            for one in self._columns.values():
-                one.release()
+        """Release the mapped pages; they stay in the system's cache."""
+        self.touched = 0
+        for one in self._columns.values():
+            one.release()
 
     def _term(self, number: int) -> bytes:
         return bytes(self._terms[self._term_at[number] : self._term_at[number + 1]])

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import Stemmer
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
+    from collections.abc import Collection, Iterator
 
 WORD = re.compile(r"[^\W_]+")
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
@@ -89,13 +89,16 @@ def _words(text: str) -> list[str]:
     return WORD.findall(text[:TEXT_MAX].lower())
 
 
-def spans(text: str, wanted: Container[str]) -> list[tuple[str, int, int]]:
+def spans(text: str, wanted: Collection[str]) -> list[tuple[str, int, int]]:
     """Return the wanted terms with begin and end of their words in the text, in characters."""
     lowered = text.lower()
     if len(lowered) != len(text):  # such as İ, of which two characters become
         lowered = "".join(one if len(one.lower()) > 1 else one.lower() for one in text)
     spoken = []
+    letters = {term[0] for term in wanted}
     for word in set(WORD.findall(lowered)):
+        if word[0] not in letters and word.isascii() and word not in _BASE:
+            continue  # the stemmer keeps a word's first letter
         terms_of_it = [term for term in _terms[word.lower()] if term in wanted]
         if terms_of_it:
             for begin, end in _places(word, lowered):
