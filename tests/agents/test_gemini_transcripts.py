@@ -130,6 +130,17 @@ def test_what_nobody_said_is_left_out(tmp_path, text):
     assert of_rows(tmp_path, HEAD, message("1", text)).messages == {}
 
 
+def test_what_a_hook_put_before_a_prompt_is_not_part_of_it(tmp_path):
+    found = of_rows(
+        tmp_path,
+        HEAD,
+        message("1", "<hook_context>Of a hook.\n\nMore.</hook_context>\n\nFix it"),
+        message("2", [{"text": "Go on"}, {"text": "<hook_context>x</hook_context>"}],
+                displayContent=[{"text": "Go on"}]),
+    )  # fmt: skip
+    assert found.said("s") == [("user", "Fix it"), ("user", "Go on")]
+
+
 def test_thoughts_and_remarks_of_the_program_are_left_out(tmp_path):
     found = of_rows(
         tmp_path,

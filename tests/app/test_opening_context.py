@@ -96,14 +96,16 @@ def test_sub_agents_and_other_folders_are_not_shown_it(started, tmp_path):
 
 def test_it_remembers_a_bounded_number_of_conversations(started):
     started.keep()
+    started.opening._within_time = lambda _root: "shown"
     for number in range(CONVERSATIONS_MAX + 10):
-        assert started.opening._claim(("pi", str(number)))
+        assert started.start(str(number))
 
-    assert started.opening._claim(("pi", "0"))
-    assert not started.opening._claim(("pi", str(CONVERSATIONS_MAX)))
+    assert started.start("0")
+    assert not started.start(str(CONVERSATIONS_MAX))
+    assert len(started.opening._begun) == CONVERSATIONS_MAX
 
 
-@pytest.mark.parametrize("harness", ["claude-code", "codex", "gemini", "opencode", "pi"])
+@pytest.mark.parametrize("harness", ["claude-code", "codex", "opencode", "pi"])
 def test_it_is_answered_in_claude_codes_form(started, harness):
     started.keep()
     answer = json.loads(started.hook(harness, source="startup"))
@@ -120,6 +122,18 @@ def test_cursor_has_a_form_of_its_own(started):
 
     assert answer.keys() == {"additional_context"}
     assert '"Use the new router."' in answer["additional_context"]
+
+
+def test_gemini_takes_it_with_the_first_prompt(started):
+    started.keep()
+
+    assert started.hook("gemini", source="startup") == ""
+    output = json.loads(started.hook("gemini", "BeforeAgent", prompt="x"))["hookSpecificOutput"]
+    assert output["hookEventName"] == "BeforeAgent"
+    assert '"Use the new router."' in output["additionalContext"]
+    assert started.hook("gemini", "BeforeAgent", prompt="y") == ""
+    assert started.hook("gemini", session_id="r", source="resume") == ""
+    assert started.hook("gemini", "BeforeAgent", session_id="r", prompt="y") == ""
 
 
 def test_probes_and_other_events_are_answered_nothing(started):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from triseek.agents.listing import Listed, Ran
     from triseek.agents.payloads.fields import Fields
     from triseek.model.conversation import Mark, Record
-    from triseek.model.hook_event import HookEvent
+    from triseek.model.hook_event import HookEvent, Moment
 
 Scope: TypeAlias = Literal["user", "project", "local"]
 """user: everywhere; project: here, for everybody who has the tree; local: here, for oneself."""
@@ -229,6 +229,9 @@ class Agent:
     """Whether it clears old outputs when there are many, without recording it."""
     tells_compaction_once: ClassVar[bool] = False
     """Whether it reports a compaction before it happens and not after."""
+
+    context_moment: ClassVar[Moment] = "start"
+    """The moment at which its hook's answer may hold `start_context`: the start, or a prompt."""
 
     project_folder: ClassVar[str] = ""
     """Its folder in a project, `.name`; usually also the one in the home folder."""

@@ -67,6 +67,7 @@ class Gemini(HookAgent):
     own_file = "GEMINI"
     transcripts = GeminiTranscripts()
     tells_compaction_once = True
+    context_moment = "prompt"
     after_install = (
         "Restart Gemini CLI; `gemini mcp list` shows the server.",
         "It starts no servers in a folder it does not trust: start `gemini` there and say so.",
@@ -114,6 +115,15 @@ class Gemini(HookAgent):
     def refusal(self, reason: str, context: str) -> str:
         """Return the refusal, with reason and context in one text."""
         return json.dumps({"decision": "deny", "reason": f"{reason} {context}".strip()})
+
+    def start_context(self, text: str) -> str:
+        """Return the answer to `BeforeAgent`.
+
+        Without a terminal, Gemini CLI puts the one to `SessionStart` before the prompt, and leaves
+        out a prompt that begins so when the session is resumed.
+        """
+        answer = {"hookEventName": "BeforeAgent", "additionalContext": text}
+        return json.dumps({"hookSpecificOutput": answer})
 
     def tool_use(self, payload: Fields, folder: str) -> ToolUse:
         """Return a tool's use, which has no id; its result says whether it failed."""

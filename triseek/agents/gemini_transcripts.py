@@ -11,6 +11,7 @@ document, `session-<time>-<id>.json`.
 from __future__ import annotations
 
 import os
+import re
 from collections import deque
 from dataclasses import replace
 from pathlib import Path
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 _NOT_SAID = ("/", "?", "<session_context>", "<hook_context>")
 """How user messages begin that the program itself leaves out when it shows a session."""
+_HOOK_CONTEXT = re.compile(r"\A\s*<hook_context>.*?</hook_context>\n\n", re.DOTALL)
+"""What a hook has put before the first prompt, without a terminal."""
 _SUMMARY = "<state_snapshot>"
 _ROOT_MAX = 4096
 """Bytes of `.project_root`."""
@@ -185,6 +188,7 @@ def _parts(row: Fields, cwd: str) -> list[Message | ToolEvent]:
     """Return the records of a message, without conversation and parent."""
     name, time = row.word("id"), time_ms(row.get("timestamp"))
     text = gemini_tools.texts(row.get("displayContent") or row.get("content"))
+    text = _HOOK_CONTEXT.sub("", text)
     message = Message(conversation="", id=name, role="user", text=text, time_ms=time)
     has_text = bool(text.strip())
     if row.get("type") == "user":

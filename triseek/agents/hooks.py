@@ -50,15 +50,6 @@ def refusal(harness: str, event: str, reason: str, context: str) -> str:
     return agent.refusal(reason, context) if agent and moment(event) == "before" else ""
 
 
-def start_context(harness: str, text: str) -> str:
-    """Return the answer that shows a text to the model when a conversation starts.
-
-    "" if the agent takes none, or its name is unknown.
-    """
-    agent = registry.by_name(harness)
-    return agent.start_context(text) if agent else ""
-
-
 def in_view(event: HookEvent) -> frozenset[str] | None:
     """Return the ids of uses whose outputs are in the context now; None if unknown.
 

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from triseek.engine.service import Service
-    from triseek.model.hook_event import Context, FileRead, HookEvent
+    from triseek.model.hook_event import Context, FileRead, HookEvent, Moment
     from triseek.sessions.recording import Sink
 
-    Opening: TypeAlias = Callable[[str, HookEvent], str]
+    Opening: TypeAlias = Callable[[str, HookEvent, Moment], str]
 
 PROMPT_MAX, SEARCH_MAX, COMMAND_MAX = 8_000, 500, 1_000
 """Maximum recorded characters of a prompt, a search and a command."""
@@ -62,8 +62,8 @@ class HookHandler:
 
         service: None to count none.
         refuse: Whether an agent is ever refused a read.
-        opening: Returns what a conversation is shown when it starts in a root, "" for nothing.
-            None to show nothing.
+        opening: Returns what an event is answered: what a new conversation in a root is shown, at
+            the moment at which its agent takes it. None to show nothing.
         """
         self._opening = opening
         self._service = service
@@ -110,8 +110,6 @@ class HookHandler:
         else:  # what is in view now matters for every hook
             self._memo.begin(root, hook_event.context, in_view=_evidence(hook_event))
         self._note_ended(root, hook_event)
-        if hook_event.moment == "start":
-            return self._start_context(root, hook_event)
         if hook_event.moment == "prompt":
             self._memo.passed(hook_event.context, token_estimate.of_source_text(hook_event.prompt))
             if not hook_event.parent:  # a sub-agent's is its agent's, and no person's
@@ -122,14 +120,16 @@ class HookHandler:
             return self._before(root, hook_event, use)
         if use is not None and hook_event.moment == "after":
             self._after(root, hook_event, use)
-        return ""
+        return self._start_context(root, hook_event)
 
     def _start_context(self, root: str, event: HookEvent) -> str:
-        agent = event.context.harness
-        if self._opening is None or not hooks.start_context(agent, "?"):
+        if self._opening is None or event.moment not in ("start", "prompt"):
             return ""
-        text = self._opening(root, event)
-        return hooks.start_context(agent, text) if text else ""
+        agent = registry.by_name(event.context.harness)
+        if agent is None or not agent.start_context("?"):
+            return ""
+        text = self._opening(root, event, agent.context_moment)
+        return agent.start_context(text) if text else ""
 
     # Tools
 

@@ -10,14 +10,17 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from triseek.errors import TriseekError
 from triseek.model import budget
 
 if TYPE_CHECKING:
     from triseek.history.service import History
-    from triseek.model.hook_event import HookEvent
+    from triseek.model.hook_event import HookEvent, Moment
+
+Conversation: TypeAlias = tuple[str, str]
+"""An agent, and its id of a session."""
 
 logger = logging.getLogger(__name__)
 
@@ -41,33 +44,36 @@ class OpeningContext:
         self._history = history
         self._budget_tokens = budget_tokens
         self._lock = threading.Lock()
-        self._shown: dict[tuple[str, str], None] = {}
+        self._begun: dict[Conversation, None] = {}
+        self._awaiting: dict[Conversation, None] = {}
+        """Conversations that are to be shown it with their first prompt."""
         self._free = threading.Semaphore(THREADS_MAX)
 
-    def text(self, root: str, event: HookEvent) -> str:
-        """Return what a conversation is shown when it starts; "" for nothing. Never raises.
+    def text(self, root: str, event: HookEvent, moment: Moment = "start") -> str:
+        """Return what a conversation is shown at one of its events; "" for nothing. Never raises.
 
         Args:
             root: The root of the project, canonical.
-            event: The start.
+            event: A start or a prompt.
+            moment: At which of both the agent takes a text; of the prompts at the first.
         """
-        if not self._history.exists() or not _is_new(event) or not _is_inside(root, event.cwd):
+        if not self._history.exists() or not _is_inside(root, event.cwd):
             return ""
-        if not self._claim((event.context.harness, event.context.session)):
-            return ""
-        return self._within_time(root)
+        is_due = self._is_due(event, moment)
+        return self._within_time(root) if is_due else ""
 
-    def _claim(self, conversation: tuple[str, str]) -> bool:
-        """Return whether this is the conversation's first start: hooks may be installed twice."""
-        if not conversation[1]:
-            return True
+    def _is_due(self, event: HookEvent, moment: Moment) -> bool:
+        """Return whether this is the event, and the first of its kind: hooks may be there twice."""
+        conversation = (event.context.harness, event.context.session)
         with self._lock:
-            if conversation in self._shown:
+            if event.moment == "prompt":
+                return moment == "prompt" and _removed(self._awaiting, conversation)
+            if not _is_new(event) or (conversation[1] and conversation in self._begun):
                 return False
-            self._shown[conversation] = None
-            if len(self._shown) > CONVERSATIONS_MAX:
-                del self._shown[next(iter(self._shown))]
-        return True
+            _add(self._begun, conversation)
+            if moment == "prompt":
+                _add(self._awaiting, conversation)
+            return moment == "start"
 
     def _within_time(self, root: str) -> str:
         """Return the text, or "" after `ANSWER_S`: SQLite waits longer for a lock."""
@@ -94,6 +100,21 @@ class OpeningContext:
             return ""
         thread.join(ANSWER_S)
         return texts[0] if texts else ""
+
+
+def _add(conversations: dict[Conversation, None], new: Conversation) -> None:
+    """Add one, and remove the oldest of too many."""
+    conversations[new] = None
+    if len(conversations) > CONVERSATIONS_MAX:
+        del conversations[next(iter(conversations))]
+
+
+def _removed(conversations: dict[Conversation, None], conversation: Conversation) -> bool:
+    """Remove one; whether it was there."""
+    if conversation not in conversations:
+        return False
+    del conversations[conversation]
+    return True
 
 
 def _is_new(event: HookEvent) -> bool:

@@ -101,7 +101,8 @@ def quoted(text: str, most: int = TITLE_MAX) -> str:
         char for char in line if char in _JOINERS or unicodedata.category(char) not in _REMOVED
     )
     clean = re.sub("[\U00010000-\U0010ffff]", "\ufffd", redact(clean))
-    return json.dumps(clipped(" ".join(clean.split()), most), ensure_ascii=False)
+    document = json.dumps(clipped(" ".join(clean.split()), most), ensure_ascii=False)
+    return document.replace("<", "\\u003c")  # agents put tags around what hooks say
 
 
 class _Page:

@@ -66,11 +66,12 @@ const server: Plugin = async ({ directory }) => {
         if (typeof properties.info?.parentID === "string") {
           parents.set(session, properties.info.parentID);
         }
-        say("SessionStart", session, { source: "startup" });
+        const said = say("SessionStart", session, { source: "startup" });
+        if (!parents.has(session)) openings.set(session, said);
       } else if (type === "session.deleted") {
         const session = properties.info?.id ?? properties.sessionID;
         changed("SessionEnd", session, { reason: "deleted" });
-        for (const kept of [begun, told, parents, reverts]) kept.delete(session);
+        for (const kept of [begun, told, parents, reverts, openings]) kept.delete(session);
       } else if (type === "session.compacted") {
         changed("PreCompact", properties.sessionID);
       } else if (type === "message.removed" || type === "message.part.removed") {
@@ -89,7 +90,13 @@ const server: Plugin = async ({ directory }) => {
       const texts = (parts as Record<string, any>[])
         .filter((part) => part.type === "text" && !part.synthetic)
         .map((part) => part.text);
+      const history = await opening(sessionID);
       if (texts.length) say("UserPromptSubmit", sessionID, { prompt: texts.join("\n") });
+      const last = (parts as Record<string, any>[]).at(-1);
+      if (!history || typeof last?.id !== "string") return;
+      const { messageID } = last;
+      const part = { id: `${last.id}0`, sessionID, messageID, type: "text", text: history };
+      (parts as Record<string, any>[]).push({ ...part, synthetic: true });
     },
 
     "experimental.chat.messages.transform": async (_, { messages }) => {

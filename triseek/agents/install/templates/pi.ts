@@ -25,6 +25,14 @@ export default function triseek(pi: ExtensionAPI) {
       return "";
     }
   };
+  /** Whether nothing was said yet: Pi calls it a startup, too, when it goes on with a session. */
+  const isNew = (ctx: ExtensionContext): boolean => {
+    try {
+      return !ctx.sessionManager.getEntries().some((entry) => entry.type === "message");
+    } catch {
+      return false;
+    }
+  };
   const told = (event: string, ctx: ExtensionContext, fact: Fact = {}) =>
     tell(event, sessionOf(ctx), { cwd: ctx.cwd, ...fact });
   /** What another version of Pi may not know is left out, and nothing of ours may fail a turn. */
@@ -40,7 +48,7 @@ export default function triseek(pi: ExtensionAPI) {
   const changed = (event: string, ctx: ExtensionContext, fact: Fact = {}) => {
     request = undefined;
     shown.forget(sessionOf(ctx));
-    told(event, ctx, fact);
+    return told(event, ctx, fact);
   };
   /** The uses whose output is in the request, word for word as the tool gave it. */
   const inView = (session: string): string[] =>
@@ -51,16 +59,21 @@ export default function triseek(pi: ExtensionAPI) {
 
   on("session_start", ({ reason }, ctx) => {
     const source = { new: "startup", reload: "resume" }[reason as string] ?? reason ?? "startup";
-    changed("SessionStart", ctx, { source });
+    const said = changed("SessionStart", ctx, { source });
+    if (isNew(ctx)) openings.set(sessionOf(ctx), said);
   });
   on("session_shutdown", async ({ reason }, ctx) => {
     changed("SessionEnd", ctx, { reason });
     await arrived(sessionOf(ctx));
   });
-  on("session_compact", ({ reason }, ctx) => changed("PreCompact", ctx, { trigger: reason }));
-  on("session_tree", (_, ctx) => changed("ContextChanged", ctx));
-  on("before_agent_start", ({ prompt }, ctx) => {
+  on("session_compact", ({ reason }, ctx) => void changed("PreCompact", ctx, { trigger: reason }));
+  on("session_tree", (_, ctx) => void changed("ContextChanged", ctx));
+  on("before_agent_start", async ({ prompt }, ctx) => {
+    const content = await opening(sessionOf(ctx));
     if (typeof prompt === "string") told("UserPromptSubmit", ctx, { prompt });
+    return content
+      ? { message: { customType: "triseek-history", content, display: false } }
+      : undefined;
   });
 
   // After all `context` handlers, which may cut. Pi before 0.87 does not tell: there nothing is spared.

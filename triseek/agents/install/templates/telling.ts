@@ -46,18 +46,19 @@ function run(event: string, fact: Fact): Promise<string> {
 const queues = new Map<string, Promise<unknown>>();
 let waiting = 0;
 
-/** Tell something, without waiting for it. */
-function tell(event: string, session: string, fact: Fact): void {
-  if (!session || waiting >= WAITING_MAX) return;
+/** Tell something, without waiting for it; resolves to the answer. */
+function tell(event: string, session: string, fact: Fact): Promise<string> {
+  if (!session || waiting >= WAITING_MAX) return Promise.resolve("");
   waiting += 1;
-  const last = (queues.get(session) ?? Promise.resolve())
+  const said = (queues.get(session) ?? Promise.resolve())
     .then(() => run(event, { session_id: session, ...fact }))
-    .catch(() => "")
-    .then(() => {
-      waiting -= 1;
-      if (queues.get(session) === last) queues.delete(session);
-    });
+    .catch(() => "");
+  const last = said.then(() => {
+    waiting -= 1;
+    if (queues.get(session) === last) queues.delete(session);
+  });
   queues.set(session, last);
+  return said;
 }
 
 /** Whether all that was told of a session has arrived, in time. */
@@ -71,6 +72,23 @@ async function arrived(session: string): Promise<boolean> {
   const done = await Promise.race([last.then(() => true), late]);
   clearTimeout(timer);
   return done;
+}
+
+/** The answers to the starts of sessions in which nothing was said yet. */
+const openings = new Map<string, Promise<string>>();
+
+/** What the model is shown of the project's history with a session's first prompt; "" for nothing. */
+async function opening(session: string): Promise<string> {
+  const said = openings.get(session);
+  if (!said) return "";
+  openings.delete(session);
+  try {
+    if (!(await arrived(session))) return "";
+    const text = JSON.parse(await said).hookSpecificOutput?.additionalContext;
+    return typeof text === "string" ? text : "";
+  } catch {
+    return "";
+  }
 }
 
 /** Why a tool must not run; "" if it may, which is so whenever anything is in doubt. */
