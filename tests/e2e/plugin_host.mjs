@@ -7,7 +7,8 @@ let script = "";
 for await (const chunk of process.stdin) script += chunk;
 
 const handlers = {};
-const session = { getSessionId: () => "s1" };
+const entries = JSON.parse(process.env.ENTRIES ?? "[]");
+const session = { getSessionId: () => "s1", getEntries: () => entries };
 const context = { cwd: process.cwd(), sessionManager: session };
 const loaded = (await import(pathToFileURL(path).href)).default;
 if (harness === "opencode") {

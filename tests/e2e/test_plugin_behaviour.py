@@ -29,7 +29,10 @@ with open(os.environ["LOG"], "a") as log:
     log.write(json.dumps(told) + "\\n")
 if sys.argv[2] == "PreToolUse":
     print(os.environ.get("SAYS", ""))
+if sys.argv[2] == "SessionStart":
+    print(os.environ.get("OPENS", ""))
 """
+OPENING = json.dumps({"hookSpecificOutput": {"additionalContext": "It was decided."}})
 DENIAL = json.dumps(
     {
         "hookSpecificOutput": {
@@ -108,6 +111,38 @@ class Agent:
         ]
         return {"hook": "context_with_system", "input": {"messages": messages}}
 
+    def started(self, **more: str) -> dict[str, Any]:
+        """A session begins."""
+        if self.harness == "opencode":
+            properties = {"info": {"id": "s1", **more}}
+            event = {"type": "session.created", "properties": properties}
+            return {"hook": "event", "input": {"event": event}}
+        return {"hook": "session_start", "input": {"reason": "startup"}}
+
+    def prompted(self) -> dict[str, Any]:
+        """The person says something."""
+        if self.harness == "opencode":
+            part = {"id": "prt_1", "messageID": "m1", "sessionID": "s1", "type": "text"}
+            parts = [{**part, "text": "Fix it"}]
+            return {
+                "hook": "chat.message",
+                "input": {"sessionID": "s1"},
+                "output": {"parts": parts},
+            }
+        return {"hook": "before_agent_start", "input": {"prompt": "Fix it"}}
+
+    def opened(self, result: dict[str, Any]) -> list[str]:
+        """What the model is shown beside the prompt."""
+        assert "error" not in result
+        if self.harness == "opencode":
+            _, *others = result["output"]["parts"]
+            assert all(part["synthetic"] and part["id"].startswith("prt_1") for part in others)
+            assert all(part["messageID"] == "m1" for part in others)
+            return [part["text"] for part in others]
+        message = (result.get("value") or {}).get("message")
+        assert message is None or message["display"] is False
+        return [message["content"]] if message else []
+
     def compacted(self) -> dict[str, Any]:
         if self.harness == "opencode":
             event = {"type": "session.compacted", "properties": {"sessionID": "s1"}}
@@ -152,6 +187,50 @@ def test_anything_else_lets_it_pass(agent: Agent, said: str) -> None:
     [result] = agent.play([agent.before("c1")], SAYS=said)
 
     assert agent.refused(result) is None
+
+
+def test_the_history_comes_with_the_first_prompt(agent: Agent) -> None:
+    script = [agent.started(), agent.prompted(), agent.prompted()]
+    _, first, second = agent.play(script, OPENS=OPENING)
+
+    assert agent.opened(first) == ["It was decided."]
+    assert agent.opened(second) == []
+    told = [one["prompt"] for one in agent.told() if one["hook_event_name"] == "UserPromptSubmit"]
+    assert told == ["Fix it", "Fix it"]
+
+
+@pytest.mark.parametrize(
+    "said", ["", "null", "[]", "{", '{"hookSpecificOutput": {"additionalContext": 1}}']
+)
+def test_any_other_answer_shows_nothing(agent: Agent, said: str) -> None:
+    _, result = agent.play([agent.started(), agent.prompted()], OPENS=said)
+
+    assert agent.opened(result) == []
+
+
+def test_a_session_that_goes_on_is_not_shown_the_history(agent: Agent) -> None:
+    before = [agent.prompted()] if agent.harness == "opencode" else [agent.started()]
+    *_, result = agent.play(
+        [*before, agent.prompted()], OPENS=OPENING, ENTRIES='[{"type": "message"}]'
+    )
+
+    assert agent.opened(result) == []
+
+
+def test_a_sub_agent_is_not_shown_the_history(tmp_path: Path, node: Path) -> None:
+    agent = Agent(tmp_path, node, "opencode")
+    _, result = agent.play([agent.started(parentID="s0"), agent.prompted()], OPENS=OPENING)
+
+    assert agent.opened(result) == []
+
+
+def test_a_history_that_hangs_holds_the_first_prompt_up_for_seconds(agent: Agent) -> None:
+    script = [agent.started(), agent.prompted(), agent.prompted()]
+    _, first, second = agent.play(script, SLEEP="60", OPENS=OPENING)
+
+    assert agent.opened(first) == agent.opened(second) == []
+    assert first["ms"] < 5_000
+    assert second["ms"] < 1_000
 
 
 def test_only_what_may_be_a_mere_reading_is_asked_about(agent: Agent) -> None:
