@@ -106,7 +106,7 @@ def test_stats_count_by_agent_project_and_month(conversations: Path) -> None:
         (["import", "--all", "--since", "soon"], "30d"),
         (["search", " "], "empty"),
         (["search", "x", "--limit", "0"], "limit"),
-        (["search", "x", "--by", "mood"], "session or message"),
+        (["search", "x", "--by", "mood"], "session, message or"),
         (["show", "nothing"], "no conversation"),
         (["forget"], "nothing is named"),
     ],

@@ -303,3 +303,13 @@ def test_links_and_pipes_are_not_sources(database: Database, home: Path, transcr
     os.mkfifo(transcript.with_name("b.jsonl"))
     transcript.with_name("c.jsonl").symlink_to("/dev/zero")
     assert imported(database, home).agents["stub"].sources == 1
+
+
+def test_a_use_is_counted_once_although_its_result_comes_later(
+    database: Database, home: Path, transcript: Path
+) -> None:
+    stub_agent.write(transcript, said(1, "go"), ran(2, name="Bash", command="make"))
+    stub_agent.write(transcript, ran(2, output="done"), ran(3, name="Read"))
+    assert imported(database, home).agents["stub"].events == 2
+    stub_agent.write(transcript, ran(3, output="text"))
+    assert imported(database, home).agents["stub"].events == 0

@@ -97,6 +97,12 @@ class Run(NamedTuple):
         return bool(names) and all(any(name in it for it in self.operands) for name in names)
 
 
+def only_looks(command: str) -> bool:
+    """Return whether a command runs nothing but what `runs_of` leaves out, such as `cat`."""
+    words = _unwrapped(command.split())
+    return bool(words) and (words[0] in _LOOKS or _program(words) in _LOOKS)
+
+
 @lru_cache(maxsize=4_096)
 def runs_of(command: str) -> tuple[Run, ...]:
     """Return what a command runs, in order; nothing that only looks or cuts an output.

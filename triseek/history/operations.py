@@ -38,6 +38,8 @@ class Found(TypedDict):
     time_ms: int
     score: float
     excerpt: str
+    copies: int
+    """Other conversations that have the same message."""
 
 
 class SearchReply(TypedDict):
@@ -271,6 +273,7 @@ def _result(connection: sqlite3.Connection, hit: RecallHit) -> Found | None:
         time_ms=time_ms,
         score=round(hit.score, 4),
         excerpt=_excerpt(text, *hit.span),
+        copies=hit.copies,
     )
 
 

@@ -146,6 +146,8 @@ class RecalledRecord(TypedDict):
     """Who said it: user, assistant or summary."""
     excerpt: str
     """The part of it that matches."""
+    copies: NotRequired[int]
+    """Other sessions, mostly forks, that have the same message."""
 
 
 class RecallAnswer(Page):

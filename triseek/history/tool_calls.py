@@ -1,4 +1,4 @@
-"""The command line's calls of history tools: their answers as JSON and as text."""
+"""The command line's calls of the tools' handlers, with answers as JSON and as text."""
 
 from __future__ import annotations
 

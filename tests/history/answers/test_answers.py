@@ -149,3 +149,9 @@ def test_answers_of_an_empty_history(database):
     assert how(database, "make").variants == ()
     assert blame(database, "a.py") == ()
     assert friction(database) == ()
+
+
+@pytest.mark.parametrize("command", ["cat", "grep", "git status"])
+def test_how_of_a_command_that_only_looks_says_so(database, command):
+    assert "only looks" in texts.how_text(how(database, command))
+    assert texts.how_text(how(database, "catapult")) == "No conversation has run catapult."

@@ -50,7 +50,7 @@ def filled(history):
     broken = rows.session("99bb", started_at_epoch=NOON + 2 * DAY, status="failed")
     rows.prompt(broken, "Deploy", NOON + 2 * DAY)
     said = rows.said(session, "The token expires because of the units.", NOON + MINUTE)
-    hit = SimpleNamespace(session_id=session, message_id=said, score=0.9, span=(4, 9))
+    hit = SimpleNamespace(session_id=session, message_id=said, score=0.9, span=(4, 9), copies=0)
     page = SimpleNamespace(hits=[hit], total=1)
     history.service.recall = SimpleNamespace(search=lambda query, **_: page)
     return history

@@ -130,7 +130,9 @@ def test_what_was_said_is_found_through_the_recall_engine(history):
     message = history.rows.said(session, "we chose sqlite " + "x " * 500)
     hit = {"session_id": session, "message_id": message, "score": 0.5, "span": (9, 15)}
     gone = {**hit, "message_id": 999}
-    recall = history.service.recall = Recall([SimpleNamespace(**hit), SimpleNamespace(**gone)])
+    recall = history.service.recall = Recall(
+        [SimpleNamespace(**hit, copies=2), SimpleNamespace(**gone, copies=0)]
+    )
 
     answer = history.ask(
         "memory_search", query="sqlite", by="message", project="shop", limit=5, offset=1,
@@ -143,6 +145,7 @@ def test_what_was_said_is_found_through_the_recall_engine(history):
     }  # fmt: skip
     [record] = answer["results"]
     assert (record["session"], record["role"]) == ("abc", "assistant")
+    assert record["copies"] == 2
     assert record["excerpt"].startswith("we chose sqlite")
     assert len(record["excerpt"]) <= 302
     assert answer["next_offset"] == 3

@@ -303,3 +303,11 @@ def test_a_project_is_named_by_its_name_or_its_root(history):
 
     assert history.ids("search_observations", query="fix", project="/work/shop") == [ours]
     assert len(history.ids("search_observations", query="fix", project="shop")) == 2
+
+
+def test_what_an_agent_asks_a_sub_agent_is_not_said_by_the_user(history):
+    history.rows.prompt(history.rows.session(is_sub_agent=1), "look for the discount")
+    ours = history.rows.prompt(history.rows.session(), "mend the discount")
+
+    prompts = history.ask("search_user_prompts", query="discount")
+    assert ([prompt["id"] for prompt in prompts["prompts"]], prompts["total"]) == ([ours], 1)

@@ -220,3 +220,28 @@ def test_searches_and_updates_at_the_same_time(recall, database):
     for thread in threads:
         thread.join()
     assert not failures
+
+
+@pytest.mark.parametrize("by", ["session", "message"])
+@pytest.mark.parametrize("is_indexed", [True, False])
+def test_a_fork_does_not_repeat_what_it_copied(recall, database, monkeypatch, by, is_indexed):
+    monkeypatch.setattr(cache, "is_ready", lambda: is_indexed)
+    for session in (9, 4, 5):  # 9 is the conversation, the others are its forks
+        add(database, session, "the zebra migration failed", at=START)
+    add(database, 5, "zebra again", at=START + DAY)
+    with database.write() as connection:
+        connection.execute("UPDATE sessions SET parent_external_id = '9' WHERE id != 9")
+    add(database, 6, "the zebra migration failed", at=START + DAY)
+    recall.update()
+    page = recall.search("zebra migration failed", by=by, limit=10)
+    [shown] = [hit for hit in page.hits if hit.copies]
+    assert (shown.session_id, shown.copies) == (9, 2)
+    assert 6 in {hit.session_id for hit in page.hits}
+    assert page.total == len(page.hits)
+
+
+def test_a_message_without_a_time_is_no_copy(recall, database):
+    for session in (1, 2):
+        add(database, session, "yes, the zebra", at=0)
+    recall.update()
+    assert len(found(recall, "zebra")) == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from typing import TYPE_CHECKING
 
+from triseek.history.commands_run import only_looks
 from triseek.history.synthesis.draft import one_line
 from triseek.model.plain_text import plural
 
@@ -37,6 +38,8 @@ def fix_text(answer: FixAnswer) -> str:
 def how_text(answer: HowAnswer) -> str:
     """Return the lines of a `how` answer, without a newline at the end."""
     if not answer.variants:
+        if only_looks(answer.program):
+            return f"{_line(answer.program)} only looks: runs of it are not kept for `how`."
         return f"No conversation has run {_line(answer.program)}."
     count = answer.runs
     lines = [f"{_line(answer.program)}: {count} {plural(count, 'run')}."]

@@ -116,7 +116,9 @@ def _results(reply: Mapping[str, Any]) -> Iterator[str]:
         title = visible_line(row["title"]) or "(no title)"
         yield f"{number:2}. {_when(row['started_ms'])}  {row['agent']}  {row['project']}  {title}"
         yield f"    {found['role']}: {visible_line(found['excerpt'])}"
-        yield f"    triseek history show {visible_line(row['session'])}"
+        also = f"  (also in {found['copies']:,} forks of it)" if found["copies"] > 1 else ""
+        also = "  (also in a fork of it)" if found["copies"] == 1 else also
+        yield f"    triseek history show {visible_line(row['session'])}{also}"
     if reply["total"] > len(reply["results"]):
         yield f"({reply['total']:,} in all; --limit shows more)"
 

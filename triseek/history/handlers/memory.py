@@ -89,7 +89,7 @@ def _recalled(connection: sqlite3.Connection, hit: RecallHit) -> results.Recalle
     external, agent, title, role, text, time_ms, began = row
     title = title or records.first_prompt(connection, hit.session_id)
     time_ms = time_ms or began
-    return {
+    record: results.RecalledRecord = {
         "session": external,
         "agent": agent,
         "title": records.one_line(title, 120) or f"Session {records.one_line(external)[:8]}",
@@ -101,6 +101,9 @@ def _recalled(connection: sqlite3.Connection, hit: RecallHit) -> results.Recalle
         "role": role,
         "excerpt": _excerpt(text, *hit.span),
     }
+    if hit.copies:
+        record["copies"] = hit.copies
+    return record
 
 
 def _excerpt(text: str, start: int, end: int) -> str:

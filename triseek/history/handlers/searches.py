@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from triseek.history.context import now_ms
 from triseek.history.handlers import checks
@@ -11,11 +11,14 @@ from triseek.history.reading.matching import OBSERVATIONS, PROMPTS, SUMMARIES
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Callable
 
     from triseek.history import requests, results
     from triseek.history.context import HistoryContext
-    from triseek.history.reading.matching import Hits
+    from triseek.history.reading.matching import Hits, Searched
     from triseek.model.call import Call
+
+    _Record = TypeVar("_Record", results.SessionRecord, results.PromptRecord)
 
 
 def search_observations(
@@ -46,16 +49,8 @@ def search_sessions(
 ) -> results.SessionsAnswer:
     """Return the sessions whose summaries match a query. Raises as `search_observations`."""
     checks.in_bounds("search_sessions", request)
-    query = checks.not_empty(request.query, "query")
-    asked = checks.record_filter(request)
-    with context.database.read() as connection:
-        hits = matching.searched(
-            connection, SUMMARIES, query, asked.of_summaries(),
-            checks.part(request, request.orderBy),
-        )  # fmt: skip
-        sessions = records.sessions(
-            connection, hits.ids, is_full=request.format == "full", scores=hits.scores
-        )
+    where = checks.record_filter(request).of_summaries()
+    hits, sessions = _searched(context, request, SUMMARIES, where, records.sessions)
     return {**checks.page(hits, request.offset), "format": request.format, "sessions": sessions}
 
 
@@ -64,16 +59,26 @@ def search_user_prompts(
 ) -> results.PromptsAnswer:
     """Return the prompts that match a query. Raises as `search_observations`."""
     checks.in_bounds("search_user_prompts", request)
+    where = checks.record_filter(request).of_prompts()
+    hits, prompts = _searched(context, request, PROMPTS, where, records.prompts)
+    return {**checks.page(hits, request.offset), "format": request.format, "prompts": prompts}
+
+
+def _searched(
+    context: HistoryContext,
+    request: requests.Search,
+    table: Searched,
+    where: filters.Where,
+    read: Callable[..., list[_Record]],
+) -> tuple[Hits, list[_Record]]:
+    """Return the rows of a table that match, and their records as `read` makes them."""
     query = checks.not_empty(request.query, "query")
-    asked = checks.record_filter(request)
     with context.database.read() as connection:
         hits = matching.searched(
-            connection, PROMPTS, query, asked.of_prompts(), checks.part(request, request.orderBy)
+            connection, table, query, where, checks.part(request, request.orderBy)
         )
-        prompts = records.prompts(
-            connection, hits.ids, is_full=request.format == "full", scores=hits.scores
-        )
-    return {**checks.page(hits, request.offset), "format": request.format, "prompts": prompts}
+        is_full = request.format == "full"
+        return hits, read(connection, hits.ids, is_full=is_full, scores=hits.scores)
 
 
 def find_by_concept(

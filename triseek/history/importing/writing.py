@@ -69,6 +69,8 @@ class Writer:
         self._rank = rank
         self._tombstones = tombstones
         self._sessions: dict[str, _Session | None] = {}
+        self._newest_event = -1
+        """The greatest id of an event so far: what has a greater one is new."""
         self.written = Written()
 
     def write(
@@ -207,6 +209,10 @@ class Writer:
         if session.is_private or self._is_forgotten(event, ""):
             return
         event = cleaning.clean_event(event, session.cwd)
+        if self._newest_event < 0:
+            [[self._newest_event]] = connection.execute(
+                "SELECT coalesce(max(id), 0) FROM tool_events"
+            )
         before = connection.total_changes
         (number,) = connection.execute(
             "INSERT INTO tool_events (session_id, external_id, parent, prompt_number, name, input,"
@@ -240,7 +246,9 @@ class Writer:
         )
         if connection.total_changes != before:
             self._has_changed(session)
-        self.written.events += 1
+        if number > self._newest_event:  # a use comes twice: its call, and its result
+            self._newest_event = number
+            self.written.events += 1
         _note_times(session, event.time_ms)
         _note_times(session, event.ended_ms)
 

@@ -72,8 +72,13 @@ class RecordFilter:
         return self._common(table, "s")
 
     def of_prompts(self, table: str = "o") -> Where:
-        """Return the conditions for rows of `user_prompts` beside their session `s`."""
-        return self._common(table, "s")
+        """Return the conditions for rows of `user_prompts` beside their session `s`.
+
+        What begins a sub-agent was written by an agent, and not by the user.
+        """
+        where = self._common(table, "s")
+        where.add("NOT s.is_sub_agent")
+        return where
 
     def _common(self, table: str, owner: str) -> Where:
         where = Where()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from triseek.history import times
 from triseek.history.references import URI
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from triseek.history.results import ObservationRecord, PromptRecord, SessionRecord
+
+    _Record = TypeVar("_Record", ObservationRecord, SessionRecord, PromptRecord)
 
 PROMPT_MAX = 160
 """Most characters of a prompt in the index format."""
@@ -45,18 +47,14 @@ def observations(
         )
     }
     files = _files(connection, ids) if is_full else {}
-    score_of = dict(zip(ids, scores, strict=False))
-    records = []
-    for id_ in ids:
-        if id_ not in rows:
-            continue
-        record = _observation(rows[id_], is_full=is_full, files=files.get(id_, []))
-        if id_ in score_of:
-            record["score"] = score_of[id_]
-        if freshness and id_ in freshness:
-            record["freshness"] = freshness[id_]
-        records.append(record)
-    return records
+    records = {
+        id_: _observation(row, is_full=is_full, files=files.get(id_, []))
+        for id_, row in rows.items()
+    }
+    for id_, status in (freshness or {}).items():
+        if id_ in records:
+            records[id_]["freshness"] = status
+    return _in_order(ids, records, scores)
 
 
 def _observation(row: Sequence[Any], *, is_full: bool, files: list[str]) -> ObservationRecord:
@@ -105,16 +103,8 @@ def sessions(
             summaries,
         )
     }
-    score_of = dict(zip(summaries, scores, strict=False))
-    records = []
-    for id_ in summaries:
-        if id_ not in rows:
-            continue
-        record = _session(connection, rows[id_], is_full=is_full)
-        if id_ in score_of:
-            record["score"] = score_of[id_]
-        records.append(record)
-    return records
+    records = {id_: _session(connection, row, is_full=is_full) for id_, row in rows.items()}
+    return _in_order(summaries, records, scores)
 
 
 def sessions_by_row(
@@ -197,22 +187,14 @@ def prompts(
     scores: Sequence[float] = (),
 ) -> list[PromptRecord]:
     """Return prompts by their ids, in that order."""
-    rows = {
-        row[0]: row
-        for row in _by_ids(
-            connection,
-            "SELECT o.id, o.prompt_number, o.prompt_text, o.created_at_epoch, s.external_id"
-            " FROM user_prompts o JOIN sessions s ON s.id = o.session_id WHERE o.id IN ({})",
-            ids,
-        )
-    }
-    score_of = dict(zip(ids, scores, strict=False))
-    records = []
-    for id_ in ids:
-        if id_ not in rows:
-            continue
-        _, number, text, time_ms, session = rows[id_]
-        record: PromptRecord = {
+    rows = _by_ids(
+        connection,
+        "SELECT o.id, o.prompt_number, o.prompt_text, o.created_at_epoch, s.external_id"
+        " FROM user_prompts o JOIN sessions s ON s.id = o.session_id WHERE o.id IN ({})",
+        ids,
+    )
+    records: dict[int, PromptRecord] = {
+        id_: {
             "id": id_,
             "number": number,
             "text": visible(text) if is_full else one_line(text, PROMPT_MAX),
@@ -221,10 +203,19 @@ def prompts(
             "time_ms": time_ms,
             "session": session,
         }
-        if id_ in score_of:
-            record["score"] = score_of[id_]
-        records.append(record)
-    return records
+        for id_, number, text, time_ms, session in rows
+    }
+    return _in_order(ids, records, scores)
+
+
+def _in_order(
+    ids: Sequence[int], records: Mapping[int, _Record], scores: Sequence[float]
+) -> list[_Record]:
+    """Return the records that are there in the order of their ids, with their scores, if any."""
+    for id_, score in zip(ids, scores, strict=False):
+        if id_ in records:
+            records[id_]["score"] = score
+    return [records[id_] for id_ in ids if id_ in records]
 
 
 def texts_of(document: str) -> list[str]:

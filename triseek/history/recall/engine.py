@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypedDict, cast
 import numpy as np
 
 from triseek import errors, private
-from triseek.history.recall import excerpt, ranking, scan, scoring
+from triseek.history.recall import copies, excerpt, ranking, scan, scoring
 from triseek.history.recall.page import RecallHit, RecallPage
 from triseek.history.recall.part import Found, Part, rank
 from triseek.history.recall.segment import MessageRow, Segment, SegmentEntry, SegmentWriter
@@ -46,6 +46,8 @@ FULL = 50_000
 """Messages of a segment that is merged only when half of it is dead."""
 RESIDENT_MAX = 16 << 20
 """Bytes read, about, after which the segments' pages are released."""
+COPIES = 3
+"""Times as many hits are ranked as are shown: forks of a conversation have copies of it."""
 SESSIONS_AT_ONCE = 200
 """Sessions read in one transaction."""
 
@@ -142,9 +144,8 @@ class Recall:
             return RecallPage((), 0)
 
         def ranked(parts: list[Part]) -> tuple[list[Found], int]:
-            return rank(
-                parts, parsed, by=by, most=offset + limit, sessions=sessions, since_ms=since_ms
-            )
+            most = COPIES * (offset + limit)
+            return rank(parts, parsed, by=by, most=most, sessions=sessions, since_ms=since_ms)
 
         weights: dict[str, float] = {}
         result: tuple[list[Found], int] | None = None
@@ -162,7 +163,19 @@ class Recall:
                 parts, weights = scan.score(_all_sessions(connection), parsed)
             result = ranked(parts)
         found, total = result
-        return self._page(found[offset:], total, weights, by)
+        with self._database.read() as connection:
+            quoted = [hit for one in found if (hit := self._quoted(connection, one, by))]
+            hits = copies.merged(connection, quoted)
+        return RecallPage(
+            tuple(
+                RecallHit(
+                    hit.session_id, hit.message_id, hit.score, excerpt.span(hit.text, weights),
+                    len(hit.copies),
+                )
+                for hit in hits[offset : offset + limit]
+            ),
+            total - len(found) + len(hits),
+        )  # fmt: skip
 
     @contextlib.contextmanager
     def _alone(self, wait_s: float = WAIT_S) -> Iterator[None]:
@@ -173,31 +186,23 @@ class Recall:
         with self._changing, lock.writer(self._folder.parent, LOCK, wait_s=wait_s):
             yield
 
-    def _page(
-        self, found: list[Found], total: int, weights: dict[str, float], by: ranking.By
-    ) -> RecallPage:
-        """Return the hits that are still in the database, with their excerpts."""
-        hits = []
-        with self._database.read() as connection:
-            for one in found:
+    def _quoted(
+        self, connection: sqlite3.Connection, found: Found, by: ranking.By
+    ) -> copies.Quoted | None:
+        """Return a hit with its message; None if it is not in the database any more."""
+        row = connection.execute(
+            "SELECT id, text, created_at_epoch FROM messages WHERE id = ? AND session_id = ?",
+            (found.message_id, found.session_id),
+        ).fetchone()
+        if row is None:
+            self._stale.add(found.session_id)
+            if by == "session":
                 row = connection.execute(
-                    "SELECT text FROM messages WHERE id = ? AND session_id = ?",
-                    (one.message_id, one.session_id),
+                    "SELECT id, text, created_at_epoch FROM messages WHERE session_id = ?"
+                    " ORDER BY id LIMIT 1",
+                    (found.session_id,),
                 ).fetchone()
-                message_id = one.message_id
-                if row is None:
-                    self._stale.add(one.session_id)
-                    rest = connection.execute(
-                        "SELECT id, text FROM messages WHERE session_id = ? ORDER BY id LIMIT 1",
-                        (one.session_id,),
-                    ).fetchone()
-                    if by == "message" or rest is None:
-                        total -= 1
-                        continue
-                    message_id, row = int(rest[0]), rest[1:]
-                span = excerpt.span(row[0], weights)
-                hits.append(RecallHit(one.session_id, message_id, one.score, span))
-        return RecallPage(tuple(hits), total)
+        return copies.Quoted(found.session_id, row[0], found.score, *row[1:]) if row else None
 
     def _load(self) -> list[scoring.LiveSegment]:
         """Return the segments, mapped again if the manifest has changed."""

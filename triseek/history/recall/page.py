@@ -16,6 +16,8 @@ class RecallHit:
     """0 to 1, comparable within one search."""
     span: tuple[int, int]
     """Begin and end of an excerpt in the message's text, in characters."""
+    copies: int = 0
+    """Other conversations that have the same message: forks of this one, mostly."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,61 @@
+"""Hits that quote the same message: agents copy the messages of a conversation into its forks.
+
+Some keep a message's id in the copy, others give it a new one; text and time stay.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable
+
+
+@dataclass(slots=True)
+class Quoted:
+    """A hit with the message that it quotes."""
+
+    session_id: int
+    message_id: int
+    score: float
+    text: str
+    time_ms: int
+    """When it was said; 0 if unknown."""
+    copies: dict[int, int] = field(default_factory=dict)
+    """Other conversations that have the same message, and the message's id there."""
+
+
+def merged(connection: sqlite3.Connection, quoted: Iterable[Quoted]) -> list[Quoted]:
+    """Return the hits without those that quote the same as a better one of another conversation.
+
+    Each stands for the conversation in which the message was said first. A message whose time is
+    unknown is no copy.
+    """
+    hits: list[Quoted] = []
+    by_message: dict[tuple[int, str], Quoted] = {}
+    for hit in quoted:
+        same = by_message.setdefault((hit.time_ms, hit.text), hit) if hit.time_ms else hit
+        if same is hit or hit.session_id == same.session_id or hit.session_id in same.copies:
+            hits.append(hit)
+        else:
+            same.copies[hit.session_id] = hit.message_id
+    for hit in hits:
+        if hit.copies:
+            _put_first(connection, hit)
+    return hits
+
+
+def _put_first(connection: sqlite3.Connection, hit: Quoted) -> None:
+    """Exchange the hit's conversation for the one that the others were forked from."""
+    messages = {hit.session_id: hit.message_id, **hit.copies}
+    rows = connection.execute(
+        "SELECT id, external_id, parent_external_id, started_at_epoch FROM sessions"  # noqa: S608
+        f" WHERE id IN ({', '.join('?' * len(messages))})",
+        tuple(messages),
+    ).fetchall()
+    names = {row[1] for row in rows}
+    first, *_ = min(rows, key=lambda row: (row[2] in names, row[3] or 1 << 62, row[0]))
+    hit.session_id, hit.message_id = first, messages.pop(first)
+    hit.copies = messages
