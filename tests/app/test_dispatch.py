@@ -156,6 +156,19 @@ def test_a_tool_that_needs_the_daemon_has_one_started(remote, local, ensured):
     assert len(ensured) == dispatch.ASKED_MAX - 1
 
 
+def test_a_call_that_daemons_were_lost_with_is_said_to_be_lost(remote, ensured):
+    def leave(sock):
+        wire.receive(sock, wire.REQUEST_LIMIT)
+        sock.close()
+
+    with pretending(leave):
+        answered = remote(TOOL["session_status"], {}, Call())
+
+    message = answered.envelope["error"]["message"]
+    assert "3 daemons, one after the other, were lost during the call" in message
+    assert "is not running" not in message
+
+
 def test_beside_searches_in_this_process_the_daemon_answers_for_what_it_keeps(
     remote, local, ensured
 ):

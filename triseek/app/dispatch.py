@@ -29,7 +29,7 @@ from triseek.model.plain_text import encodable
 from triseek.search import envelopes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from triseek.app.tool_context import ToolContext
     from triseek.model.call import Call
@@ -210,19 +210,27 @@ class Remote:
 
     def __call__(self, tool: Tool, raw: Mapping[str, Any] | None, call: Call) -> Answered:
         """Call a tool."""
-        answered = self._asked(tool, raw, call)
+        losses: list[client.Lost] = []
+        answered = self._asked(tool, raw, call, losses)
         if tool.toolset in NEED_DAEMON:
             asked = 1
             while answered is None and asked < ASKED_MAX and spawn.ensure(NEEDED_S):
-                answered = self._asked(tool, raw, call)
+                answered = self._asked(tool, raw, call, losses)
                 asked += 1
         if answered is not None:
             return answered
+        if losses and tool.toolset in NEED_DAEMON:
+            return failed(raw, _lost(tool, losses))
         self.begin_alone()
         return self._local(tool, raw, call)
 
-    def _asked(self, tool: Tool, raw: Mapping[str, Any] | None, call: Call) -> Answered | None:
-        """Have the daemon call a tool; None if it has not and this may be tried again."""
+    def _asked(
+        self, tool: Tool, raw: Mapping[str, Any] | None, call: Call, losses: list[client.Lost]
+    ) -> Answered | None:
+        """Have the daemon call a tool; None if it has not and this may be tried again.
+
+        losses: Gets the error, if the daemon was lost during the call.
+        """
         sessions = self._local.context.session
         if self._place and self._deliver():
             params = {
@@ -245,6 +253,7 @@ class Remote:
                         next_step="Look before you call it again.",
                     )
                     return failed(raw, failure)
+                losses.append(error)
             except (DaemonUnreachable, VersionMismatch, Busy):
                 pass  # this process calls the tool
             except TriseekError as error:
@@ -298,3 +307,14 @@ class Remote:
                 return
             self._is_alone = True
         self._alone()
+
+
+def _lost(tool: Tool, losses: Sequence[client.Lost]) -> BackendFailure:
+    """Return the error of a call that daemons were lost with, and that only a daemon answers."""
+    count = len(losses)
+    asked = "the daemon was" if count == 1 else f"{count} daemons, one after the other, were"
+    return BackendFailure(
+        f"{tool.name}: {asked} lost during the call: {losses[-1]}",
+        next_step="Look at `triseek daemon status`, then try again.",
+        tool_step="Call it once more; if that fails too, go on without it.",
+    )

@@ -80,4 +80,6 @@ def _why_no_daemon(toolset: str) -> str:
     except TriseekError as error:
         if not isinstance(error.__cause__, address.Absent):
             return str(error)
+    else:
+        return f"TriSeek daemon is running, but did not take this call of a {toolset} tool"
     return f"TriSeek daemon is not running; {toolset} tools require `triseek daemon start`"
