@@ -682,3 +682,32 @@ def test_the_nine_tools_are_listed_by_their_names(server):
     assert {
         *LISTS, "get_recent_context", "get_context_timeline", "get_timeline_by_query"
     } <= names  # fmt: skip
+
+
+# Writing, beside the nine.
+
+
+def test_forget_removes_a_record_from_every_file(server):
+    kept = server.call("remember", text="The zanzibar port is 8443.", title="Zanzibar")
+    newer = server.call("supersede", id=kept["id"], text="The zanzibar port is 8444.")
+    ids = [kept["id"], f"claude-mem://observation/{newer['id']}"]
+    [[before]] = rows(server, "SELECT count(*) FROM observations")
+
+    counted = server.call("forget", ids=ids, dry_run=True)
+    assert (counted["observations"], counted["dry_run"]) == (2, True)
+    assert rows(server, "SELECT count(*) FROM observations") == [(before,)]
+    result = server.result("forget", ids=ids)
+
+    assert result.content[0].text == "forgotten: 2 observation(s)"
+    assert rows(server, "SELECT count(*) FROM observations") == [(before - 2,)]
+    assert server.call("get_observations", ids=[kept["id"]])["missing"] == [str(kept["id"])]
+    files = [path for path in server.home.rglob("*") if path.is_file()]
+    assert [path for path in files if b"anzibar" in path.read_bytes()] == []
+
+
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [([], "ids"), ([99999], "not found"), (["Sxyz"], "no conversation"), (list(range(101)), "ids")],
+)
+def test_what_cannot_be_forgotten_is_named(server, ids, message):
+    assert message in error(server, "forget", ids=ids)

@@ -14,9 +14,9 @@ from triseek import paths
 from triseek.errors import Busy
 from triseek.history import forgetting
 from triseek.history.database import open_database
-from triseek.history.forgetting import Selection
 from triseek.history.importing import run
 from triseek.history.importing.cleaning import NOT_KEPT, OUTPUT_MAX
+from triseek.history.selecting import Selection
 from triseek.model.conversation import Conversation, Edit, Message, ToolEvent
 from triseek.store import lock
 

@@ -18,7 +18,7 @@ from triseek.sessions import hydration
 VERB = {verb.name: verb for verb in TOOLS}
 WRITING = {
     "reindex", "session_open", "session_close", "session_snapshot", "session_handoff",
-    "session_resume", "remember", "supersede", "pin",
+    "session_resume", "remember", "supersede", "pin", "forget",
 }  # fmt: skip
 each_verb = pytest.mark.parametrize("verb", TOOLS, ids=lambda verb: verb.name)
 LIST_TOKENS = 5_000
@@ -166,7 +166,8 @@ def test_the_tools_that_change_nothing_say_so():
     told = {tool["name"]: tool["annotations"] for tool in listed()}
 
     assert {name for name, hints in told.items() if not hints["readOnlyHint"]} == WRITING
-    assert not any(hints["destructiveHint"] or hints["openWorldHint"] for hints in told.values())
+    assert not any(hints["openWorldHint"] for hints in told.values())
+    assert [name for name, hints in told.items() if hints["destructiveHint"]] == ["forget"]
 
 
 def test_every_verb_is_of_a_toolset_and_has_a_name_of_its_own():

@@ -61,3 +61,14 @@ def kept_lines(
     instead = f" instead of #{answer['replaced']}" if "replaced" in answer else ""
     yield f"{action} #{answer['id']}{instead}: {answer['title']}"
     yield f"Source: {answer['uri']}"
+
+
+def forgotten_lines(
+    _tool: str, _arguments: Mapping[str, Any], answer: Mapping[str, Any]
+) -> Iterator[str]:
+    """Yield the text of an answer to `forget`."""
+    nouns = {"sessions": "session(s)", "messages": "message(s)", "events": "use(s) of tools",
+             "observations": "observation(s)"}  # fmt: skip
+    counts = [f"{answer[name]:,} {noun}" for name, noun in nouns.items() if answer[name]]
+    verb = "would be forgotten" if answer["dry_run"] else "forgotten"
+    yield f"{verb}: {', '.join(counts) or 'nothing'}"

@@ -1,8 +1,8 @@
-"""Forgets conversations and messages: removes their text from every file of the history.
+"""Forgets conversations and single records: removes their text from every file of the history.
 
-Rows are deleted, the full-text indexes are made anew, the database is rewritten without free pages,
-and the recall index is dropped, so that no file contains the text any more. Tombstones keep an
-import from bringing it back.
+Rows are deleted, what was derived from them is derived again, the full-text indexes are made anew,
+the database is rewritten without free pages, and the recall index is dropped, so that no file
+contains the text any more. Tombstones keep imports and synthesis from bringing it back.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING
 
 from triseek.errors import Busy
 from triseek.history.schema import FULL_TEXT_TABLES
-from triseek.history.tombstones import Tombstones, load_key
+from triseek.history.selecting import Selection
+from triseek.history.synthesis.synthesize import synthesize
+from triseek.history.tombstones import TEXT_MIN, Tombstones, load_key
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from triseek.store.sqlite import Database
 
@@ -34,6 +36,7 @@ class Forgotten:
 
     sessions: int
     messages: int
+    """Those of the sessions, single ones, and copies of them in other sessions."""
     events: int
     observations: int
     logs: int = 0
@@ -42,19 +45,10 @@ class Forgotten:
     packs: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
-    """What to forget: ids of rows of the database."""
-
-    sessions: tuple[int, ...] = ()
-    messages: tuple[int, ...] = ()
-    observations: tuple[int, ...] = ()
-
-
 def count(database: Database, selection: Selection) -> Forgotten:
     """Return what `forget` would remove, and remove nothing."""
     with database.read() as connection:
-        return _counted(connection, selection)
+        return _counted(connection, _with_copies(connection, selection))
 
 
 def names(connection: sqlite3.Connection, selection: Selection) -> frozenset[tuple[str, str]]:
@@ -77,22 +71,33 @@ def forget(database: Database, selection: Selection) -> Forgotten:
             still be in its files.
         TriseekError: As `Database`, and as `tombstones.load_key`.
     """
-    key = load_key()
+    key, now_ms = load_key(), time.time_ns() // 1_000_000
     with database.write() as connection:
+        selection = _with_copies(connection, selection)
         forgotten = _counted(connection, selection)
         tombstones = Tombstones(connection, key)
         keys = _tombstones(connection, tombstones, selection)
-        tombstones.add(connection, keys, time.time_ns() // 1_000_000)
+        for number, *session in _sessions_titled_by(connection, selection.said):
+            keys.append(tombstones.of_title(*session))
+            connection.execute("UPDATE sessions SET title = '' WHERE id = ?", (number,))
+        tombstones.add(connection, keys, now_ms)
+        changed = _changed_sessions(connection, selection)
+        _hide_superseded(connection, selection.observations, now_ms)
         for table, numbers in (
             ("observations", selection.observations),
-            ("messages", selection.messages),
+            ("messages", selection.said),
             ("sessions", selection.sessions),
         ):
             _delete(connection, table, numbers)
+        connection.executemany(
+            "UPDATE sessions SET derived_at = 0 WHERE id = ?", [(number,) for number in changed]
+        )
         connection.execute(
             "INSERT OR REPLACE INTO facts_of_database (name, value) VALUES (?, '1')",
             (_UNFINISHED,),
         )
+    for number in changed:  # summaries quote prompts and titles
+        synthesize(database, number)
     try:
         scrub(database)
     except Busy as error:
@@ -130,52 +135,131 @@ def scrub(database: Database) -> None:
             Path(backup).unlink()
 
 
+def _with_copies(connection: sqlite3.Connection, selection: Selection) -> Selection:
+    """Return the selection with all messages that say the same: forks of a session repeat it.
+
+    Short texts are said again by chance, and so are left out, as tombstones leave them out.
+    """
+    asked = {number: text for number, _, text in _messages(connection, selection)}
+    texts = {text for text in asked.values() if len(text) >= TEXT_MIN}
+    if not texts:
+        return selection
+    within = set(selection.sessions)
+    copies = [
+        number
+        for number, session, text in connection.execute(
+            "SELECT id, session_id, text FROM messages WHERE length(text) >= ?", (TEXT_MIN,)
+        )
+        if text in texts and session not in within and number not in asked
+    ]
+    return Selection(
+        sessions=selection.sessions,
+        messages=(*selection.messages, *copies),
+        observations=selection.observations,
+        prompts=selection.prompts,
+    )
+
+
+def _messages(
+    connection: sqlite3.Connection, selection: Selection
+) -> Iterator[tuple[int, int, str]]:
+    """Yield the id, the session and the text of each selected message."""
+    columns = "SELECT id, session_id, text FROM messages"
+    for number in selection.sessions:
+        yield from connection.execute(f"{columns} WHERE session_id = ?", (number,))
+    for number in selection.said:
+        yield from connection.execute(f"{columns} WHERE id = ?", (number,))
+
+
 def _counted(connection: sqlite3.Connection, selection: Selection) -> Forgotten:
     def of(table: str) -> int:
         query = f"SELECT count(*) FROM {table} WHERE session_id = ?"  # noqa: S608 - our own names
-        return sum(connection.execute(query, (one,)).fetchone()[0] for one in selection.sessions)
+        return sum(
+            connection.execute(query, (number,)).fetchone()[0] for number in selection.sessions
+        )
+
+    def beside(table: str, numbers: Sequence[int]) -> int:
+        query = f"SELECT session_id FROM {table} WHERE id = ?"  # noqa: S608 - our own names
+        sessions = (connection.execute(query, (number,)).fetchone() for number in numbers)
+        return sum(row is not None and row[0] not in selection.sessions for row in sessions)
 
     return Forgotten(
         sessions=len(selection.sessions),
-        messages=of("messages") + len(selection.messages),
+        messages=of("messages") + beside("messages", selection.said),
         events=of("tool_events"),
-        observations=of("observations") + len(selection.observations),
+        observations=of("observations") + beside("observations", selection.observations),
     )
 
 
 def _tombstones(
     connection: sqlite3.Connection, tombstones: Tombstones, selection: Selection
 ) -> list[str]:
-    """Return the tombstones of what is selected; of observations, for those that were imported."""
+    """Return the tombstones of what is selected."""
     keys = []
     for number in selection.sessions:
-        agent, conversation = connection.execute(
+        row = connection.execute(
             "SELECT agent, external_id FROM sessions WHERE id = ?", (number,)
         ).fetchone()
-        keys.append(tombstones.of_session(agent, conversation))
-        for (text,) in connection.execute(
-            "SELECT text FROM messages WHERE session_id = ?", (number,)
-        ):
-            keys.append(tombstones.of_text(text))
-    for number in selection.messages:
-        agent, conversation, record, text = connection.execute(
-            "SELECT agent, sessions.external_id, messages.external_id, text FROM messages"
+        keys += [tombstones.of_session(*row)] if row else []
+    keys += [tombstones.of_text(text) for _, _, text in _messages(connection, selection)]
+    for number in selection.said:
+        row = connection.execute(
+            "SELECT agent, sessions.external_id, messages.external_id FROM messages"
             " JOIN sessions ON sessions.id = session_id WHERE messages.id = ?",
             (number,),
         ).fetchone()
-        keys += [tombstones.of_record(agent, conversation, record), tombstones.of_text(text)]
+        keys += [tombstones.of_record(*row)] if row else []
     for number in selection.observations:
-        keys += [
-            tombstones.of_record(*names)
-            for names in connection.execute(
-                "SELECT agent, external_id, row_hash FROM observations"
-                " JOIN sessions ON sessions.id = session_id"
-                " WHERE observations.id = ? AND origin = 'import'",
-                (number,),
-            )
-        ]
+        row = connection.execute(
+            "SELECT agent, external_id, row_hash FROM observations"
+            " JOIN sessions ON sessions.id = session_id WHERE observations.id = ?",
+            (number,),
+        ).fetchone()
+        # Rules look for the hash, imports of other programs' observations for the record.
+        keys += [tombstones.of_observation(row[2]), tombstones.of_record(*row)] if row else []
     return keys
 
 
+def _changed_sessions(connection: sqlite3.Connection, selection: Selection) -> list[int]:
+    """Return the sessions of which a part is forgotten, and so has to be derived again."""
+    changed: dict[int, None] = {}
+    for table, numbers in (("messages", selection.said), ("observations", selection.observations)):
+        query = f"SELECT session_id FROM {table} WHERE id = ?"  # noqa: S608 - our own names
+        for number in numbers:
+            changed.update(dict.fromkeys(row[0] for row in connection.execute(query, (number,))))
+    return [number for number in changed if number not in selection.sessions]
+
+
+def _hide_superseded(
+    connection: sqlite3.Connection, observations: Sequence[int], now_ms: int
+) -> None:
+    """Keep hidden what forgotten observations have superseded: it does not hold again."""
+    connection.executemany(
+        "UPDATE observations SET valid_until = min(coalesce(valid_until, ?1), ?1)"
+        " WHERE superseded_by = ?2",
+        [(now_ms, number) for number in observations],
+    )
+
+
+def _sessions_titled_by(
+    connection: sqlite3.Connection, messages: Sequence[int]
+) -> Iterator[tuple[int, str, str]]:
+    """Yield the sessions whose titles quote a message: id, agent, and the agent's id."""
+    for number in messages:
+        row = connection.execute(
+            "SELECT sessions.id, agent, sessions.external_id, title, text FROM messages"
+            " JOIN sessions ON sessions.id = session_id WHERE messages.id = ?",
+            (number,),
+        ).fetchone()
+        if row is None:
+            continue
+        title, text = (" ".join(part.split()) for part in row[3:])
+        if title and title.rstrip(".… ") in text:
+            yield row[:3]
+
+
 def _delete(connection: sqlite3.Connection, table: str, numbers: Sequence[int]) -> None:
-    connection.executemany(f"DELETE FROM {table} WHERE id = ?", [(one,) for one in numbers])  # noqa: S608
+    connection.executemany(
+        f"DELETE FROM {table} WHERE id = ?",  # noqa: S608 - our own names
+        [(number,) for number in numbers],
+    )

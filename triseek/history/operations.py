@@ -16,7 +16,7 @@ from triseek.history.answers import friction as recurring
 from triseek.history.answers import how as runs
 from triseek.history.answers import texts
 from triseek.history.browsing import activity
-from triseek.history.forgetting import Selection
+from triseek.history.selecting import selection_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -182,18 +182,19 @@ def stats(history: History) -> StatsReply:
 def forget(
     history: History, names: list[str], project: str = "", *, dry_run: bool = False
 ) -> dict[str, int]:
-    """Remove conversations, by their ids or by project, from every file of the state folder.
+    """Remove records, by their ids or by project, from every file of the state folder.
 
     Raises:
-        InvalidRequest: Nothing is named, or a name is not known.
+        InvalidRequest: Nothing is named. And as `selecting.selection_of`.
     """
     if not names and not project:
         raise InvalidRequest("nothing is named", next_step="Name conversations, or a project.")
     with history.database.read() as connection:
-        numbers = [lookup.find(connection, name) for name in names]
+        selection = selection_of(connection, names)
         if project:
-            numbers += _matching(connection, "", project) or []
-    selection = Selection(sessions=tuple(dict.fromkeys(numbers)))
+            numbers = _matching(connection, "", project) or []
+            sessions = tuple(dict.fromkeys((*selection.sessions, *numbers)))
+            selection = dataclasses.replace(selection, sessions=sessions)
     forgotten = history.count_forgotten(selection) if dry_run else history.forget(selection)
     return {name: getattr(forgotten, name) for name in forgotten.__slots__}
 

@@ -31,6 +31,13 @@ BOUNDS: Mapping[str, tuple[int, int | None]] = {
     "ttl_days": (0, 36_500),
 }
 """The least and the greatest value of whole numbers, by argument or by tool and argument."""
+CONTRACT = frozenset((
+    "search_observations", "search_sessions", "search_user_prompts", "find_by_concept",
+    "find_by_file", "find_by_type", "get_recent_context", "get_context_timeline",
+    "get_timeline_by_query",
+))  # fmt: skip
+"""The tools whose schemas list bounds and defaults. The others have arguments of the same names, so
+that theirs are left out; they are enforced all the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +150,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchObservationsRequest(Search):
-    """Search what was done and learned in earlier sessions; index first, full for few."""
+    """Search what was done and learned; index first, full for few."""
 
     __pydantic_config__: ClassVar = STRICT
 
@@ -159,7 +166,7 @@ class SearchObservationsRequest(Search):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchSessionsRequest(Search):
-    """Search summaries of sessions: request, completed, learned, next steps."""
+    """Search summaries of sessions: requests, results, lessons."""
 
     __pydantic_config__: ClassVar = STRICT
 
@@ -191,7 +198,7 @@ class FindByFileRequest(Find):
     __pydantic_config__: ClassVar = STRICT
 
     filePath: str  # noqa: N815 - the contract's name
-    """Path or part of it."""
+    """Or part of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,7 +213,7 @@ class FindByTypeRequest(Find):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetRecentContextRequest:
-    """Show the last sessions of a project, with their summaries."""
+    """Show the last sessions of a project, newest last."""
 
     __pydantic_config__: ClassVar = STRICT
 
@@ -228,7 +235,7 @@ class GetContextTimelineRequest(Window):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetTimelineByQueryRequest(Window):
-    """Show what happened around the observation that matches best."""
+    """Show what happened around the best match."""
 
     __pydantic_config__: ClassVar = STRICT
 
@@ -242,7 +249,7 @@ class GetTimelineByQueryRequest(Window):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemorySearchRequest(Paged):
-    """Find what was said or done, assistants' words too. Then: timeline, get_observations."""
+    """Find what was said or done, assistants' words too."""
 
     __pydantic_config__: ClassVar = STRICT
 
@@ -303,3 +310,15 @@ class PinRequest:
     """Which."""
     on: bool = True
     """false: unpin."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgetRequest:
+    """Remove observations, prompts or sessions for good."""
+
+    __pydantic_config__: ClassVar = STRICT
+
+    ids: tuple[int | str, ...]
+    """Likewise."""
+    dry_run: bool = False
+    """Only count."""

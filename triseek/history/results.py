@@ -254,3 +254,14 @@ class KeptAnswer(TypedDict):
     """`known`: it had been remembered before."""
     replaced: NotRequired[int]
     """The observation that it replaces."""
+
+
+class ForgottenAnswer(TypedDict):
+    """What was removed for good, or would be: counts."""
+
+    sessions: int
+    messages: int
+    events: int
+    """Uses of tools."""
+    observations: int
+    dry_run: bool

@@ -24,10 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from triseek.agents.base import Agent, InstallPlace
-    from triseek.history.forgetting import Forgotten, Selection
+    from triseek.history.forgetting import Forgotten
     from triseek.history.importing.claude_mem_import import FileReport
     from triseek.history.importing.run import ImportReport
     from triseek.history.own_sessions import OwnSessions
+    from triseek.history.selecting import Selection
     from triseek.model.index import Progress
     from triseek.store.sqlite import Database
 
@@ -180,6 +181,8 @@ class History:
             return
         try:
             with run.alone(self.folder):
+                for _ in synthesize_pending(database):  # what quotes a forgotten message
+                    budget.check()
                 forgetting.scrub(database)
                 self._recall_of(database).drop()
                 forgetting.note_finished(database)

@@ -51,6 +51,10 @@ class Tombstones:
         by_id = self.of_record(agent, conversation, record)
         return by_id in self._keys or (len(text) >= TEXT_MIN and self.of_text(text) in self._keys)
 
+    def has_title(self, agent: str, conversation: str) -> bool:
+        """Return whether a conversation's title was forgotten, with the message it quotes."""
+        return bool(self._keys) and self.of_title(agent, conversation) in self._keys
+
     def of_session(self, agent: str, conversation: str) -> str:
         """Return the tombstone of a conversation."""
         return self._of("session", agent, conversation)
@@ -63,6 +67,14 @@ class Tombstones:
         """Return the tombstone of a text."""
         return self._of("text", text)
 
+    def of_title(self, agent: str, conversation: str) -> str:
+        """Return the tombstone of a conversation's title."""
+        return self._of("title", agent, conversation)
+
+    def of_observation(self, row_hash: str) -> str:
+        """Return the tombstone of an observation: its hash says what it is derived from."""
+        return self._of("observation", row_hash)
+
     def add(self, connection: sqlite3.Connection, keys: Iterable[str], at_ms: int) -> None:
         """Write tombstones, in the transaction of `connection`."""
         new = set(keys)
@@ -73,8 +85,24 @@ class Tombstones:
         self._keys |= new
 
     def _of(self, *parts: str) -> str:
-        text = "\0".join(parts).encode("utf-8", "surrogatepass")
-        return hmac.new(self._key, text, hashlib.sha256).hexdigest()
+        return _keyed(self._key, *parts)
+
+
+def forgotten_observations(connection: sqlite3.Connection, hashes: Iterable[str]) -> set[str]:
+    """Return those of some row hashes whose observations were forgotten.
+
+    Raises: as `load_key`.
+    """
+    if connection.execute("SELECT 1 FROM tombstones LIMIT 1").fetchone() is None:
+        return set()
+    key = load_key()
+    return {
+        row_hash
+        for row_hash in hashes
+        if connection.execute(
+            "SELECT 1 FROM tombstones WHERE key = ?", (_keyed(key, "observation", row_hash),)
+        ).fetchone()
+    }
 
 
 def load_key() -> bytes:
@@ -98,3 +126,8 @@ def load_key() -> bytes:
     except OSError as error:
         raise StateUnwritable(f"{path}: {error.strerror}") from error
     return key
+
+
+def _keyed(key: bytes, *parts: str) -> str:
+    text = "\0".join(parts).encode("utf-8", "surrogatepass")
+    return hmac.new(key, text, hashlib.sha256).hexdigest()

@@ -99,5 +99,11 @@ TOOLS: tuple[Tool, ...] = (
         request=requests.SupersedeRequest, answer=memory.supersede,
     ),
     _write("pin", "Pin an observation", request=requests.PinRequest, answer=memory.pin),
+    _tool(
+        "forget", "Forget for good",
+        request=requests.ForgetRequest, results=(results.ForgottenAnswer,),
+        listed="sessions messages events observations dry_run", answer=memory.forget,
+        digest=digest.forgotten_lines, read_only=False, destructive=True,
+    ),
 )  # fmt: skip
 """In the order in which they are listed."""

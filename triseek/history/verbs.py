@@ -50,7 +50,7 @@ def _stats(history: History, _params: Mapping[str, Any]) -> dict[str, Any]:
 def _forget(history: History, params: Mapping[str, Any]) -> dict[str, Any]:
     from triseek.history import operations
 
-    names = list(_names(params, "sessions"))
+    names = list(_names(params, "ids"))
     project, dry_run = _text(params, "project"), params.get("dry_run") is True
     return dict(operations.forget(history, names, project, dry_run=dry_run))
 

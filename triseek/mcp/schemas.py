@@ -16,6 +16,7 @@ from typing import (
 )
 
 from triseek.history.requests import BOUNDS as HISTORY_BOUNDS
+from triseek.history.requests import CONTRACT as HISTORY_CONTRACT
 from triseek.model.context_pack import BUDGET_TOKENS_MAX, FILES_MAX, INTENTS
 from triseek.search import requests
 from triseek.sessions.requests import RESUME_TOKENS_MAX, RESUME_TOKENS_MIN
@@ -55,6 +56,8 @@ _BOUNDS: Mapping[str, JsonSchema] = {
 }
 """Bounds of arguments as agents see them. A value outside is replaced by the nearest inside; those
 of the history tools are elsewhere, and a value outside is refused."""
+_FRUGAL = frozenset(("history", "history-work"))
+"""Toolsets of many tools, whose schemas leave out what agents can do without."""
 _NAMES_MAX = 4
 """Most values of an enum in the schema of an answer; a field with more is typed as a string."""
 TELLING_MIN = 16
@@ -79,31 +82,46 @@ def input_schema(tool: Tool) -> JsonSchema:
             for key, value in schema["properties"][name].items()
             if key != "title" and value not in ("", [])
         }
-        if tool.toolset == "history":
-            body = _without_the_obvious(body)
-            if "items" in body:
-                body["items"] = _without_the_obvious(body["items"])
+        if tool.toolset in _FRUGAL:
+            body = _frugal(tool, name, body)
         reference = body.get("items", {}).get("$ref", "").rpartition("/")[2]
         if reference:
             body["items"] = _item(definitions[reference])
         if "$ref" in body:
-            body = _plain_object(definitions[body["$ref"].rpartition("/")[2]])
+            body = _plain_object(tool, definitions[body["$ref"].rpartition("/")[2]])
         if name in descriptions:
             body["description"] = descriptions[name]
         bounds = (
             _history_bounds(tool, name)
-            if tool.toolset == "history"
+            if tool.toolset in _FRUGAL
             else _BOUNDS.get(f"{tool.name}.{name}") or _BOUNDS.get(name, {})
         )
         properties[name] = cast("JsonSchema", {**body, **bounds})
     compact: JsonSchema = {"type": "object"}
     if properties:
         compact["properties"] = properties
-    if tool.toolset != "history":  # whose errors name arguments that it does not have
+    if tool.toolset not in _FRUGAL:  # whose errors name arguments that it does not have
         compact["additionalProperties"] = False
     if schema.get("required"):
         compact["required"] = schema["required"]
     return compact
+
+
+def _frugal(tool: Tool, name: str, body: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of an argument of a frugal toolset without what can be left out."""
+    body = _without_the_obvious(body)
+    if "items" in body:
+        body["items"] = _without_the_obvious(body["items"])
+    if name == "orderBy":  # whose default is what the tool's name suggests
+        body.pop("default", None)
+    if tool.name not in HISTORY_CONTRACT:
+        body.pop("default", None)
+        # Numbers of records are understood as texts, too.
+        for choice in (body, body.get("items", {})):
+            if "anyOf" in choice:
+                del choice["anyOf"]
+                choice["type"] = "string"
+    return body
 
 
 def _without_the_obvious(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -118,6 +136,8 @@ def _without_the_obvious(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _history_bounds(tool: Tool, name: str) -> JsonSchema:
+    if tool.name not in HISTORY_CONTRACT:
+        return {}
     own = HISTORY_BOUNDS.get(f"{tool.name}.{name}") or HISTORY_BOUNDS.get(name)
     least, most = own or (None, None)
     bounds: JsonSchema = {}
@@ -136,8 +156,10 @@ def _item(schema: Mapping[str, Any]) -> JsonSchema:
     return {"type": "object", "properties": fields, "required": schema["required"]}
 
 
-def _plain_object(schema: Mapping[str, Any]) -> dict[str, Any]:
+def _plain_object(tool: Tool, schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return the schema of an object of optional fields, of which only the names are listed."""
+    if tool.toolset in _FRUGAL and tool.name not in HISTORY_CONTRACT:
+        return {"type": "object"}
     return {"type": "object", "properties": {name: {} for name in schema["properties"]}}
 
 

@@ -119,7 +119,7 @@ def _listed(tool: Tool, is_lean: bool) -> types.Tool:
         output_schema=None if is_lean else dict(schemas.output_schema(tool)),
         annotations=types.ToolAnnotations(
             read_only_hint=tool.read_only,
-            destructive_hint=False,
+            destructive_hint=tool.destructive,
             idempotent_hint=tool.idempotent,
             open_world_hint=False,
         ),

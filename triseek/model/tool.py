@@ -43,6 +43,8 @@ class Tool:
     read_only: bool = True
     idempotent: bool = True
     """Whether calling it again changes nothing more."""
+    destructive: bool = False
+    """Whether it removes what cannot be brought back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ import pytest
 
 from tests.cli.running import triseek
 from tests.history.claude_mem_files import NOON, SCHEMAS, Made
-from triseek.history.forgetting import Selection
+from triseek.history.selecting import Selection
 from triseek.history.service import History
 
 if TYPE_CHECKING:
@@ -231,7 +231,7 @@ def test_bad_files_are_one_clear_line(home: Path, tmp_path: Path) -> None:
     os.mkfifo(home / "pipe")
     for name, reason in (
         ("torn.db", "malformed"), ("other.db", "not a database of claude-mem"),
-        ("text.db", "not a file that"), ("pipe", "not a regular file"), ("none", "not a regular"),
+        ("text.db", "not a file that"), ("pipe", "not a regular file"), ("none", "no such file"),
     ):  # fmt: skip
         done = triseek(["history", "import", "--file", str(home / name)], home)
         assert (done.status, done.err.count("\n")) == (2, 1), done.err

@@ -1,4 +1,4 @@
-"""`triseek history forget`: remove conversations for good."""
+"""`triseek history forget`: remove conversations and single records for good."""
 
 from __future__ import annotations
 
@@ -11,9 +11,13 @@ from triseek.terminal import options, report_text, status
 
 
 def forget(
-    sessions: Annotated[
+    ids: Annotated[
         list[str] | None,
-        typer.Argument(metavar="ID…", help="The agent's ids of them, or their beginnings."),
+        typer.Argument(
+            metavar="ID…",
+            help="An agent's id of a conversation, or its beginning; 123: an observation; "
+            "S4: the conversation of summary 4; P5: a message; claude-mem://….",
+        ),
     ] = None,
     project: Annotated[
         str, typer.Option(metavar="NAME", help="All of this project: its name or root folder.")
@@ -23,14 +27,16 @@ def forget(
     ] = False,
     json: options.Json = False,
 ) -> int:
-    """Remove conversations: their text is in no file of the state folder afterwards.
+    """Remove conversations or records: their text is in no file of the history afterwards.
 
-    An import does not bring them back. What triseek's own sessions, snapshots and exported packs
-    hold of them is removed too. The agent's own files stay as they are.
+    Neither an import nor the rules bring them back. What triseek's own sessions, snapshots and
+    exported packs hold of whole conversations is removed too. The agent's own files stay as they
+    are.
 
-    Examples: triseek history forget 0f9c2d1a · triseek history forget --project secret --dry-run
+    Examples: triseek history forget 0f9c2d1a · triseek history forget 123 P5 ·
+    triseek history forget --project secret --dry-run
     """
-    params = {"sessions": sessions or [], "project": project, "dry_run": dry_run}
+    params = {"ids": ids or [], "project": project, "dry_run": dry_run}
     reply = call("forget", params)
     verb = "would be forgotten" if dry_run else "forgotten"
     text = (

@@ -1,11 +1,11 @@
-"""Handlers of memory_search, get_observations, remember, supersede and pin."""
+"""Handlers of memory_search, get_observations, remember, supersede, pin and forget."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from triseek.errors import InvalidQuery
-from triseek.history import references, times, writing
+from triseek.history import operations, references, times, writing
 from triseek.history.context import now_ms
 from triseek.history.handlers import checks, searches
 from triseek.history.reading import records
@@ -125,11 +125,7 @@ def get_observations(
         InvalidQuery: An id names no record, or there are none or too many.
         BackendFailure: No daemon runs.
     """
-    if not 0 < len(request.ids) <= IDS_MAX:
-        raise InvalidQuery(
-            f"ids: {len(request.ids)} are not from 1 to {IDS_MAX}",
-            tool_step=f"Pass 1 to {IDS_MAX} ids.",
-        )
+    _check_count(request.ids)
     asked = [(str(id_), references.parse(id_)) for id_ in request.ids]
     with context.database.read() as connection:
         return records_of(connection, asked, context.freshness)
@@ -223,6 +219,36 @@ def pin(context: HistoryContext, request: requests.PinRequest, _call: Call) -> r
     with context.database.write() as connection:
         writing.pin(connection, request.id, on=request.on)
         return _kept(connection, request.id, "pinned" if request.on else "unpinned")
+
+
+def forget(
+    context: HistoryContext, request: requests.ForgetRequest, _call: Call
+) -> results.ForgottenAnswer:
+    """Remove records from every file of the history, or count them.
+
+    Raises:
+        InvalidQuery, InvalidRequest: An id names no record, or there are none or too many.
+        BackendFailure: No daemon runs.
+        StateUnwritable, StateCorrupt, Busy: The database cannot be written.
+    """
+    _check_count(request.ids)
+    names = [str(id_) for id_ in request.ids]
+    counts = operations.forget(context.service, names, dry_run=request.dry_run)
+    return {
+        "sessions": counts["sessions"],
+        "messages": counts["messages"],
+        "events": counts["events"],
+        "observations": counts["observations"],
+        "dry_run": request.dry_run,
+    }
+
+
+def _check_count(ids: Sequence[int | str]) -> None:
+    if not 0 < len(ids) <= IDS_MAX:
+        raise InvalidQuery(
+            f"ids: {len(ids)} are not from 1 to {IDS_MAX}",
+            tool_step=f"Pass 1 to {IDS_MAX} ids.",
+        )
 
 
 def _kept(connection: sqlite3.Connection, id_: int, action: results.Action) -> results.KeptAnswer:

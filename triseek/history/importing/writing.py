@@ -115,9 +115,11 @@ class Writer:
             return
         if conversation.id not in self._sessions:
             self._displace(connection, conversation.id)
+        is_title_kept = not self._tombstones.has_title(self._agent, conversation.id)
+        title = conversation.title if is_title_kept else ""
         texts = [
             cleaning.clean(text, cleaning.COMMAND_MAX)
-            for text in (conversation.title, conversation.branch, conversation.model)
+            for text in (title, conversation.branch, conversation.model)
         ]
         cwd = cleaning.clean(conversation.cwd, cleaning.COMMAND_MAX)
         connection.execute(

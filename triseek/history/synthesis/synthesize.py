@@ -16,6 +16,7 @@ from triseek.history.sub_tokens import sub_tokens
 from triseek.history.synthesis.rules import drafts_of
 from triseek.history.synthesis.session_events import load
 from triseek.history.synthesis.summary import Summary, summarize, summary_hash
+from triseek.history.tombstones import forgotten_observations
 
 if TYPE_CHECKING:
     import sqlite3
@@ -49,7 +50,7 @@ def synthesize(database: Database, session_id: int) -> int:
         if view is None:
             return 0
         _set_keys(connection, view)
-        drafts = drafts_of(view)
+        drafts = _without_forgotten(connection, view, drafts_of(view))
         _store(connection, view, drafts)
         _store_summary(connection, view, summarize(view, drafts))
         connection.execute(
@@ -71,6 +72,17 @@ def synthesize_pending(database: Database, *, most: int = 1_000_000) -> Iterator
     for (session_id,) in rows:
         synthesize(database, session_id)
         yield session_id
+
+
+def _without_forgotten(
+    connection: sqlite3.Connection, view: SessionView, drafts: list[Draft]
+) -> list[Draft]:
+    """Return the drafts except for those of observations that somebody has forgotten."""
+    hashes = [draft.row_hash(view) for draft in drafts]
+    forgotten = forgotten_observations(connection, hashes)
+    return [
+        draft for draft, row_hash in zip(drafts, hashes, strict=True) if row_hash not in forgotten
+    ]
 
 
 def _set_keys(connection: sqlite3.Connection, view: SessionView) -> None:
