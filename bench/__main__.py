@@ -1,4 +1,4 @@
-"""python -m bench: run report compare mcp tokens hooks memo history handoff rank pack."""
+"""python -m bench: run report compare mcp tokens hooks memo history observations handoff rank pack."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from bench.progress import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from bench.history.report import Measured
 
 _DOCS = Path(__file__).parents[1] / "docs" / "benchmarks"
 
@@ -86,11 +88,14 @@ def _parser() -> argparse.ArgumentParser:
     hooks.add_argument("--record", type=Path, help="the figures (default: bench/record/...)")
     hooks.set_defaults(verb=_hooks)
 
-    history = verbs.add_parser("history", help="recall over conversations, beside deja")
+    history = verbs.add_parser("history", help="recall and import of conversations, beside deja")
     history.add_argument(
-        "--corpus", action="append", required=True, metavar="NAME=FILE",
+        "--corpus", action="append", default=[], metavar="NAME=FILE",
         help="locomo=FILE or longmemeval=FILE",
     )  # fmt: skip
+    history.add_argument(
+        "--made-gb", type=float, default=0.0, metavar="GB", help="import as much, made by a program"
+    )
     history.add_argument("--deja", type=Path, metavar="PROGRAM", help="deja's program")
     history.add_argument(
         "--messages", type=int, metavar="N",
@@ -101,8 +106,14 @@ def _parser() -> argparse.ArgumentParser:
         help="with --messages: make the history there, or take what is there",
     )  # fmt: skip
     history.add_argument("--out", type=Path, default=_DOCS / "history.md", help="the page")
-    history.add_argument("--record", type=Path, help="the figures (default: bench/record/...)")
+    history.add_argument("--record", type=Path, help="folder of the figures")
     history.set_defaults(verb=_history)
+
+    observations = verbs.add_parser("observations", help="how often derived observations are true")
+    observations.add_argument("--git", action="append", default=[], metavar="OWNER/NAME=CLONE")
+    observations.add_argument("--out", type=Path, default=_DOCS / "history.md", help="the page")
+    observations.add_argument("--record", type=Path, help="folder of the figures")
+    observations.set_defaults(verb=_observations)
 
     memo = verbs.add_parser("memo", help="replay agents' workdays to the memo, and write its page")
     memo.add_argument("--out", type=Path, default=_DOCS / "memo.md", help="the page")
@@ -221,31 +232,50 @@ def _memo(options: argparse.Namespace) -> int:
 
 
 def _history(options: argparse.Namespace) -> int:
-    from bench.history.measure import measure, page
+    from bench.history import corpora, large, measure, report, scale
 
-    named = [corpus.partition("=") for corpus in options.corpus]
-    for name, _, _ in named:
+    if not options.corpus and not options.made_gb:
+        raise Faulty("nothing to measure: say --corpus or --made-gb")
+    corpora_read = [(name, Path(path)) for name, path in map(_pair, options.corpus)]
+    for name, _ in corpora_read:
         if name not in ("locomo", "longmemeval"):
             raise Faulty(f"no corpus is called {name}; say locomo=FILE or longmemeval=FILE")
+    measured = report.read(options.record or report.RECORD)
     if options.messages:
-        return _history_scale(options, [(name, Path(path)) for name, _, path in named])
+        haystacks = [
+            haystack for name, path in corpora_read for haystack in corpora.read(name, path)
+        ]
+        with tempfile.TemporaryDirectory() as folder:
+            measured["large"] = large.measure(
+                options.keep or Path(folder), options.messages, haystacks
+            )
+        return _write_history(options, measured)
     answers = []
-    for name, _, path in named:
-        answers += measure(name, Path(path), options.deja)
-    _write(options, "history", answers, page(answers) + "\n")
+    for name, path in corpora_read:
+        answers += measure.measure(name, path, options.deja, Progress())
+    if answers:
+        measured["recall"] = answers
+    if options.made_gb:
+        size = int(options.made_gb * 1e9)
+        measured["scale"] = scale.measure(size, options.deja, Progress())
+    return _write_history(options, measured)
+
+
+def _observations(options: argparse.Namespace) -> int:
+    from bench.history import observations, report
+
+    measured = report.read(options.record or report.RECORD)
+    measured["observations"] = observations.measure(_paths(options.git), Progress())
+    return _write_history(options, measured)
+
+
+def _write_history(options: argparse.Namespace, measured: Measured) -> int:
+    from bench.history import report
+
+    folder = options.record or report.RECORD
+    report.write(measured, folder, options.out)
+    print(folder, options.out, sep="\n")
     return 0
-
-
-def _history_scale(options: argparse.Namespace, named: list[tuple[str, Path]]) -> int:
-    from bench.history import scale
-    from bench.history.corpora import read
-
-    haystacks = [haystack for name, path in named for haystack in read(name, path)]
-    if options.out == _DOCS / "history.md":
-        options.out = _DOCS / "history-scale.md"
-    with tempfile.TemporaryDirectory() as folder:
-        measured = scale.measure(options.keep or Path(folder), options.messages, haystacks)
-    return _write(options, "history-scale", measured, scale.page(measured) + "\n")
 
 
 def _report(options: argparse.Namespace) -> int:

@@ -14,7 +14,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from bench.model import Faulty
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator, Mapping, Sequence
     from pathlib import Path
 
 
@@ -50,12 +50,15 @@ class Client:
 
 @contextlib.asynccontextmanager
 async def connected(
-    root: Path, environ: Mapping[str, str], python: str = sys.executable
+    root: Path,
+    environ: Mapping[str, str],
+    python: str = sys.executable,
+    options: Sequence[str] = (),
 ) -> AsyncIterator[Client]:
     """Start a server on a root and shake hands with it; it ends with the block."""
     server = StdioServerParameters(
         command=python,
-        args=["-P", "-m", "triseek", "mcp", "serve", "--repo", str(root)],
+        args=["-P", "-m", "triseek", "mcp", "serve", "--repo", str(root), *options],
         env={**os.environ, **environ},
     )
     with open(os.devnull, "w", encoding="utf-8") as nowhere:

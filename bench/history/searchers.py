@@ -1,97 +1,143 @@
-"""The two that search: triseek's recall over a database, and deja as a program."""
+"""The two that search the same transcripts: triseek as its users run it, and deja's program."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-import subprocess
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from bench import command
+from bench.agents.client import connected
+from bench.engines.triseek_process import command_line, environment
 from bench.model import Faulty
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
 
-    from bench.history.corpora import Session
+    from bench.agents.client import Client
+    from bench.command import Ended
 
 MOST = 20
 """Sessions asked for; an answer behind them counts as not found."""
 
 
-def triseek(folder: Path, sessions: Sequence[Session]) -> Callable[[str], list[str]]:
-    """Store and index sessions below a folder; return a function that searches them."""
-    from triseek.history.database import open_database
-    from triseek.history.recall.engine import Recall
-    from triseek.kernels import jit
+class Own:
+    """triseek with a home folder of its own, whose conversations it imports and searches."""
 
-    jit.warm(lambda *_: None)
-    database = open_database(str(folder / "history"))
-    with database.write() as connection:
-        for number, session in enumerate(sessions, 1):
-            began = int(session.began.timestamp() * 1000)
-            connection.execute(
-                "INSERT INTO sessions (id, agent, external_id, started_at_epoch)"
-                " VALUES (?, 'claude-code', ?, ?)",
-                (number, f"{number}-{session.id}", began),
-            )
-            connection.executemany(
-                "INSERT INTO messages (session_id, external_id, role, text, created_at_epoch)"
-                " VALUES (?, ?, ?, ?, ?)",
-                [
-                    (number, str(at), role, text, began + at * 60_000)
-                    for at, (role, text) in enumerate(session.turns)
-                ],
-            )
-    recall = Recall(str(folder / "recall"), database)
-    recall.update()
+    def __init__(self, home: Path, state: str = "triseek") -> None:
+        """Use a home folder; its `.claude` holds transcripts, its folder `state` what is kept."""
+        self.home = home
+        self.state = home / state
+        self._root = home / "repository"
+        self._root.mkdir(exist_ok=True)
+        self._environ = {
+            **environment(self.state), "HOME": str(home), "CI": "", "CLAUDE_CONFIG_DIR": "",
+            "CODEX_HOME": "", "TRISEEK_NO_DAEMON": "",
+        }  # fmt: skip
 
-    def search(question: str) -> list[str]:
-        page = recall.search(question, by="session", limit=MOST)
-        return [sessions[hit.session_id - 1].id for hit in page.hits]
+    def bring_in(self, *agents: str, may_skip: bool = False) -> Ended:
+        """Import everything that agents, by default Claude Code, left; return what that cost."""
+        ended = self._run("history", "import", *(agents or ("claude-code",)), "--json")
+        for counts in json.loads(ended.output)["agents"].values():
+            if counts["skipped"] and not may_skip:
+                raise Faulty(f"the import skipped {counts['skipped'][0]}")
+        return ended
 
-    return search
+    @contextlib.asynccontextmanager
+    async def served(self) -> AsyncIterator[Client]:
+        """Serve the tools of the history to a client; the daemon ends with the block."""
+        options = ("--toolsets", "history")
+        try:
+            async with connected(self._root, self._environ, options=options) as client:
+                yield client
+        finally:
+            self._run("daemon", "stop", fails=True)
+
+    @staticmethod
+    async def by_tool(client: Client, question: str, project: str) -> tuple[list[str], float]:
+        """Ask the search tool; return the sessions' ids, best first, and the seconds."""
+        arguments = {"query": question, "by": "session", "limit": MOST, "project": project}
+        answer = await client.call("memory_search", {k: v for k, v in arguments.items() if v})
+        return [row["session"] for row in answer.envelope["results"]], answer.seconds
+
+    def by_command(self, question: str, project: str) -> tuple[list[str], float]:
+        """Ask `triseek history search`; return the sessions' ids, best first, and the seconds."""
+        words = ["history", "search", "--by", "session", "--json", "--limit", str(MOST)]
+        words += ["--project", project] if project else []
+        ended = self._run(*words, "--", question, fails=True)
+        if ended.code not in (0, 1):
+            raise Faulty(f"triseek history search: {ended.errors[-200:]}")
+        results = json.loads(ended.output)["results"]
+        return [row["conversation"]["session"] for row in results], ended.seconds
+
+    def size(self) -> int:
+        """Return the bytes of everything that the history keeps."""
+        return size_of(self.state / "history")
+
+    def _run(self, *words: str, fails: bool = False) -> Ended:
+        ended = command.run(command_line(*words), cwd=self._root, env=self._environ, keep=True)
+        if ended.code and not fails:
+            raise Faulty(f"triseek {' '.join(words[:2])}: {ended.errors[-300:]}")
+        return ended
 
 
-def deja(program: Path, folder: Path, sessions: Sequence[Session]) -> Callable[[str], list[str]]:
-    """Write sessions as Claude Code's transcripts and have deja index them, as its own bench."""
-    project = folder / "claude" / "-work-bench"
-    project.mkdir(parents=True)
-    for number, session in enumerate(sessions):
-        lines = [
-            json.dumps(
-                {
-                    "type": role,
-                    "sessionId": f"session-{number}",
-                    "timestamp": (session.began + timedelta(minutes=at)).isoformat(),
-                    "message": {"role": role, "content": text},
-                }
-            )
-            for at, (role, text) in enumerate(session.turns)
-        ]
-        (project / f"{number}.jsonl").write_text("\n".join(lines) + "\n")
-    env = {
-        **os.environ,
-        "HOME": str(folder),
-        "DEJA_CLAUDE_ROOT": str(folder / "claude"),
-        "DEJA_INDEX_DIR": str(folder / "index.db"),
-    }
+class Deja:
+    """deja's program, with an index of its own over folders of transcripts."""
 
-    def run(*arguments: str) -> bytes:
-        ended = subprocess.run(
-            [program.absolute(), *arguments], env=env, capture_output=True, check=False
-        )
-        if ended.returncode not in (0, 1):  # 1: nothing found
-            raise Faulty(f"deja: {ended.stderr.decode(errors='replace')[-200:]}")
-        return ended.stdout
+    def __init__(self, program: Path, home: Path, transcripts: Path) -> None:
+        """Use a program and a folder for its index, on the projects below `transcripts`."""
+        self._program = program.absolute()
+        self._home = home
+        home.mkdir(exist_ok=True)
+        self._environ = {
+            "HOME": str(home), "DEJA_CLAUDE_ROOT": str(transcripts),
+            "DEJA_INDEX_DIR": str(home / "index.db"),
+        }  # fmt: skip
 
-    run("index", "--rebuild")
+    def bring_in(self) -> Ended:
+        """Index everything; return what that cost."""
+        return self._run("index", "--rebuild")
 
-    def search(question: str) -> list[str]:
-        reply = run("search", "--all", "--no-embed", "--json", "--", question)
-        hits = json.loads(reply)["hits"] if reply.strip() else []
-        numbers = [int(hit["session"]["id"].rpartition("-")[2]) for hit in hits or []]
-        return [sessions[number].id for number in numbers[:MOST]]
+    def by_command(self, question: str) -> tuple[list[str], float]:
+        """Ask a question; return the sessions' ids, best first, and the seconds."""
+        ended = self._run("search", "--all", "--no-embed", "--json", "--", question)
+        hits: list[dict[str, Any]] = []
+        if ended.output.strip():
+            hits = json.loads(ended.output)["hits"] or []
+        return [_plain(hit["session"]["id"]) for hit in hits[:MOST]], ended.seconds
 
-    return search
+    def size(self) -> int:
+        """Return the bytes of its index."""
+        return size_of(self._home)
+
+    def _run(self, *words: str) -> Ended:
+        argv = [str(self._program), *words]
+        ended = command.run(argv, cwd=self._home, env=self._environ, keep=True)
+        if ended.code not in (0, 1):  # 1: nothing found
+            raise Faulty(f"deja: {ended.errors[-200:]}")
+        return ended
+
+
+def linked(transcripts: Path, folder: Path) -> Path:
+    """Make a folder with the same files as a project's, for a haystack of its own."""
+    target = folder / transcripts.name
+    target.mkdir(parents=True)
+    for path in _files(transcripts):
+        os.link(path, target / path.name)
+    return folder
+
+
+def size_of(folder: Path) -> int:
+    """Return the bytes of all files below a folder."""
+    return sum(path.stat().st_size for path in _files(folder))
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return (path for path in folder.rglob("*") if path.is_file())
+
+
+def _plain(name: str) -> str:
+    """Return a session's id as the agent wrote it: deja puts the agent's name before it."""
+    return name.rpartition(":")[2]

@@ -245,8 +245,8 @@ _SAYS_FAILURE = re.compile(
 _SAYS_LITTLE = re.compile(
     r"^(?:make(?:\[\d+\])?: \*\*\* .*Error \d+|npm ERR! .*(?:log|code|errno|path)\b.*"
     r"|error: could not compile.*|error: test failed.*|\[ERROR\]\s*(?:->.*|To see .*|Re-run .*|)|exit(?: code| status)? \d+"  # noqa: E501
-    r"|<?/?error>?|Exit code:? \d+|=== (?:RUN|PAUSE|CONT|NAME)\b.*|--- (?:PASS|SKIP): .*|ok\s+\S+\s.*"
-    r"|[⎯─═]{3,}.*)\s*$",
+    r"|<?/?error>?|Exit code:? \d+|=== (?:RUN|PAUSE|CONT|NAME)\b.*|--- (?:PASS|SKIP): .*"
+    r"|ok\s+\S+\s.*|[⎯─═]{3,}.*)\s*$",
     re.IGNORECASE,
 )
 

@@ -79,9 +79,8 @@ def _taken_back(
 
 def _may_have_failed(event: SessionEvent, run: Run) -> bool:
     """Whether a command goes on if git takes nothing back: `git checkout FILE || echo none`."""
-    return (
-        run.is_filtered and re.search(rf"{run.program}\b[^|;&\n]*\|\|", event.command) is not None
-    )
+    pattern = rf"{re.escape(run.program)}\b[^|;&\n]*\|\|"
+    return run.is_filtered and re.search(pattern, event.command) is not None
 
 
 def _put_back(use: EventFile, standing: list[_Edit]) -> list[_Edit]:

@@ -36,9 +36,9 @@ _FAILING_TESTS = (
     re.compile(r"^\[ERROR\][ \t]+(\w+\.\w+):\d+", re.MULTILINE),
 )
 _NOT_COMPILED = re.compile(
-    r"\bundefined: |\bundefined \(type |\bis not defined\b|has no (?:attribute|member|field|exported)"
-    r"|cannot find (?:name|symbol|value|function|type|module|package)|\bundeclared\b"
-    r"|cannot import name|No module named|unresolved (?:import|reference)|does not exist"
+    r"\bundefined: |\bundefined \(type |\bis not defined\b|has no (?:attribute|member|field)"
+    r"|has no exported|cannot find (?:name|symbol|value|function|type|module|package)"
+    r"|\bundeclared\b|cannot import name|No module named|unresolved (?:import|reference)|does not exist"
     r"|(?:not enough|too many) (?:arguments|return values)|declared and not used"
     r"|imported and not used|missing (?:return|method)|cannot use .* as |assignment mismatch"
     r"|redeclared|error TS\d+|error\[E\d+\]|[Ss]yntax ?[Ee]rror|does not implement",
@@ -119,14 +119,23 @@ def covered_edits(drafts: list[Draft]) -> set[int]:
 def _is_unfinished(view: SessionView, group: list[Episode], edits: list[SessionEvent]) -> bool:
     """Whether the checks failed because the change that they check was not finished."""
     first = min(episode.first for episode in group)
-    standing: set[str] = set()
-    for event in view.events[:first]:
-        standing = set() if commit_of(event) else standing | {use.path for use in event.edits}
+    if not _is_edited_since_commit(view, first):
+        return False
     failed = [view.events[episode.first] for episode in group]
-    if standing and all(_NOT_COMPILED.search(event.error.line) for event in failed):
+    if all(_NOT_COMPILED.search(event.error.line) for event in failed):
         return True
     paths = {use.path for event in edits for use in event.edits}
-    return bool(standing) and all(is_test_path(path) for path in paths)
+    return all(is_test_path(path) for path in paths)
+
+
+def _is_edited_since_commit(view: SessionView, at: int) -> bool:
+    """Whether there are edits before a position that were not committed before it."""
+    for event in reversed(view.events[:at]):
+        if event.edits:
+            return True
+        if commit_of(event) is not None:
+            return False
+    return False
 
 
 def _is_of_check(event: SessionEvent, run: Run) -> bool:
