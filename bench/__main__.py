@@ -1,4 +1,4 @@
-"""python -m bench: run report compare mcp tokens hooks memo history observations handoff rank pack."""
+"""python -m bench: run report compare mcp tokens hooks memo history observations handoff pack."""
 
 from __future__ import annotations
 
@@ -96,6 +96,10 @@ def _parser() -> argparse.ArgumentParser:
     history.add_argument(
         "--made-gb", type=float, default=0.0, metavar="GB", help="import as much, made by a program"
     )
+    history.add_argument(
+        "--commands", type=int, default=200, metavar="N",
+        help="questions that `triseek history search` is asked, too (default: 200)",
+    )  # fmt: skip
     history.add_argument("--deja", type=Path, metavar="PROGRAM", help="deja's program")
     history.add_argument(
         "--messages", type=int, metavar="N",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SEED = 20261127
 BY_COMMAND = 200
-"""Questions that the command is asked, too: its answers have to be the tool's."""
+"""Questions that the command is asked by default: its answers have to be the tool's."""
 
 
 class Answers(TypedDict):
@@ -38,8 +38,12 @@ class Answers(TypedDict):
     """Median of a search by the command, the start of its process included."""
 
 
-def measure(name: str, path: Path, deja: Path | None, progress: Progress) -> list[Answers]:
+def measure(
+    name: str, path: Path, deja: Path | None, progress: Progress, commands: int = BY_COMMAND
+) -> list[Answers]:
     """Ask all questions; the haystacks take turns in the two halves.
+
+    commands: How many questions the command is asked, too.
 
     Raises:
         Faulty: The file is no corpus, the import skipped something, or the command's answer
@@ -55,7 +59,7 @@ def measure(name: str, path: Path, deja: Path | None, progress: Progress) -> lis
         ]
         progress.say(f"{name}: import of {sum(map(len, ids))} sessions")
         own.bring_in()
-        answers = [asyncio.run(_ask_own(name, own, haystacks, ids, progress))]
+        answers = [asyncio.run(_ask_own(name, own, haystacks, ids, progress, commands))]
         if deja is not None:
             answers.append(_ask_deja(name, deja, home, haystacks, ids, progress))
     return answers
@@ -67,6 +71,7 @@ async def _ask_own(
     haystacks: Sequence[Haystack],
     ids: Sequence[list[str]],
     progress: Progress,
+    commands: int,
 ) -> Answers:
     """Ask the search tool everything, and the command a sample."""
     answers = _empty(name, "triseek")
@@ -75,7 +80,7 @@ async def _ask_own(
     asked = [
         (number, at) for number, one in enumerate(haystacks) for at in range(len(one.questions))
     ]
-    sample = set(random.Random(SEED).sample(asked, min(BY_COMMAND, len(asked))))
+    sample = set(random.Random(SEED).sample(asked, min(commands, len(asked))))
     async with own.served() as client:
         for number, haystack in enumerate(haystacks):
             progress.say(f"{name}: {number + 1}/{len(haystacks)} asked by the tool")

@@ -134,11 +134,10 @@ def precision(measured: Precision) -> Iterator[str]:
     rows = []
     for half in ("tuning", "reported"):
         for kind in (*_TYPES, "all"):
-            yes, no, open_ = (
-                _count(measured, half, kind, it) for it in ("yes", "no", "unlabelled")
-            )
+            yes, no = _count(measured, half, kind, "yes"), _count(measured, half, kind, "no")
+            without = str(_count(measured, half, kind, "unlabelled"))
             share = f"{yes / (yes + no):.2f}" if yes + no else "-"
-            rows.append((f"{half}, {kind}", str(yes + no), str(yes), share, str(open_)))
+            rows.append((f"{half}, {kind}", str(yes + no), str(yes), share, without))
     yield table(("rows", "labelled", "true", "precision", "not labelled"), rows)
     for half in ("tuning", "reported"):
         found = sorted(

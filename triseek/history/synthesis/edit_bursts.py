@@ -24,7 +24,8 @@ PROMPT_MAX, PROMPT_END = 2_000, 400
 """Characters of a prompt that is no plan, and those at its end that are examined."""
 _PROBLEM = re.compile(
     r"\b(?:bugs?|fix(?:e[sd])?|broken|breaks|errors?|fail(?:s|ed|ing|ures?)?|crash\w*|wrong"
-    r"|issues?|missing|(?:is|are|does|do|did|was|has|have)(?:n[o']t| not)|not (?:being|working)|severity)\b",
+    r"|issues?|missing|(?:is|are|does|do|did|was|has|have)(?:n[o']t| not)|severity"
+    r"|not (?:being|working))\b",
     re.IGNORECASE,
 )
 

@@ -38,7 +38,8 @@ _FAILING_TESTS = (
 _NOT_COMPILED = re.compile(
     r"\bundefined: |\bundefined \(type |\bis not defined\b|has no (?:attribute|member|field)"
     r"|has no exported|cannot find (?:name|symbol|value|function|type|module|package)"
-    r"|\bundeclared\b|cannot import name|No module named|unresolved (?:import|reference)|does not exist"
+    r"|\bundeclared\b|cannot import name|No module named|unresolved (?:import|reference)"
+    r"|does not exist"
     r"|(?:not enough|too many) (?:arguments|return values)|declared and not used"
     r"|imported and not used|missing (?:return|method)|cannot use .* as |assignment mismatch"
     r"|redeclared|error TS\d+|error\[E\d+\]|[Ss]yntax ?[Ee]rror|does not implement",
