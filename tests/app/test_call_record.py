@@ -29,6 +29,14 @@ def test_items_of_a_pack_are_results():
     assert record["harness"] == "codex"
 
 
+def test_results_that_are_no_files_have_no_paths():
+    envelope = {"results": [{"session": "s1", "excerpt": "secret"}, {"path": "a.py"}]}
+    record = call_record.payload("/r", "memory_search", {"query": "q"}, envelope, {})
+
+    assert record["result_paths"] == ["a.py"]
+    assert "secret" not in str(record)
+
+
 def test_a_failed_call_is_recorded_with_its_code():
     envelope = {"error": {"code": "INVALID_QUERY", "message": "secret"}}
     record = call_record.payload("/r", "memo_check", {"path": "a.py"}, envelope, {})
