@@ -105,7 +105,7 @@ class Load:
                 for at in range(0, len(data), 700):
                     file.write(data[at : at + 700])
                     file.flush()
-            time.sleep(0.03)
+            time.sleep(0.3)
 
     def _forget(self, _who: int) -> None:
         """Forget a conversation as soon as it was imported; what is gone is acknowledged."""

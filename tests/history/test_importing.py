@@ -267,7 +267,23 @@ def test_what_was_forgotten_does_not_come_back(
     stub_agent.write(copy, Conversation(id="fork"), said(7, long, conversation="fork"))
     report = imported(database, home)
     assert rows(database, "SELECT count(*) FROM messages") == [(0,)]
-    assert report.agents["stub"].forgotten == 2
+    assert report.agents["stub"].forgotten == 4  # the file is read from its start again
+
+
+def test_forgetting_leaves_no_path_of_the_transcript(database: Database, home: Path) -> None:
+    transcript = home / "stub" / "quetzal.jsonl"
+    stub_agent.write(transcript, Conversation(id="c"), said(1, "first"))
+    imported(database, home)
+    forgetting.forget(database, Selection(sessions=(1,)))
+    assert imported(database, home).agents["stub"].read == 0
+    stub_agent.write(transcript, said(2, "later"))
+    assert imported(database, home).agents["stub"].read == 1
+    assert rows(database, "SELECT count(*), count(gone_at) FROM sources") == [(1, 0)]
+    transcript.unlink()
+    imported(database, home)
+    assert rows(database, "SELECT count(*), count(gone_at) FROM sources") == [(1, 1)]
+    database.close()
+    assert b"quetzal" not in (home / "history" / "history.db").read_bytes()
 
 
 def test_forgetting_leaves_no_text_in_any_file(

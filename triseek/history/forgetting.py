@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triseek.errors import Busy
+from triseek.history.importing.hidden_sources import hide_unused
 from triseek.history.schema import FULL_TEXT_TABLES
 from triseek.history.selecting import Selection
 from triseek.history.synthesis.synthesize import synthesize
@@ -92,6 +93,8 @@ def forget(database: Database, selection: Selection) -> Forgotten:
         connection.executemany(
             "UPDATE sessions SET derived_at = 0 WHERE id = ?", [(number,) for number in changed]
         )
+        if selection.sessions:
+            hide_unused(connection, tombstones)
         connection.execute(
             "INSERT OR REPLACE INTO facts_of_database (name, value) VALUES (?, '1')",
             (_UNFINISHED,),

@@ -75,6 +75,10 @@ class Tombstones:
         """Return the tombstone of an observation: its hash says what it is derived from."""
         return self._of("observation", row_hash)
 
+    def of_source(self, agent: str, path: str) -> str:
+        """Return the keyed hash of a transcript's path."""
+        return self._of("source", agent, path)
+
     def add(self, connection: sqlite3.Connection, keys: Iterable[str], at_ms: int) -> None:
         """Write tombstones, in the transaction of `connection`."""
         new = set(keys)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from triseek.errors import Busy
-from triseek.history.importing import cleaning, precedence, sources
+from triseek.history.importing import cleaning, hidden_sources, precedence, sources
 from triseek.history.importing.routing import RoutingWriter
 from triseek.history.importing.writing import Writer
 from triseek.history.tombstones import Tombstones, load_key
@@ -21,6 +21,7 @@ from triseek.model.index import no_progress
 from triseek.store import lock
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Callable, Iterator, Sequence
 
     from triseek.agents.base import Agent, InstallPlace
@@ -84,7 +85,7 @@ def plan(
     """Return what an import would read, without reading it. Arguments as `run`."""
     report = ImportReport({agent.name: AgentReport() for agent in agents})
     with database.read() as connection:
-        for source in sources.find(agents, here):
+        for source in _found(connection, agents, here):
             counts = report.agents[source.agent]
             counts.sources += 1
             before = sources.known(connection, source)
@@ -127,7 +128,9 @@ def run(
     done = 0
     with alone(folder):
         key = load_key()
-        for source in sources.find(agents, here):
+        with database.read() as connection:
+            found = list(_found(connection, agents, here))
+        for source in found:
             present.add((source.agent, source.name))
             report.agents[source.agent].sources += 1
             if not _is_due(source, since_ms) or not only(source.path):
@@ -157,6 +160,14 @@ def alone(folder: str, wait_s: float = 0.0) -> Iterator[None]:
         except Busy as error:
             raise Busy("another import is running", next_step="Wait until it is done.") from error
         yield
+
+
+def _found(
+    connection: sqlite3.Connection, agents: Sequence[Agent], here: InstallPlace
+) -> Iterator[Source]:
+    """Yield the sources of some agents, by the names that the database has for them."""
+    tombstones = Tombstones(connection, load_key())
+    yield from hidden_sources.with_hidden_names(connection, tombstones, sources.find(agents, here))
 
 
 def _unread(source: Source, offset: int) -> int:
@@ -200,6 +211,8 @@ def _import(database: Database, source: Source, key: bytes, report: ImportReport
         _skip(skipped, error.strerror or str(error))
     with database.write() as connection:
         sources.note(connection, source, mark, skipped)
+        if writer.written.forgotten:
+            hidden_sources.hide_unused(connection, tombstones, number)
     unread = _unread(source, start.offset)
     counts.bytes += unread
     counts.messages += writer.written.messages

@@ -14,6 +14,7 @@ from triseek.agents import registry
 from triseek.agents.payloads.fields import parsed
 from triseek.agents.transcript_values import compact
 from triseek.history.importing.cleaning import clean_name
+from triseek.history.importing.hidden_sources import is_hidden
 from triseek.model.conversation import Mark
 from triseek.redaction import holds_secret
 
@@ -139,6 +140,8 @@ def fingerprint(path: str, offset: int) -> str:
 
 def note_mark(connection: sqlite3.Connection, source: Source, mark: Mark) -> None:
     """Write the mark up to which a source has been read, in the transaction of its records."""
+    if is_hidden(source):
+        return
     connection.execute(
         "UPDATE sources SET mark = ?, fingerprint = ? WHERE agent = ? AND path = ?",
         (_as_json(mark), fingerprint(source.path, mark.offset), source.agent, source.name),
@@ -149,6 +152,8 @@ def note(
     connection: sqlite3.Connection, source: Source, mark: Mark, skipped: Sequence[str]
 ) -> None:
     """Write that a source has been read, in the transaction of `connection`."""
+    if is_hidden(source):
+        mark, skipped = Mark(), ()
     connection.execute(
         "UPDATE sources SET inode = ?, size = ?, mtime_ns = ?, fingerprint = ?, mark = ?,"
         " read_at = ?, gone_at = NULL, skipped = ? WHERE agent = ? AND path = ?",

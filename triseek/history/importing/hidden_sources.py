@@ -1,0 +1,62 @@
+"""Keeps the paths of forgotten conversations' files out of the database.
+
+The path of a transcript often names the project, and its mark the branch. A file of which nothing
+is kept is known by a keyed hash of its path, so that it is not read again until it changes; then it
+is read from its start, and what was forgotten is left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable, Iterator
+
+    from triseek.history.importing.sources import Source
+    from triseek.history.tombstones import Tombstones
+
+_PREFIX = "forgotten#"
+_UNUSED = (
+    "SELECT id, agent, path FROM sources AS r WHERE substr(path, 1, ?) != ?"
+    " AND NOT EXISTS (SELECT 1 FROM sessions WHERE source_id = r.id)"
+)
+
+
+def is_hidden(source: Source) -> bool:
+    """Return whether the database knows a source by a hash only, and is to know no mark of it."""
+    return source.name.startswith(_PREFIX)
+
+
+def hide_unused(connection: sqlite3.Connection, tombstones: Tombstones, only: int = 0) -> None:
+    """Replace the paths of sources that no conversation came from. only: a source's id."""
+    rows = connection.execute(_UNUSED, (len(_PREFIX), _PREFIX)).fetchall()
+    connection.executemany(
+        "UPDATE OR REPLACE sources SET path = ?, mark = '{}', fingerprint = '', skipped = '[]'"
+        " WHERE id = ?",
+        [
+            (_hidden_name(tombstones, agent, path), number)
+            for number, agent, path in rows
+            if only in (0, number)
+        ],
+    )
+
+
+def with_hidden_names(
+    connection: sqlite3.Connection, tombstones: Tombstones, sources: Iterable[Source]
+) -> Iterator[Source]:
+    """Yield sources with the names by which the database knows them."""
+    hidden = {
+        row[0]
+        for row in connection.execute(
+            "SELECT path FROM sources WHERE substr(path, 1, ?) = ?", (len(_PREFIX), _PREFIX)
+        )
+    }
+    for source in sources:
+        name = _hidden_name(tombstones, source.agent, source.name) if hidden else ""
+        yield replace(source, name=name) if name in hidden else source
+
+
+def _hidden_name(tombstones: Tombstones, agent: str, path: str) -> str:
+    return _PREFIX + tombstones.of_source(agent, path)
