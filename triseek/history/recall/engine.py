@@ -36,9 +36,9 @@ LOCK = "recall.lock"
 WAIT_S = 60.0
 """Seconds to wait for another process that changes the index."""
 MANIFEST_MAX = 16 << 20
-BATCH_TOKENS = 2_500_000
+BATCH_TOKENS = 2_000_000
 """Terms that are collected in memory for one segment, each time that one occurs."""
-BATCH_VOCABULARY = 120_000
+BATCH_VOCABULARY = 100_000
 """Distinct terms that are collected in memory for one segment."""
 SEGMENTS_MAX = 8
 """Segments from which small ones are merged."""
@@ -257,9 +257,9 @@ class Recall:
         private.make(self._folder)
         entries = [one.segment.entry for one in kept]
         count = 0
-        for writer in self._written(sorted(again)):
-            count += writer.messages
-            entries.append(writer.write(self._folder))
+        for messages, entry in self._written(sorted(again)):
+            count += messages
+            entries.append(entry)
         in_kept = {int(one) for segment in kept for one in segment.segment.session_ids}
         body = Manifest(
             version=VERSION,
@@ -272,8 +272,11 @@ class Recall:
             self._sweep({entry["name"] for entry in entries})
         return count
 
-    def _written(self, session_ids: list[int]) -> Iterator[SegmentWriter]:
-        """Yield writers that hold these sessions, each within the limit of memory."""
+    def _written(self, session_ids: list[int]) -> Iterator[tuple[int, SegmentEntry]]:
+        """Write segments of these sessions, each within the limit of memory.
+
+        Yields the number of messages of each segment, and what the manifest says of it.
+        """
         writer = SegmentWriter()
         for at in range(0, len(session_ids), SESSIONS_AT_ONCE):
             with self._database.read() as connection:
@@ -281,10 +284,10 @@ class Recall:
                 for session_id, started_ms, messages in _sessions(connection, some):
                     writer.add(session_id, started_ms, messages)
                     if _is_full(writer):
-                        yield writer
+                        yield writer.messages, writer.write(self._folder)
                         writer = SegmentWriter()
         if writer.messages:
-            yield writer
+            yield writer.messages, writer.write(self._folder)
 
     def _sweep(self, names: set[str]) -> None:
         """Delete what the manifest does not name. A mapping outlives its file's name."""

@@ -165,10 +165,12 @@ class SegmentWriter:
         rank = np.empty(len(ordered), np.uint32)
         rank[[self._numbers[term] for term in ordered]] = np.arange(len(ordered), dtype=np.uint32)
         self._numbers.clear()
-        encoded = [term.encode("utf-8", "surrogatepass") for term in ordered]
+        terms = bytearray()
         term_at = np.zeros(len(ordered) + 1, np.uint32)
-        term_at[1:] = np.cumsum([len(term) for term in encoded], dtype=np.uint32)
-        return np.frombuffer(b"".join(encoded), np.uint8), term_at, rank
+        for at, term in enumerate(ordered, 1):
+            terms += term.encode("utf-8", "surrogatepass")
+            term_at[at] = len(terms)
+        return np.frombuffer(terms, np.uint8), term_at, rank
 
 
 def _append(writer: column.ColumnWriter, values: np.ndarray[Any, Any]) -> None:
