@@ -23,6 +23,8 @@ _DIFF_MAX = 600
 """Lines on both sides together up to which they are compared; beyond it they are counted."""
 _TEXTS_KEPT = 64
 """Texts whose figures are kept: several rules ask for those of one edit."""
+_LINES_KEPT = 4_096
+"""Lines whose names are kept."""
 _LINES_MAX = 3_000
 _KEYWORDS = frozenset(("if", "for", "while", "switch", "return", "catch", "else", "and", "or"))
 """Words that look like a name before a parenthesis."""
@@ -126,8 +128,15 @@ def symbols_of(path: str, text: str) -> tuple[str, ...]:
         return ()
     names: dict[str, None] = {}
     for line in text.split("\n", _LINES_MAX)[:_LINES_MAX]:
-        data = line[:_LINE_MAX].encode("utf-8", "replace")
-        span = defined_name(data, family)
-        if span is not None:
-            names[data[slice(*span)].decode("utf-8", "replace")] = None
+        name = _symbol_of(line[:_LINE_MAX], family) if line and not line.isspace() else ""
+        if name:
+            names[name] = None
     return tuple(name for name in names if name not in _KEYWORDS)[:200]
+
+
+@lru_cache(maxsize=_LINES_KEPT)
+def _symbol_of(line: str, family: str) -> str:
+    """Return the name that a line defines; "" if none. Texts before and after share most lines."""
+    data = line.encode("utf-8", "replace")
+    span = defined_name(data, family)
+    return data[slice(*span)].decode("utf-8", "replace") if span is not None else ""

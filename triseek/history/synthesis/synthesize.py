@@ -97,18 +97,19 @@ def _set_keys(connection: sqlite3.Connection, view: SessionView) -> None:
         (view.id,),
     ):
         programs.setdefault(event_id, set()).add(program)
+    keys: list[tuple[str, int]] = []
+    old: list[tuple[int]] = []
+    new: list[tuple[str, int]] = []
     for event in view.events:
         if event.error.key != stored.get(event.id):
-            connection.execute(
-                "UPDATE tool_events SET error_key = ? WHERE id = ?", (event.error.key, event.id)
-            )
-        names = {run.program for run in event.runs}
-        if names != programs.get(event.id, set()):
-            connection.execute("DELETE FROM event_programs WHERE event_id = ?", (event.id,))
-            connection.executemany(
-                "INSERT INTO event_programs (program, event_id) VALUES (?, ?)",
-                [(name, event.id) for name in sorted(names)],
-            )
+            keys.append((event.error.key, event.id))
+        names, before = {run.program for run in event.runs}, programs.get(event.id, set())
+        if names != before:
+            old += [(event.id,)] if before else []
+            new += [(name, event.id) for name in sorted(names)]
+    connection.executemany("UPDATE tool_events SET error_key = ? WHERE id = ?", keys)
+    connection.executemany("DELETE FROM event_programs WHERE event_id = ?", old)
+    connection.executemany("INSERT INTO event_programs (program, event_id) VALUES (?, ?)", new)
 
 
 def _store(
