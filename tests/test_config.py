@@ -165,3 +165,18 @@ def test_a_file_that_cannot_be_read_is_named(home):
 def test_settings_do_not_change_once_read():
     with pytest.raises(dataclasses.FrozenInstanceError):
         config.read().daemon_max_roots = 3
+
+
+@pytest.mark.parametrize("tokens", ["0", "2001", "-1", "1.5", "true", "'many'"])
+def test_the_historys_context_has_bounds(file, tokens):
+    file(f"[history]\ncontext_tokens = {tokens}\n")
+
+    with pytest.raises(InvalidRequest, match=r"context_tokens: .* from 1 to 2,000"):
+        config.read()
+
+
+def test_the_historys_context_has_two_settings(file):
+    file("[history]\ncontext = false\ncontext_tokens = 2000\n")
+    settings = config.read()
+
+    assert (settings.history_context, settings.history_context_tokens) == (False, 2000)

@@ -247,8 +247,8 @@ def test_what_cannot_be_compared_in_time_is_not_shown(project):
 def test_a_request_whose_time_is_over_ends(project):
     with project.database.write() as connection:
         connection.executemany(
-            "INSERT INTO observations (session_id, project, root, type, title, row_hash)"
-            " VALUES (?, 'shop', ?, 'change', 'x', ?)",
+            "INSERT INTO observations (session_id, project, root, type, title, row_hash,"
+            " valid_until) VALUES (?, 'shop', ?, 'change', 'x', ?, 1)",
             [(project.session, str(project.tree), str(n)) for n in range(20_000)],
         )
     with budget.limited(0.0):

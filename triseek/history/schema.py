@@ -138,7 +138,7 @@ CREATE TABLE observations (
 CREATE INDEX observations_by_time ON observations (created_at_epoch);
 CREATE INDEX observations_by_type ON observations (type, created_at_epoch);
 CREATE INDEX observations_by_project ON observations (project, created_at_epoch);
-CREATE INDEX observations_pinned ON observations (project) WHERE pinned;
+CREATE INDEX observations_pinned ON observations (project, created_at_epoch) WHERE pinned;
 CREATE TABLE observation_files (
     observation_id INTEGER NOT NULL REFERENCES observations (id) ON DELETE CASCADE,
     path TEXT NOT NULL,
