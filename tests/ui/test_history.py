@@ -57,7 +57,9 @@ def test_the_timeline_the_search_and_the_conversation(opened: Opened, talk: int)
     for kind in ("session", "message", "observation"):
         reply = opened.told("history", q="script", kind=kind)
         assert [each["conversation"]["id"] for each in reply["items"]] == [talk]
-    reply = opened.told(f"history/{talk}", at=item["id"])
+    reply = opened.told(
+        f"history/{talk}", at=opened.told("history", q="script")["items"][0]["message"]
+    )
     assert [entry["text"] for entry in reply["entries"]] == [MARKUP]
 
 

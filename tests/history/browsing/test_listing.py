@@ -89,6 +89,7 @@ def test_messages_and_observations_are_listed_by_their_times(filled: History) ->
     ]  # fmt: skip
     assert [item["label"] for item in messages] == ["assistant", "user", "assistant", "user"]
     observations = browse(filled, kind="observation")["items"]
+    assert [item["message"] for item in observations] == [messages[1]["id"], messages[3]["id"]]
     assert [item["text"] for item in observations] == ["Helper renamed", "Retry waits: It did not."]
 
 
@@ -122,7 +123,7 @@ def test_a_search_shows_what_was_found_and_counts_it(filled: History) -> None:
     reply = browse(filled, "renaming helpers")
     assert titles(reply)[0] == "newer"
     assert reply["items"][0]["text"] == "rename the retry helper"
-    assert reply["items"][0]["id"] > 0
+    assert reply["items"][0]["message"] == browse(filled, kind="message")["items"][1]["id"]
     on_day = browse(filled, "retry", "message", day=TODAY)
     assert {item["text"] for item in on_day["items"]} == {
         "rename the retry helper", "the retry waits now",

@@ -42,7 +42,9 @@ class ListedItem(TypedDict):
 
     kind: Kind
     id: int
-    """The message's or observation's; the conversation's best message in a search, else 0."""
+    """The conversation's, message's or observation's number."""
+    message: int
+    """The message to open the conversation at; 0: its beginning."""
     label: str
     """The message's role, the observation's type, or of a conversation its branch."""
     time_ms: int
@@ -175,7 +177,7 @@ def _hit(connection: sqlite3.Connection, hit: RecallHit, kind: Kind, day: str) -
     if item is None or kind == "message":
         return item
     session = _session(connection, hit.session_id, day)
-    return session and ListedItem(**{**session, "text": item["text"], "id": hit.message_id})
+    return session and ListedItem(**{**session, "text": item["text"], "message": hit.message_id})
 
 
 def _session(connection: sqlite3.Connection, number: int, day: str) -> ListedItem | None:
@@ -184,7 +186,8 @@ def _session(connection: sqlite3.Connection, number: int, day: str) -> ListedIte
         return None
     return ListedItem(
         kind="session",
-        id=0,
+        id=number,
+        message=0,
         label=row["branch"],
         time_ms=row["started_ms"],
         day=day or day_of(row["started_ms"]),
@@ -206,6 +209,7 @@ def _message(
     return ListedItem(
         kind="message",
         id=number,
+        message=number,
         label=row[1],
         time_ms=row[2],
         day=day_of(row[2]),
@@ -224,11 +228,17 @@ def _observation(connection: sqlite3.Connection, number: int) -> ListedItem | No
     session = row and lookup.session(connection, row[0])
     if not session:
         return None
+    before = connection.execute(
+        "SELECT id FROM messages WHERE session_id = ? AND created_at_epoch <= ?"
+        " ORDER BY created_at_epoch DESC, id DESC LIMIT 1",
+        (row[0], row[2]),
+    ).fetchone()
     title, *details = row[3:]
     detail = next((text for text in details if text), "")
     return ListedItem(
         kind="observation",
         id=number,
+        message=before[0] if before else 0,
         label=row[1],
         time_ms=row[2],
         day=day_of(row[2]),

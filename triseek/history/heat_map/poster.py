@@ -54,9 +54,9 @@ def draw(heat: HeatMap, agents: Sequence[Share], projects: Sequence[Share]) -> b
     _legend(picture, heat, legend)
     half = (WIDTH - 2 * _MARGIN) // 2
     if agents:
-        _list(picture, _MARGIN, lists, "Messages by agent", agents)
+        _list(picture, _MARGIN, lists, "All messages by agent", agents)
     if projects:
-        _list(picture, _MARGIN + half, lists, "Conversations by project", projects)
+        _list(picture, _MARGIN + half, lists, "All conversations by project", projects)
     return picture.png()
 
 

@@ -199,7 +199,7 @@ class History {
 
 function item(each) {
   const { conversation, kind } = each;
-  const at = each.kind !== "observation" && each.id ? `?at=${each.id}` : "";
+  const at = each.message ? `?at=${each.message}` : "";
   const title = kind === "session" ? conversation.title || "(no title)" : each.text;
   return el("li", {}, el("a", { class: "row", href: `#/history/${conversation.id}${at}` },
     el("span", { class: "goal" }, title),
