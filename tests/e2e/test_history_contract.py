@@ -59,6 +59,8 @@ def made(home, folders):
     fixed.run("pytest tests/test_login.py", failing, failed=True)
     fixed.edit("src/login.py", "ttl = 1", "ttl = 60")
     fixed.run("pytest tests/test_login.py", "1 passed in 0.1s")
+    for _ in range(3):
+        fixed.run("make check", "make: *** [check] Error 2", failed=True)
 
 
 def routine(home, session, folder, start, text):
@@ -81,7 +83,7 @@ def server(tmp_path_factory):
         patch.delenv("CLAUDE_CONFIG_DIR", raising=False)
         triseek(home, "history", "import", "--all")
         with daemon(home), agent(
-            folders["shop"], "--toolsets", "history", **environ(home)
+            folders["shop"], "--toolsets", "history,history-work", **environ(home)
         ) as client:  # fmt: skip
             client.folders, client.home = folders, home
             client.notes = [client.call("remember", **note) for note in NOTES]
@@ -322,9 +324,7 @@ def test_the_schema_says_what_is_enforced(server, tool):
 
     assert schema["required"] == [*LISTS[tool]]
     assert {"project", "dateRange", "orderBy", "limit", "offset", "format"} <= fields.keys()
-    limit = fields["limit"]
-    assert (limit["minimum"], limit["maximum"], limit["default"]) == (1, 100, 20)
-    assert fields["offset"]["minimum"] == 0
+    assert (fields["limit"]["maximum"], fields["limit"]["default"]) == (100, 20)
     assert fields["orderBy"]["enum"] == ["relevance", "date_desc", "date_asc"]
     assert fields["format"]["enum"] == ["index", "full"]
     assert fields["format"]["default"] == "index"
@@ -395,7 +395,7 @@ def test_a_type_that_is_none_is_refused(server, tool, value):
 @pytest.mark.parametrize(
     ("concept", "titles"),
     [
-        ("gotcha", ["Elsewhere", "Names", "Idle sockets"]),
+        ("gotcha", ["Elsewhere", "Names", "Idle sockets", "make check: make: *** [check] Error 2"]),
         ("pattern", ["Tenant in cache keys"]),
         ("gotch", []),
     ],
@@ -711,3 +711,61 @@ def test_forget_removes_a_record_from_every_file(server):
 )
 def test_what_cannot_be_forgotten_is_named(server, ids, message):
     assert message in error(server, "forget", ids=ids)
+
+
+# The toolset history-work.
+
+
+def test_a_fix_is_what_was_edited_and_run(server):
+    reply = server.call("history_fix", error="AssertionError: token expired")
+    text = server.text("history_fix", error="AssertionError: token expired")
+
+    assert reply["found"]
+    assert text == reply["text"]
+    assert "failed: pytest tests/test_login.py" in text
+    assert "edited: src/login.py +1/−1" in text
+    assert "passed: pytest tests/test_login.py" in text
+    assert not server.call("history_fix", error="zebra crossing closed")["found"]
+
+
+def test_a_command_is_shown_as_it_is_run(server):
+    reply = server.call("history_how", command="pytest")
+
+    assert "2 runs: 1 of 2 passed" in reply["text"]
+    assert reply["answer"]["variants"][0]["conversation"]["external_id"] == "login"
+    assert server.text("history_how", command="zebra") == "No conversation has run zebra."
+
+
+@pytest.mark.parametrize("spelling", ["src/login.py", "login.py", "./src/login.py"])
+def test_a_file_is_blamed_on_what_was_asked_for(server, spelling):
+    text = server.text("history_blame", path=spelling)
+
+    assert "src/login.py ttl (+1/−1)" in text
+    assert "asked: the login token expires too early" in text
+    assert "claude-code login" in text
+
+
+def test_friction_is_of_this_project_or_of_another(server):
+    here = server.call("history_friction")
+    other = server.call("history_friction", project="other")
+
+    assert here["text"].startswith("×3 in 1 conversation")
+    assert "make: *** [check]" in here["text"]
+    assert other["text"] == "No error came again."
+
+
+@pytest.mark.parametrize(
+    ("tool", "name"),
+    [("history_fix", "error"), ("history_how", "command"), ("history_blame", "path")],
+)
+def test_what_history_work_is_asked_is_required(server, tool, name):
+    for asked in ({}, {name: ""}, {name: " "}, {name: 5}):
+        assert name in error(server, tool, **asked)
+
+
+def test_history_work_is_off_until_it_is_named(server):
+    with agent(server.folders["shop"], "--toolsets", "history", **environ(server.home)) as other:
+        names = {tool.name for tool in other.tools()}
+
+    assert "search_observations" in names
+    assert not {name for name in names if name.startswith("history_")}

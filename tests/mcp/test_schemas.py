@@ -24,7 +24,8 @@ each_verb = pytest.mark.parametrize("verb", TOOLS, ids=lambda verb: verb.name)
 LIST_TOKENS = 5_000
 """What the list of default tools may take at most."""
 HISTORY_TOKENS = 1_800
-"""What names, descriptions and arguments of the history tools may take at most."""
+"""What names, descriptions and arguments of the tools of history and history-work may take at most,
+together."""
 
 
 def listed():
@@ -40,16 +41,17 @@ def test_the_list_of_tools_costs_an_agent_little():
 
 
 def test_the_arguments_of_the_history_tools_cost_little_though_they_are_many():
+    tools = chosen(["history", "history-work"])
     cost = sum(
         token_estimate.of_json(
             {"name": tool.name, "description": schemas.description(tool),
              "inputSchema": schemas.input_schema(tool)}
         )
-        for tool in chosen(["history"])
+        for tool in tools
     )  # fmt: skip
 
     assert cost <= HISTORY_TOKENS
-    assert all(len(schemas.description(tool)) <= 160 for tool in chosen(["history"]))
+    assert all(len(schemas.description(tool)) <= 160 for tool in tools)
 
 
 @each_verb
@@ -60,7 +62,9 @@ def test_schemas_are_schemas_and_their_examples_are_read(verb):
     Draft202012Validator.check_schema(schemas.output_schema(verb))
     assert schema["type"] == "object"
     # An argument that is none is refused by its name in any case.
-    assert schema.get("additionalProperties") is (None if verb.toolset == "history" else False)
+    assert schema.get("additionalProperties") is (
+        None if verb.toolset in ("history", "history-work") else False
+    )
 
 
 @each_verb

@@ -13,6 +13,7 @@ WINGS = {
     "memo": ("memo", ("memo",)),
     "sessions": ("session", ("session", "snapshot", "pack", "resume", "handoff", "replay")),
     "history": ("history", ("history",)),
+    "history.work": ("history-work", ()),
 }  # fmt: skip
 """One line per wing: the package below `triseek` that has its `wing.py`, the toolset by which its
 tools are selected, and its verbs. In the order in which the tools are listed."""

@@ -36,8 +36,8 @@ CONTRACT = frozenset((
     "find_by_file", "find_by_type", "get_recent_context", "get_context_timeline",
     "get_timeline_by_query",
 ))  # fmt: skip
-"""The tools whose schemas list bounds and defaults. The others have arguments of the same names, so
-that theirs are left out; they are enforced all the same."""
+"""The tools whose schemas list greatest values and defaults. The others have arguments of the same
+names, so that theirs are left out; they are enforced all the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -136,16 +136,11 @@ def _without_the_obvious(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _history_bounds(tool: Tool, name: str) -> JsonSchema:
-    if tool.name not in HISTORY_CONTRACT:
-        return {}
+    """Return the greatest value of a number; the least ones go without saying, and are enforced."""
     own = HISTORY_BOUNDS.get(f"{tool.name}.{name}") or HISTORY_BOUNDS.get(name)
-    least, most = own or (None, None)
-    bounds: JsonSchema = {}
-    if least is not None:
-        bounds["minimum"] = least
-    if most is not None:
-        bounds["maximum"] = most
-    return bounds
+    if own is None or own[1] is None or tool.name not in HISTORY_CONTRACT:
+        return {}
+    return {"maximum": own[1]}
 
 
 def _item(schema: Mapping[str, Any]) -> JsonSchema:
