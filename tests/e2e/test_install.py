@@ -165,3 +165,38 @@ def test_folders_that_variables_name_are_used(project, home, monkeypatch):
     assert there == {
         ".claude.json", "settings.json", "commands", "config.toml", "hooks.json", "skills",
     }  # fmt: skip
+
+
+def server_words(home):
+    entry = json.loads((home / ".claude.json").read_text())["mcpServers"]["triseek"]
+    return entry["args"][2:]
+
+
+def test_toolsets_are_kept_until_others_are_named(project, home):
+    before = files(home)
+    triseek(["install", "claude-code", "--toolsets", "default, history history-work"], project)
+    assert server_words(home) == ["--toolsets", "default,history,history-work"]
+    again = triseek(["install", "claude-code"], project)
+    assert b"was installed already" in again.out
+    elsewhere = triseek(["uninstall", "claude-code", "--scope", "project"], project)
+    assert b"pass --scope user" in elsewhere.out
+    checks = json.loads(triseek(["doctor", "--no-clients", "--json"], project).out)["checks"]
+    [settings] = [one for one in checks if one["what"] == "Claude Code settings"]
+    assert settings["level"] == "ok"
+
+    triseek(["install", "claude-code", "--toolsets", "memo"], project)
+    assert server_words(home) == ["--toolsets", "memo"]
+    triseek(["install", "claude-code", "--toolsets", "default"], project)
+    assert server_words(home) == []
+    triseek(["install", "claude-code", "--toolsets", "history"], project)
+    triseek(["uninstall", "claude-code"], project)
+    assert files(home) == before
+
+
+@pytest.mark.parametrize("names", ["mood", "history,mood", " , "])
+def test_a_toolset_that_is_none_is_refused_with_those_that_are(project, home, names):
+    done = triseek(["install", "claude-code", "--toolsets", names], project)
+
+    assert is_one_line(done)
+    assert "history, history-work" in done.err
+    assert not (home / ".claude.json").exists()

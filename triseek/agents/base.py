@@ -35,6 +35,8 @@ ShownForm: TypeAlias = Literal["structured", "text", "both"]
 """What a model sees of an MCP result that has both: its `structuredContent`, its text, or both."""
 NAME = "triseek"
 """Our name in every config file."""
+TOOLSETS_OPTION = "--toolsets"
+"""The option of `triseek mcp serve` that selects the tools."""
 
 
 class Refused(Exception):
@@ -68,6 +70,8 @@ class InstallPlace:
     cwd: str
     """The project's folder, absolute, for the scopes that have one."""
     environ: Mapping[str, str]
+    toolsets: str = ""
+    """The toolsets that the server is to offer, separated by commas; "" for the default."""
 
     def in_home(self, *names: str) -> str:
         """Return a path below the home folder."""
@@ -83,8 +87,9 @@ class InstallPlace:
         return os.path.join(self.cwd, value) if value else self.in_home(*otherwise)  # noqa: PTH118
 
     def server(self, *arguments: str) -> ServerEntry:
-        """Return the entry of our MCP server, with further arguments."""
-        return {"command": self.program, "args": ["mcp", "serve", *arguments]}
+        """Return the entry of our MCP server, with further arguments and the toolsets."""
+        chosen = (TOOLSETS_OPTION, self.toolsets) if self.toolsets else ()
+        return {"command": self.program, "args": ["mcp", "serve", *arguments, *chosen]}
 
     def first_found(self, programs: Sequence[str], folders: Sequence[str]) -> str:
         """Return the first of the programs on PATH, else the first folder that exists, else ""."""

@@ -69,7 +69,8 @@ class OpenCode(HookAgent):
         """Return the edits for the server, the plugin and the slash command."""
         names = _USER_FILES if scope == "user" else _PROJECT_FILES
         config = _config(self.user_folder(here) if scope == "user" else here.cwd, names)
-        server = {"type": "local", "command": [here.program, "mcp", "serve"], "enabled": True}
+        words = [here.program, *here.server()["args"]]
+        server = {"type": "local", "command": words, "enabled": True}
         return [
             JsonDefault(config, ("$schema",), _SCHEMA),  # OpenCode adds it if it is missing
             JsonMember(config, _KEYS, server),

@@ -10,17 +10,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from triseek.agents.base import NAME
 from triseek.agents.doctor.checks import fail, info, ok, warn
 from triseek.agents.doctor.host import QUIET
-from triseek.agents.install import apply, ledger
-from triseek.agents.install.entries import JsonMember, mcp_words
+from triseek.agents.install import apply, installed_server, ledger
 from triseek.agents.install.hook_entries import is_ours
-from triseek.agents.install.toml_edits import TomlTable
 from triseek.agents.payloads.fields import Fields, fields_of, parsed
 from triseek.model.hook_event import PROBE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from triseek.agents.base import Agent, Distrust, Edit, InstallPlace, Scope
+    from triseek.agents.base import Agent, Distrust, InstallPlace, Scope
     from triseek.agents.doctor.checks import Finding
     from triseek.agents.doctor.host import DoctorHost
     from triseek.agents.install.ledger import Ledger
@@ -67,14 +65,16 @@ def scopes(
 ) -> Iterator[Installed]:
     """Yield the scopes with our settings: by the ledger, or because all entries are in the files.
 
-    Settings that name another triseek are correct if they are what this version writes.
+    Settings that name another triseek, or toolsets, are correct if they are what this version
+    writes.
     """
-    files = (install_ledger or ledger.load()).files.values()
+    installs = install_ledger or ledger.load()
     for scope in agent.scopes:
-        owner = apply.owner_of(agent.name, scope, here.cwd)
-        edits = [edit for file in files for edit in file.of(owner)]
-        program = _program(edits) or here.program
-        lacking = apply.lacking(agent.plan(scope, replace(here, program=program)))
+        edits = installed_server.edits_of(agent.name, scope, here.cwd, installs)
+        words = installed_server.words_of(edits)
+        program = words[0] if words else here.program
+        as_chosen = replace(here, program=program, toolsets=installed_server.toolsets_of(words))
+        lacking = apply.lacking(agent.plan(scope, as_chosen))
         if edits or not lacking:
             yield Installed(scope, program, tuple(lacking))
 
@@ -95,12 +95,6 @@ def settings(agent: Agent, here: InstallPlace, installed: Iterable[Installed]) -
             yield info(what, f"scope {entry.scope}: of another triseek, {entry.program}", mend)
         else:
             yield ok(what, f"scope {entry.scope}: all that was installed is in place")
-
-
-def _program(edits: Iterable[Edit]) -> str:
-    """Return the program that the first server among the edits starts; "" if there is none."""
-    servers = (edit.value for edit in edits if isinstance(edit, (JsonMember, TomlTable)))
-    return next((words[0] for server in servers if (words := mcp_words(server)) and words[0]), "")
 
 
 def distrust(agent: Agent, here: InstallPlace, installed: Iterable[Installed]) -> Distrust | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -31,11 +32,24 @@ Where = Annotated[
         "local: this folder, for you.",
     ),
 ]
+Toolsets = Annotated[
+    str,
+    typer.Option(
+        "--toolsets",
+        metavar="NAMES",
+        help="The tools that the agent is offered, separated by commas, as `default,history`; "
+        "without this option those that are installed stay.",
+    ),
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would change, write nothing.")]
 
 
 def install(
-    name: Name, scope: Where = "", dry_run: DryRun = False, json: options.Json = False
+    name: Name,
+    scope: Where = "",
+    toolsets: Toolsets = "",
+    dry_run: DryRun = False,
+    json: options.Json = False,
 ) -> int:
     """Put triseek into an agent's configuration: its server, its hooks, its slash command.
 
@@ -43,9 +57,11 @@ def install(
     nothing. What was there is kept until `triseek uninstall`.
 
     Examples: triseek install claude-code · triseek install codex --dry-run ·
-    triseek install claude-code --scope project
+    triseek install claude-code --scope project ·
+    triseek install claude-code --toolsets default,history
     """
-    return _edit("install", name, scope, dry_run=dry_run, as_json=json)
+    chosen = _toolsets(toolsets)
+    return _edit("install", name, scope, chosen, dry_run=dry_run, as_json=json)
 
 
 def uninstall(
@@ -57,16 +73,19 @@ def uninstall(
 
     Example: triseek uninstall claude-code
     """
-    return _edit("uninstall", name, scope, dry_run=dry_run, as_json=json)
+    return _edit("uninstall", name, scope, None, dry_run=dry_run, as_json=json)
 
 
-def _edit(verb: str, name: str, scope: str, *, dry_run: bool, as_json: bool) -> int:
+def _edit(
+    verb: str, name: str, scope: str, toolsets: str | None, *, dry_run: bool, as_json: bool
+) -> int:
     from triseek.agents.base import InstallPlace
     from triseek.agents.install import apply
 
     client = _client(name)
     here = InstallPlace(program(), os.path.expanduser("~"), os.getcwd(), dict(os.environ))
     chosen = _scope(client, scope)
+    here = _with_toolsets(here, client, chosen, toolsets)
     if verb == "install" and not client.detect(here):
         raise ClientNotInstalled(f"{client.title} is not installed here")
     owner = apply.owner_of(client.name, chosen, here.cwd)
@@ -147,12 +166,46 @@ def _scope(client: Agent, scope: str) -> Scope:
     return chosen
 
 
-def _elsewhere(client: Agent, scope: str, here: InstallPlace) -> list[str]:
+def _toolsets(text: str) -> str | None:
+    """Return the toolsets as the server takes them, "" for the default; None if none are named.
+
+    Raises:
+        InvalidRequest: There is no such toolset.
+    """
+    from triseek.app import wings
+    from triseek.mcp import hosting
+
+    if not text:
+        return None
+    names = list(dict.fromkeys(hosting.known_toolsets(text)))
+    return "" if names == [wings.DEFAULT] else ",".join(names)
+
+
+def _with_toolsets(
+    here: InstallPlace, client: Agent, scope: Scope, toolsets: str | None
+) -> InstallPlace:
+    """Return the place with these toolsets; for None, with those that are installed there."""
+    from triseek.agents.install import installed_server
+    from triseek.app import wings
+
+    if toolsets is None:
+        edits = installed_server.edits_of(client.name, scope, here.cwd)
+        toolsets = installed_server.toolsets_of(installed_server.words_of(edits))
+        if wings.unknown_toolsets(toolsets):  # another version has them
+            toolsets = ""
+    return replace(here, toolsets=toolsets)
+
+
+def _elsewhere(client: Agent, scope: Scope, here: InstallPlace) -> list[str]:
     """Return advice that names the other scopes for which triseek is installed."""
     from triseek.agents.install import apply
 
     others = [other for other in client.scopes if other != scope]
-    installed = [other for other in others if not apply.lacking(client.plan(other, here))]
+    installed = [
+        other
+        for other in others
+        if not apply.lacking(client.plan(other, _with_toolsets(here, client, other, None)))
+    ]
     return [f"It is installed for another scope: pass --scope {other}." for other in installed]
 
 
