@@ -1,7 +1,8 @@
 """A run: `python -c pass` and a hook in turn, by one agent and by eight at once.
 
 Before anything is timed, every kind of hook has to say what it should. A hook is timed as an agent
-waits for it: from before the fork until its output was at an end and it was reaped.
+waits for it: from before the fork until its output was at an end and it was reaped. The history is
+on: the daemon imports what the hooks have recorded while they are timed.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import itertools
 import json
 import os
 import random
+import resource
 import subprocess
 import sys
 import tempfile
@@ -52,15 +54,19 @@ def run(progress: Progress) -> dict[str, Any]:
         environ = environment(Path(scratch) / "state")
         del environ["TRISEEK_NO_DAEMON"]
         environ["CI"] = ""
+        environ["HOME"] = str(Path(scratch) / "home")  # nobody's conversations are imported
+        Path(environ["HOME"]).mkdir()
         told: dict[str, Any] = {
             "machine": machine.describe(), "load_before": machine.load(),
             "hook": _shown(_hook()),
         }  # fmt: skip
         _daemon("start", environ)
         _triseek(("session", "open", "measure hooks", "--repo", str(root)), environ)
+        _triseek(("history", "import", "--all"), environ)
         try:
             told |= _with_daemon(root, environ, progress)
             told["logged"] = _logged(root, environ)
+            told["history"] = _imported(environ)
         finally:
             _daemon("stop", environ)
         progress.say("no daemon")
@@ -94,10 +100,22 @@ def _with_daemon(root: Path, environ: Mapping[str, str], progress: Progress) -> 
 
 def _in_turn(steps: Sequence[Step], root: Path, environ: Mapping[str, str]) -> dict[str, Any]:
     nothing, hooks = [], []
+    nothing_cpu, hook_cpu = [], []
     for step in steps:
+        began = _children_cpu()
         nothing.append(_run(NOTHING, b"", root, environ)[0])
+        between = _children_cpu()
         hooks.append((step.kind, _timed(step, root, environ)))
-    return _summed(nothing, hooks)
+        nothing_cpu.append(between - began)
+        hook_cpu.append(_children_cpu() - between)
+    cpu = {"nothing_cpu": _reduced(nothing_cpu), "hook_cpu": _reduced(hook_cpu)}
+    return {**_summed(nothing, hooks), **cpu}
+
+
+def _children_cpu() -> float:
+    """Seconds of CPU time of all processes that were started and have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def _at_once(
@@ -222,6 +240,19 @@ def _logged(root: Path, environ: Mapping[str, str]) -> int:
     count = int(json.loads(told)["action_log_size"])
     if count < ROUNDS:
         raise Faulty(f"the session's log has {count} entries")
+    return count
+
+
+def _imported(environ: Mapping[str, str]) -> int:
+    """Uses of tools in the history, which the daemon has imported by itself.
+
+    Raises:
+        Faulty: it imported none.
+    """
+    told = json.loads(_triseek(("history", "stats", "--json"), environ))
+    count = sum(int(agent["events"]) for agent in told["agents"])
+    if count < ROUNDS:
+        raise Faulty(f"the history has {count} uses of tools")
     return count
 
 

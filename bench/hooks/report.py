@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 BEYOND_MS = 25.0
 """What a hook may take beyond an interpreter that does nothing, at the median."""
+CAPTURE_MS = 10.0
+"""As `BEYOND_MS`, where the history is on."""
 LATE_MS = 100.0
 """And at the 99th percentile, in all."""
 DOWN_MS = 60.0
@@ -56,6 +58,8 @@ def _parts(told: Mapping[str, Any]) -> Iterator[str]:
         "processes as agents fight for the cores all the time."
     )
     yield _budgets(told)
+    if "history" in told:  # earlier records have none
+        yield _capture(told)
     yield (
         f"In the daemon, by its log: p50 {ms(told['served_alone']['median_ms'])}, p95 "
         f"{ms(told['served_alone']['p95_ms'])}; {many} p50 "
@@ -92,6 +96,18 @@ def _budgets(told: Mapping[str, Any]) -> str:
             f"{_met(late <= LATE_MS)})"
         )
     return "; ".join(said) + "."
+
+
+def _capture(told: Mapping[str, Any]) -> str:
+    alone = told["alone"]
+    nothing, hook = alone["nothing_cpu"]["median_ms"], alone["hook_cpu"]["median_ms"]
+    beyond = alone["hook"]["median_ms"] - alone["nothing"]["median_ms"]
+    return (
+        f"The history was on, and the daemon imported {told['history']:,} uses of tools from the "
+        f"log meanwhile. One agent: {ms(beyond)} beyond the interpreter at the median (budget "
+        f"{CAPTURE_MS:g}: {_met(beyond <= CAPTURE_MS)}); CPU time of the process, p50: "
+        f"{ms(nothing)} for `python -c pass`, {ms(hook)} for a hook."
+    )
 
 
 def _side_by_side(parts: Sequence[Mapping[str, Any]]) -> list[str]:
