@@ -14,15 +14,18 @@ import pytest
 from tests.app.worked import Worked
 from tests.cli.running import triseek
 from tests.history import stub_agent
+from tests.sessions.snapshots import ABOUT, WORK
 from triseek import paths
 from triseek.app.session_history import SessionHistory
 from triseek.errors import Busy
-from triseek.history import operations
+from triseek.history import operations, service
+from triseek.history.importing import run
 from triseek.history.own_sessions import Removed
 from triseek.history.service import History
 from triseek.ipc import lock
 from triseek.sessions import files
 from triseek.sessions.action_log import NAME as LOG
+from triseek.sessions.snapshot import LOG_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -202,3 +205,29 @@ def test_the_command_waits_for_no_daemon_that_starts(worked: Worked) -> None:
     finally:
         os.close(held)
     assert holding("quokka retry")
+
+
+def test_forgetting_waits_for_an_import(
+    worked: Worked, history: History, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work(worked)
+    history.import_conversations([], stub_agent.place(home))
+    monkeypatch.setattr(service, "IMPORT_WAIT_S", 0.1)
+    with run.one_at_a_time(paths.history()), pytest.raises(Busy, match="import"):
+        operations.forget(history, ["s"])
+    assert holding("quokka retry")
+    assert operations.forget(history, ["s"])["logs"] == 1
+
+
+def test_a_snapshot_that_is_being_made_is_forgotten_too(worked: Worked) -> None:
+    work(worked)
+    kept = worked.keeping
+    [session] = kept.sessions.every()
+    newest = kept.sessions.log(session.session_id).newest(LOG_MAX)
+
+    def finish(_within_s: float) -> None:
+        kept.snapshots.create(session, newest, WORK, (), ABOUT)
+
+    own = SessionHistory(kept.sessions, kept.snapshots, finish)
+    assert own.forget(FORGOTTEN, dry_run=False) == Removed(logs=1, snapshots=1)
+    assert holding("quokka") == []

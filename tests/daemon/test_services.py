@@ -9,10 +9,19 @@ from pathlib import Path
 import pytest
 
 from triseek import paths
+from triseek.agents.base import InstallPlace
+from triseek.app.session_history import SessionHistory
 from triseek.daemon import services
-from triseek.daemon.services import PRUNE_S, Autosave, MemoService, SessionService
+from triseek.daemon.services import (
+    PRUNE_S,
+    Autosave,
+    HistoryService,
+    MemoService,
+    SessionService,
+)
 from triseek.engine.service import Service
 from triseek.errors import StateUnwritable
+from triseek.history.importing.sources import importable
 from triseek.memo.memo import Asked, Memo
 from triseek.model.hook_event import Context, FileRead, ToolUse
 from triseek.sessions import files
@@ -127,3 +136,28 @@ def test_nothing_is_kept_that_is_not_to_be(tmp_path):
 
 def test_it_is_never_a_reason_to_stay():
     assert MemoService().busy() is False
+
+
+def test_the_history_follows_the_sessions_after_the_first_import(home):
+    with Service() as service:
+        keeping = SessionService(service, Memo(None))
+        sessions = keeping.sessions
+        own = SessionHistory(sessions, keeping.snapshots)
+        history = HistoryService(own=own)
+        session = sessions.open("/repo", "a goal")
+        payload = {"prompt": "find the numbat", "harness": "codex", "conversation": "session/c1/"}
+        sessions.record(session.session_id, "prompt", payload)
+        history.now()
+        assert not history.history.exists()
+        claude = next(agent for agent in importable() if agent.name == "claude-code")
+        history.history.import_conversations([claude], InstallPlace("", str(home), "/", {}))
+        sessions.record(session.session_id, "prompt", {**payload, "prompt": "and the quokka"})
+        history.now()
+        with history.history.database.read() as connection:
+            rows = connection.execute(
+                "SELECT agent, s.external_id, text FROM messages"
+                " JOIN sessions s ON s.id = session_id"
+            ).fetchall()
+        assert rows == [("codex", "c1", "find the numbat"), ("codex", "c1", "and the quokka")]
+        history.close()
+        keeping.close()

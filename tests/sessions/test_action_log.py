@@ -140,3 +140,28 @@ def test_the_newest_entries_are_those_of_their_lines(tmp_path):
     ]
     assert newest.entries[-1].entry_id == 100
     assert newest.omitted == newest.entries[0].entry_id - 1
+
+
+def test_a_log_is_written_anew_and_goes_on(tmp_path):
+    log = ActionLog(tmp_path / "s")
+    for number in range(1, 6):
+        log.append(entry(number))
+    log.replace([entry(2), entry(4)])
+    assert (len(log), ids(log), log.last_id()) == (2, [2, 4], 4)
+    log.append(entry(6))
+    again = ActionLog(tmp_path / "s", log.counted())
+    assert (len(again), ids(again)) == (3, [2, 4, 6])
+    assert log.path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_log_that_cannot_be_written_anew_is_as_it_was(tmp_path, monkeypatch):
+    log = ActionLog(tmp_path / "s")
+    log.append(entry(1))
+
+    def fail(*_args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(StateUnwritable, match="No space"):
+        log.replace([])
+    assert ids(log) == [1]

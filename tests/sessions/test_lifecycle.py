@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 
 import pytest
@@ -153,3 +154,56 @@ def test_a_session_that_cannot_be_pruned_now_is_pruned_later(
     assert sessions.prune(60) == 1
     assert not (tmp_path / "sessions" / old).exists()
     assert Sessions(tmp_path / "sessions", clock).all("/repo") == []
+
+
+def test_a_session_is_replaced_with_its_log(sessions, tmp_path, clock):
+    sessions.open("/repo", "a goal", "mine")
+    for path in ("a", "b"):
+        sessions.record("mine", "read", {"path": path})
+
+    def without_a(session, log):
+        kept = [entry for entry in log if entry.payload.get("path") != "a"]
+        return dataclasses.replace(session, goal="another"), kept
+
+    sessions.rewrite("mine", without_a)
+    number = sessions.record("mine", "read", {"path": "c"})
+    again = Sessions(tmp_path / "sessions", clock)
+    assert again.get("mine").goal == "another"
+    assert [entry.payload.get("path") for entry in again.log("mine")] == [None, "b", "c"]
+    assert number == 4
+
+
+def test_a_session_of_which_nothing_is_kept_is_deleted(sessions, tmp_path, clock):
+    sessions.open("/repo", "a goal", "mine")
+    sessions.open("/repo", "other", "theirs")
+    sessions.rewrite("mine", lambda _session, _log: None)
+    assert [session.session_id for session in sessions.every()] == ["theirs"]
+    assert not (tmp_path / "sessions" / "mine").exists()
+    assert [session.session_id for session in Sessions(tmp_path / "sessions", clock).every()] == [
+        "theirs"
+    ]
+    with pytest.raises(InvalidRequest):
+        sessions.rewrite("mine", lambda _session, _log: None)
+
+
+def test_nobody_records_while_a_session_is_replaced(sessions):
+    sessions.open("/repo", "", "mine")
+    entered, recorded = threading.Event(), []
+
+    def record():
+        entered.wait(60)
+        recorded.append(sessions.record("mine", "read", {"path": "late"}))
+
+    thread = threading.Thread(target=record)
+    thread.start()
+
+    def choose(session, log):
+        entries = list(log)
+        entered.set()
+        thread.join(0.1)
+        assert recorded == []
+        return session, entries
+
+    sessions.rewrite("mine", choose)
+    thread.join(60)
+    assert [entry.kind for entry in sessions.log("mine")] == ["session_open", "read"]
