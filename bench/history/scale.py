@@ -14,6 +14,7 @@ from bench import machine
 from bench.history import made_corpus, searchers
 
 if TYPE_CHECKING:
+    from bench.command import Ended
     from bench.progress import Progress
 
 SEED = 20261127
@@ -104,7 +105,7 @@ def _questions(files: list[Path]) -> list[str]:
     return [" ".join(prompt.split()[:WORDS]) for prompt in prompts[:QUESTIONS]]
 
 
-def _note(scale: Scale, ended: searchers.Ended, size: int) -> None:
+def _note(scale: Scale, ended: Ended, size: int) -> None:
     scale["import_seconds"].append(ended.seconds)
     scale["import_cpu_seconds"].append(ended.cpu_seconds)
     scale["peak_rss_bytes"] = max(scale["peak_rss_bytes"], ended.peak_rss_bytes)

@@ -13,7 +13,7 @@ from triseek import paths
 from triseek.errors import InvalidRequest, TriseekError
 from triseek.history import consent, forgetting, session_context
 from triseek.history.database import NAME, open_database
-from triseek.history.importing import claude_mem_import, run, sources
+from triseek.history.importing import archive_import, claude_mem_import, run, sources
 from triseek.history.own_sessions import Removed
 from triseek.history.recall.engine import Recall
 from triseek.history.synthesis.synthesize import synthesize_pending
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from triseek.agents.base import Agent, InstallPlace
     from triseek.history.forgetting import Forgotten
+    from triseek.history.importing.archive_import import ArchiveReport
     from triseek.history.importing.claude_mem_import import FileReport
     from triseek.history.importing.run import ImportReport
     from triseek.history.own_sessions import OwnSessions
@@ -116,6 +117,17 @@ class History:
         database = self.database
         with run.alone(self.folder):
             report = claude_mem_import.run(database, path, progress=progress)
+        self.derive()
+        return report
+
+    def import_archive(self, path: str) -> ArchiveReport:
+        """Restore an archive, and index what is new.
+
+        Raises: as `archive_import.run`; Busy if another import runs.
+        """
+        database = self.database
+        with run.alone(self.folder):
+            report = archive_import.run(database, path)
         self.derive()
         return report
 

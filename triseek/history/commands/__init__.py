@@ -40,5 +40,6 @@ def register(app: typer.Typer) -> None:
     group.command("blame")(asking.blame)
     group.command("friction")(asking.friction)
     group.command("export")(exporting.export)
+    group.command("archive")(exporting.archive)
     group.command("forget")(forgetting.forget)
     app.add_typer(group, name="history")

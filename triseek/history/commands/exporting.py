@@ -1,4 +1,4 @@
-"""`triseek history export`: all that is kept, as JSON lines."""
+"""`triseek history export|archive`: all that is kept, as JSON lines."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ import typer
 
 from triseek import private
 from triseek.errors import StateUnwritable
+from triseek.history import archive as archiving
 from triseek.history import operations
 from triseek.history.service import History
 from triseek.model.plain_text import encodable
 from triseek.store import atomic
-from triseek.terminal import status
+from triseek.terminal import options, report_text, status
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,6 +44,30 @@ def export(
             _write(Path(os.path.abspath(target)), lines)
         except OSError as error:
             raise StateUnwritable(f"cannot write {target}: {error.strerror}") from error
+    return status.FOUND
+
+
+def archive(
+    target: Annotated[str, typer.Argument(metavar="FILE", help="Where to; replaced if it exists.")],
+    json_: options.Json = False,
+) -> int:
+    """Write everything that is kept to one compressed file, to be restored by import --file.
+
+    `export` writes conversations for other programs to read; an archive has observations, pins and
+    summaries, too, and goes back into a history, on this machine or another.
+
+    Example: triseek history archive ~/history.jsonl.gz
+    """
+    path = Path(os.path.abspath(target))
+    with closing(History()) as history:
+        try:
+            rows = archiving.write(history.database, path)
+        except OSError as error:
+            raise StateUnwritable(f"cannot write {target}: {error.strerror}") from error
+    size = path.stat().st_size
+    text = f"{rows:,} rows written to {target}, {report_text.human_size(size)}"
+    document = report_text.as_json({"path": str(path), "rows": rows, "bytes": size})
+    print(document if json_ else report_text.readable(text))
     return status.FOUND
 
 

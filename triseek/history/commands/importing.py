@@ -38,7 +38,7 @@ def import_conversations(
     ] = "",
     file: Annotated[
         str,
-        typer.Option(metavar="PATH", help="A file instead: a pack, or claude-mem.db."),
+        typer.Option(metavar="PATH", help="A file instead: an archive, a pack, or claude-mem.db."),
     ] = "",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Count what would be read, and read nothing.")

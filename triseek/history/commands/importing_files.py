@@ -1,4 +1,4 @@
-"""`triseek history import --file`: packs, and what other programs have kept."""
+"""`triseek history import --file`: archives, packs, and what other programs have kept."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from triseek.errors import InvalidRequest
 from triseek.history.commands import import_report
 from triseek.history.commands.calling import open_history
 from triseek.history.commands.import_report import SKIPPED_SHOWN
-from triseek.history.importing import claude_mem, claude_mem_import
+from triseek.history.importing import archive_import, claude_mem, claude_mem_import
 from triseek.history.importing.claude_mem import DEFAULT_PATH
 from triseek.model.plain_text import plural, visible_line
 from triseek.terminal import report_text, status
@@ -19,6 +19,7 @@ from triseek.terminal import report_text, status
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from triseek.history.importing.archive_import import ArchiveReport
     from triseek.history.importing.claude_mem_import import FileReport
 
 _GZIP = b"\x1f\x8b"
@@ -33,6 +34,8 @@ def import_file(path: str, *, dry_run: bool, as_json: bool) -> int:
     real = os.path.realpath(os.path.expanduser(path))
     if claude_mem.is_database(real):
         return _import_claude_mem(real, dry_run=dry_run, as_json=as_json)
+    if archive_import.is_archive(real):
+        return _import_archive(real, dry_run=dry_run, as_json=as_json)
     if _is_gzip(real):
         return _import_pack(real, dry_run=dry_run, as_json=as_json)
     if not os.path.exists(real):
@@ -41,7 +44,7 @@ def import_file(path: str, *, dry_run: bool, as_json: bool) -> int:
         raise InvalidRequest(f"{path}: not a regular file", next_step="Pass the path of a file.")
     raise InvalidRequest(
         f"{path}: not a file that can be imported",
-        next_step="Pass a pack (.tcp), or a claude-mem.db.",
+        next_step="Pass an archive, a pack (.tcp), or a claude-mem.db.",
     )
 
 
@@ -89,6 +92,31 @@ def _import_claude_mem(path: str, *, dry_run: bool, as_json: bool) -> int:
     return status.FOUND
 
 
+def _import_archive(path: str, *, dry_run: bool, as_json: bool) -> int:
+    if dry_run:
+        raise InvalidRequest(
+            "an archive cannot be counted beforehand", next_step="Leave out --dry-run."
+        )
+    try:
+        with closing(open_history()) as history:
+            report = history.import_archive(path)
+    except OSError as error:
+        raise InvalidRequest(
+            f"{path} cannot be imported: {error.strerror}", next_step="What was read is kept."
+        ) from error
+    counts = {name: getattr(report, name) for name in report.__slots__}
+    if as_json:
+        print(report_text.as_json({"dry_run": False, "kind": "archive", **counts}))
+        return status.FOUND
+    head = (
+        f"archive: {_count(report.sessions, 'conversation')}, {_count(report.messages, 'message')},"
+        f" {_count(report.events, 'use')} of tools, {_count(report.observations, 'observation')},"
+        f" {_count(report.summaries, 'summary', 'summaries')} restored"
+    )
+    print(report_text.readable("\n".join((head, *_rest(report)))))
+    return status.FOUND
+
+
 def _imported(path: str) -> FileReport:
     with closing(open_history()) as history, report_text.progress_bars() as progress:
         return history.import_claude_mem(path, progress)
@@ -100,12 +128,16 @@ def _lines(report: FileReport, *, dry_run: bool) -> Iterator[str]:
         _count(report.summaries, "summary", "summaries"), _count(report.prompts, "prompt"),
     ))  # fmt: skip
     yield f"claude-mem: {counts} {'to read' if dry_run else 'imported'}"
-    if report.known:
-        yield f"  {_count(report.known, 'record')} had been imported before"
-    if report.forgotten:
-        yield f"  {_count(report.forgotten, 'record')} left out that were forgotten"
     if report.private:
         yield f"  {_count(report.private, 'record')} left out that belong to private prompts"
+    yield from _rest(report)
+
+
+def _rest(report: FileReport | ArchiveReport) -> Iterator[str]:
+    if report.known:
+        yield f"  {_count(report.known, 'record')} were there already"
+    if report.forgotten:
+        yield f"  {_count(report.forgotten, 'record')} left out that were forgotten"
     yield from (f"  skipped {visible_line(line)}" for line in report.skipped[:SKIPPED_SHOWN])
     if len(report.skipped) > SKIPPED_SHOWN:
         yield f"  … and {len(report.skipped) - SKIPPED_SHOWN:,} more (--json)"

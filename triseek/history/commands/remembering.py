@@ -15,7 +15,6 @@ Observation = Annotated[
     str, typer.Argument(metavar="ID", help="The observation's number, as 12 or #12.")
 ]
 Depth = Annotated[int, typer.Option(metavar="N", help="Records, at most 50.")]
-Title = Annotated[str, typer.Option(metavar="LINE", help="The beginning of the text if none.")]
 
 
 def timeline(
@@ -49,7 +48,9 @@ def timeline(
 
 def remember(
     text: Annotated[list[str], typer.Argument(metavar="TEXT", help="What to keep.")],
-    title: Title = "",
+    title: Annotated[
+        str, typer.Option(metavar="LINE", help="The beginning of the text if none.")
+    ] = "",
     type_: Annotated[
         str,
         typer.Option(
@@ -87,7 +88,7 @@ def remember(
 def supersede(
     old: Observation,
     text: Annotated[list[str], typer.Argument(metavar="TEXT", help="What holds now.")],
-    title: Title = "",
+    title: Annotated[str, typer.Option(metavar="LINE", help="The old one's if none.")] = "",
     json: options.Json = False,
 ) -> int:
     """Replace an observation that is not true any more; it is not shown from then on.

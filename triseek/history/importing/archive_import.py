@@ -1,0 +1,311 @@
+"""Restores an archive of the history (history/archive) into the one that is there.
+
+What is there already stays as it is. Every value is checked and redacted as if it came from an
+agent, because anybody can write such a file.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import time
+import zlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+from triseek.agents import jsonl
+from triseek.agents.payloads.fields import Fields
+from triseek.history.archive import FILES, FORMAT, ROWS, SESSION, VERSION
+from triseek.history.importing.cleaning import TEXT_MAX, clean
+from triseek.history.sub_tokens import observation_sub, sub_tokens
+from triseek.history.tombstones import Tombstones, load_key
+from triseek.model import budget
+from triseek.model.conversation import Unreadable
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator, Sized
+
+    from triseek.history.archive import Kind
+    from triseek.store.sqlite import Database
+
+ROWS_MAX = 500
+"""Lines that are written in one transaction."""
+FILES_MAX = 10_000
+"""Files of one row that are kept."""
+_NUMBER_MAX = 1 << 62
+_ALLOWED = {
+    "status": ("active", "completed", "failed"),
+    "role": ("user", "assistant", "summary"),
+    "origin": ("rule", "explicit", "import"),
+}
+"""Column → its values. Of another value, the row is skipped."""
+_KEYS = {
+    "message": "external_id", "event": "external_id", "observation": "row_hash",
+    "summary": "row_hash",
+}  # fmt: skip
+"""Kind of line → the column that is unique in a session."""
+_COUNTERS = {
+    "message": "messages", "event": "events", "observation": "observations",
+    "summary": "summaries",
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class ArchiveReport:
+    """What was restored."""
+
+    path: str
+    sessions: int = 0
+    messages: int = 0
+    events: int = 0
+    observations: int = 0
+    summaries: int = 0
+    known: int = 0
+    """Rows that were there already."""
+    forgotten: int = 0
+    """Rows that were left out because somebody has forgotten them."""
+    skipped: list[str] = field(default_factory=list)
+    """Lines that could not be read, and why."""
+
+
+def is_archive(path: str) -> bool:
+    """Return whether a file is compressed and begins like a JSON line, which a pack does not."""
+    try:
+        with jsonl.opened(path) as raw, gzip.GzipFile(fileobj=raw) as file:
+            return file.read(1) == b"{"
+    except (OSError, EOFError, zlib.error):
+        return False
+
+
+def run(database: Database, path: str) -> ArchiveReport:
+    """Restore an archive. The caller holds the lock of imports.
+
+    path: A regular file, and no link.
+
+    Raises:
+        OSError: It cannot be read, is damaged, cut short or no archive. What was read stays.
+        TriseekError: As `Database`.
+    """
+    report = ArchiveReport(path)
+    key = load_key()
+    with database.read() as connection:
+        writer = _Writer(Tombstones(connection, key), report)
+    lines = _lines(path, report)
+    while batch := [line for line, _ in zip(lines, range(ROWS_MAX), strict=False)]:
+        budget.check()
+        with database.write() as connection:
+            for where, document in batch:
+                reason = writer.write(connection, document)
+                if reason:
+                    report.skipped.append(f"{where}: {reason}")
+    with database.write() as connection:
+        writer.link(connection)
+    return report
+
+
+def _lines(path: str, report: ArchiveReport) -> Iterator[tuple[str, Fields]]:
+    """Yield the lines between the first and the last one. Raises OSError as `run`."""
+    number, is_whole = 0, False
+    with jsonl.opened(path) as raw, gzip.GzipFile(fileobj=raw) as file:
+        try:
+            _check_head(file.readline(1_000), path)
+            for number, (start, _, line) in enumerate(jsonl.lines(cast("BinaryIO", file)), 1):
+                where = f"line {number + 1}"
+                document = jsonl.parsed_line(line, where) if line else jsonl.too_long(start)
+                if isinstance(document, Unreadable):
+                    report.skipped.append(f"{where}: {document.reason}")
+                elif document is not None and document.text("kind") == "end":
+                    is_whole = document.get("rows") == number - 1
+                elif document is not None:
+                    yield where, document
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise OSError(0, f"the archive is damaged after line {number + 1}: {error}") from error
+    if not is_whole:
+        raise OSError(0, f"the archive is cut short after line {number + 1}")
+
+
+def _check_head(line: bytes, path: str) -> None:
+    try:
+        head = json.loads(line)
+    except (ValueError, RecursionError):
+        head = None
+    if not isinstance(head, dict) or head.get("kind") != FORMAT:
+        raise OSError(0, "not an archive of triseek's history", path)
+    if head.get("version") != VERSION:
+        raise OSError(0, f"written by another version: {head.get('version')!r:.20}", path)
+
+
+class _Writer:
+    """Writes the lines of one archive."""
+
+    def __init__(self, tombstones: Tombstones, report: ArchiveReport) -> None:
+        self._tombstones = tombstones
+        self._report = report
+        self._session: tuple[int, str, str] | None = None
+        """Number, agent and id of the session whose rows come."""
+        self._is_forgotten = False
+        self._numbers: dict[int, int] = {}
+        """Observations: the archive's number → ours."""
+        self._superseded: dict[int, int] = {}
+        """Ours → the archive's number of what replaces it."""
+        self._now_ms = time.time_ns() // 1_000_000
+
+    def write(self, connection: sqlite3.Connection, line: Fields) -> str:
+        """Write a line; return why it cannot be written, or ""."""
+        kind = line.text("kind")
+        if kind == "session":
+            return self._write_session(connection, line)
+        if kind not in ROWS:
+            return "unknown kind"
+        if self._is_forgotten:
+            self._report.forgotten += 1
+            return ""
+        if self._session is None:
+            return "it belongs to no session"
+        values = _values(ROWS[kind], line)
+        if isinstance(values, str):
+            return values
+        key = values[_KEYS[kind]]
+        if not key:
+            return f"{_KEYS[kind]} is missing"
+        number, agent, external = self._session
+        text = values["text"] if kind == "message" else ""
+        if self._tombstones.has_record(agent, external, key, text):
+            self._report.forgotten += 1
+            return ""
+        files = _files(kind, line)
+        row, is_new = self._insert(connection, kind, number, values, files)
+        if kind == "observation":
+            self._numbers[_number(line.get("id"))] = row
+            if is_new and values["superseded_by"]:
+                self._superseded[row] = values["superseded_by"]
+        return ""
+
+    def link(self, connection: sqlite3.Connection) -> None:
+        """Write which observations replace others, after all of them are there."""
+        connection.executemany(
+            "UPDATE observations SET superseded_by = ? WHERE id = ?",
+            [
+                (self._numbers[newer], row)
+                for row, newer in self._superseded.items()
+                if newer in self._numbers and self._numbers[newer] != row
+            ],
+        )
+
+    def _write_session(self, connection: sqlite3.Connection, line: Fields) -> str:
+        self._session, self._is_forgotten = None, False
+        values = _values(SESSION, line)
+        if isinstance(values, str):
+            return values
+        agent, external = values["agent"], values["external_id"]
+        if not agent or not external:
+            return "a session without agent or id"
+        if self._tombstones.has_session(agent, external):
+            self._is_forgotten = True
+            self._report.forgotten += 1
+            return ""
+        names = (*values, "derived_at")
+        is_new = connection.execute(
+            f"INSERT OR IGNORE INTO sessions ({', '.join(names)})"  # noqa: S608 - our own names
+            f" VALUES ({_marks(names)})",
+            (*values.values(), self._now_ms),
+        ).rowcount
+        [[number]] = connection.execute(
+            "SELECT id FROM sessions WHERE agent = ? AND external_id = ?", (agent, external)
+        )
+        self._session = number, agent, external
+        self._count("sessions", is_new)
+        return ""
+
+    def _insert(
+        self,
+        connection: sqlite3.Connection,
+        kind: str,
+        session: int,
+        values: dict[str, Any],
+        files: list[tuple[str, ...]],
+    ) -> tuple[int, int]:
+        """Insert a row unless it is there; return its number, and whether it is new."""
+        table = ROWS[kind].table
+        columns = {name: value for name, value in values.items() if name != "superseded_by"}
+        if kind != "event":
+            columns["sub"] = _sub(kind, values, [path for path, *_ in files])
+        cursor = connection.execute(
+            f"INSERT OR IGNORE INTO {table} (session_id, {', '.join(columns)})"  # noqa: S608
+            f" VALUES (?, {_marks(columns)})",
+            (session, *columns.values()),
+        )
+        self._count(_COUNTERS[kind], cursor.rowcount)
+        if cursor.rowcount < 1:
+            key = _KEYS[kind]
+            [[row]] = connection.execute(
+                f"SELECT id FROM {table} WHERE session_id = ? AND {key} = ?",  # noqa: S608
+                (session, values[key]),
+            )
+            return row, 0
+        row = int(cursor.lastrowid or 0)
+        if kind in FILES:
+            files_table, owner, names = FILES[kind]
+            connection.executemany(
+                f"INSERT OR IGNORE INTO {files_table} ({owner}, {', '.join(names)})"  # noqa: S608
+                f" VALUES (?, {_marks(names)})",
+                [(row, *file) for file in files],
+            )
+        if kind == "event":  # what is derived from events was left out of the archive
+            connection.execute("UPDATE sessions SET derived_at = 0 WHERE id = ?", (session,))
+        return row, 1
+
+    def _count(self, counter: str, is_new: int) -> None:
+        counter = counter if is_new > 0 else "known"
+        setattr(self._report, counter, getattr(self._report, counter) + 1)
+
+
+def _values(kind: Kind, line: Fields) -> dict[str, Any] | str:
+    """Return the columns of a row, clean; or why it is none."""
+    values: dict[str, Any] = {}
+    for name in kind.texts:
+        values[name] = clean(line.text(name), TEXT_MAX)
+        if name in _ALLOWED and values[name] not in _ALLOWED[name]:
+            return f"{name} is {values[name]!r:.40}"
+    for name in kind.numbers:
+        values[name] = _number(line.get(name))
+    for name in kind.optional:
+        value = line.get(name)
+        values[name] = _number(value) if isinstance(value, int) else None
+    if kind.table == "session_summaries" and values["origin"] == "explicit":
+        return "a summary is not explicit"
+    return values
+
+
+def _files(kind: str, line: Fields) -> list[tuple[str, ...]]:
+    """Return the files of a row, clean; those of an unknown role are left out."""
+    items = line.get("files")
+    if kind not in FILES or not isinstance(items, list):
+        return []
+    names = FILES[kind][2]
+    rows = [
+        tuple(clean(Fields(item).text(name), TEXT_MAX) for name in names)
+        for item in items[:FILES_MAX]
+        if isinstance(item, dict)
+    ]
+    return [row for row in rows if row[0] and row[1] in ("read", "modified")]
+
+
+def _sub(kind: str, values: dict[str, Any], paths: list[str]) -> str:
+    """Return the search column of a row."""
+    if kind == "message":
+        return sub_tokens((values["text"],)) if values["role"] == "user" else ""
+    if kind == "observation":
+        fields = [values[name] for name in ("title", "subtitle", "narrative", "text")]
+        return observation_sub(fields, (values["facts"],), (values["concepts"],), paths)
+    names = ("request", "investigated", "learned", "completed", "next_steps", "notes")
+    return sub_tokens([values[name] for name in names])
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) and abs(value) < _NUMBER_MAX else 0
+
+
+def _marks(values: Sized) -> str:
+    return ", ".join("?" * len(values))
