@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.cli.running import triseek
+from tests.history import stub_agent
 from tests.history.claude_mem_files import NOON, SCHEMAS, Made
 from triseek.history.selecting import Selection
 from triseek.history.service import History
+from triseek.model.conversation import Conversation, Message
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +39,7 @@ def rows(history: History, query: str) -> list[tuple[Any, ...]]:
 def dump(history: History) -> list[list[tuple[Any, ...]]]:
     tables = (
         "sessions", "messages", "observations", "observation_files", "session_summaries",
-        "observations_fts", "user_prompts_fts", "session_summaries_fts",
+        "observations_fts", "user_prompts_fts", "session_summaries_fts", "sqlite_sequence",
     )  # fmt: skip
     return [rows(history, f"SELECT * FROM {table} ORDER BY 1") for table in tables]
 
@@ -159,6 +161,29 @@ def test_prompts_of_a_conversation_that_is_imported_are_not_repeated(
     report = history.import_claude_mem(str(Made(tmp_path / "c.db", "head").fill().path))
     assert (report.sessions, report.prompts, report.known) == (0, 1, 2)
     assert rows(history, "SELECT session_id, root FROM observations") == [(1, "/w/web")]
+
+
+def test_a_conversation_that_is_imported_later_does_not_repeat_its_prompts(
+    history: History, home: Path, tmp_path: Path
+) -> None:
+    history.import_claude_mem(str(Made(tmp_path / "c.db", "head").fill().path))
+    with history.database.write() as connection:
+        connection.execute("UPDATE sessions SET agent = 'stub' WHERE external_id = 'c-1'")
+    place = stub_agent.place(home)
+    stub_agent.write(
+        home / "stub" / "a.jsonl",
+        Conversation(id="c-1", cwd=str(home)),
+        Message(conversation="c-1", id="u1", role="user", text="Mend the cartTotal", time_ms=NOON),
+        Message(conversation="c-1", id="a1", role="assistant", text="Done", time_ms=NOON + 1),
+    )
+    history.import_conversations([stub_agent.AGENT], place)
+    assert rows(history, "SELECT external_id, prompt_number FROM messages ORDER BY text") == [
+        (f"claude-mem:prompt::2:{NOON + 2_000}", 2), ("a1", 1), ("u1", 1),
+    ]  # fmt: skip
+    history.import_claude_mem(str(tmp_path / "c.db"))
+    stub_agent.write(home / "stub" / "a.jsonl")
+    history.import_conversations([stub_agent.AGENT], place)
+    assert len(rows(history, "SELECT 1 FROM messages WHERE session_id = 1")) == 3
 
 
 HOSTILE = (

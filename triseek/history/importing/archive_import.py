@@ -205,17 +205,15 @@ class _Writer:
             self._is_forgotten = True
             self._report.forgotten += 1
             return ""
-        names = (*values, "derived_at")
-        is_new = connection.execute(
-            f"INSERT OR IGNORE INTO sessions ({', '.join(names)})"  # noqa: S608 - our own names
-            f" VALUES ({_marks(names)})",
-            (*values.values(), self._now_ms),
-        ).rowcount
-        [[number]] = connection.execute(
-            "SELECT id FROM sessions WHERE agent = ? AND external_id = ?", (agent, external)
+        query = "SELECT id FROM sessions WHERE agent = ? AND external_id = ?"
+        row = connection.execute(query, (agent, external)).fetchone()
+        number = (
+            row[0]
+            if row
+            else self._add(connection, "sessions", {**values, "derived_at": self._now_ms})
         )
         self._session = number, agent, external
-        self._count("sessions", is_new)
+        self._count("sessions", is_new=row is None)
         return ""
 
     def _insert(
@@ -225,26 +223,21 @@ class _Writer:
         session: int,
         values: dict[str, Any],
         files: list[tuple[str, ...]],
-    ) -> tuple[int, int]:
+    ) -> tuple[int, bool]:
         """Insert a row unless it is there; return its number, and whether it is new."""
-        table = ROWS[kind].table
-        columns = {name: value for name, value in values.items() if name != "superseded_by"}
+        table, key = ROWS[kind].table, _KEYS[kind]
+        known = connection.execute(
+            f"SELECT id FROM {table} WHERE session_id = ? AND {key} = ?",  # noqa: S608 - our names
+            (session, values[key]),
+        ).fetchone()
+        self._count(_COUNTERS[kind], is_new=known is None)
+        if known:
+            return known[0], False
+        columns = {**values, "session_id": session}
+        columns.pop("superseded_by", None)
         if kind != "event":
             columns["sub"] = _sub(kind, values, [path for path, *_ in files])
-        cursor = connection.execute(
-            f"INSERT OR IGNORE INTO {table} (session_id, {', '.join(columns)})"  # noqa: S608
-            f" VALUES (?, {_marks(columns)})",
-            (session, *columns.values()),
-        )
-        self._count(_COUNTERS[kind], cursor.rowcount)
-        if cursor.rowcount < 1:
-            key = _KEYS[kind]
-            [[row]] = connection.execute(
-                f"SELECT id FROM {table} WHERE session_id = ? AND {key} = ?",  # noqa: S608
-                (session, values[key]),
-            )
-            return row, 0
-        row = int(cursor.lastrowid or 0)
+        row = self._add(connection, table, columns)
         if kind in FILES:
             files_table, owner, names = FILES[kind]
             connection.executemany(
@@ -254,10 +247,17 @@ class _Writer:
             )
         if kind == "event":  # what is derived from events was left out of the archive
             connection.execute("UPDATE sessions SET derived_at = 0 WHERE id = ?", (session,))
-        return row, 1
+        return row, True
 
-    def _count(self, counter: str, is_new: int) -> None:
-        counter = counter if is_new > 0 else "known"
+    def _add(self, connection: sqlite3.Connection, table: str, columns: dict[str, Any]) -> int:
+        cursor = connection.execute(
+            f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({_marks(columns)})",  # noqa: S608
+            tuple(columns.values()),
+        )
+        return int(cursor.lastrowid or 0)
+
+    def _count(self, counter: str, *, is_new: bool) -> None:
+        counter = counter if is_new else "known"
         setattr(self._report, counter, getattr(self._report, counter) + 1)
 
 

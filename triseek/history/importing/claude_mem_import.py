@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from triseek.agents import registry
 from triseek.history.importing import claude_mem
 from triseek.history.importing.cleaning import COMMAND_MAX, TEXT_MAX, clean
+from triseek.history.importing.writing import FOREIGN_PREFIX as PREFIX
 from triseek.history.sub_tokens import observation_sub, sub_tokens
 from triseek.history.tombstones import Tombstones, load_key
 from triseek.model import budget
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
     from triseek.model.index import Progress
     from triseek.store.sqlite import Database
 
-PREFIX = "claude-mem:"
-"""What the external ids of imported prompts begin with."""
 ROWS_MAX = 500
 """Rows that are written in one transaction."""
 NAME_MAX = 200
@@ -199,7 +198,7 @@ class _Writer:
         session = self._owner(
             connection, self._of_memory, row.memory_id, row.project, row.created_ms
         )
-        if session is None or not self._is_kept(session, row.key, row.prompt_number):
+        if session is None or not self._is_due(connection, "observations", session, row):
             return
         title, subtitle = _line(row.title), _line(row.subtitle)
         narrative, text = clean(row.narrative, TEXT_MAX), clean(row.text, TEXT_MAX)
@@ -209,7 +208,7 @@ class _Writer:
             return
         read, modified = _all_clean(row.read), _all_clean(row.modified)
         cursor = connection.execute(
-            "INSERT OR IGNORE INTO observations (session_id, project, root, type, title, subtitle,"
+            "INSERT INTO observations (session_id, project, root, type, title, subtitle,"
             " narrative, text, facts, concepts, prompt_number, origin, row_hash, sub,"
             " created_at_epoch) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'import', ?, ?, ?)",
             (
@@ -223,8 +222,7 @@ class _Writer:
                 row.created_ms,
             ),
         )  # fmt: skip
-        if not self._is_new(cursor, "observations"):
-            return
+        self._report.observations += 1
         paths = [(path, "read") for path in read] + [(path, "modified") for path in modified]
         connection.executemany(
             "INSERT OR IGNORE INTO observation_files (observation_id, path, role) VALUES (?, ?, ?)",
@@ -236,7 +234,7 @@ class _Writer:
         session = self._owner(
             connection, self._of_memory, row.memory_id, row.project, row.created_ms
         )
-        if session is None or not self._is_kept(session, row.key, row.prompt_number):
+        if session is None or not self._is_due(connection, "session_summaries", session, row):
             return
         texts = {name: clean(row.texts[name], TEXT_MAX) for name in _SUMMARY}
         files = [
@@ -250,8 +248,8 @@ class _Writer:
         if not any(texts.values()):
             self._skip(f"{row.key.rpartition(':')[0]}: it has no text")
             return
-        cursor = connection.execute(
-            "INSERT OR IGNORE INTO session_summaries (session_id, project, request, investigated,"
+        connection.execute(
+            "INSERT INTO session_summaries (session_id, project, request, investigated,"
             " learned, completed, next_steps, notes, prompt_number, origin, row_hash, sub,"
             " created_at_epoch) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'import', ?, ?, ?)",
             (
@@ -260,7 +258,7 @@ class _Writer:
                 sub_tokens(texts.values()), row.created_ms,
             ),
         )  # fmt: skip
-        self._is_new(cursor, "summaries")
+        self._report.summaries += 1
 
     def first_prompts(self, connection: sqlite3.Connection) -> None:
         """Write the prompts that only rows of sessions have: version 4 kept no others."""
@@ -314,27 +312,28 @@ class _Writer:
         if self._tombstones.has_session(agent, external):
             self._report.forgotten += 1
             return None
-        # Nothing is derived of it: claude-mem has done that.
-        added = connection.execute(
-            "INSERT OR IGNORE INTO sessions (agent, external_id, project, title, status,"
-            " prompt_counter, started_at_epoch, completed_at_epoch, derived_at)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                agent, external, _line(row.project), _line(row.title),
-                row.status if row.status in _STATUSES else "completed", row.prompts,
-                row.started_ms, row.completed_ms, self._now_ms,
-            ),
-        )  # fmt: skip
-        self._is_new(added, "sessions")
-        if not added.rowcount and row.title:
+        query = "SELECT id, project, root, title FROM sessions WHERE agent = ? AND external_id = ?"
+        known = connection.execute(query, (agent, external)).fetchone()
+        title = _line(row.title)
+        if known is None:
+            self._report.sessions += 1
+            # Nothing is derived of it: claude-mem has done that.
             connection.execute(
-                "UPDATE sessions SET title = ? WHERE agent = ? AND external_id = ? AND title = ''",
-                (_line(row.title), agent, external),
-            )
-        number, project, root = connection.execute(
-            "SELECT id, project, root FROM sessions WHERE agent = ? AND external_id = ?",
-            (agent, external),
-        ).fetchone()
+                "INSERT INTO sessions (agent, external_id, project, title, status,"
+                " prompt_counter, started_at_epoch, completed_at_epoch, derived_at)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    agent, external, _line(row.project), title,
+                    row.status if row.status in _STATUSES else "completed", row.prompts,
+                    row.started_ms, row.completed_ms, self._now_ms,
+                ),
+            )  # fmt: skip
+            known = connection.execute(query, (agent, external)).fetchone()
+        else:
+            self._report.known += 1
+        number, project, root, known_title = known
+        if title and not known_title:
+            connection.execute("UPDATE sessions SET title = ? WHERE id = ?", (title, number))
         return _Session(number, agent, external, project, root)
 
     def _owner(
@@ -359,22 +358,31 @@ class _Writer:
             self._report.forgotten += 1
         return known[name]
 
-    def _is_kept(self, session: _Session, key: str, prompt_number: int) -> bool:
-        if (session.id, prompt_number) in self._private:
+    def _is_due(
+        self,
+        connection: sqlite3.Connection,
+        table: str,
+        session: _Session,
+        row: ForeignObservation | ForeignSummary,
+    ) -> bool:
+        """Return whether a row is to be written: not private, not forgotten and not there."""
+        if (session.id, row.prompt_number) in self._private:
             self._report.private += 1
             return False
-        return not self._is_forgotten(session, _hash(key), "")
+        row_hash = _hash(row.key)
+        if self._is_forgotten(session, row_hash, ""):
+            return False
+        known = connection.execute(
+            f"SELECT 1 FROM {table} WHERE session_id = ? AND row_hash = ?",  # noqa: S608 - ours
+            (session.id, row_hash),
+        ).fetchone()
+        self._report.known += known is not None
+        return known is None
 
     def _is_forgotten(self, session: _Session, record: str, text: str) -> bool:
         is_forgotten = self._tombstones.has_record(session.agent, session.external_id, record, text)
         self._report.forgotten += is_forgotten
         return is_forgotten
-
-    def _is_new(self, cursor: sqlite3.Cursor, counter: str) -> bool:
-        """Count a row that was written, or was there already; return whether it is new."""
-        counter = counter if cursor.rowcount > 0 else "known"
-        setattr(self._report, counter, getattr(self._report, counter) + 1)
-        return counter != "known"
 
     def _skip(self, reason: str) -> None:
         self._report.skipped.append(reason)

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from triseek.history.tombstones import Tombstones
 
 
+FOREIGN_PREFIX = "claude-mem:"
+"""What the external ids of prompts begin with that claude-mem's database had."""
+
+
 @dataclass(slots=True)
 class _Session:
     """What is known of a session while its records are written."""
@@ -160,6 +164,8 @@ class Writer:
         if self._is_forgotten(message, message.text):
             return
         number = session.prompts + 1 if is_prompt else session.prompt
+        if is_prompt:
+            number = _take_over(connection, session.id, message.text) or number
         row = connection.execute(
             "SELECT id, prompt_number, text, role FROM messages"
             " WHERE session_id = ? AND external_id = ?",
@@ -293,6 +299,18 @@ class Writer:
         prompt, text = last or (0, "")
         is_private = text.strip() == PRIVATE
         return _Session(number, cwd, max(prompts, prompt), prompt, is_private, 0, 0)
+
+
+def _take_over(connection: sqlite3.Connection, session: int, text: str) -> int:
+    """Delete a prompt that claude-mem's database had, and return its number; 0 if it had not."""
+    first = FOREIGN_PREFIX
+    row = connection.execute(
+        "DELETE FROM messages WHERE id = (SELECT id FROM messages WHERE session_id = ?"
+        " AND external_id >= ? AND external_id < ? AND role = 'user' AND text = ?"
+        " ORDER BY prompt_number LIMIT 1) RETURNING prompt_number",
+        (session, first, f"{first}\U0010ffff", text),
+    ).fetchone()
+    return int(row[0]) if row else 0
 
 
 def place_of(cwd: str) -> tuple[str, str]:
