@@ -129,10 +129,10 @@ def _pin(history: History, params: Mapping[str, Any]) -> dict[str, Any]:
 
 def _browse(history: History, params: Mapping[str, Any]) -> dict[str, Any]:
     from triseek.history.browsing import listing
-    from triseek.history.browsing.selection import Filters
+    from triseek.history.browsing.selection import ListingFilters
 
     names = ("agent", "project", "day")
-    filters = Filters(**{name: _text(params, name) for name in names})
+    filters = ListingFilters(**{name: _text(params, name) for name in names})
     query, kind = _text(params, "query"), _text(params, "kind")
     offset, limit = _number(params, "offset", 0), _number(params, "limit", 50)
     return dict(listing.browse(history, query, kind, filters, offset, limit))

@@ -104,9 +104,9 @@ def row(history: History, **values: str) -> lookup.SessionRow:
             f"INSERT INTO sessions ({names}) VALUES ({', '.join('?' * len(values))})",
             tuple(values.values()),
         ).lastrowid
-        found = lookup.session(connection, int(number or 0))
-    assert found is not None
-    return found
+        session = lookup.session(connection, int(number or 0))
+    assert session is not None
+    return session
 
 
 @pytest.mark.parametrize("cwd", ["/w/a b", "/w/'; touch x; '", "/w/$(touch x)", "-", "/w/日本"])

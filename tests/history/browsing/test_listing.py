@@ -9,7 +9,7 @@ import pytest
 from tests.history.rows import MINUTE, NOON, Rows
 from triseek.errors import InvalidRequest
 from triseek.history.browsing import activity, listing
-from triseek.history.browsing.selection import Filters
+from triseek.history.browsing.selection import ListingFilters
 from triseek.history.service import History
 
 if TYPE_CHECKING:
@@ -53,7 +53,12 @@ def filled(history: History) -> History:
 def browse(history: History, query: str = "", kind: str = "", **options: Any) -> ListingReply:
     part = {name: options.pop(name) for name in ("offset", "limit") if name in options}
     return listing.browse(
-        history, query, kind, Filters(**options), part.get("offset", 0), part.get("limit", 50)
+        history,
+        query,
+        kind,
+        ListingFilters(**options),
+        part.get("offset", 0),
+        part.get("limit", 50),
     )
 
 

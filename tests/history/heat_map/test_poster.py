@@ -12,7 +12,7 @@ import pytest
 from triseek.history.heat_map import poster, strokes
 from triseek.history.heat_map.layout import layout
 from triseek.history.heat_map.picture import Picture
-from triseek.history.heat_map.poster import LEVEL_COLORS, Share
+from triseek.history.heat_map.poster import LEVEL_COLORS, Bar
 
 LAST = date(2026, 11, 27)
 
@@ -42,7 +42,7 @@ def test_a_bar_is_as_long_as_its_part() -> None:
     heat = layout({}, LAST)
     bars = []
     for amount in (100, 50):
-        pixels = read(poster.draw(heat, [Share("a", 100), Share("b", amount)], []))
+        pixels = read(poster.draw(heat, [Bar("a", 100), Bar("b", amount)], []))
         bars.append(area(pixels, LEVEL_COLORS[2]) - 160 * 18)
     assert bars == [160 * 18, 80 * 18]
 
@@ -54,7 +54,7 @@ def test_a_bar_is_as_long_as_its_part() -> None:
 )
 def test_any_name_can_be_written(name: str) -> None:
     heat = layout({}, LAST)
-    pixels = read(poster.draw(heat, [Share(name, 0)], [Share(name, 1)] * 40))
+    pixels = read(poster.draw(heat, [Bar(name, 0)], [Bar(name, 1)] * 40))
     assert pixels.shape[1] == poster.WIDTH
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 from triseek.errors import InvalidRequest
 from triseek.history import lookup
 from triseek.history.browsing.activity import day_of
-from triseek.history.browsing.selection import Filters, Kind, checked_kind
+from triseek.history.browsing.selection import Kind, ListingFilters, checked_kind
 from triseek.history.reading.filters import visible
 from triseek.history.reading.matching import OBSERVATIONS, Slice, searched
 
@@ -71,7 +71,7 @@ class ListingReply(TypedDict):
 
 
 def browse(
-    history: History, query: str, kind: str, filters: Filters, offset: int, limit: int
+    history: History, query: str, kind: str, filters: ListingFilters, offset: int, limit: int
 ) -> ListingReply:
     """Return a page of what was done last or, with a query, of what answers it.
 
@@ -103,7 +103,7 @@ def browse(
 
 
 def _newest(
-    connection: sqlite3.Connection, kind: Kind, filters: Filters, part: Slice
+    connection: sqlite3.Connection, kind: Kind, filters: ListingFilters, part: Slice
 ) -> list[ListedItem]:
     if kind == "session":
         where = filters.of_sessions()
@@ -133,7 +133,7 @@ def _newest(
 
 
 def _observations_about(
-    history: History, query: str, filters: Filters, part: Slice
+    history: History, query: str, filters: ListingFilters, part: Slice
 ) -> tuple[list[ListedItem], int]:
     where = filters.of_records("o")
     where.add(visible("o"), time.time_ns() // 1_000_000)
@@ -144,7 +144,7 @@ def _observations_about(
 
 
 def _recalled(
-    history: History, query: str, kind: Kind, filters: Filters, offset: int, limit: int
+    history: History, query: str, kind: Kind, filters: ListingFilters, offset: int, limit: int
 ) -> tuple[list[ListedItem], int]:
     """Search sessions or messages by what was said."""
     by: Literal["session", "message"] = "message" if kind == "message" else "session"

@@ -26,7 +26,7 @@ def checked_kind(name: str) -> Kind:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Filters:
+class ListingFilters:
     """What is listed; empty fields do not restrict."""
 
     agent: str = ""
@@ -59,7 +59,7 @@ class Filters:
         """Return the conditions for rows of a table of messages or observations."""
         where = Where()
         if self.agent or self.project:
-            owners = Filters(agent=self.agent, project=self.project).of_sessions()
+            owners = ListingFilters(agent=self.agent, project=self.project).of_sessions()
             where.add(
                 f"{table}.session_id IN (SELECT s.id FROM sessions s WHERE {owners.sql})",  # noqa: S608
                 *owners.parameters,

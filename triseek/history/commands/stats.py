@@ -54,9 +54,9 @@ def stats(json: options.Json = False, plain: Plain = False, png: Png = "") -> in
 def _write_png(target: str, reply: Mapping[str, Any], heat: HeatMap) -> None:
     from triseek.history.heat_map import poster
 
-    agents = [poster.Share(entry["agent"], entry["messages"]) for entry in reply["agents"]]
-    projects = [poster.Share(name or "(no project)", count) for name, count in reply["projects"]]
-    picture = poster.draw(heat, sorted(agents, key=lambda share: -share.amount), projects)
+    agents = [poster.Bar(entry["agent"], entry["messages"]) for entry in reply["agents"]]
+    projects = [poster.Bar(name or "(no project)", count) for name, count in reply["projects"]]
+    picture = poster.draw(heat, sorted(agents, key=lambda bar: -bar.amount), projects)
     place = Path(os.path.abspath(target))
     try:
         if place.exists() and not place.is_file():  # a device would be replaced by a file

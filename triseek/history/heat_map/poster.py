@@ -26,14 +26,14 @@ _BAR_MAX = 160
 ROWS_MAX = 12
 
 
-class Share(NamedTuple):
+class Bar(NamedTuple):
     """A line of a list: a name, and how many."""
 
     name: str
     amount: int
 
 
-def draw(heat: HeatMap, agents: Sequence[Share], projects: Sequence[Share]) -> bytes:
+def draw(heat: HeatMap, agents: Sequence[Bar], projects: Sequence[Bar]) -> bytes:
     """Return a PNG of the heat map and two lists.
 
     Args:
@@ -82,14 +82,14 @@ def _legend(picture: Picture, heat: HeatMap, y: int) -> None:
     picture.text(x, y + 3, "messages a day", SOFT, _SMALL)
 
 
-def _list(picture: Picture, x: int, y: int, title: str, shares: Sequence[Share]) -> None:
+def _list(picture: Picture, x: int, y: int, title: str, bars: Sequence[Bar]) -> None:
     picture.text(x, y, title, INK, _UNIT)
-    most = max(1, *(share.amount for share in shares))
+    most = max(1, *(bar.amount for bar in bars))
     names = strokes.width("m" * (_NAME_MAX + 1), _SMALL)
-    for number, share in enumerate(shares):
+    for number, bar in enumerate(bars):
         top = y + 34 + number * _ROW
-        name = share.name if len(share.name) <= _NAME_MAX else f"{share.name[: _NAME_MAX - 3]}..."
+        name = bar.name if len(bar.name) <= _NAME_MAX else f"{bar.name[: _NAME_MAX - 3]}..."
         picture.text(x, top, name, SOFT, _SMALL)
-        length = max(2, _BAR_MAX * share.amount // most) if share.amount else 0
+        length = max(2, _BAR_MAX * bar.amount // most) if bar.amount else 0
         picture.rectangle(x + names, top - 3, length, _CELL, LEVEL_COLORS[2])
-        picture.text(x + names + length + 10, top, f"{share.amount:,}", SOFT, _SMALL)
+        picture.text(x + names + length + 10, top, f"{bar.amount:,}", SOFT, _SMALL)

@@ -206,7 +206,7 @@ function item(each) {
     kind === "session" && each.text ? el("span", { class: "excerpt" }, each.text) : null,
     el("span", { class: "sub" },
       tag(conversation.agent),
-      kind === "session" ? null : tag(each.label, `is-${each.label}`),
+      kind === "session" ? null : tag(each.label),
       conversation.project ? el("span", {}, conversation.project) : null,
       kind === "session" ? el("span", { class: "quiet" }, each.label) : el("span", { class: "of" }, conversation.title),
       each.prompts ? el("span", { class: "quiet" }, count(each.prompts, "prompt")) : null,
