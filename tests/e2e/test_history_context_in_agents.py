@@ -103,6 +103,7 @@ def test_the_first_prompt_comes_with_the_history(scene: Scene) -> None:
 
 def said_by_the_person(scene: Scene) -> list[str]:
     """The prompts as an import reads them: without what was shown."""
+    scene.living.run("daemon", "stop")  # it may be about to import, and then the command is refused
     said = scene.living.run("history", "import", scene.agent.NAME)
     assert said.status == 0, said
     with opened(scene.living.home) as database, database.read() as connection:
