@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from triseek.history.database import open_database
-from triseek.history.recall import engine
+from triseek.history.recall import engine, segment
 from triseek.history.recall.engine import Recall
 from triseek.kernels import cache
 
@@ -74,6 +74,9 @@ def test_a_message_is_found_with_its_excerpt(recall, database):
 @pytest.mark.parametrize("by", ["session", "message"])
 def test_the_index_answers_as_reading_everything_does(recall, database, monkeypatch, by):
     monkeypatch.setattr(engine, "BATCH_TOKENS", 200)
+    monkeypatch.setattr(engine, "RESIDENT_MAX", 1)
+    monkeypatch.setattr(segment, "POSTINGS_AT_ONCE", 50)  # several rounds
+    monkeypatch.setattr(segment, "PIECE", 30)
     fill(database, 1, range(1, 40))
     recall.update()
     fill(database, 2, range(30, 60))  # ten of them grow
@@ -180,6 +183,26 @@ def test_many_updates_make_few_segments(recall, database):
     assert len(found(recall, "alpha")) == 39
     folders = [path for path in Path(recall._folder).iterdir() if path.is_dir()]
     assert len(folders) == len(recall._load())
+
+
+def test_full_segments_are_neither_written_nor_mapped_again(recall, database, monkeypatch):
+    monkeypatch.setattr(engine, "BATCH_VOCABULARY", 5)
+    monkeypatch.setattr(engine, "SEGMENTS_MAX", 2)
+    fill(database, 5, range(1, 30))
+    recall.update()
+    full = [one.segment for one in recall._load() if engine._is_full(one.segment)]
+    assert len(full) > 2
+    add(database, 40, "zebra")
+    recall.update()
+    assert found(recall, "zebra") == [40]
+    assert [one.segment for one in recall._load()][: len(full)] == full
+
+
+def test_a_session_without_messages_is_left_out(recall, database):
+    add(database, 1)
+    add(database, 2, "alpha")
+    assert recall.update() == 1
+    assert found(recall, "alpha") == [2]
 
 
 @pytest.mark.parametrize("damage", ["manifest", "column", "missing"])
