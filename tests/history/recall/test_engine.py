@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from triseek.history.database import open_database
-from triseek.history.recall import engine, segment
+from triseek.history.recall import engine, segment, session_rows
 from triseek.history.recall.engine import Recall
 from triseek.kernels import cache
 
@@ -196,6 +196,15 @@ def test_full_segments_are_neither_written_nor_mapped_again(recall, database, mo
     recall.update()
     assert found(recall, "zebra") == [40]
     assert [one.segment for one in recall._load()][: len(full)] == full
+
+
+def test_reading_takes_what_is_wanted_then_what_is_new(recall, database, monkeypatch):
+    monkeypatch.setattr(cache, "is_ready", lambda: False)
+    monkeypatch.setattr(session_rows, "SCANNED_MAX", 4)
+    for session in range(1, 6):
+        add(database, session, "alpha one", "alpha two")
+    assert sorted(found(recall, "alpha")) == [4, 5]
+    assert found(recall, "alpha", sessions=[2]) == [2]
 
 
 def test_a_session_without_messages_is_left_out(recall, database):

@@ -2,7 +2,8 @@
 
 The index is a folder of segments and a sealed manifest that names them; the manifest's replacement
 is the only change that a reader sees. Without an index, or while kernels are not compiled, a search
-reads the database instead. A damaged index is deleted: the next update builds it again.
+reads the database instead: of a large one, what was imported last. A damaged index is deleted: the
+next update builds it again.
 """
 
 from __future__ import annotations
@@ -16,16 +17,16 @@ from typing import TYPE_CHECKING, TypedDict, cast
 import numpy as np
 
 from triseek import errors, private
-from triseek.history.recall import copies, excerpt, ranking, scan, scoring
+from triseek.history.recall import copies, excerpt, ranking, scan, scoring, session_rows
 from triseek.history.recall.page import RecallHit, RecallPage
 from triseek.history.recall.part import Found, Part, rank
-from triseek.history.recall.segment import MessageRow, Segment, SegmentEntry, SegmentWriter
+from triseek.history.recall.segment import Segment, SegmentEntry, SegmentWriter
 from triseek.kernels import cache
 from triseek.store import atomic, lock
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from triseek.store.sqlite import Database
 
@@ -160,7 +161,7 @@ class Recall:
                 self.drop(0)
         if result is None:
             with self._database.read() as connection:
-                parts, weights = scan.score(_all_sessions(connection), parsed)
+                parts, weights = scan.score(session_rows.to_scan(connection, sessions), parsed)
             result = ranked(parts)
         found, total = result
         with self._database.read() as connection:
@@ -281,7 +282,7 @@ class Recall:
         for at in range(0, len(session_ids), SESSIONS_AT_ONCE):
             with self._database.read() as connection:
                 some = session_ids[at : at + SESSIONS_AT_ONCE]
-                for session_id, started_ms, messages in _sessions(connection, some):
+                for session_id, started_ms, messages in session_rows.read(connection, some):
                     writer.add(session_id, started_ms, messages)
                     if _is_full(writer):
                         yield writer.messages, writer.write(self._folder)
@@ -388,25 +389,3 @@ def _to_merge(segments: Sequence[scoring.LiveSegment], dead: set[int]) -> list[s
 
 def _one(connection: sqlite3.Connection, statement: str) -> int:
     return int(connection.execute(statement).fetchone()[0])
-
-
-def _sessions(
-    connection: sqlite3.Connection, session_ids: Iterable[int]
-) -> Iterator[tuple[int, int, Iterator[MessageRow]]]:
-    """Yield id, start and messages of each session, which are in the order of their ids."""
-    for session_id in session_ids:
-        started = connection.execute(
-            "SELECT started_at_epoch FROM sessions WHERE id = ?", (session_id,)
-        ).fetchone()
-        rows = connection.execute(
-            "SELECT id, created_at_epoch, text FROM messages WHERE session_id = ? ORDER BY id",
-            (session_id,),
-        )
-        yield session_id, int(started[0]) if started else 0, rows
-
-
-def _all_sessions(
-    connection: sqlite3.Connection,
-) -> Iterator[tuple[int, int, Iterator[MessageRow]]]:
-    ids = [int(row[0]) for row in connection.execute("SELECT id FROM sessions ORDER BY id")]
-    return _sessions(connection, ids)
