@@ -58,7 +58,7 @@ test-nojit: $(VENV)/.ready  ## The kernels as plain Python: coverage and debugge
 test-all: $(VENV)/.ready  ## With the slow ones: full fuzz counts, crash loops, parity on real trees
 	$(RUN) pytest
 
-prove: $(VENV)/.ready  ## The proofs at full count: reads, load, kills, memory, branch switch, MCP, memo, sessions
+prove: $(VENV)/.ready  ## The proofs at full count: reads, load, kills, memory, branch switch, MCP, memo, sessions, history
 	$(RUN) pytest -q -s -m slow -o faulthandler_timeout=1800 tests/e2e/test_read_your_writes.py \
 	    tests/e2e/test_daemon_load.py tests/e2e/test_daemon_kill.py tests/e2e/test_daemon_memory.py \
 	    tests/e2e/test_branch_switch.py tests/e2e/test_killed_clients.py tests/e2e/test_daemon_places.py \
@@ -67,7 +67,8 @@ prove: $(VENV)/.ready  ## The proofs at full count: reads, load, kills, memory, 
 	    tests/sessions tests/agents/test_agents_files.py tests/e2e/test_million_entries.py \
 	    tests/e2e/test_session_daemon_kill.py tests/e2e/test_two_harnesses.py \
 	    tests/e2e/test_session_servers.py tests/e2e/test_agent_sessions.py tests/e2e/test_wide_roots.py \
-	    tests/e2e/test_state_size.py tests/search
+	    tests/e2e/test_state_size.py tests/search tests/history tests/e2e/test_history_writers.py \
+	    tests/e2e/test_history_daemon_kill.py
 
 MINUTES := 10
 SEED :=

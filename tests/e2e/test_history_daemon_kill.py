@@ -17,17 +17,19 @@ from typing import TYPE_CHECKING, Self
 import pytest
 
 from tests.e2e import history_daemon
-from tests.e2e.history_writer import by_daemon
+from tests.e2e.history_writer import REMEMBER, by_daemon
 from tests.e2e.serving import until
 from tests.history.contents import contents, files_with
 from tests.history.made_transcripts import claude_code, claude_rows
 from tests.left_behind import end_daemons_of
 from triseek.agents.base import InstallPlace
-from triseek.errors import DaemonUnreachable, InvalidRequest
+from triseek.daemon.standalone import front
+from triseek.errors import DaemonUnreachable, InvalidRequest, StateCorrupt
 from triseek.history.importing import sources
 from triseek.history.service import History
 from triseek.history.writing import AGENT
 from triseek.ipc import client
+from triseek.model.call import Call
 
 if TYPE_CHECKING:
     import subprocess
@@ -153,13 +155,19 @@ def _nothing_is_lost(state: Path, load: Load) -> None:
     assert files_with(state, *forgotten) == []
 
 
-def _kill_daemons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kills: int) -> None:
+def _folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path, Path]:
+    """The state folder, the person's home and a repository; for every thread of this process."""
     state, person, root = (tmp_path / name for name in ("state", "person", "repo"))
     for folder in (state, person, root):
         folder.mkdir(mode=0o700)
     monkeypatch.setenv("TRISEEK_HOME", str(state))
     monkeypatch.setenv("HOME", str(person))
     monkeypatch.setenv("TRISEEK_MCP_DISABLE_STARTUP_SYNC", "1")
+    return state, person, root
+
+
+def _kill_daemons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kills: int) -> None:
+    state, person, root = _folders(tmp_path, monkeypatch)
     claude_code(person, "first", _plain)
     _import(state, person)
     chance = random.Random(5)
@@ -226,6 +234,28 @@ def test_a_killed_daemon_loses_and_brings_back_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _kill_daemons(tmp_path, monkeypatch, KILLS)
+
+
+def test_a_daemon_goes_on_beside_a_damaged_database(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state, person, root = _folders(tmp_path, monkeypatch)
+    claude_code(person, "first", _plain)
+    _import(state, person)
+    file = state / "history" / "history.db"
+    whole = file.read_bytes()
+    file.write_bytes(whole[:100] + os.urandom(len(whole) - 100))
+    with history_daemon.following(state, person), front(str(root)) as call:
+        answer = call(REMEMBER, {"text": "a fact"}, Call(connection="test"))
+        assert answer.error is not None
+        assert "STATE_CORRUPT" in str(answer.error)
+        assert "is damaged" in str(answer.error)
+        with pytest.raises(StateCorrupt, match="is damaged"):
+            client.ask("history_stats", {}, ASK_S)
+        assert client.ask("ping", {}, ASK_S) is not None
+        file.write_bytes(whole)
+        assert client.ask("history_stats", {}, ASK_S)["agents"]
+        assert call(REMEMBER, {"text": "a fact"}, Call(connection="test")).error is None
 
 
 @pytest.mark.slow

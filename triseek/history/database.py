@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from triseek import paths, private
+from triseek.errors import StateUnwritable
 from triseek.history.schema import MIGRATIONS
 from triseek.store.sqlite import Database
 
@@ -19,5 +20,8 @@ def open_database(folder: str | None = None) -> Database:
     Raises: as `Database`.
     """
     where = folder if folder is not None else paths.history()
-    private.make(where)
+    try:
+        private.make(where)
+    except OSError as error:
+        raise StateUnwritable(f"cannot create the folder {where}: {error.strerror}") from error
     return Database(Path(where, NAME), MIGRATIONS, trusts_schema=True)

@@ -266,17 +266,15 @@ class Database:
             return Busy(f"{self.path} is in use by another process")
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
             return StateCorrupt(f"{self.path} is damaged: {error}")
+        if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):  # a quota is an I/O error, too
+            return StateUnwritable(f"{self.path}: {error}", next_step=_MORE_SPACE)
         if code in _UNWRITABLE:
             return StateUnwritable(f"{self.path}: {error}")
         return error
 
 
-_UNWRITABLE = frozenset(
-    (
-        sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN,
-        sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PERM,
-    )
-)  # fmt: skip
+_UNWRITABLE = frozenset((sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM))
+_MORE_SPACE = "Free space on its disk and try again; what was written before is kept."
 
 
 def _apply(connection: sqlite3.Connection, migration: Migration) -> None:
