@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 
 LINE_MAX = 32 << 20
 """Bytes. A longer line is skipped."""
+_SMALL = 1 << 20
+"""Bytes of JSON whose values always find room."""
+_ROOM, _ROOM_PER_BYTE = 64 << 20, 3
+"""Bytes that the values of a larger JSON text may take, and more for each byte of it."""
+_CONTAINER, _ITEM = 150, 40
+"""Bytes that a list or an object takes, and an item of one, about; text may have such characters,
+too, but never so many."""
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -110,6 +117,8 @@ def document(path: str, most: int = 8 * LINE_MAX) -> object:
 
 def parsed(data: bytes, where: str) -> Any:  # noqa: ANN401 - JSON of any shape
     """Return the JSON value in some bytes, or an `Unreadable`."""
+    if _grows(data):
+        return Unreadable(where=where, reason="too many values")
     text = data.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
     try:
         value = json.loads(text)
@@ -118,6 +127,15 @@ def parsed(data: bytes, where: str) -> Any:  # noqa: ANN401 - JSON of any shape
         return Unreadable(where=where, reason="JSON nested too deeply")
     except ValueError:
         return Unreadable(where=where, reason="not valid JSON")
+
+
+def _grows(data: bytes) -> bool:
+    """Return whether the values of a JSON text would take far more memory than the text."""
+    if len(data) <= _SMALL:
+        return False
+    containers = data.count(b"[") + data.count(b"{")
+    size = containers * _CONTAINER + data.count(b",") * _ITEM
+    return size > _ROOM + _ROOM_PER_BYTE * len(data)
 
 
 def opened(path: str) -> BinaryIO:
