@@ -188,6 +188,7 @@ def test_what_was_said_is_kept_without_reminders(tmp_path):
     found = of_rows(
         tmp_path,
         prompt("1", "Why <b>this</b>?\n<system-reminder>No.</system-reminder>"),
+        prompt("0", "<ide_opened_file>The user opened a.py.</ide_opened_file>\nAnd this?"),
         prompt("2", [said("<system-reminder>No.</system-reminder>"), said("One."), said("Two.")]),
         prompt("3", "Meta.", isMeta=True),
         row("4", kind="attachment", attachment={"type": "queued_command", "prompt": "Wait."}),
@@ -199,7 +200,9 @@ def test_what_was_said_is_kept_without_reminders(tmp_path):
         ),
         row("6", kind="assistant", isApiErrorMessage=True, message={"content": [said("Down.")]}),
     )  # fmt: skip
-    assert [text for _, text in found.said("s")] == ["Why <b>this</b>?", "One.\nTwo.", "Wait."]
+    assert [text for _, text in found.said("s")] == [
+        "Why <b>this</b>?", "And this?", "One.\nTwo.", "Wait.",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,7 @@ def test_a_command_that_is_not_understood_reads_nothing(command):
             "Chunk ID: 1a\nWall time: 0.1 seconds\nProcess exited with code 0\n"
             "Original token count: 2\nOutput:\n"
         ),
+        "Command: /bin/zsh -lc ls\nChunk ID: 1a\nProcess exited with code 0\nOutput:\n",
         "Warning: truncated output (original token count: 9)\nTotal output lines: 2\n\n",
     ],
 )

@@ -171,6 +171,14 @@ def test_older_rollouts_say_it_in_other_rows(tmp_path):
     assert (local.command, local.exit_status) == ("ls -l", 0)
 
 
+def test_what_an_editor_puts_before_a_prompt_is_left_out(tmp_path):
+    editor = "# Context from my IDE setup:\n\n## Open tabs:\n- a.py: a.py\n"
+    texts = [f"{editor}\n## My request for Codex:\nGo", editor, "Quote '## My request for Codex:'"]
+    rows = [item(type="message", role="user", content=[{"text": text}]) for text in texts]
+    found = of_rows(tmp_path, META, *rows)
+    assert [text for _, text in found.said(THREAD)] == ["Go", editor, texts[2]]
+
+
 def test_an_old_fork_that_repeats_its_parent_keeps_its_own_id(tmp_path):
     other = {"type": "session_meta", "payload": {"id": "other", "cwd": "/elsewhere"}}
     found = of_rows(tmp_path, META, other)

@@ -30,7 +30,10 @@ if TYPE_CHECKING:
     from triseek.agents.payloads.fields import Fields
     from triseek.model.conversation import Mark, Record
 
-_REMINDER = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)\n?", re.DOTALL)
+_REMINDER = re.compile(
+    r"<(system-reminder|ide_opened_file|ide_selection)>.*?(?:</\1>|\Z)\n?", re.DOTALL
+)
+"""What the program and an editor's extension put into prompts."""
 _COMMAND = re.compile(r"<command-name>(/[^<]{1,200})</command-name>")
 _ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 _NOT_SAID = (

@@ -8,7 +8,8 @@ from triseek.agents.payloads import exit_status
 from triseek.agents.payloads.fields import fields_of, parsed
 
 HEAD = re.compile(
-    r"\A(?:(?:Chunk ID|Wall time|Exit code|Process exited with code|Process running with session ID"
+    r"\A(?:Command: [^\n]*\n)?"
+    r"(?:(?:Chunk ID|Wall time|Exit code|Process exited with code|Process running with session ID"
     r"|Original token count|Total output lines)\b[^\n]*\n)+Output:\n"
     r"|\AWarning: truncated output \([^\n]*\)\nTotal output lines: \d+\n\n"
 )

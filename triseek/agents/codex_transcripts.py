@@ -38,6 +38,8 @@ _NOT_SAID = (
     "<collaboration_mode>", "<subagent_notification>", "<hook_prompt", "<INSTRUCTIONS>",
 )  # fmt: skip
 """How texts of user messages begin that no person wrote, where the row does not say so itself."""
+_IN_EDITOR, _REQUEST = "# Context from my IDE setup:", "\n## My request for Codex:\n"
+"""How a message begins that an editor's extension has put its open files before, and their end."""
 
 
 class CodexTranscripts(TranscriptReader):
@@ -228,9 +230,14 @@ def _message(item: Fields, otherwise: str, time: int) -> Message | None:
     if isinstance(kinds, list) and len(kinds) == len(parts):
         both = zip(parts, kinds, strict=True)
         parts = [part for part, kind in both if str(kind).startswith(("user.", "unknown"))]
-    texts = [part.text("text") for part in parts]
+    texts = [_without_editor(part.text("text")) for part in parts]
     said = [text for text in texts if text and not text.lstrip().startswith(_NOT_SAID)]
     return _said(name, "\n".join(said), time, is_user=True)
+
+
+def _without_editor(text: str) -> str:
+    """Return a message without what an editor's extension has put before it."""
+    return text.partition(_REQUEST)[2] or text if text.lstrip().startswith(_IN_EDITOR) else text
 
 
 def _task(item: Fields, otherwise: str, time: int) -> Message | None:
