@@ -179,3 +179,29 @@ def test_a_name_that_is_no_conversations_removes_nothing(history: History, name:
 def test_an_address_of_nothing_is_refused(history: History) -> None:
     with pytest.raises(InvalidQuery, match="no address"):
         operations.forget(history, ["claude-mem://mood/1"])
+
+
+class Killed(BaseException):
+    """Ends a process at this point."""
+
+
+def test_forgetting_that_was_killed_is_finished_by_the_next_import(
+    history: History, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def kill() -> None:
+        raise Killed
+
+    made = transcript(home)
+    imported(history, home)
+    with monkeypatch.context() as patch:
+        patch.setattr(history.database, "rewrite", kill)
+        with pytest.raises(Killed):
+            operations.forget(history, ["P2"])
+    assert files_with(home, "quetzal")
+    for table in ("messages", "session_summaries", "observations", "sessions"):
+        assert "quetzal" not in str(rows(history, f"SELECT * FROM {table}"))
+
+    made.prompt("go on")
+    imported(history, home)
+
+    assert files_with(home, "quetzal") == []

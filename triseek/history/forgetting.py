@@ -90,15 +90,12 @@ def forget(database: Database, selection: Selection) -> Forgotten:
             ("sessions", selection.sessions),
         ):
             _delete(connection, table, numbers)
-        connection.executemany(
-            "UPDATE sessions SET derived_at = 0 WHERE id = ?", [(number,) for number in changed]
+        _clear_derived(connection, changed)
+        connection.execute(
+            "INSERT OR REPLACE INTO facts_of_database VALUES (?, '')", (_UNFINISHED,)
         )
         if selection.sessions:
             hide_unused(connection, tombstones)
-        connection.execute(
-            "INSERT OR REPLACE INTO facts_of_database (name, value) VALUES (?, '1')",
-            (_UNFINISHED,),
-        )
     for number in changed:  # summaries quote prompts and titles
         synthesize(database, number)
     try:
@@ -231,6 +228,18 @@ def _changed_sessions(connection: sqlite3.Connection, selection: Selection) -> l
         for number in numbers:
             changed.update(dict.fromkeys(row[0] for row in connection.execute(query, (number,))))
     return [number for number in changed if number not in selection.sessions]
+
+
+def _clear_derived(connection: sqlite3.Connection, sessions: Sequence[int]) -> None:
+    """Clear the summaries of sessions, which quote prompts and titles, and have them derived."""
+    numbers = [(number,) for number in sessions]
+    connection.executemany(
+        "UPDATE session_summaries SET request = '', investigated = '', learned = '',"
+        " completed = '', next_steps = '', notes = '', sub = ''"
+        " WHERE session_id = ? AND origin = 'rule'",
+        numbers,
+    )
+    connection.executemany("UPDATE sessions SET derived_at = 0 WHERE id = ?", numbers)
 
 
 def _hide_superseded(

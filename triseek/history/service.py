@@ -135,7 +135,6 @@ class History:
         self, here: InstallPlace, only: Callable[[str], bool] = lambda _path: True
     ) -> ImportReport:
         """Import what is new of the agents that the person has imported before."""
-        self._finish_forgetting(self.database)
         with self.database.read() as connection:
             names = consent.agents(connection)
         agents = [agent for agent in sources.importable() if agent.name in names]
@@ -211,6 +210,7 @@ class History:
         *,
         is_all: bool = True,
     ) -> ImportReport:
+        self._finish_forgetting(self.database)
         report = run.run(
             self.database, agents, here, folder=self.folder, since_ms=since_ms,
             progress=progress, only=only, is_all=is_all,
