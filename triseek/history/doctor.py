@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import TYPE_CHECKING
 
@@ -42,7 +43,7 @@ def _claude_mem(history: History, path: str) -> Iterator[Finding]:
         return
     what = "history of claude-mem"
     if history.exists():
-        with history.database.read() as connection:
+        with contextlib.suppress(OSError), history.database.read() as connection:
             if claude_mem_import.is_imported(connection, path):
                 yield ok(what, "all imported")
                 return

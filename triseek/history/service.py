@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from triseek.agents.base import Agent, InstallPlace
     from triseek.history.forgetting import Forgotten
     from triseek.history.importing.archive_import import ArchiveReport
-    from triseek.history.importing.claude_mem_import import FileReport
+    from triseek.history.importing.claude_mem_writing import FileReport
     from triseek.history.importing.run import ImportReport
     from triseek.history.own_sessions import OwnSessions
     from triseek.history.selecting import Selection

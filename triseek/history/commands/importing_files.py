@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from triseek.history.importing.archive_import import ArchiveReport
-    from triseek.history.importing.claude_mem_import import FileReport
+    from triseek.history.importing.claude_mem_writing import FileReport
 
 _GZIP = b"\x1f\x8b"
 

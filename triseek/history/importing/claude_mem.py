@@ -222,7 +222,7 @@ def reading(path: str) -> Iterator[ClaudeMem]:
             also from within the block.
     """
     is_closed = _has_no_log(path)
-    before = stamp(path)
+    before = _stamp(path)
     with transcript_database.reading(path, is_closed=is_closed) as database:
         rows = database.rows(  # views and virtual tables could run anything
             "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE TABLE%'"
@@ -233,7 +233,7 @@ def reading(path: str) -> Iterator[ClaudeMem]:
             reason = f"not a database of claude-mem: it has no table {min(missing)}"
             raise OSError(errno.EINVAL, reason, path)
         yield ClaudeMem(database, tables)
-    if is_closed and stamp(path) != before:
+    if is_closed and _stamp(path) != before:
         raise OSError(errno.EBUSY, "claude-mem has changed it meanwhile; import it again", path)
 
 
@@ -248,8 +248,12 @@ def _has_no_log(path: str) -> bool:
     return head[18:] == bytes((_WAL, _WAL)) and not os.path.lexists(f"{path}-wal")
 
 
-def stamp(path: str) -> tuple[int, int, int]:
-    """Return what changes when a file does: inode, size and time. Raises OSError."""
+def state(path: str) -> list[tuple[int, int, int]]:
+    """Return what changes when a database or its write-ahead log does. Raises OSError."""
+    return [_stamp(file) for file in (path, f"{path}-wal") if file == path or os.path.exists(file)]  # noqa: PTH110
+
+
+def _stamp(path: str) -> tuple[int, int, int]:
     status = os.stat(path)  # noqa: PTH116
     return status.st_ino, status.st_size, status.st_mtime_ns
 
