@@ -14,6 +14,7 @@ from tests.history.rows import Rows
 from triseek.history import archive
 from triseek.history.archive import FORMAT
 from triseek.history.forgetting import Selection
+from triseek.history.importing import archive_import
 from triseek.history.service import History
 
 if TYPE_CHECKING:
@@ -84,9 +85,11 @@ def written(path: Path, *documents: dict[str, Any], rows: int | None = None) -> 
     return path
 
 
+@pytest.mark.parametrize("batch", [1, 3, 500])
 def test_what_is_archived_is_restored_once(
-    history: History, other: History, tmp_path: Path
+    history: History, other: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, batch: int
 ) -> None:
+    monkeypatch.setattr(archive_import, "ROWS_MAX", batch)
     fill(history, tmp_path)
     target = tmp_path / "a.gz"
     count = archive.write(history.database, target)
@@ -123,6 +126,15 @@ def test_secrets_in_an_archive_are_not_kept(history: History, tmp_path: Path) ->
     history.import_archive(str(written(tmp_path / "a.gz", session, row)))
     assert KEY not in str(dump(history))
     assert "my key" in str(dump(history))
+
+
+def test_ids_are_kept_whatever_they_look_like(history: History, tmp_path: Path) -> None:
+    session = {"kind": "session", "agent": "codex", "external_id": "x", "status": "completed"}
+    rows = [
+        {"kind": "observation", "origin": "import", "title": "t", "row_hash": f"{KEY}{number}"}
+        for number in range(3)
+    ]
+    assert history.import_archive(str(written(tmp_path / "a.gz", session, *rows))).observations == 3
 
 
 HOSTILE = (None, "", 7, -1, 2.5, True, [], {}, [[[]]], "\ud800", "x" * 70_000, 1 << 80)

@@ -14,6 +14,7 @@ import pytest
 from tests.cli.running import triseek
 from tests.history import stub_agent
 from tests.history.claude_mem_files import NOON, SCHEMAS, Made
+from triseek.history.importing import claude_mem_import
 from triseek.history.selecting import Selection
 from triseek.history.service import History
 from triseek.model.conversation import Conversation, Message
@@ -45,7 +46,10 @@ def dump(history: History) -> list[list[tuple[Any, ...]]]:
 
 
 @pytest.mark.parametrize("version", SCHEMAS)
-def test_each_version_is_imported_once(version: str, history: History, tmp_path: Path) -> None:
+def test_each_version_is_imported_once(
+    version: str, history: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(claude_mem_import, "ROWS_MAX", 1)
     made = Made(tmp_path / "any.name", version).fill()
     before, names = made.path.read_bytes(), sorted(tmp_path.rglob("any*"))
     report = history.import_claude_mem(str(made.path))

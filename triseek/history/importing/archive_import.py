@@ -11,6 +11,7 @@ import json
 import time
 import zlib
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from triseek.agents import jsonl
@@ -21,6 +22,7 @@ from triseek.history.sub_tokens import observation_sub, sub_tokens
 from triseek.history.tombstones import Tombstones, load_key
 from triseek.model import budget
 from triseek.model.conversation import Unreadable
+from triseek.model.plain_text import encodable
 
 if TYPE_CHECKING:
     import sqlite3
@@ -31,9 +33,11 @@ if TYPE_CHECKING:
 
 ROWS_MAX = 500
 """Lines that are written in one transaction."""
+ID_MAX = 512
 FILES_MAX = 10_000
 """Files of one row that are kept."""
 _NUMBER_MAX = 1 << 62
+_IDS = frozenset(("agent", "external_id", "parent_external_id", "parent", "row_hash"))
 _ALLOWED = {
     "status": ("active", "completed", "failed"),
     "role": ("user", "assistant", "summary"),
@@ -92,7 +96,7 @@ def run(database: Database, path: str) -> ArchiveReport:
     with database.read() as connection:
         writer = _Writer(Tombstones(connection, key), report)
     lines = _lines(path, report)
-    while batch := [line for line, _ in zip(lines, range(ROWS_MAX), strict=False)]:
+    while batch := list(islice(lines, ROWS_MAX)):
         budget.check()
         with database.write() as connection:
             for where, document in batch:
@@ -265,7 +269,9 @@ def _values(kind: Kind, line: Fields) -> dict[str, Any] | str:
     """Return the columns of a row, clean; or why it is none."""
     values: dict[str, Any] = {}
     for name in kind.texts:
-        values[name] = clean(line.text(name), TEXT_MAX)
+        text = line.text(name)
+        # Of ids, a part that looks like a secret by chance would make two rows the same.
+        values[name] = encodable(text)[:ID_MAX] if name in _IDS else clean(text, TEXT_MAX)
         if name in _ALLOWED and values[name] not in _ALLOWED[name]:
             return f"{name} is {values[name]!r:.40}"
     for name in kind.numbers:

@@ -13,6 +13,7 @@ from triseek.history.importing.claude_mem import ForeignSession
 from triseek.history.importing.cleaning import COMMAND_MAX, TEXT_MAX, clean
 from triseek.history.importing.writing import FOREIGN_PREFIX
 from triseek.history.sub_tokens import observation_sub, sub_tokens
+from triseek.model.plain_text import encodable
 from triseek.redaction import PRIVATE
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     )
     from triseek.history.tombstones import Tombstones
 
-NAME_MAX = 200
+ID_MAX = 512
 _DEFAULT_AGENT = "claude-code"
 _AGENTS = {"claude": _DEFAULT_AGENT, "gemini-cli": "gemini", "copilot-cli": "copilot"}
 """claude-mem's names of platforms that are not our names of agents."""
@@ -214,7 +215,7 @@ class Writer:
         self, connection: sqlite3.Connection, row: ForeignSession, external: str
     ) -> _Session | None:
         """Return a session, written if it is new; None if it was forgotten."""
-        agent, external = _agent(row.agent), clean(external, NAME_MAX)
+        agent, external = _agent(row.agent), encodable(external)[:ID_MAX]
         if self._tombstones.has_session(agent, external):
             self._report.forgotten += 1
             return None
