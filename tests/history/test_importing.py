@@ -279,11 +279,15 @@ def test_forgetting_leaves_no_path_of_the_transcript(database: Database, home: P
     stub_agent.write(transcript, said(2, "later"))
     assert imported(database, home).agents["stub"].read == 1
     assert rows(database, "SELECT count(*), count(gone_at) FROM sources") == [(1, 0)]
+    database.rewrite()
+    assert b"quetzal" not in (home / "history" / "history.db").read_bytes()
+    stub_agent.write(transcript, said(3, "of another", conversation="d"))
+    assert imported(database, home).agents["stub"].read == 1
+    assert imported(database, home).agents["stub"].read == 0
+    assert rows(database, "SELECT path FROM sources") == [(str(transcript),)]
     transcript.unlink()
     imported(database, home)
     assert rows(database, "SELECT count(*), count(gone_at) FROM sources") == [(1, 1)]
-    database.close()
-    assert b"quetzal" not in (home / "history" / "history.db").read_bytes()
 
 
 def test_forgetting_leaves_no_text_in_any_file(

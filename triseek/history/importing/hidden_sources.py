@@ -7,14 +7,11 @@ is read from its start, and what was forgotten is left out.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Iterator
 
-    from triseek.history.importing.sources import Source
     from triseek.history.tombstones import Tombstones
 
 _PREFIX = "forgotten#"
@@ -24,9 +21,9 @@ _UNUSED = (
 )
 
 
-def is_hidden(source: Source) -> bool:
+def is_hidden(name: str) -> bool:
     """Return whether the database knows a source by a hash only, and is to know no mark of it."""
-    return source.name.startswith(_PREFIX)
+    return name.startswith(_PREFIX)
 
 
 def hide_unused(connection: sqlite3.Connection, tombstones: Tombstones, only: int = 0) -> None:
@@ -36,27 +33,21 @@ def hide_unused(connection: sqlite3.Connection, tombstones: Tombstones, only: in
         "UPDATE OR REPLACE sources SET path = ?, mark = '{}', fingerprint = '', skipped = '[]'"
         " WHERE id = ?",
         [
-            (_hidden_name(tombstones, agent, path), number)
+            (hidden_name(tombstones, agent, path), number)
             for number, agent, path in rows
             if only in (0, number)
         ],
     )
 
 
-def with_hidden_names(
-    connection: sqlite3.Connection, tombstones: Tombstones, sources: Iterable[Source]
-) -> Iterator[Source]:
-    """Yield sources with the names by which the database knows them."""
-    hidden = {
-        row[0]
-        for row in connection.execute(
-            "SELECT path FROM sources WHERE substr(path, 1, ?) = ?", (len(_PREFIX), _PREFIX)
-        )
-    }
-    for source in sources:
-        name = _hidden_name(tombstones, source.agent, source.name) if hidden else ""
-        yield replace(source, name=name) if name in hidden else source
+def hidden_names(connection: sqlite3.Connection) -> frozenset[str]:
+    """Return the names of all sources that are known by a hash only."""
+    rows = connection.execute(
+        "SELECT path FROM sources WHERE substr(path, 1, ?) = ?", (len(_PREFIX), _PREFIX)
+    )
+    return frozenset(row[0] for row in rows)
 
 
-def _hidden_name(tombstones: Tombstones, agent: str, path: str) -> str:
+def hidden_name(tombstones: Tombstones, agent: str, path: str) -> str:
+    """Return the name of a source whose path is not to be stored."""
     return _PREFIX + tombstones.of_source(agent, path)

@@ -7,7 +7,7 @@ where it was, and a second one changes nothing. One process imports at a time.
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from triseek.errors import Busy
@@ -166,8 +166,11 @@ def _found(
     connection: sqlite3.Connection, agents: Sequence[Agent], here: InstallPlace
 ) -> Iterator[Source]:
     """Yield the sources of some agents, by the names that the database has for them."""
+    hidden = hidden_sources.hidden_names(connection)
     tombstones = Tombstones(connection, load_key())
-    yield from hidden_sources.with_hidden_names(connection, tombstones, sources.find(agents, here))
+    for source in sources.find(agents, here):
+        name = hidden_sources.hidden_name(tombstones, source.agent, source.name) if hidden else ""
+        yield replace(source, name=name) if name in hidden else source
 
 
 def _unread(source: Source, offset: int) -> int:
@@ -210,6 +213,8 @@ def _import(database: Database, source: Source, key: bytes, report: ImportReport
     except OSError as error:
         _skip(skipped, error.strerror or str(error))
     with database.write() as connection:
+        if writer.written.sessions:
+            source = sources.show(connection, source)
         sources.note(connection, source, mark, skipped)
         if writer.written.forgotten:
             hidden_sources.hide_unused(connection, tombstones, number)

@@ -7,7 +7,7 @@ import json
 import os
 import stat
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from triseek.agents import registry
@@ -140,7 +140,7 @@ def fingerprint(path: str, offset: int) -> str:
 
 def note_mark(connection: sqlite3.Connection, source: Source, mark: Mark) -> None:
     """Write the mark up to which a source has been read, in the transaction of its records."""
-    if is_hidden(source):
+    if is_hidden(source.name):
         return
     connection.execute(
         "UPDATE sources SET mark = ?, fingerprint = ? WHERE agent = ? AND path = ?",
@@ -152,7 +152,7 @@ def note(
     connection: sqlite3.Connection, source: Source, mark: Mark, skipped: Sequence[str]
 ) -> None:
     """Write that a source has been read, in the transaction of `connection`."""
-    if is_hidden(source):
+    if is_hidden(source.name):
         mark, skipped = Mark(), ()
     connection.execute(
         "UPDATE sources SET inode = ?, size = ?, mtime_ns = ?, fingerprint = ?, mark = ?,"
@@ -163,6 +163,18 @@ def note(
             json.dumps(list(skipped)), source.agent, source.name,
         ),
     )  # fmt: skip
+
+
+def show(connection: sqlite3.Connection, source: Source) -> Source:
+    """Return a source by its path, of which something is kept again, and store it so."""
+    if not is_hidden(source.name):
+        return source
+    shown = replace(source, name=clean_name(source.path))
+    connection.execute(
+        "UPDATE OR REPLACE sources SET path = ? WHERE agent = ? AND path = ?",
+        (shown.name, source.agent, source.name),
+    )
+    return shown
 
 
 def add(connection: sqlite3.Connection, source: Source) -> int:
