@@ -168,7 +168,11 @@ def section(measured: LargeHistory) -> str:
     """Return the figures as a section of a Markdown page."""
     indexing, memory = measured["indexing"], measured["memory"]
     rows = [
-        (one["what"], str(one["searches"]), *map(ms, (one["p50"], one["p95"], one["most"])))
+        (
+            one["what"],
+            str(one["searches"]),
+            *map(ms, (one["p50"], one["p95"], one["most"], one["cpu_p50"])),
+        )
         for one in measured["times"]
     ]
     facts = [
@@ -183,7 +187,7 @@ def section(measured: LargeHistory) -> str:
         ("searching: resident after, MB", _mb(memory["after"])),
         ("searching: most resident, MB", _mb(memory["peak"])),
     ]
-    head = ("searches", "number", "p50 ms", "p95 ms", "max ms")
+    head = ("searches", "number", "p50 ms", "p95 ms", "max ms", "p50 CPU ms")
     return "\n\n".join(
         (
             "## Search over a large history",
