@@ -37,9 +37,9 @@ LOCK = "recall.lock"
 WAIT_S = 60.0
 """Seconds to wait for another process that changes the index."""
 MANIFEST_MAX = 16 << 20
-BATCH_TOKENS = 2_000_000
+BATCH_TOKENS = 3_000_000
 """Terms that are collected in memory for one segment, each time that one occurs."""
-BATCH_VOCABULARY = 100_000
+BATCH_VOCABULARY = 120_000
 """Distinct terms that are collected in memory for one segment."""
 SEGMENTS_MAX = 8
 """Segments from which small ones are merged."""
