@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
+from bench import machine
 from bench.history import corpora, searchers, transcripts
 from bench.model import Faulty
 
@@ -36,6 +37,8 @@ class Answers(TypedDict):
     """Questions that `triseek history search` answered, each as the tool did; else 0."""
     command_milliseconds: float
     """Median of a search by the command, the start of its process included."""
+    load: float
+    """Runnable processes on average, at the end."""
 
 
 def measure(
@@ -95,6 +98,7 @@ async def _ask_own(
                         raise Faulty(f"tool and command differ: {question!r}: {listed} {again}")
     answers["milliseconds"] = _median_ms(seconds)
     answers["by_command"] = len(command_seconds)
+    answers["load"] = machine.load()
     answers["command_milliseconds"] = _median_ms(command_seconds)
     return answers
 
@@ -121,6 +125,7 @@ def _ask_deja(
             seconds.append(taken)
             answers["ranks"][number % 2].append(_rank(listed, ids[number], haystack, gold))
     answers["milliseconds"] = answers["command_milliseconds"] = _median_ms(seconds)
+    answers["load"] = machine.load()
     return answers
 
 
@@ -137,7 +142,7 @@ def figures(ranks: Sequence[int]) -> tuple[float, float, float]:
 def _empty(corpus: str, program: str) -> Answers:
     return {
         "corpus": corpus, "program": program, "ranks": [[], []], "milliseconds": 0.0,
-        "by_command": 0, "command_milliseconds": 0.0,
+        "by_command": 0, "command_milliseconds": 0.0, "load": 0.0,
     }  # fmt: skip
 
 

@@ -68,7 +68,8 @@ def recall(answers: Sequence[Answers]) -> Iterator[str]:
         "history import`, and searched by the tool `memory_search` (`by: session`, the "
         "haystack's project) of `triseek mcp serve`. Questions are asked verbatim; counted is the "
         "first session with evidence. The parameters were chosen on the even conversations of "
-        "LoCoMo. deja indexes the same files, each haystack by itself."
+        "LoCoMo. triseek keeps all haystacks in one index, whose word frequencies are those of "
+        "all; deja indexes the same files, each haystack by itself."
     )
     rows = []
     for one in answers:
@@ -78,6 +79,8 @@ def recall(answers: Sequence[Answers]) -> Iterator[str]:
             name = f"{one['corpus']}, {one['program']}, {half}"
             rows.append((name, str(len(ranks)), *cells, ms(one["milliseconds"])))
     yield table(("corpus", "questions", "hit@1", "hit@5", "MRR", "p50 ms"), rows)
+    loads = ", ".join(f"{one['program']} {one['load']}" for one in answers)
+    yield f"Runnable processes at the end, by which times are to be judged: {loads}."
     for one in answers:
         if one["by_command"]:
             yield (
