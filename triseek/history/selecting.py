@@ -79,11 +79,11 @@ def _row(connection: sqlite3.Connection, reference: Reference, name: str) -> tup
         "summary": ("SELECT session_id, '' FROM session_summaries WHERE id = ?", "sessions"),
         "prompt": ("SELECT id, role FROM messages WHERE id = ?", "messages"),
     }[reference.kind]
-    found = connection.execute(query, (reference.number,)).fetchone()
-    if found is None:
+    row = connection.execute(query, (reference.number,)).fetchone()
+    if row is None:
         raise InvalidQuery(
             f"{name[:80]!r} not found",
             next_step="Name a conversation whose id has digits only as claude-mem://session/ID.",
             tool_step=_STEP,
         )
-    return ("prompts" if found[1] == "user" else kind), int(found[0])
+    return ("prompts" if row[1] == "user" else kind), int(row[0])

@@ -37,6 +37,8 @@ logger = logging.getLogger(__name__)
 
 WAIT_S = 30.0
 """Seconds that `forget` waits for an import that is running."""
+IMPORT_WAIT_S = 5.0
+"""Seconds that an import on request waits for one that is running, as the daemon's short ones."""
 
 
 class History:
@@ -93,7 +95,10 @@ class History:
         """
         with self.database.write() as connection:
             consent.give(connection, [agent.name for agent in agents])
-        return self._import(self.with_own(agents), here, since_ms, progress, lambda _path: True)
+        return self._import(
+            self.with_own(agents), here, since_ms, progress, lambda _path: True,
+            wait_s=IMPORT_WAIT_S,
+        )  # fmt: skip
 
     def with_own(self, agents: Sequence[Agent]) -> list[Agent]:
         """Return some agents and, as the last one, the source of triseek's own sessions."""
@@ -107,7 +112,10 @@ class History:
         if self._own is None:
             raise InvalidRequest("packs cannot be read here")
         source = self._own.pack(path)
-        return self._import([source], here, 0, no_progress, lambda _path: True, is_all=False)
+        return self._import(
+            [source], here, 0, no_progress, lambda _path: True,
+            is_all=False, wait_s=IMPORT_WAIT_S,
+        )  # fmt: skip
 
     def import_claude_mem(self, path: str, progress: Progress = no_progress) -> FileReport:
         """Import a database of claude-mem, and index what is new.
@@ -115,7 +123,7 @@ class History:
         Raises: as `claude_mem_import.run`; Busy if another import runs.
         """
         database = self.database
-        with run.alone(self.folder):
+        with run.alone(self.folder, IMPORT_WAIT_S):
             report = claude_mem_import.run(database, path, progress=progress)
         self.derive()
         return report
@@ -126,7 +134,7 @@ class History:
         Raises: as `archive_import.run`; Busy if another import runs.
         """
         database = self.database
-        with run.alone(self.folder):
+        with run.alone(self.folder, IMPORT_WAIT_S):
             report = archive_import.run(database, path)
         self.derive()
         return report
@@ -209,11 +217,12 @@ class History:
         only: Callable[[str], bool],
         *,
         is_all: bool = True,
+        wait_s: float = 0.0,
     ) -> ImportReport:
         self._finish_forgetting(self.database)
         report = run.run(
             self.database, agents, here, folder=self.folder, since_ms=since_ms,
-            progress=progress, only=only, is_all=is_all,
+            progress=progress, only=only, is_all=is_all, wait_s=wait_s,
         )  # fmt: skip
         self.derive()
         return report

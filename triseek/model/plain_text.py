@@ -63,6 +63,11 @@ def plural(count: int, one: str, many: str = "") -> str:
     return one if count == 1 else many or f"{one}s"
 
 
+def counted(number: int, one: str, many: str = "") -> str:
+    """Return a number with the noun that follows it, as `plural`."""
+    return f"{number:,} {plural(number, one, many)}"
+
+
 def clipped(text: str, most: int) -> str:
     """Cut a text to at most `most` characters; a cut text ends in an ellipsis."""
     return text if len(text) <= most else text[: most - 1] + "…"

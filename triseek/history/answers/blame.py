@@ -108,17 +108,17 @@ def _spellings(connection: sqlite3.Connection, path: str) -> list[str]:
     roots = [row[0] for row in connection.execute("SELECT DISTINCT root FROM sessions LIMIT 2000")]
     whole = [f"{root.rstrip('/')}/{path}" for root in roots if root]
     marks = ", ".join("?" * len(whole))
-    found = connection.execute(
+    rows = connection.execute(
         f"SELECT DISTINCT path FROM event_files WHERE path IN ({marks})",  # noqa: S608
         whole,
     ).fetchall()
-    if not found:
+    if not rows:
         escaped = path.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-        found = connection.execute(
+        rows = connection.execute(
             "SELECT DISTINCT path FROM event_files WHERE path LIKE ? ESCAPE '\\' LIMIT ?",
             (f"%/{escaped}", PATHS_MAX),
         ).fetchall()
-    return [row[0] for row in found]
+    return [row[0] for row in rows]
 
 
 def _change(

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from triseek.history.commands.calling import call
+from triseek.model.plain_text import counted
 from triseek.terminal import options, report_text, status
 
 
@@ -40,13 +41,15 @@ def forget(
     reply = call("forget", params)
     verb = "would be forgotten" if dry_run else "forgotten"
     text = (
-        f"{reply['sessions']:,} conversations with {reply['messages']:,} messages, "
-        f"{reply['events']:,} uses of tools and {reply['observations']:,} observations {verb}"
+        f"{counted(reply['sessions'], 'conversation')} with {counted(reply['messages'], 'message')}"
+        f", {counted(reply['events'], 'use')} of tools and "
+        f"{counted(reply['observations'], 'observation')} {verb}"
     )
     if reply["logs"] or reply["snapshots"] or reply["packs"]:
         text += (
-            f", also in {reply['logs']:,} sessions, {reply['snapshots']:,} snapshots and "
-            f"{reply['packs']:,} exported packs"
+            f", also in {counted(reply['logs'], 'session')}, "
+            f"{counted(reply['snapshots'], 'snapshot')} and "
+            f"{counted(reply['packs'], 'exported pack')}"
         )
     print(report_text.as_json(reply) if json else text)
     return status.FOUND

@@ -13,7 +13,7 @@ from triseek.history.commands.calling import open_history
 from triseek.history.commands.import_report import SKIPPED_SHOWN
 from triseek.history.importing import archive_import, claude_mem, claude_mem_import
 from triseek.history.importing.claude_mem import DEFAULT_PATH
-from triseek.model.plain_text import plural, visible_line
+from triseek.model.plain_text import counted, visible_line
 from triseek.terminal import report_text, status
 
 if TYPE_CHECKING:
@@ -109,9 +109,10 @@ def _import_archive(path: str, *, dry_run: bool, as_json: bool) -> int:
         print(report_text.as_json({"dry_run": False, "kind": "archive", **counts}))
         return status.FOUND
     head = (
-        f"archive: {_count(report.sessions, 'conversation')}, {_count(report.messages, 'message')},"
-        f" {_count(report.events, 'use')} of tools, {_count(report.observations, 'observation')},"
-        f" {_count(report.summaries, 'summary', 'summaries')} restored"
+        f"archive: {counted(report.sessions, 'conversation')},"
+        f" {counted(report.messages, 'message')},"
+        f" {counted(report.events, 'use')} of tools, {counted(report.observations, 'observation')},"
+        f" {counted(report.summaries, 'summary', 'summaries')} restored"
     )
     print(report_text.readable("\n".join((head, *_rest(report)))))
     return status.FOUND
@@ -124,24 +125,20 @@ def _imported(path: str) -> FileReport:
 
 def _lines(report: FileReport, *, dry_run: bool) -> Iterator[str]:
     counts = ", ".join((
-        _count(report.sessions, "conversation"), _count(report.observations, "observation"),
-        _count(report.summaries, "summary", "summaries"), _count(report.prompts, "prompt"),
+        counted(report.sessions, "conversation"), counted(report.observations, "observation"),
+        counted(report.summaries, "summary", "summaries"), counted(report.prompts, "prompt"),
     ))  # fmt: skip
     yield f"claude-mem: {counts} {'to read' if dry_run else 'imported'}"
     if report.private:
-        yield f"  {_count(report.private, 'record')} left out that belong to private prompts"
+        yield f"  {counted(report.private, 'record')} left out that belong to private prompts"
     yield from _rest(report)
 
 
 def _rest(report: FileReport | ArchiveReport) -> Iterator[str]:
     if report.known:
-        yield f"  {_count(report.known, 'record')} were there already"
+        yield f"  {counted(report.known, 'record')} were there already"
     if report.forgotten:
-        yield f"  {_count(report.forgotten, 'record')} left out that were forgotten"
+        yield f"  {counted(report.forgotten, 'record')} left out that were forgotten"
     yield from (f"  skipped {visible_line(line)}" for line in report.skipped[:SKIPPED_SHOWN])
     if len(report.skipped) > SKIPPED_SHOWN:
         yield f"  … and {len(report.skipped) - SKIPPED_SHOWN:,} more (--json)"
-
-
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number:,} {plural(number, one, many)}"

@@ -17,12 +17,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from triseek.agents import jsonl
 from triseek.agents.payloads.fields import Fields
 from triseek.history.archive import FILES, FORMAT, ROWS, SESSION, VERSION
-from triseek.history.importing.cleaning import TEXT_MAX, clean
+from triseek.history.importing.cleaning import TEXT_MAX, clean, clean_name
 from triseek.history.sub_tokens import observation_sub, sub_tokens
 from triseek.history.tombstones import Tombstones, load_key
 from triseek.model import budget
 from triseek.model.conversation import Unreadable
-from triseek.model.plain_text import encodable
 
 if TYPE_CHECKING:
     import sqlite3
@@ -270,8 +269,7 @@ def _values(kind: Kind, line: Fields) -> dict[str, Any] | str:
     values: dict[str, Any] = {}
     for name in kind.texts:
         text = line.text(name)
-        # Of ids, a part that looks like a secret by chance would make two rows the same.
-        values[name] = encodable(text)[:ID_MAX] if name in _IDS else clean(text, TEXT_MAX)
+        values[name] = clean_name(text[:ID_MAX]) if name in _IDS else clean(text, TEXT_MAX)
         if name in _ALLOWED and values[name] not in _ALLOWED[name]:
             return f"{name} is {values[name]!r:.40}"
     for name in kind.numbers:

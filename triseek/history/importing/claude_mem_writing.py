@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 
 from triseek.agents import registry
 from triseek.history.importing.claude_mem import ForeignSession
-from triseek.history.importing.cleaning import COMMAND_MAX, TEXT_MAX, clean
+from triseek.history.importing.cleaning import COMMAND_MAX, TEXT_MAX, clean, clean_name
 from triseek.history.importing.writing import FOREIGN_PREFIX
 from triseek.history.sub_tokens import observation_sub, sub_tokens
-from triseek.model.plain_text import encodable
 from triseek.redaction import PRIVATE
 
 if TYPE_CHECKING:
@@ -189,7 +188,7 @@ class Writer:
         if not text.strip():
             self._skip(f"{key.rpartition(':')[0]}: it has no text")
             return
-        external = FOREIGN_PREFIX + key
+        external = FOREIGN_PREFIX + clean_name(key)
         if self._is_forgotten(session, external, text):
             return
         is_known = connection.execute(
@@ -215,7 +214,7 @@ class Writer:
         self, connection: sqlite3.Connection, row: ForeignSession, external: str
     ) -> _Session | None:
         """Return a session, written if it is new; None if it was forgotten."""
-        agent, external = _agent(row.agent), encodable(external)[:ID_MAX]
+        agent, external = _agent(row.agent), clean_name(external[:ID_MAX])
         if self._tombstones.has_session(agent, external):
             self._report.forgotten += 1
             return None

@@ -105,6 +105,7 @@ def run(
     progress: Progress = no_progress,
     only: Callable[[str], bool] = lambda _path: True,
     is_all: bool = True,
+    wait_s: float = 0.0,
 ) -> ImportReport:
     """Import what is new.
 
@@ -117,6 +118,7 @@ def run(
         progress: Called with the stage `import` and the bytes read so far.
         only: Which sources to import, by path.
         is_all: Whether what the agents do not list any more is gone.
+        wait_s: Seconds to wait for an import that is running.
 
     Raises:
         Busy: Another process imports or forgets.
@@ -126,11 +128,11 @@ def run(
     report = ImportReport({agent.name: AgentReport() for agent in agents})
     present: set[tuple[str, str]] = set()
     done = 0
-    with alone(folder):
+    with alone(folder, wait_s):
         key = load_key()
         with database.read() as connection:
-            found = list(_found(connection, agents, here))
-        for source in found:
+            present_sources = list(_found(connection, agents, here))
+        for source in present_sources:
             present.add((source.agent, source.name))
             report.agents[source.agent].sources += 1
             if not _is_due(source, since_ms) or not only(source.path):

@@ -40,11 +40,11 @@ export async function ask(path, given = {}, signal = undefined) {
     headers: { Authorization: `Bearer ${sessionStorage.getItem(KEPT)}` },
     signal,
   });
-  const told = await answer.json();
+  const reply = await answer.json();
   if (!answer.ok) {
-    throw new Refused(answer.status, told.error);
+    throw new Refused(answer.status, reply.error);
   }
-  return told;
+  return reply;
 }
 
 // Calls again and again while the page is seen; what is wrong once may be right the next time.

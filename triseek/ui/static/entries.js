@@ -21,43 +21,43 @@ export function entry(each) {
     who(each.payload));
 }
 
-function what(kind, told) {
+function what(kind, reply) {
   if (kind === "prompt") {
-    return el("p", { class: "prompt" }, text(told.prompt));
+    return el("p", { class: "prompt" }, text(reply.prompt));
   }
   if (GROUPS[kind] === "reads" || kind === "edit") {
-    return file(kind, told);
+    return file(kind, reply);
   }
   if (kind === "search" || kind === "context_pack") {
-    return search(told);
+    return search(reply);
   }
   if (kind === "compact") {
-    return el("span", { class: "quiet" }, `the agent's context was made shorter${told.source ? ` (${text(told.source)})` : ""}`);
+    return el("span", { class: "quiet" }, `the agent's context was made shorter${reply.source ? ` (${text(reply.source)})` : ""}`);
   }
   if (kind === "session_open" || kind === "session_close") {
-    const session = told.session || {};
+    const session = reply.session || {};
     return el("span", {}, kind === "session_open" ? text(session.goal) || "without a goal" : `as ${text(session.status)}`);
   }
   if (kind === "session_resume") {
-    return el("span", {}, `from snapshot ${text(told.snapshot_id)}`);
+    return el("span", {}, `from snapshot ${text(reply.snapshot_id)}`);
   }
   if (kind === "session_handoff") {
-    return el("span", {}, `${told.to ? `to ${text(told.to).replaceAll("_", " ")} ` : ""}as snapshot ${text(told.snapshot_id)}`);
+    return el("span", {}, `${reply.to ? `to ${text(reply.to).replaceAll("_", " ")} ` : ""}as snapshot ${text(reply.snapshot_id)}`);
   }
   if (kind === "command") {
-    return [code(text(told.command)), el("span", { class: "quiet" }, ` ${told.folder ? `in ${text(told.folder)} · ` : ""}${ended(told)}`)];
+    return [code(text(reply.command)), el("span", { class: "quiet" }, ` ${reply.folder ? `in ${text(reply.folder)} · ` : ""}${ended(reply)}`)];
   }
   if (kind === "command_status") {
-    return el("span", { class: "quiet" }, ended(told));
+    return el("span", { class: "quiet" }, ended(reply));
   }
-  return el("span", { class: "quiet" }, listed(told.arguments));
+  return el("span", { class: "quiet" }, listed(reply.arguments));
 }
 
-function ended(told) {
-  if (Number.isInteger(told.exit_status)) {
-    return `exit status ${told.exit_status}`;
+function ended(reply) {
+  if (Number.isInteger(reply.exit_status)) {
+    return `exit status ${reply.exit_status}`;
   }
-  return told.failed === true ? "failed" : told.failed === false ? "succeeded" : "how it ended is not known";
+  return reply.failed === true ? "failed" : reply.failed === false ? "succeeded" : "how it ended is not known";
 }
 
 function listed(given) {
@@ -65,23 +65,23 @@ function listed(given) {
   return pairs.map(([name, value]) => `${name} ${text(value)}`).join(", ").slice(0, 240) || "without arguments";
 }
 
-function file(kind, told) {
-  if (told.outside) {
+function file(kind, reply) {
+  if (reply.outside) {
     return el("span", { class: "quiet" }, "a file outside of the repository");
   }
-  const lines = told.line_start ? ` ${told.line_start}–${told.line_end}` : "";
+  const lines = reply.line_start ? ` ${reply.line_start}–${reply.line_end}` : "";
   const note = { read_denied: "it was in the context already", memo_check: "asked whether to read it again" }[kind];
-  return [typeof told.path === "string" ? path(told.path) : el("span", {}, short(told)),
+  return [typeof reply.path === "string" ? path(reply.path) : el("span", {}, short(reply)),
     lines ? el("span", { class: "quiet" }, lines) : null,
     note ? el("span", { class: "quiet" }, ` ${note}`) : null];
 }
 
-function search(told) {
-  const given = told.arguments || {};
-  const query = told.query ?? given.query ?? given.content_query ?? given.goal ?? given.path_query ?? "";
-  const paths = Array.isArray(told.result_paths) ? told.result_paths : [];
+function search(reply) {
+  const given = reply.arguments || {};
+  const query = reply.query ?? given.query ?? given.content_query ?? given.goal ?? given.path_query ?? "";
+  const paths = Array.isArray(reply.result_paths) ? reply.result_paths : [];
   const within = given.glob || given.path_query;
-  const notes = [given.mode === "regex" ? "regex" : "", within ? `in ${text(within)}` : "", outcome(told)];
+  const notes = [given.mode === "regex" ? "regex" : "", within ? `in ${text(within)}` : "", outcome(reply)];
   return [
     code(text(query)),
     el("span", { class: "quiet" }, ` ${notes.filter(Boolean).join(" · ")}`),
@@ -90,26 +90,26 @@ function search(told) {
   ];
 }
 
-function outcome(told) {
-  if (told.error) {
-    return `failed: ${text(told.error)}`;
+function outcome(reply) {
+  if (reply.error) {
+    return `failed: ${text(reply.error)}`;
   }
-  if (told.total_line_matches) {
-    return `${count(told.total_line_matches, "line")} in ${count(told.files_with_matches || 0, "file")}`;
+  if (reply.total_line_matches) {
+    return `${count(reply.total_line_matches, "line")} in ${count(reply.files_with_matches || 0, "file")}`;
   }
-  if (told.files_with_matches) {
-    return count(told.files_with_matches, "file");
+  if (reply.files_with_matches) {
+    return count(reply.files_with_matches, "file");
   }
-  return told.files_with_matches === 0 || told.total_line_matches === 0 ? "found nothing" : "";
+  return reply.files_with_matches === 0 || reply.total_line_matches === 0 ? "found nothing" : "";
 }
 
-function who(told) {
-  const harness = text(told.harness);
-  const tool = text(told.tool);
+function who(reply) {
+  const harness = text(reply.harness);
+  const tool = text(reply.tool);
   if (!harness && !tool) {
     return null;
   }
-  return el("span", { class: "who", title: text(told.conversation) }, [harness.replaceAll("_", " "), tool].filter(Boolean).join(" · "));
+  return el("span", { class: "who", title: text(reply.conversation) }, [harness.replaceAll("_", " "), tool].filter(Boolean).join(" · "));
 }
 
 function text(value) {

@@ -206,10 +206,10 @@ class Search {
   async open(name, line) {
     const { peek } = this.places;
     try {
-      const told = await ask("lines", { path: name, line }, this.signal);
-      const shown = told.lines.map((text, index) => el("div", {
-        class: told.first + index === told.line ? "line meant" : "line",
-      }, el("span", { class: "no" }, String(told.first + index)), el("code", {}, text)));
+      const reply = await ask("lines", { path: name, line }, this.signal);
+      const shown = reply.lines.map((text, index) => el("div", {
+        class: reply.first + index === reply.line ? "line meant" : "line",
+      }, el("span", { class: "no" }, String(reply.first + index)), el("code", {}, text)));
       show(peek, this.head(name), el("div", { class: "body" }, shown));
     } catch (error) {
       if (error.name === "AbortError") {

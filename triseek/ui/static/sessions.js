@@ -13,42 +13,42 @@ const TONE = { open: "good", abandoned: "warn" };
 export async function sessionsPage(view, { signal }) {
   let last = "";
   const draw = async () => {
-    const told = await ask("sessions", {}, signal);
-    const now = JSON.stringify(told);
+    const reply = await ask("sessions", {}, signal);
+    const now = JSON.stringify(reply);
     if (now !== last) {
       last = now;
-      show(view, list(told));
+      show(view, list(reply));
     }
   };
   await draw();
   every(4, signal, draw);
 }
 
-function list(told) {
-  const note = told.daemon ? null : el("p", { class: "note" }, "No daemon is running: these are the sessions as they were written last. ", code("triseek daemon start"), " starts it.");
-  if (!told.sessions.length) {
+function list(reply) {
+  const note = reply.daemon ? null : el("p", { class: "note" }, "No daemon is running: these are the sessions as they were written last. ", code("triseek daemon start"), " starts it.");
+  if (!reply.sessions.length) {
     return [note, empty("No sessions yet",
       "A session is a goal and the log of what was done for it: prompts, reads, edits, searches.",
       el("span", {}, "An agent opens one with its tool ", code("session_open"), "; you can too, with ", code("triseek session open \"…\"")))];
   }
-  return [note, el("ul", { class: "rows list" }, told.sessions.map((each) => el("li", {},
+  return [note, el("ul", { class: "rows list" }, reply.sessions.map((each) => el("li", {},
     el("a", { class: "row", href: `#/sessions/${encodeURIComponent(each.session_id)}` },
       el("span", { class: "goal" }, each.goal || "Without a goal"),
       el("span", { class: "sub" }, tag(each.status, TONE[each.status]), el("span", { class: "quiet" }, each.session_id), el("span", { class: "quiet" }, ago(each.updated_at)))))))];
 }
 
 export async function sessionPage(view, { signal, names: [id] }) {
-  const told = await ask(`sessions/${encodeURIComponent(id)}`, {}, signal);
+  const reply = await ask(`sessions/${encodeURIComponent(id)}`, {}, signal);
   const timeline = el("div", { class: "timeline" });
-  const size = el("span", { class: "quiet" }, count(told.action_log_size, "entry", "entries"));
+  const size = el("span", { class: "quiet" }, count(reply.action_log_size, "entry", "entries"));
   const log = new Log(id, timeline, size, signal);
-  show(view, head(told, size), log.filters(), timeline);
+  show(view, head(reply, size), log.filters(), timeline);
   await log.begin("");
   every(2, signal, () => log.grow());
 }
 
-function head(told, size) {
-  const { session, snapshots } = told;
+function head(reply, size) {
+  const { session, snapshots } = reply;
   return el("header", { class: "head" },
     el("a", { class: "back", href: "#/sessions" }, "← Sessions"),
     el("h1", {}, session.goal || "Without a goal"),
@@ -89,8 +89,8 @@ class Log {
 
   // Entries of all kinds, whichever are shown.
   async count() {
-    const told = await ask(this.session, {}, this.signal);
-    this.size.textContent = count(told.action_log_size, "entry", "entries");
+    const reply = await ask(this.session, {}, this.signal);
+    this.size.textContent = count(reply.action_log_size, "entry", "entries");
   }
 
   given(more) {
@@ -99,9 +99,9 @@ class Log {
 
   async page(before) {
     const { list } = this; // another one, once another kind is chosen
-    let told;
+    let reply;
     try {
-      told = await ask(this.url, this.given(before === undefined ? {} : { before }), this.signal);
+      reply = await ask(this.url, this.given(before === undefined ? {} : { before }), this.signal);
     } catch (error) {
       if (error.name !== "AbortError") {
         show(this.rest, wrong(error));
@@ -111,16 +111,16 @@ class Log {
     if (list !== this.list) {
       return;
     }
-    this.after ??= told.after;
-    for (const each of told.entries) {
+    this.after ??= reply.after;
+    for (const each of reply.entries) {
       this.put(each, false);
     }
-    if (!told.entries.length && told.before > 0) {
+    if (!reply.entries.length && reply.before > 0) {
       show(this.rest, el("p", { class: "quiet ends", role: "status" }, "Looking further back …"));
-      return this.page(told.before); // a step at a time: another kind can be chosen meanwhile
+      return this.page(reply.before); // a step at a time: another kind can be chosen meanwhile
     }
-    if (told.before > 0) {
-      const button = el("button", { class: "more", type: "button", onclick: () => { button.disabled = true; return this.page(told.before); } },
+    if (reply.before > 0) {
+      const button = el("button", { class: "more", type: "button", onclick: () => { button.disabled = true; return this.page(reply.before); } },
         "Earlier");
       show(this.rest, button);
     } else {
@@ -139,18 +139,18 @@ class Log {
       return undefined;
     }
     const { list, after } = this;
-    const told = await ask(this.url, this.given({ after, limit: 200 }), this.signal);
+    const reply = await ask(this.url, this.given({ after, limit: 200 }), this.signal);
     if (list !== this.list || after !== this.after) {
       return undefined;
     }
-    this.after = told.after;
-    for (const each of told.entries.reverse()) {
+    this.after = reply.after;
+    for (const each of reply.entries.reverse()) {
       this.put(each, true);
     }
-    if (told.entries.length) {
+    if (reply.entries.length) {
       this.rest.querySelector(".empty")?.remove();
     }
-    if (told.after === after) {
+    if (reply.after === after) {
       return undefined;
     }
     await this.count();

@@ -7,10 +7,10 @@ const WHY = { handoff: "at a handoff", compaction: "before a compaction" };
 
 export async function snapshotsPage(view, { signal, query }) {
   const all = query.has("all");
-  const told = await ask("snapshots", all ? { all: "1" } : {}, signal);
+  const reply = await ask("snapshots", all ? { all: "1" } : {}, signal);
   const which = el("a", { href: all ? "#/snapshots" : "#/snapshots?all" }, all ? "Only of this repository" : "Of all repositories");
-  const broken = told.damaged.map((each) => el("p", { class: "note" }, code(each.snapshot_id), ` damaged: ${each.reason}`));
-  if (!told.snapshots.length) {
+  const broken = reply.damaged.map((each) => el("p", { class: "note" }, code(each.snapshot_id), ` damaged: ${each.reason}`));
+  if (!reply.snapshots.length) {
     show(view, broken, empty("No snapshots yet",
       "A snapshot keeps what a session knew: the files it went through, its searches, the state of git.",
       el("span", {}, "Make one with ", code("triseek snapshot create"), ", or let an agent call ", code("session_snapshot"), "."),
@@ -18,9 +18,9 @@ export async function snapshotsPage(view, { signal, query }) {
     return;
   }
   const chosen = new Set();
-  const newest = told.snapshots.map((each) => each.snapshot_id);
+  const newest = reply.snapshots.map((each) => each.snapshot_id);
   const bar = el("div", { class: "bar" });
-  const rows = told.snapshots.map((each) => row(each, (is) => {
+  const rows = reply.snapshots.map((each) => row(each, (is) => {
     is ? chosen.add(each.snapshot_id) : chosen.delete(each.snapshot_id);
     draw();
   }));
@@ -52,18 +52,18 @@ function origin(manifest) {
 }
 
 export async function snapshotPage(view, { signal, names: [id] }) {
-  const told = await ask(`snapshots/${encodeURIComponent(id)}`, {}, signal);
-  const { manifest, working_set: work } = told;
+  const reply = await ask(`snapshots/${encodeURIComponent(id)}`, {}, signal);
+  const { manifest, working_set: work } = reply;
   show(view,
     el("header", { class: "head" }, el("a", { class: "back", href: "#/snapshots" }, "← Snapshots"),
       el("h1", {}, manifest.goal || "Without a goal"),
       el("p", { class: "sub" }, el("span", { class: "quiet" }, `${day(manifest.created_at)} ${clock(manifest.created_at)}`), origin(manifest),
         el("span", {}, "go on with it: ", code(`triseek resume ${manifest.snapshot_id}`)))),
-    card("Manifest", manifestFacts(manifest, told)),
-    told.briefing ? card("Briefing", el("pre", { class: "briefing" }, told.briefing)) : null,
+    card("Manifest", manifestFacts(manifest, reply)),
+    reply.briefing ? card("Briefing", el("pre", { class: "briefing" }, reply.briefing)) : null,
     card(`Files, ${number(work.files_read.length)}`, files(work.files_read)),
     card(`Searches, ${number(work.searches_run.length)}`, searches(work.searches_run)),
-    told.pinned_snippets.length ? card("Pinned", told.pinned_snippets.map(pinned)) : null,
+    reply.pinned_snippets.length ? card("Pinned", reply.pinned_snippets.map(pinned)) : null,
     work.frecency_top_n.length ? card("Used most", el("ul", { class: "rows" }, work.frecency_top_n.slice(0, 20).map(([name, score]) =>
       el("li", {}, path(name), el("span", { class: "right quiet" }, score.toFixed(1)))))) : null);
 }
@@ -72,11 +72,11 @@ function card(title, ...content) {
   return el("section", { class: "card" }, el("h2", {}, title), content);
 }
 
-function manifestFacts(manifest, told) {
+function manifestFacts(manifest, reply) {
   const dirty = manifest.repo_dirty_files;
   return facts([
     ["Snapshot", code(manifest.snapshot_id)],
-    ["Session", el("span", {}, el("a", { href: `#/sessions/${encodeURIComponent(manifest.session_id)}` }, manifest.session_id), ` ${manifest.session_status}, ${count(told.action_log_size, "entry", "entries")} taken along`)],
+    ["Session", el("span", {}, el("a", { href: `#/sessions/${encodeURIComponent(manifest.session_id)}` }, manifest.session_id), ` ${manifest.session_status}, ${count(reply.action_log_size, "entry", "entries")} taken along`)],
     ["Repository", code(manifest.repo_root)],
     ["Commit", manifest.repo_commit ? el("span", {}, code(manifest.repo_commit.slice(0, 12)), manifest.repo_branch ? ` on ${manifest.repo_branch}` : "") : "no commit"],
     ["Uncommitted", dirty.length ? el("span", { class: "paths" }, dirty.slice(0, 12).map(path), dirty.length > 12 ? `and ${dirty.length - 12} more` : null) : "nothing"],
@@ -114,9 +114,9 @@ function pinned(each) {
 }
 
 export async function diffPage(view, { signal, names: [a, b] }) {
-  const told = await ask("snapshots/diff", { a, b }, signal);
-  const { diff } = told;
-  const queries = (ids) => ids.map((id) => told.searches[id] || { query: id, kind: "", matches: null });
+  const reply = await ask("snapshots/diff", { a, b }, signal);
+  const { diff } = reply;
+  const queries = (ids) => ids.map((id) => reply.searches[id] || { query: id, kind: "", matches: null });
   const parts = [
     part("Files only in the later one", "plus", diff.added_files.map(pathRow)),
     part("Files whose content differs", "tilde", diff.changed_files.map(pathRow)),
@@ -126,7 +126,7 @@ export async function diffPage(view, { signal, names: [a, b] }) {
   ].filter(Boolean);
   show(view,
     el("header", { class: "head" }, el("a", { class: "back", href: "#/snapshots" }, "← Snapshots"), el("h1", {}, "Between two snapshots"),
-      el("div", { class: "pair" }, side("Earlier", told.a), el("span", { class: "arrow", "aria-hidden": "true" }, "→"), side("Later", told.b))),
+      el("div", { class: "pair" }, side("Earlier", reply.a), el("span", { class: "arrow", "aria-hidden": "true" }, "→"), side("Later", reply.b))),
     parts.length ? parts : empty("No difference", "Both hold the same files with the same content, and the same searches."));
 }
 
