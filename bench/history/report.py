@@ -132,7 +132,8 @@ def precision(measured: Precision) -> Iterator[str]:
         f"{measured['repositories']} public repositories were imported by the real import. Each "
         "bugfix, feature and dead end that the rules derive was read with the conversation around "
         "it: is the type right, and is the title true? The rules were mended by the rows of the "
-        "tuning half; the other half was read after that. Sessions with a scripted model: none."
+        "tuning half; the other half was read after that, except for the six rows of one "
+        "repository, which had been seen before. Sessions with a scripted model: none."
     )
     rows = []
     for half in ("tuning", "reported"):
