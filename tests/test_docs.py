@@ -59,7 +59,7 @@ def cli_page() -> str:
 def verbs() -> list[tuple[str, Any]]:
     """Every verb that Typer owns, groups taken apart. Typer carries a click of its own."""
     found: list[tuple[str, Any]] = []
-    for name, verb in sorted(typer.main.get_command(command_tree.app).commands.items()):
+    for name, verb in sorted(typer.main.get_command(command_tree.app()).commands.items()):
         inner = getattr(verb, "commands", {})
         found += [(f"{name} {below}", inner[below]) for below in sorted(inner)]
         found += [] if inner or name == "search" else [(name, verb)]

@@ -91,7 +91,7 @@ class ToyContext(NamedTuple):
 
 TOOLS = (
 %s)
-WING = Wing(toolset="toy", tools=TOOLS, context=ToyContext.of, commands="triseek.toy.commands")
+WING = Wing(toolset="toy", tools=TOOLS, context=ToyContext.of)
 '''
 COMMANDS = '''"""The verbs of the toy wing."""
 

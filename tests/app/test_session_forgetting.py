@@ -189,7 +189,7 @@ def test_the_command_forgets_without_a_daemon(worked: Worked, tmp_path: Path, ho
     counted = triseek(["history", "forget", "s", "--dry-run", "--json"], tmp_path)
     assert json.loads(counted.out)["snapshots"] == 1
     done = triseek(["history", "forget", "s"], tmp_path)
-    assert b"forgotten, also in 1 sessions, 1 snapshots and 1 exported packs" in done.out
+    assert b"forgotten, also in 1 session, 1 snapshot and 1 exported pack\n" in done.out
     assert holding("quokka") == []
     assert lock.is_free()
 
@@ -212,8 +212,8 @@ def test_forgetting_waits_for_an_import(
 ) -> None:
     work(worked)
     history.import_conversations([], stub_agent.place(home))
-    monkeypatch.setattr(service, "IMPORT_WAIT_S", 0.1)
-    with run.one_at_a_time(paths.history()), pytest.raises(Busy, match="import"):
+    monkeypatch.setattr(service, "WAIT_S", 0.1)
+    with run.alone(paths.history()), pytest.raises(Busy, match="import"):
         operations.forget(history, ["s"])
     assert holding("quokka retry")
     assert operations.forget(history, ["s"])["logs"] == 1

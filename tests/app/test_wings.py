@@ -8,26 +8,24 @@ import pytest
 import typer
 
 from triseek.app.registry import WINGS as DECLARED
-from triseek.app.wings import TOOLSETS, WINGS
+from triseek.app.wings import COMMANDS, TOOLSETS
 
 _QUICK = {"search", "find-files"}
 """Verbs of the search wing that `cli.command_tree` declares: they run without Typer."""
 
 
-@pytest.mark.parametrize("folder", WINGS)
-def test_a_wing_registers_the_verbs_that_the_table_names(folder):
+@pytest.mark.parametrize("module", COMMANDS)
+def test_a_wing_registers_the_verbs_that_the_table_names(module):
     app = typer.Typer()
-    wing = import_module(f"triseek.{folder}.wing").WING
 
-    if wing.commands:
-        import_module(wing.commands).register(app)
+    import_module(module).register(app)
 
     commands = {
         command.name or command.callback.__name__.replace("_", "-")
         for command in app.registered_commands
     }
     groups = {group.name or group.typer_instance.info.name for group in app.registered_groups}
-    assert commands | groups == set(WINGS[folder][1]) - _QUICK
+    assert commands | groups == set(COMMANDS[module]) - _QUICK
 
 
 def test_the_wings_are_in_the_order_of_the_table():

@@ -28,4 +28,4 @@ def _command() -> Any:
     A verb keeps the names of its help option from the first run, and here it runs without the group
     that gives it `-h`.
     """
-    return typer.main.get_command(command_tree.app)
+    return typer.main.get_command(command_tree.app())

@@ -19,6 +19,8 @@ WINGS = {
 tools are selected, and its verbs. In the order in which the tools are listed."""
 TOOLSETS = tuple(toolset for toolset, _ in WINGS.values())
 VERBS = tuple(verb for _, verbs in WINGS.values() for verb in verbs)
+COMMANDS = {f"triseek.{folder}.commands": verbs for folder, (_, verbs) in WINGS.items() if verbs}
+"""By module: the verbs that its `register(app)` adds to the command line, which alone loads it."""
 DEFAULT = "default"
 """Stands for the toolsets that agents are offered by default."""
 

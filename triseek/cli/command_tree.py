@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from triseek.app.registry import WINGS
+from triseek.app.wings import COMMANDS
 from triseek.cli import daemon_verb, mcp_verb, quick
 from triseek.cli.command_context import CommandContext
 from triseek.cli.commands import audit, brief, doctor, install, ui
-from triseek.cli.commands import find_files as finding
 from triseek.cli.find_words import FindWords
 from triseek.cli.flags import FLAGS
 from triseek.errors import InvalidRequest
@@ -26,17 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from triseek.history.own_sessions import OwnSessions
-
-app = typer.Typer(
-    name="triseek",
-    help="Code search: ripgrep's flags and answers, from an index when there is one.\n\n"
-    "`triseek PATTERN [PATH…]` searches; no verb is needed.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
 
 # Typer has bundled click since 0.2x; its exceptions are reached through a class that Typer exports,
 # so that both kinds work: BadParameter < UsageError < ClickException.
@@ -58,17 +46,11 @@ class SearchCommand(TyperCommand):
         ]
 
 
-@app.command(
-    cls=SearchCommand,
-    add_help_option=False,
-    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
-)
 def search(context: typer.Context) -> int:
     """Search file contents: triseek [search] [FLAGS] PATTERN [PATH…]."""
     return quick.search(context.args, CommandContext.here())
 
 
-@app.command("find-files")
 def find_files(
     query: Annotated[str, typer.Argument(help="Words the path contains, or a glob.")],
     path: Annotated[str, typer.Argument(metavar="PATH", help="The folder; here if none.")] = "",
@@ -88,6 +70,8 @@ def find_files(
 
     Examples: triseek find-files 'router auth' · triseek find-files '*.proto' src
     """
+    from triseek.cli.commands import find_files as finding
+
     words = FindWords(query, path, limit, as_json=json, null=null, by_path=by_path)
     return finding.find_files(words, CommandContext.here())
 
@@ -101,7 +85,6 @@ Repo = Annotated[
 ]
 
 
-@app.command("hook")
 def hook(
     event: Annotated[str, typer.Argument(help="The agent's name of what happened.")] = "",  # noqa: ARG001
     harness: Harness = "",  # noqa: ARG001
@@ -117,7 +100,6 @@ def hook(
     return status.FOUND  # `cli.main` has done the work: what gets here asked for nothing
 
 
-@app.command("memo-observe")
 def memo_observe(
     event: Annotated[  # noqa: ARG001
         str, typer.Option("--event", metavar="EVENT", help="The agent's name of what happened.")
@@ -210,19 +192,42 @@ def _own_sessions() -> OwnSessions:
     return SessionHistory()
 
 
-for wing in WINGS:
-    if wing.commands:
-        import_module(wing.commands).register(app)
 calling.provide(_own_sessions)
-app.command()(install.install)
-app.command()(install.uninstall)
-app.command()(doctor.doctor)
-app.command()(ui.ui)
-app.command()(audit.audit)
-app.command()(brief.brief)
-app.add_typer(stats, name="stats")
-app.add_typer(daemon_verb.app, name="daemon")
-app.add_typer(mcp, name="mcp")
+
+
+@cache
+def app(modules: tuple[str, ...] = tuple(COMMANDS)) -> typer.Typer:
+    """Return the app.
+
+    modules: Keys of `wings.COMMANDS`, whose verbs it has; by default all of them.
+    """
+    tree = typer.Typer(
+        name="triseek",
+        help="Code search: ripgrep's flags and answers, from an index when there is one.\n\n"
+        "`triseek PATTERN [PATH…]` searches; no verb is needed.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    tree.command(
+        cls=SearchCommand,
+        add_help_option=False,
+        context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+    )(search)
+    tree.command("find-files")(find_files)
+    tree.command("hook")(hook)
+    tree.command("memo-observe")(memo_observe)
+    for module in modules:
+        import_module(module).register(tree)
+    for verb in (
+        install.install, install.uninstall, doctor.doctor, ui.ui, audit.audit, brief.brief,
+    ):  # fmt: skip
+        tree.command()(verb)
+    tree.add_typer(stats, name="stats")
+    tree.add_typer(daemon_verb.app, name="daemon")
+    tree.add_typer(mcp, name="mcp")
+    return tree
 
 
 def run_app(words: Sequence[str]) -> int:
@@ -232,7 +237,8 @@ def run_app(words: Sequence[str]) -> int:
         InvalidRequest: The arguments are invalid; the message is Typer's.
     """
     try:
-        outcome = _command().main(args=list(words), prog_name="triseek", standalone_mode=False)
+        command = _command(_modules(words[0] if words else ""))
+        outcome = command.main(args=list(words), prog_name="triseek", standalone_mode=False)
     except USAGE_ERROR as error:
         if type(error).__name__ == "NoArgsIsHelpError":
             print(error.format_message(), file=sys.stderr)  # type: ignore[attr-defined]
@@ -242,9 +248,14 @@ def run_app(words: Sequence[str]) -> int:
     return outcome if isinstance(outcome, int) else status.FOUND
 
 
+def _modules(verb: str) -> tuple[str, ...]:
+    """Return the module of a wing's verb; those of all wings for any other word."""
+    return tuple(module for module, verbs in COMMANDS.items() if verb in verbs) or tuple(COMMANDS)
+
+
 @cache  # Typer reads the signature of every verb: a process that runs many verbs does it once
-def _command() -> Any:  # noqa: ANN401 - click's, wherever it lives
-    return typer.main.get_command(app)
+def _command(modules: tuple[str, ...]) -> Any:  # noqa: ANN401 - click's, wherever it lives
+    return typer.main.get_command(app(modules))
 
 
 def _message(error: Any) -> str:  # noqa: ANN401 - click's

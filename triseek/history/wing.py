@@ -8,7 +8,6 @@ WING = Wing(
     toolset="history",
     tools=TOOLS,
     context=HistoryContext,
-    commands="triseek.history.commands",
     needs_daemon=True,
     is_default=False,
 )

@@ -8,6 +8,5 @@ WING = Wing(
     toolset="memo",
     tools=TOOLS,
     context=MemoContext,
-    commands="triseek.memo.commands",
     needs_daemon=True,
 )

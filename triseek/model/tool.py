@@ -57,9 +57,6 @@ class Wing:
     """In the order in which they are listed."""
     context: Callable[..., Any]
     """`context(host)` returns what the tools of one agent work on; `host` is a `ToolHost`."""
-    commands: str = ""
-    """The module whose `register(app)` adds its verbs to the command line; "" for no verbs. Only
-    the command line loads it."""
     needs_daemon: bool = False
     """Whether its tools work on what only the daemon keeps."""
     is_default: bool = True

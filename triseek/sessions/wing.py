@@ -8,6 +8,5 @@ WING = Wing(
     toolset="session",
     tools=TOOLS,
     context=SessionContext,
-    commands="triseek.sessions.commands",
     needs_daemon=True,
 )

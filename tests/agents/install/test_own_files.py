@@ -31,7 +31,7 @@ def test_every_command_it_names_is_one(client: str) -> None:
 
     assert len(found) == 4
     for words in found:
-        verb = typer.main.get_command(command_tree.app)
+        verb = typer.main.get_command(command_tree.app())
         while words and words[0] in getattr(verb, "commands", {}):
             verb = verb.commands[words.pop(0)]  # type: ignore[attr-defined]
         assert not hasattr(verb, "commands"), words

@@ -202,7 +202,7 @@ def test_reading_takes_what_is_wanted_then_what_is_new(recall, database, monkeyp
     monkeypatch.setattr(cache, "is_ready", lambda: False)
     monkeypatch.setattr(session_rows, "SCANNED_MAX", 4)
     for session in range(1, 6):
-        add(database, session, "alpha one", "alpha two")
+        add(database, session, f"alpha one of {session}", "alpha two")
     assert sorted(found(recall, "alpha")) == [4, 5]
     assert found(recall, "alpha", sessions=[2]) == [2]
 

@@ -14,15 +14,15 @@ import typer
 
 from triseek import private
 from triseek.errors import StateUnwritable
-from triseek.history import archive as archiving
-from triseek.history import operations
-from triseek.history.service import History
+from triseek.history.commands.calling import open_history
 from triseek.model.plain_text import encodable
 from triseek.store import atomic
 from triseek.terminal import options, report_text, status
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from triseek.history.service import History
 
 
 def export(
@@ -34,7 +34,7 @@ def export(
 
     Examples: triseek history export ~/history.jsonl · triseek history export | jq .conversation
     """
-    with closing(History()) as history:
+    with closing(open_history()) as history:
         lines = _lines(history)
         if not target:
             for line in lines:
@@ -58,8 +58,10 @@ def archive(
 
     Example: triseek history archive ~/history.jsonl.gz
     """
+    from triseek.history import archive as archiving
+
     path = Path(os.path.abspath(target))
-    with closing(History()) as history:
+    with closing(open_history()) as history:
         try:
             rows = archiving.write(history.database, path)
         except OSError as error:
@@ -83,6 +85,8 @@ def _write(target: Path, lines: Iterator[str]) -> None:
 
 
 def _lines(history: History) -> Iterator[str]:
+    from triseek.history import operations
+
     with history.database.read() as connection:
         names = [row[0] for row in connection.execute("SELECT id FROM sessions ORDER BY id")]
     for number in names:

@@ -12,9 +12,8 @@ import typer
 
 from triseek.agents.base import InstallPlace
 from triseek.errors import InvalidRequest
-from triseek.history.commands import import_report, importing_files
+from triseek.history.commands import import_report
 from triseek.history.commands.calling import open_history
-from triseek.history.importing import run, sources
 from triseek.terminal import options, report_text, status
 
 if TYPE_CHECKING:
@@ -56,6 +55,9 @@ def import_conversations(
     triseek history import --all --dry-run · triseek history import --file handoff.tcp ·
     triseek history import --file ~/.claude-mem/claude-mem.db
     """
+    from triseek.history.commands import importing_files
+    from triseek.history.importing import run
+
     if file:
         if agents or everyone or since:
             raise InvalidRequest(
@@ -100,6 +102,9 @@ def moment_ms(text: str, now_s: float | None = None) -> int:
 
 def _chosen(names: list[str], *, everyone: bool) -> list[Agent]:
     """Return the agents that are named. Raises InvalidRequest if one is not known, or none is."""
+    from triseek.history.commands import importing_files
+    from triseek.history.importing import sources
+
     known = {agent.name: agent for agent in sources.importable()}
     listed = ", ".join(known) + importing_files.hint(os.path.expanduser("~"))
     if everyone and not names:
