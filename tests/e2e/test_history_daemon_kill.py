@@ -120,7 +120,7 @@ class Load:
                 time.sleep(0.05)
             while not self.over.is_set():
                 try:
-                    client.ask("history_forget", {"sessions": [name]}, ASK_S)
+                    client.ask("history_forget", {"ids": [name]}, ASK_S)
                 except InvalidRequest:
                     assert not self._knows(name)  # the kill came after it was done
                 except (DaemonUnreachable, OSError):

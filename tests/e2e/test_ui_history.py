@@ -173,7 +173,7 @@ def test_a_day_is_chosen_by_keyboard(page: Page) -> None:
     page.keyboard.press("ArrowLeft")
     assert page.evaluate("document.activeElement.dataset.day") == day(10)
     page.keyboard.press("/")
-    assert page.evaluate("document.activeElement.id") == "query"
+    expect(page.locator("#query")).to_be_focused()
 
 
 def test_filters_hold_for_the_list_and_the_year(page: Page) -> None:
