@@ -43,4 +43,3 @@ def test_a_tool_only_reads_and_a_wing_is_offered_unless_they_say_otherwise() -> 
     assert tool.read_only
     assert tool.idempotent
     assert wing.is_default
-    assert wing.commands == ""
