@@ -1,4 +1,4 @@
-"""Loops over the recall index: merging posting lists, and scores of windows and sessions.
+"""Loops over the recall index: terms, merging posting lists, scores of windows and sessions.
 
 Messages of a segment are numbered so that those of a session follow one another, in order. A
 window is a message with the one before and the one after it, if they belong to the same session;
@@ -24,6 +24,7 @@ from triseek.kernels.jit import (
     I64S_OUT,
     U32S,
     U32S_OUT,
+    inlined,
     kernel,
 )
 
@@ -31,205 +32,350 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-@kernel(I64, U32S, F32S, U32S, BYTES, F64, U32S_OUT, F32S_OUT)
-def merge_postings(
-    messages: np.ndarray,
-    weights: np.ndarray,
-    others: np.ndarray,
-    counts: np.ndarray,
-    factor: float,
-    out_messages: np.ndarray,
-    out_weights: np.ndarray,
-) -> int:
-    """Merge two ascending lists of messages; return the length of the result.
+@kernel(I64, BYTES, U32S, BYTES, I64)
+def find_term(terms: np.ndarray, term_at: np.ndarray, wanted: np.ndarray, behind: int) -> int:
+    """Return the number of the first term that is not less than `wanted`.
 
-    messages, others: uint32, ascending. weights: float32, of `messages`. counts: uint8, of
-    `others`; each counts `factor`. The results have room for both lists.
+    terms: uint8, the terms in order, one after another. term_at: uint32, where each begins, and
+    the end. wanted: uint8. behind: 1 to pass all terms that begin with `wanted` too.
     """
-    i = j = count = 0
-    while i < messages.size or j < others.size:
-        if j >= others.size or (i < messages.size and messages[i] < others[j]):
-            out_messages[count] = messages[i]
-            out_weights[count] = weights[i]
-            i += 1
-        elif i >= messages.size or others[j] < messages[i]:
-            out_messages[count] = others[j]
-            out_weights[count] = counts[j] * factor
-            j += 1
+    low = numba.int64(0)
+    high = numba.int64(term_at.size - 1)
+    while low < high:
+        middle = (low + high) // 2
+        begin = numba.int64(term_at[middle])
+        size = numba.int64(term_at[middle + 1]) - begin
+        at = numba.int64(0)
+        while at < size and at < wanted.size and terms[begin + at] == wanted[at]:
+            at += 1
+        if at == wanted.size:
+            less = behind == 1
         else:
-            out_messages[count] = messages[i]
-            out_weights[count] = weights[i] + counts[j] * factor
-            i += 1
-            j += 1
-        count += 1
-    return count
+            less = at == size or terms[begin + at] < wanted[at]
+        if less:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
-@kernel(I64, U32S, U32S, U32S, BYTES, I64S_OUT)
-def count_documents(
-    messages: np.ndarray,
-    session_of: np.ndarray,
-    first: np.ndarray,
-    live: np.ndarray,
-    counts: np.ndarray,
-) -> int:
-    """Count the windows and the sessions that have a term; return the number of its messages.
-
-    messages: uint32, ascending. session_of: uint32, by message. first: uint32[sessions + 1], the
-    first message of each. live: uint8, by session, 0 for one that is not counted. counts:
-    int64[2], windows and sessions, added to.
-    """
-    next_window = numba.int64(0)
-    last_session = numba.int64(-1)
-    total = 0
-    for i in range(messages.size):
-        at = numba.int64(messages[i])
-        session = numba.int64(session_of[at])
-        if live[session] == 0:
-            continue
-        total += 1
-        if session != last_session:
-            last_session = session
-            counts[1] += 1
-        begin = max(next_window, at - 1, numba.int64(first[session]))
-        next_window = min(at + 2, numba.int64(first[session + 1]))
-        counts[0] += next_window - begin
-    return total
+@inlined
+def _skip(messages: np.ndarray, at: int, stop: int, bound: int) -> int:
+    """Return the first place from `at` on whose message is `bound` or greater; `stop` if none."""
+    step = numba.int64(1)
+    while at + step < stop and messages[at + step] < bound:
+        at += step
+        step *= 2
+    while step > 0:
+        if at + step < stop and messages[at + step] < bound:
+            at += step
+        step //= 2
+    return at + 1 if at < stop and messages[at] < bound else at
 
 
 @kernel(
-    I64, U32S, F32S, U32S, U32S, U32S, BYTES, F64, F64, F64, F64, F64, F64,
-    F32S_OUT, F32S_OUT, BYTES_OUT,
+    I64, U32S, BYTES, I64S_OUT, I64S, F32S, BYTES, U32S, U32S, I64,
+    U32S_OUT, F32S_OUT, U32S_OUT, F32S_OUT, I64S_OUT,
 )  # fmt: skip
-def add_scores(
+def merge_lists(
     messages: np.ndarray,
-    weights: np.ndarray,
+    counts: np.ndarray,
+    cursors: np.ndarray,
+    ends: np.ndarray,
+    factors: np.ndarray,
+    counted: np.ndarray,
     session_of: np.ndarray,
     first: np.ndarray,
+    base: int,
+    out_messages: np.ndarray,
+    out_weights: np.ndarray,
+    out_sessions: np.ndarray,
+    out_totals: np.ndarray,
+    documents: np.ndarray,
+) -> int:
+    """Merge posting lists and count what has any; return the length of the result.
+
+    messages, counts: uint32 and uint8, the lists, each ascending. cursors, ends: int64, where each
+    list begins (consumed) and ends. factors: float32, what a count of each weighs. counted: uint8
+    by session, 0 for one whose messages are left out. session_of: uint32, by message. first:
+    uint32[sessions + 1], the first message of each. out_messages, out_weights: room for all lists.
+    out_sessions, out_totals: the sessions, `base` added to their numbers, and the weight in each;
+    room for all sessions. documents: int64[2], windows and sessions that have a posting, added to.
+    """
+    size = numba.int64(0)
+    last = numba.int64(-1)
+    slot = numba.int64(-1)
+    next_window = numba.int64(0)
+    while True:
+        at = numba.int64(session_of.size)
+        for i in range(cursors.size):
+            if cursors[i] < ends[i]:
+                at = min(at, numba.int64(messages[cursors[i]]))
+        if at == session_of.size:
+            return size
+        session = numba.int64(session_of[at])
+        end = numba.int64(first[session + 1])
+        if counted[session] == 0:
+            for i in range(cursors.size):
+                cursors[i] = _skip(messages, cursors[i], ends[i], end)
+            continue
+        weight = 0.0
+        for i in range(cursors.size):
+            cursor = cursors[i]
+            if cursor < ends[i] and messages[cursor] == at:
+                weight += counts[cursor] * factors[i]
+                cursors[i] = cursor + 1
+        out_messages[size] = at
+        out_weights[size] = weight
+        size += 1
+        if session != last:
+            last = session
+            slot += 1
+            out_sessions[slot] = base + session
+            out_totals[slot] = 0.0
+            documents[1] += 1
+        out_totals[slot] += weight
+        begin = max(next_window, at - 1, numba.int64(first[session]))
+        next_window = min(at + 2, end)
+        documents[0] += next_window - begin
+
+
+@kernel(I64, U32S, F32S, F32S, F64, F64, I64, F32S_OUT, BYTES_OUT)
+def add_session_scores(
+    sessions: np.ndarray,
+    totals: np.ndarray,
+    norms: np.ndarray,
+    idf: float,
+    least: float,
+    rank: int,
+    scores: np.ndarray,
+    scored: np.ndarray,
+) -> int:
+    """Add a term's BM25 scores (k1 = 1) to the sessions that score `least` so far; return 0.
+
+    sessions, totals: uint32 and float32, as `merge_lists` makes them. norms: float32 by session, of
+    its length. scores: float32 by session. scored: uint8 by session, gets `rank`.
+    """
+    for i in range(sessions.size):
+        session = numba.uint64(sessions[i])
+        if scores[session] >= least:
+            total = numba.float64(totals[i])
+            scores[session] += idf * total * 2.0 / (total + norms[session])
+            scored[session] = rank
+    return 0
+
+
+@inlined
+def _add_windows(
+    messages: np.ndarray,
+    weights: np.ndarray,
+    at: int,
+    stop: int,
+    begin: int,
+    end: int,
     token_at: np.ndarray,
-    live: np.ndarray,
-    window_idf: float,
-    session_idf: float,
-    window_mean: float,
-    session_mean: float,
+    gain: float,
+    base: float,
+    slope: float,
+    windows: np.ndarray,
+    terms_in: np.ndarray,
+    out: int,
+) -> int:
+    """Add a term's BM25 scores to the windows of a session, messages begin..end-1.
+
+    at, stop: Where its postings begin, and where those of all sessions end. out: Where the
+    session's place in `windows` and `terms_in` begins. Returns where its postings end.
+    """
+    i = numba.uint64(at)
+    n = numba.uint64(stop)
+    shift = numba.int64(out) - begin
+    before = numba.int64(-9)
+    weight_before = 0.0
+    message = numba.int64(messages[i])
+    while message < end:
+        weight = numba.float64(weights[i])
+        i += numba.uint64(1)
+        after = numba.int64(messages[i]) if i < n else end
+        place = numba.uint64(message + shift)
+        terms_in[place] += terms_in[place] < 255
+        if message > begin and before < message - 2:  # else the posting before has done it
+            length = (
+                token_at[numba.uint64(message + 1)] - token_at[numba.uint64(max(message - 2, begin))]
+            )
+            windows[place - numba.uint64(1)] += gain * weight / (weight + base + slope * length)
+        count = weight
+        if before == message - 1:
+            count += weight_before
+        if after == message + 1 and after < end:
+            count += weights[i]
+        length = (
+            token_at[numba.uint64(min(message + 2, end))]
+            - token_at[numba.uint64(max(message - 1, begin))]
+        )
+        windows[place] += gain * count / (count + base + slope * length)
+        if message + 1 < end and after != message + 1:
+            count = weight
+            if after == message + 2 and after < end:
+                count += weights[i]
+            length = token_at[numba.uint64(min(message + 3, end))] - token_at[numba.uint64(message)]
+            windows[place + numba.uint64(1)] += gain * count / (count + base + slope * length)
+        before = message
+        weight_before = weight
+        message = after
+    return numba.int64(i)
+
+
+@kernel(
+    I64, U32S, F32S, I64S_OUT, I64S, F32S, U32S, U32S, BYTES, F64, F64, F64,
+    I64S, I64, F32S_OUT, BYTES_OUT, F32S_OUT,
+)  # fmt: skip
+def best_windows(
+    messages: np.ndarray,
+    weights: np.ndarray,
+    cursors: np.ndarray,
+    ends: np.ndarray,
+    idf: np.ndarray,
+    first: np.ndarray,
+    token_at: np.ndarray,
+    scored: np.ndarray,
+    mean: float,
     k1: float,
     b: float,
+    message_ms: np.ndarray,
+    since_ms: int,
     windows: np.ndarray,
-    sessions: np.ndarray,
     terms_in: np.ndarray,
+    best: np.ndarray,
 ) -> int:
-    """Add a term's BM25 scores to the windows and sessions that have it.
+    """Compute the BM25 score of each session's best window; return the messages that have a term.
 
-    As `count_documents`, and: weights: float32, of `messages`. token_at: uint32[messages + 1],
-    where each message's terms begin. The means are lengths in terms. k1, b: BM25's, of windows;
-    sessions take k1 = 1. windows: float32, by message; sessions: float32, by session; terms_in:
-    uint8, by message, the number of query terms in it; all three are added to. Returns the number
-    of windows.
+    messages, weights: uint32 and float32, the postings of all terms. cursors, ends: int64, where
+    those of each term begin (consumed) and end. idf: float32, by term. first: uint32[sessions + 1],
+    the first message of each. token_at: uint32[messages + 1], where each message's terms begin.
+    scored: uint8 by session, of how many terms, from the first. mean: The mean length of windows in
+    terms. k1, b: BM25's. message_ms: int64; messages before `since_ms` are not counted. windows,
+    terms_in: float32 and uint8, scratch for the longest session. best: float32 by session.
     """
     base = k1 * (1.0 - b)
-    slope = k1 * b / window_mean
-    gain = window_idf * (k1 + 1.0)
-    done = 0
-    i = numba.uint64(0)
-    n = numba.uint64(messages.size)
-    while i < n:
-        session = numba.uint64(session_of[messages[i]])
+    slope = k1 * b / mean
+    total = numba.int64(0)
+    for session in range(first.size - 1):
+        if scored[session] == 0:
+            continue
         begin = numba.int64(first[session])
         end = numba.int64(first[session + 1])
-        if live[session] == 0:
-            while i < n and messages[i] < end:
-                i += numba.uint64(1)
-            continue
-        total = 0.0
-        before = numba.int64(-9)
-        weight_before = 0.0
-        at = numba.int64(messages[i])
-        while at < end:
-            weight = numba.float64(weights[i])
-            i += numba.uint64(1)
-            after = numba.int64(messages[i]) if i < n else end
-            total += weight
-            terms_in[numba.uint64(at)] += terms_in[numba.uint64(at)] < 255
-            if at > begin and before < at - 2:  # else the posting before has done it
-                length = token_at[numba.uint64(at + 1)] - token_at[numba.uint64(max(at - 2, begin))]
-                windows[numba.uint64(at - 1)] += gain * weight / (weight + base + slope * length)
-                done += 1
-            count = weight
-            if before == at - 1:
-                count += weight_before
-            if after == at + 1 and after < end:
-                count += weights[i]
-            length = (
-                token_at[numba.uint64(min(at + 2, end))]
-                - token_at[numba.uint64(max(at - 1, begin))]
-            )
-            windows[numba.uint64(at)] += gain * count / (count + base + slope * length)
-            done += 1
-            if at + 1 < end and after != at + 1:
-                count = weight
-                if after == at + 2 and after < end:
-                    count += weights[i]
-                length = token_at[numba.uint64(min(at + 3, end))] - token_at[numba.uint64(at)]
-                windows[numba.uint64(at + 1)] += gain * count / (count + base + slope * length)
-                done += 1
-            before = at
-            weight_before = weight
-            at = after
-        length = token_at[numba.uint64(end)] - token_at[numba.uint64(begin)]
-        norm = 1.0 - b + b * length / session_mean
-        sessions[session] += session_idf * total * 2.0 / (total + norm)
-    return done
+        windows[: end - begin] = 0
+        terms_in[: end - begin] = 0
+        for term in range(numba.int64(scored[session])):
+            at = _skip(messages, cursors[term], ends[term], begin)
+            if at < ends[term] and messages[at] < end:
+                at = _add_windows(
+                    messages, weights, at, ends[term], begin, end, token_at,
+                    idf[term] * (k1 + 1.0), base, slope, windows, terms_in, 0,
+                )  # fmt: skip
+            cursors[term] = at
+        top = numba.float32(0.0)
+        for at in range(end - begin):
+            top = max(top, windows[at])
+            if terms_in[at] > 0 and (since_ms <= 0 or message_ms[begin + at] >= since_ms):
+                total += 1
+        best[session] = top
+    return total
 
 
-@kernel(I64, U32S, U32S, BYTES, U32S, I64S, I8S, F32S, F64, I64, F32S_OUT, F32S_OUT)
-def add_proximity(
+@inlined
+def _add_proximity(
     tokens: np.ndarray,
-    token_at: np.ndarray,
-    terms_in: np.ndarray,
-    first: np.ndarray,
-    sessions: np.ndarray,
+    begin: int,
+    end: int,
     term_of: np.ndarray,
     idf: np.ndarray,
     factor: float,
     reach: int,
     pairs: np.ndarray,
-    windows: np.ndarray,
-) -> int:
-    """Add to the windows of some sessions for terms of the query near one another.
-
-    Of the query's terms that follow one another in a message, `reach` terms apart or less, each
-    pair of different ones counts once, where it is nearest: `factor` × the smaller IDF / distance.
-
-    tokens: uint32, the numbers of the terms in order. token_at, terms_in, first: as `add_scores`.
-    sessions: int64, their numbers. term_of: int8, by term number, the query's term or
-    -1. idf: float32, by query term. pairs:
-    float32[terms²], scratch. windows: float32, added to. Returns the number of pairs.
-    """
+) -> float:
+    """Return what terms of the query near one another add to a message, tokens begin..end-1."""
     n = idf.size
-    found = 0
-    for session in sessions:
-        for message in range(first[session], first[session + 1]):
-            if terms_in[message] < 2:
-                continue
-            last = numba.int64(-1)
-            last_at = numba.int64(0)
-            pairs[:] = 0
-            for at in range(numba.int64(token_at[message]), numba.int64(token_at[message + 1])):
-                term = numba.int64(term_of[tokens[at]])
-                if term < 0:
-                    continue
-                if last >= 0 and last != term and at - last_at <= reach:
-                    value = factor * min(idf[term], idf[last]) / (at - last_at)
-                    slot = min(term, last) * n + max(term, last)
-                    if value > pairs[slot]:
-                        pairs[slot] = value
-                last = term
-                last_at = at
-            for slot in range(n * n):
-                if pairs[slot] > 0:
-                    windows[message] += pairs[slot]
-                    found += 1
-    return found
+    last = numba.int64(-1)
+    last_at = numba.int64(0)
+    pairs[:] = 0
+    total = numba.float32(0.0)
+    for at in range(begin, end):
+        term = numba.int64(term_of[tokens[at]])
+        if term < 0:
+            continue
+        if last >= 0 and last != term and at - last_at <= reach:
+            value = factor * min(idf[term], idf[last]) / (at - last_at)
+            slot = min(term, last) * n + max(term, last)
+            if value > pairs[slot]:
+                total += numba.float32(value) - pairs[slot]
+                pairs[slot] = value
+        last = term
+        last_at = at
+    return total
+
+
+@kernel(
+    I64, I64S, U32S, F32S, I64S_OUT, I64S, F32S, U32S, U32S, BYTES, F64, F64, F64,
+    U32S, I8S, F64, I64, F32S_OUT, F32S_OUT, BYTES_OUT, I64S_OUT,
+)  # fmt: skip
+def refine(
+    sessions: np.ndarray,
+    messages: np.ndarray,
+    weights: np.ndarray,
+    cursors: np.ndarray,
+    ends: np.ndarray,
+    idf: np.ndarray,
+    first: np.ndarray,
+    token_at: np.ndarray,
+    scored: np.ndarray,
+    mean: float,
+    k1: float,
+    b: float,
+    tokens: np.ndarray,
+    term_of: np.ndarray,
+    factor: float,
+    reach: int,
+    pairs: np.ndarray,
+    windows: np.ndarray,
+    terms_in: np.ndarray,
+    middles: np.ndarray,
+) -> int:
+    """Score all windows of some sessions, with the proximity of terms; return their number.
+
+    As `best_windows`, and: sessions: int64, ascending. tokens: uint32, the numbers of the terms in
+    order. term_of: int8, by term number, the place of the query's term in `idf`, or -1. Of the
+    query's terms that follow one another in a message, `reach` terms apart or less, each pair of
+    different ones counts once, where it is nearest: `factor` × the smaller IDF / distance. pairs:
+    float32[terms²], scratch. windows, terms_in: float32 and uint8, zeros, for the messages of these
+    sessions one after another: the score of the window around each, and how many terms it has.
+    middles: int64, the place in `windows` of the best of each session.
+    """
+    base = k1 * (1.0 - b)
+    slope = k1 * b / mean
+    out = numba.int64(0)
+    for i in range(sessions.size):
+        begin = numba.int64(first[sessions[i]])
+        end = numba.int64(first[sessions[i] + 1])
+        for term in range(numba.int64(scored[sessions[i]])):
+            at = _skip(messages, cursors[term], ends[term], begin)
+            if at < ends[term] and messages[at] < end:
+                at = _add_windows(
+                    messages, weights, at, ends[term], begin, end, token_at,
+                    idf[term] * (k1 + 1.0), base, slope, windows, terms_in, out,
+                )  # fmt: skip
+            cursors[term] = at
+        middles[i] = out
+        for message in range(begin, end):
+            if terms_in[out] > 1:
+                windows[out] += _add_proximity(
+                    tokens, numba.int64(token_at[message]), numba.int64(token_at[message + 1]),
+                    term_of, idf, factor, reach, pairs,
+                )  # fmt: skip
+            if windows[out] > windows[middles[i]]:
+                middles[i] = out
+            out += 1
+    return out
 
 
 @kernel(I64, U32S, U32S, I64, I64, I64S_OUT, U32S_OUT, BYTES_OUT)

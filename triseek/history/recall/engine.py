@@ -135,7 +135,7 @@ class Recall:
             by: What a hit is.
             limit: Hits on the page.
             offset: Hits before it.
-            sessions: The sessions to search; None for all.
+            sessions: The sessions to search; None for all. Words weigh as they do among these.
             since_ms: Only messages, or sessions with messages, from this Unix time on.
 
         Raises: as `Database.read`.
@@ -146,14 +146,14 @@ class Recall:
 
         def ranked(parts: list[Part]) -> tuple[list[Found], int]:
             most = COPIES * (offset + limit)
-            return rank(parts, parsed, by=by, most=most, sessions=sessions, since_ms=since_ms)
+            return rank(parts, parsed, by=by, most=most, since_ms=since_ms)
 
         weights: dict[str, float] = {}
         result: tuple[list[Found], int] | None = None
         try:
             segments = self._load() if cache.is_ready() else []
             if segments:
-                parts, weights = scoring.score(segments, parsed)
+                parts, weights = scoring.score(segments, parsed, sessions, since_ms)
                 result = ranked(parts)
             _release(segments)
         except errors.IndexCorrupt:
@@ -161,7 +161,8 @@ class Recall:
                 self.drop(0)
         if result is None:
             with self._database.read() as connection:
-                parts, weights = scan.score(session_rows.to_scan(connection, sessions), parsed)
+                rows = session_rows.to_scan(connection, sessions)
+                parts, weights = scan.score(rows, parsed, since_ms)
             result = ranked(parts)
         found, total = result
         with self._database.read() as connection:
@@ -343,7 +344,7 @@ def _open(
         if known is not None and known.segment is segment and np.array_equal(known.live, live):
             result.append(known)
         else:
-            result.append(scoring.measure(segment, live))
+            result.append(scoring.LiveSegment(segment, live))
     return result[::-1]
 
 

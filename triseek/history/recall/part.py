@@ -10,7 +10,19 @@ import numpy as np
 from triseek.history.recall import ranking
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class Refined:
+    """The windows of some sessions, one session after another, with the proximity of terms."""
+
+    windows: np.ndarray[Any, Any]
+    """float32 by message: the score of the window around it."""
+    terms_in: np.ndarray[Any, Any]
+    """uint8 by message: how many of the query's terms are in it."""
+    middles: np.ndarray[Any, Any]
+    """int64 by session: the place of its best window."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,16 +35,18 @@ class Part:
     session_ms: np.ndarray[Any, Any]
     message_ids: np.ndarray[Any, Any]
     message_ms: np.ndarray[Any, Any]
-    live: np.ndarray[Any, Any]
-    """uint8 by session: 0 for one that is written again elsewhere, or gone."""
-    windows: np.ndarray[Any, Any]
-    """float32 by message: the score of the window around it."""
-    sessions: np.ndarray[Any, Any]
+    counted: np.ndarray[Any, Any]
+    """bool by session: false for one that is not searched, written again elsewhere, or gone."""
+    allowed: np.ndarray[Any, Any]
+    """bool by session: false for one that may not be returned."""
+    best: np.ndarray[Any, Any]
+    """float32: the score of each session's best window, without proximity."""
+    whole: np.ndarray[Any, Any]
     """float32: the score of each session as a whole."""
-    terms_in: np.ndarray[Any, Any]
-    """uint8 by message: how many of the query's terms are in it."""
-    refine: Callable[[np.ndarray[Any, Any]], None]
-    """Adds the proximity of terms to the windows of these sessions."""
+    messages: int
+    """How many messages may be returned."""
+    refine: Callable[[np.ndarray[Any, Any]], Refined]
+    """Computes the windows of these sessions, int64, ascending."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,113 +77,96 @@ class _Scored:
     """Of the best window, with dates."""
     whole: np.ndarray[Any, Any]
     """Of the session, with dates."""
-    middle: np.ndarray[Any, Any]
-    """The message in the middle of the best window."""
-    top_best: float
-    top_whole: float
+    message: np.ndarray[Any, Any]
+    """The message that shows the session: of the best window, that with the most terms."""
+    refined: list[tuple[np.ndarray[Any, Any], Refined]]
+    """By part: the places of its candidates, and their windows."""
 
 
 def rank(
-    parts: Sequence[Part],
-    query: ranking.Query,
-    *,
-    by: ranking.By,
-    most: int,
-    sessions: Collection[int] | None,
-    since_ms: int,
+    parts: Sequence[Part], query: ranking.Query, *, by: ranking.By, most: int, since_ms: int
 ) -> tuple[list[Found], int]:
     """Return the best `most` sessions or messages, best first, and how many there are."""
-    allowed = [_allowed(part, sessions, since_ms) for part in parts]
-    chosen = _candidates(parts, query, allowed, max(most, ranking.CANDIDATES))
+    chosen = _candidates(parts, query, max(most, ranking.CANDIDATES))
     if not chosen.total:
         return [], 0
     scored = _refined(parts, chosen)
     if by == "session":
         return _best_sessions(parts, chosen, scored, most), chosen.total
     found = _best_messages(parts, chosen, scored, most, len(query.terms), since_ms)
-    total = sum(
-        _messages_found(part, mask, since_ms) for part, mask in zip(parts, allowed, strict=True)
-    )
-    return found, total
+    return found, sum(part.messages for part in parts)
 
 
-def _allowed(part: Part, sessions: Collection[int] | None, since_ms: int) -> np.ndarray[Any, Any]:
-    """Return which sessions of a part may be returned: bool."""
-    mask = part.live.astype(bool)
-    if sessions is not None:
-        mask &= np.isin(part.session_ids, np.fromiter(sessions, np.int64))
-    if since_ms:
-        mask &= np.maximum.reduceat(part.message_ms, part.first[:-1]) >= since_ms
-    return mask
-
-
-def _candidates(
-    parts: Sequence[Part],
-    query: ranking.Query,
-    allowed: Sequence[np.ndarray[Any, Any]],
-    most: int,
-) -> _Candidates:
+def _candidates(parts: Sequence[Part], query: ranking.Query, most: int) -> _Candidates:
     """Return the sessions with the best scores before proximity is known."""
     if not parts:
         empty = np.zeros(0, np.int64)
         return _Candidates(empty, empty, np.zeros(0, np.float32), 0)
-    live = np.concatenate([part.live for part in parts]).astype(bool)
-    dates = np.zeros(len(live), np.float32)
-    dates[live] = ranking.date_scores(
-        query, np.concatenate([part.session_ms for part in parts])[live]
-    )
-    best = np.concatenate([np.maximum.reduceat(part.windows, part.first[:-1]) for part in parts])
-    whole = np.concatenate([part.sessions for part in parts])
-    mask = np.concatenate(allowed) & (whole + dates > 0)
-    at = np.flatnonzero(mask)
+    counted = np.concatenate([part.counted for part in parts])
+    dates = np.zeros(len(counted), np.float32)
+    if query.months or query.years:
+        times = np.concatenate([part.session_ms for part in parts])
+        dates[counted] = ranking.date_scores(query, times[counted])
+    best = np.concatenate([part.best for part in parts])
+    whole = np.concatenate([part.whole for part in parts])
+    at = np.flatnonzero(np.concatenate([part.allowed for part in parts]) & (whole + dates > 0))
     best, whole = (best + dates)[at], (whole + dates)[at]
     first = ranking.mixed(
         best, whole, (float(best.max(initial=0.0)), float(whole.max(initial=0.0)))
     )
     total = len(at)
     if total > most:
-        at = at[np.argpartition(-first, most)[:most]]
-    part_of = np.repeat(np.arange(len(parts)), [len(part.live) for part in parts])
-    base = np.cumsum([0, *(len(part.live) for part in parts)])
+        at = np.sort(at[np.argpartition(-first, most)[:most]])
+    part_of = np.repeat(np.arange(len(parts)), [len(part.counted) for part in parts])
+    base = np.cumsum([0, *(len(part.counted) for part in parts)])
     return _Candidates(part_of[at], at - base[part_of[at]], dates[at], total)
 
 
 def _refined(parts: Sequence[Part], chosen: _Candidates) -> _Scored:
     """Return the candidates' scores with the proximity of terms."""
     best, whole = chosen.dates.astype(np.float64), chosen.dates.astype(np.float64)
-    middle = np.zeros(len(best), np.int64)
+    message = np.zeros(len(best), np.int64)
+    refined = []
     for number, part in enumerate(parts):
         at = np.flatnonzero(chosen.part == number)
+        if not len(at):
+            continue
         sessions = chosen.session[at]
-        part.refine(sessions)
-        for one, session in zip(at.tolist(), sessions.tolist(), strict=True):
-            begin = int(part.first[session])
-            middle[one] = begin + part.windows[begin : part.first[session + 1]].argmax()
-        best[at] += part.windows[middle[at]]
-        whole[at] += part.sessions[sessions]
-    return _Scored(best, whole, middle, float(best.max()), float(whole.max()))
+        windows = part.refine(sessions)
+        begins, sizes = _extents(part, sessions)
+        starts = np.cumsum(sizes) - sizes
+        low = np.maximum(windows.middles - 1, starts)
+        high = np.minimum(windows.middles + 1, starts + sizes - 1)
+        around = np.stack((windows.middles, low, high))
+        shown = around[windows.terms_in[around].argmax(axis=0), np.arange(len(at))]
+        message[at] = begins + shown - starts
+        best[at] += windows.windows[windows.middles]
+        whole[at] += part.whole[sessions]
+        refined.append((at, windows))
+    return _Scored(best, whole, message, refined)
+
+
+def _extents(
+    part: Part, sessions: np.ndarray[Any, Any]
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Return the first message and the number of messages of each session: int64."""
+    begins = part.first[sessions].astype(np.int64)
+    return begins, part.first[sessions + 1] - begins
 
 
 def _best_sessions(
     parts: Sequence[Part], chosen: _Candidates, scored: _Scored, most: int
 ) -> list[Found]:
-    scores = ranking.mixed(scored.best, scored.whole, (scored.top_best, scored.top_whole))
-    found = []
-    times = np.array(
-        [parts[part].session_ms[at] for part, at in zip(chosen.part, chosen.session, strict=True)]
+    scores = ranking.mixed(
+        scored.best, scored.whole, (float(scored.best.max()), float(scored.whole.max()))
     )
-    ids = np.array(
-        [parts[part].session_ids[at] for part, at in zip(chosen.part, chosen.session, strict=True)]
-    )
-    for at in np.lexsort((-ids, -times, -scores))[:most].tolist():
-        part, session, middle = parts[chosen.part[at]], chosen.session[at], int(scored.middle[at])
-        begin, end = int(part.first[session]), int(part.first[session + 1])
-        window = (middle, max(middle - 1, begin), min(middle + 1, end - 1))
-        message = max(window, key=lambda one: part.terms_in[one])
-        found.append(
-            Found(int(ids[at]), int(part.message_ids[message]), int(times[at]), float(scores[at]))
-        )
-    return found
+    ids, times, messages = (np.zeros(len(scores), np.int64) for _ in range(3))
+    for at, _ in scored.refined:
+        part, sessions = parts[chosen.part[at[0]]], chosen.session[at]
+        ids[at], times[at] = part.session_ids[sessions], part.session_ms[sessions]
+        messages[at] = part.message_ids[scored.message[at]]
+    order = np.lexsort((-ids, -times, -scores))[:most]
+    return _listed(*(column[order] for column in (ids, messages, times, scores)))
 
 
 def _best_messages(
@@ -185,32 +182,27 @@ def _best_messages(
     The score is half the window's, a quarter the session's and a quarter the share of the terms
     that the message itself has.
     """
-    ids, scores, times, owners = [], [], [], []
-    for at, (number, session) in enumerate(
-        zip(chosen.part.tolist(), chosen.session.tolist(), strict=True)
-    ):
-        part = parts[number]
-        begin, end = int(part.first[session]), int(part.first[session + 1])
-        has = part.terms_in[begin:end]
-        mask = (has > 0) & (part.message_ms[begin:end] >= since_ms)
-        ids.append(part.message_ids[begin:end][mask])
-        times.append(part.message_ms[begin:end][mask])
+    owners, ids, times, scores = [], [], [], []
+    for at, windows in scored.refined:
+        part, sessions = parts[chosen.part[at[0]]], chosen.session[at]
+        begins, sizes = _extents(part, sessions)
+        has = np.flatnonzero(windows.terms_in)
+        owner = np.repeat(np.arange(len(at)), sizes)[has]
+        messages = (begins - (np.cumsum(sizes) - sizes))[owner] + has
+        times.append(part.message_ms[messages])
+        ids.append(part.message_ids[messages])
+        owners.append(part.session_ids[sessions][owner])
         scores.append(
-            0.5 * part.windows[begin:end][mask] / max(scored.top_best, 1e-9)
-            + 0.25 * scored.whole[at] / max(scored.top_whole, 1e-9)
-            + 0.25 * has[mask] / max(terms, 1)
+            0.5 * windows.windows[has] / max(float(scored.best.max()), 1e-9)
+            + 0.25 * scored.whole[at][owner] / max(float(scored.whole.max()), 1e-9)
+            + 0.25 * windows.terms_in[has] / max(terms, 1)
         )
-        owners.append(np.full(len(ids[-1]), part.session_ids[session]))
     columns = [np.concatenate(one) for one in (owners, ids, times, scores)]
+    if since_ms:
+        columns = [column[columns[2] >= since_ms] for column in columns]
     order = np.lexsort((-columns[1], -columns[2], -columns[3]))[:most]
-    return [
-        Found(int(owner), int(message), int(time_ms), float(score))
-        for owner, message, time_ms, score in zip(
-            *(column[order].tolist() for column in columns), strict=True
-        )
-    ]
+    return _listed(*(column[order] for column in columns))
 
 
-def _messages_found(part: Part, allowed: np.ndarray[Any, Any], since_ms: int) -> int:
-    session_of = np.repeat(allowed, np.diff(part.first.astype(np.int64)))
-    return int(((part.terms_in > 0) & session_of & (part.message_ms >= since_ms)).sum())
+def _listed(*columns: np.ndarray[Any, Any]) -> list[Found]:
+    return [Found(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from triseek.history.recall import ranking, words
-from triseek.history.recall.part import Part
+from triseek.history.recall.part import Part, Refined
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -51,11 +51,12 @@ def _key(term: str) -> str:
 
 
 def score(
-    rows: Iterable[tuple[int, int, Iterable[MessageRow]]], query: ranking.Query
+    rows: Iterable[tuple[int, int, Iterable[MessageRow]]], query: ranking.Query, since_ms: int
 ) -> tuple[list[Part], dict[str, float]]:
     """Return the scores of all sessions, and the IDF of each term and variant.
 
     rows: id and start (Unix milliseconds) of each session, and its messages in order.
+    since_ms: Only sessions with messages from this time on may be returned.
     """
     corpus = _Corpus(rows, {_key(term) for term in query.terms})
     if not corpus.session_ids:
@@ -82,17 +83,20 @@ def score(
             in_sessions, session_lengths, 1.0
         )
         terms_in += counts > 0
+    message_ms = np.array(corpus.message_ms, np.int64)
+    allowed = np.maximum.reduceat(message_ms, first[:-1]) >= since_ms
     part = Part(
         first=first,
         session_ids=np.array(corpus.session_ids, np.int64),
         session_ms=np.array(corpus.session_ms, np.int64),
         message_ids=np.array(corpus.message_ids, np.int64),
-        message_ms=np.array(corpus.message_ms, np.int64),
-        live=np.ones(sessions, np.uint8),
-        windows=windows,
-        sessions=whole,
-        terms_in=terms_in,
-        refine=partial(_refine, corpus, idf, windows),
+        message_ms=message_ms,
+        counted=np.ones(sessions, bool),
+        allowed=allowed,
+        best=np.maximum.reduceat(windows, first[:-1]),
+        whole=whole,
+        messages=int(((terms_in > 0) & (message_ms >= since_ms)).sum()),
+        refine=partial(_refine, corpus, first, idf, windows, terms_in),
     )
     return [part], weights
 
@@ -124,21 +128,31 @@ def _saturated(
 
 def _refine(
     corpus: _Corpus,
+    first: np.ndarray[Any, Any],
     idf: dict[str, float],
     windows: np.ndarray[Any, Any],
+    terms_in: np.ndarray[Any, Any],
     sessions: np.ndarray[Any, Any],
-) -> None:
-    """Add the proximity of terms to the windows of these sessions."""
-    for message in (
-        one
-        for session in sessions.tolist()
-        for one in range(corpus.first[session], corpus.first[session + 1])
-    ):
-        spoken = [(at, term) for at, term in corpus.words[message] if term in idf]
-        nearest: dict[frozenset[str], float] = {}
-        for (before, left), (after, right) in pairwise(spoken):
-            if left != right and after - before <= ranking.REACH:
-                value = ranking.PROXIMITY * min(idf[left], idf[right]) / (after - before)
-                pair = frozenset((left, right))
-                nearest[pair] = max(nearest.get(pair, 0.0), value)
-        windows[message] += sum(nearest.values())
+) -> Refined:
+    """Return the windows of these sessions with the proximity of terms."""
+    kept = [range(first[one], first[one + 1]) for one in sessions.tolist()]
+    scores = [windows[each.start : each.stop] + [_proximity(corpus.words[at], idf) for at in each] for each in kept]
+    starts = np.cumsum([0, *map(len, scores)])
+    middles = [start + each.argmax() for start, each in zip(starts, scores, strict=False)]
+    return Refined(
+        np.concatenate(scores),
+        np.concatenate([terms_in[each.start : each.stop] for each in kept]),
+        np.array(middles, np.int64),
+    )
+
+
+def _proximity(said: Iterable[tuple[int, str]], idf: dict[str, float]) -> float:
+    """Return what terms of the query near one another add to a message."""
+    spoken = [(at, term) for at, term in said if term in idf]
+    nearest: dict[frozenset[str], float] = {}
+    for (before, left), (after, right) in pairwise(spoken):
+        if left != right and after - before <= ranking.REACH:
+            value = ranking.PROXIMITY * min(idf[left], idf[right]) / (after - before)
+            pair = frozenset((left, right))
+            nearest[pair] = max(nearest.get(pair, 0.0), value)
+    return sum(nearest.values())

@@ -2,233 +2,247 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from triseek.history.recall import ranking
-from triseek.history.recall.part import Part
+from triseek.history.recall import families, ranking
+from triseek.history.recall.part import Part, Refined
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
+    from triseek.history.recall.families import Family
     from triseek.history.recall.segment import Segment
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LiveSegment:
-    """A segment, which of its sessions count, and how much text these have."""
+    """A segment, and which of its sessions count."""
 
     segment: Segment
     live: np.ndarray[Any, Any]
     """uint8 by session."""
-    messages: int
-    tokens: int
-    window_tokens: int
-    """The lengths of all windows together."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Postings:
+    """The postings of all families in a segment, one family after another."""
+
+    messages: np.ndarray[Any, Any]
+    """uint32."""
+    weights: np.ndarray[Any, Any]
+    """float32."""
+    ends: list[int]
+    """Where each family begins, and the end."""
+
+    def of(self, order: Sequence[int]) -> tuple[np.ndarray[Any, Any], ...]:
+        """Return messages, weights, and where some families begin and end."""
+        begins = np.array([self.ends[at] for at in order], np.int64)
+        return self.messages, self.weights, begins, np.array([self.ends[at + 1] for at in order])
 
 
 @dataclass(frozen=True, slots=True)
 class _Term:
     """One term of the query with its variants, on all segments."""
 
-    postings: list[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]]
-    """By segment: messages, uint32, and weights, float32."""
+    number: int
+    """Its place in the query."""
     window_idf: float
     session_idf: float
     messages: int
     """How many messages have it."""
-
-
-def measure(segment: Segment, live: np.ndarray[Any, Any]) -> LiveSegment:
-    """Return a segment with the figures of its live sessions."""
-    if live.all():
-        messages, tokens = len(segment.session_of), int(segment.token_at[-1])
-        return LiveSegment(segment, live, messages, tokens, segment.entry["window_tokens"])
-    lives = live.astype(bool)
-    per_session = np.diff(segment.first.astype(np.int64))
-    of_message = np.repeat(lives, per_session)
-    lengths = np.diff(segment.token_at.astype(np.int64))
-    return LiveSegment(
-        segment,
-        live,
-        int(per_session[lives].sum()),
-        int(lengths[of_message].sum()),
-        int(segment.window_lengths()[of_message].sum()),
-    )
+    sessions: np.ndarray[Any, Any]
+    """uint32: the sessions that have it, numbered through all segments."""
+    totals: np.ndarray[Any, Any]
+    """float32: its weight in each."""
 
 
 def score(
-    segments: Sequence[LiveSegment], query: ranking.Query
+    segments: Sequence[LiveSegment],
+    query: ranking.Query,
+    sessions: Collection[int] | None,
+    since_ms: int,
 ) -> tuple[list[Part], dict[str, float]]:
-    """Return the scores of each segment, and the IDF of each term and variant.
+    """Return the scores of the segments that have sessions to search, and the IDF of each term.
+
+    sessions: The sessions to search; None for all. Frequencies and lengths are those of these.
+    since_ms: Only sessions with messages from this time on may be returned.
 
     Raises:
         IndexCorrupt: A file is damaged.
     """
-    from triseek.kernels import recall
-
-    windows = sum(one.messages for one in segments)
-    sessions = sum(int(one.live.sum()) for one in segments)
-    window_mean = sum(one.window_tokens for one in segments) / max(windows, 1) or 1.0
-    session_mean = sum(one.tokens for one in segments) / max(sessions, 1) or 1.0
-    arrays = [_empty(one.segment) for one in segments]
-    weights: dict[str, float] = {}
-    idf = np.zeros(max(len(query.terms), 1), np.float32)
-    terms = []
-    for number, word in enumerate(query.terms):
-        family = _family(segments, word)
-        term = _look_up(segments, family, windows, sessions)
-        if term is not None:
-            idf[number] = term.window_idf
-            weights.update(dict.fromkeys(family, term.window_idf))
-            terms.append(term)
-    for term in sorted(terms, key=lambda term: term.messages):
-        masks = [one.live for one in segments]
-        if term.messages > ranking.FREQUENT:
-            masks = _best_so_far(masks, [out[1] for out in arrays])
-        for one, mask, postings, out in zip(segments, masks, term.postings, arrays, strict=True):
-            segment = one.segment
-            recall.add_scores(
-                *postings, segment.session_of, segment.first, segment.token_at, mask,
-                term.window_idf, term.session_idf, window_mean, session_mean,
-                ranking.K1, ranking.B, *out,
-            )  # fmt: skip
-    parts = [_part(one, query, idf, *out) for one, out in zip(segments, arrays, strict=True)]
+    wanted = None if sessions is None else np.fromiter(sessions, np.int64)
+    masks = [_counted(one, wanted) for one in segments]
+    used = [at for at, mask in enumerate(masks) if mask.any()]
+    some, masks = [segments[at].segment for at in used], [masks[at] for at in used]
+    if not some:
+        return [], {}
+    all_families = [families.look_up(some, word) for word in query.terms]
+    postings, terms = _merged(some, masks, all_families)
+    terms.sort(key=lambda term: term.messages)
+    counted = np.concatenate(masks).astype(bool)
+    tokens = np.concatenate([one.session_tokens for one in some])
+    whole, scored = _whole(terms, tokens, float(tokens[counted].mean()) or 1.0)
+    window_tokens = np.concatenate([one.window_tokens for one in some])[counted].sum()
+    windows = sum(int(np.diff(one.first)[mask.astype(bool)].sum()) for one, mask in zip(some, masks, strict=True))
+    mean = float(window_tokens) / windows or 1.0
+    parts = []
+    begin = 0
+    for one, mask, merged in zip(some, masks, postings, strict=True):
+        end = begin + len(mask)
+        parts.append(
+            _part(one, query, mask, terms, merged, whole[begin:end], scored[begin:end], mean, since_ms)
+        )
+        begin = end
+    weights = {
+        name: term.window_idf for term in terms for name in all_families[term.number].names
+    }
     return parts, weights
 
 
-def _best_so_far(
-    masks: list[np.ndarray[Any, Any]], scores: list[np.ndarray[Any, Any]]
-) -> list[np.ndarray[Any, Any]]:
-    """Return which sessions a frequent term is scored in: those that rarer terms put in front."""
-    whole = np.concatenate(scores)
-    if np.count_nonzero(whole) <= ranking.CONTENDERS:
-        return masks
-    least = np.partition(whole, -ranking.CONTENDERS)[-ranking.CONTENDERS]
-    return [mask & (one >= least) for mask, one in zip(masks, scores, strict=True)]
-
-
-def _empty(segment: Segment) -> tuple[np.ndarray[Any, Any], ...]:
-    messages, sessions = len(segment.message_ids), len(segment.session_ids)
-    return (
-        np.zeros(messages, np.float32),
-        np.zeros(sessions, np.float32),
-        np.zeros(messages, np.uint8),
-    )
-
-
-def _family(segments: Sequence[LiveSegment], word: str) -> dict[str, float]:
-    """Return a term and its variants with what each counts."""
-    family = {word: 1.0}
-    beginning = ranking.prefix(word)
-    if beginning:
-        frequency: Counter[str] = Counter()
-        for one in segments:
-            terms = one.segment.beginning(beginning, ranking.PREFIX_TERMS_MAX)
-            if terms is None:
-                return family
-            frequency.update(terms)
-        family.update(dict.fromkeys(ranking.variants(word, frequency), ranking.VARIANT))
-    return family
-
-
-def _look_up(
-    segments: Sequence[LiveSegment], family: dict[str, float], windows: int, sessions: int
-) -> _Term | None:
-    """Return the postings of a family, with its IDF; None if it does not occur."""
-    from triseek.kernels import recall
-
-    counts = np.zeros(2, np.int64)
-    found = 0
-    postings = []
-    for one in segments:
-        segment = one.segment
-        merged = _merged(segment, family)
-        found += recall.count_documents(
-            merged[0], segment.session_of, segment.first, one.live, counts
-        )
-        postings.append(merged)
-    if not found:
-        return None
-    return _Term(
-        postings,
-        ranking.idf(int(counts[0]), windows),
-        ranking.idf(int(counts[1]), sessions),
-        found,
-    )
+def _counted(one: LiveSegment, wanted: np.ndarray[Any, Any] | None) -> np.ndarray[Any, Any]:
+    """Return which sessions are searched: uint8."""
+    if wanted is None:
+        return one.live
+    return one.live & np.isin(one.segment.session_ids, wanted)
 
 
 def _merged(
-    segment: Segment, family: dict[str, float]
-) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Return the postings of all terms of a family in a segment."""
+    segments: Sequence[Segment], masks: Sequence[np.ndarray[Any, Any]], found: Sequence[Family]
+) -> tuple[list[_Postings], list[_Term]]:
+    """Return the postings by segment, and the terms that occur."""
     from triseek.kernels import recall
 
-    messages, weights = np.zeros(0, np.uint32), np.zeros(0, np.float32)
-    for word, factor in family.items():
-        number = segment.number(word)
-        if number is None:
-            continue
-        others, counts = segment.postings(number)
-        if not len(messages):
-            messages, weights = others, counts * np.float32(factor)
-            continue
-        room = len(messages) + len(others)
-        out = np.empty(room, np.uint32), np.empty(room, np.float32)
-        length = recall.merge_postings(messages, weights, others, counts, factor, *out)
-        messages, weights = out[0][:length], out[1][:length]
-    return messages, weights
+    sessions = sum(map(len, masks))
+    columns = [(np.empty(sessions, np.uint32), np.empty(sessions, np.float32)) for _ in found]
+    documents = np.zeros((len(found), 2), np.int64)
+    postings = []
+    base = 0
+    for at, (segment, mask) in enumerate(zip(segments, masks, strict=True)):
+        room = sum(family.room(at) for family in found)
+        messages, weights = np.empty(room, np.uint32), np.empty(room, np.float32)
+        ends = [0]
+        for number, family in enumerate(found):
+            begins, stops, factors = family.lists[at]
+            filled = int(documents[number, 1])
+            ends.append(
+                ends[-1]
+                + recall.merge_lists(
+                    *segment.postings, begins, stops, factors, mask, segment.session_of,
+                    segment.first, base, messages[ends[-1] :], weights[ends[-1] :],
+                    columns[number][0][filled:], columns[number][1][filled:], documents[number],
+                )
+            )  # fmt: skip
+        postings.append(_Postings(messages, weights, ends))
+        base += len(mask)
+    windows = sum(int(np.diff(one.first)[mask.astype(bool)].sum()) for one, mask in zip(segments, masks, strict=True))
+    counted = sum(int(np.count_nonzero(mask)) for mask in masks)
+    terms = [
+        _Term(
+            number,
+            ranking.idf(int(in_windows), windows),
+            ranking.idf(int(in_sessions), counted),
+            sum(one.ends[number + 1] - one.ends[number] for one in postings),
+            columns[number][0][:in_sessions],
+            columns[number][1][:in_sessions],
+        )
+        for number, (in_windows, in_sessions) in enumerate(documents.tolist())
+        if in_sessions
+    ]
+    return postings, terms
+
+
+def _whole(
+    terms: Sequence[_Term], tokens: np.ndarray[Any, Any], mean: float
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Return the scores of all sessions, and how many of the terms are scored in each.
+
+    A frequent term is scored in the sessions that rarer terms put in front.
+    """
+    from triseek.kernels import recall
+
+    norms = (1.0 - ranking.B + ranking.B * tokens / mean).astype(np.float32)
+    scores, scored = np.zeros(len(tokens), np.float32), np.zeros(len(tokens), np.uint8)
+    for rank, term in enumerate(terms, 1):
+        least = 0.0
+        if term.messages > ranking.FREQUENT and np.count_nonzero(scores) > ranking.CONTENDERS:
+            least = float(np.partition(scores, -ranking.CONTENDERS)[-ranking.CONTENDERS])
+        recall.add_session_scores(
+            term.sessions, term.totals, norms, term.session_idf, least, rank, scores, scored
+        )
+    return scores, scored
 
 
 def _part(
-    one: LiveSegment,
+    segment: Segment,
     query: ranking.Query,
-    idf: np.ndarray[Any, Any],
-    windows: np.ndarray[Any, Any],
-    sessions: np.ndarray[Any, Any],
-    terms_in: np.ndarray[Any, Any],
+    mask: np.ndarray[Any, Any],
+    terms: Sequence[_Term],
+    merged: _Postings,
+    whole: np.ndarray[Any, Any],
+    scored: np.ndarray[Any, Any],
+    mean: float,
+    since_ms: int,
 ) -> Part:
-    segment = one.segment
-    term_of = np.full(segment.vocabulary, -1, np.int8)
-    for at, word in enumerate(query.terms):
-        number = segment.number(word)
-        if number is not None:
-            term_of[number] = at
-    pairs = np.zeros(len(idf) ** 2, np.float32)
+    from triseek.kernels import recall
+
+    allowed = mask.astype(bool)
+    if since_ms:
+        allowed &= segment.last_ms >= since_ms
+    scored = scored * allowed
+    best = np.zeros(len(mask), np.float32)
+    longest = int(np.diff(segment.first).max())
+    idf = np.array([term.window_idf for term in terms], np.float32)
+    order = [term.number for term in terms]
+    columns = (idf, segment.first, segment.token_at, scored, mean, ranking.K1, ranking.B)
+    messages = recall.best_windows(
+        *merged.of(order), *columns, segment.message_ms, since_ms,
+        np.empty(longest, np.float32), np.empty(longest, np.uint8), best,
+    )  # fmt: skip
     return Part(
         first=segment.first,
         session_ids=segment.session_ids,
         session_ms=segment.session_ms,
         message_ids=segment.message_ids,
         message_ms=segment.message_ms,
-        live=one.live,
-        windows=windows,
-        sessions=sessions,
-        terms_in=terms_in,
-        refine=partial(_refine, segment, term_of, idf, pairs, windows, terms_in),
+        counted=mask.astype(bool),
+        allowed=allowed,
+        best=best,
+        whole=whole,
+        messages=messages,
+        refine=partial(
+            _refine, segment, [query.terms[at] for at in order], partial(merged.of, order), columns
+        ),
     )
 
 
 def _refine(
     segment: Segment,
-    term_of: np.ndarray[Any, Any],
-    idf: np.ndarray[Any, Any],
-    pairs: np.ndarray[Any, Any],
-    windows: np.ndarray[Any, Any],
-    terms_in: np.ndarray[Any, Any],
+    words: Sequence[str],
+    merged: partial[tuple[np.ndarray[Any, Any], ...]],
+    columns: tuple[Any, ...],
     sessions: np.ndarray[Any, Any],
-) -> None:
-    """Add the proximity of terms to the windows of these sessions."""
+) -> Refined:
+    """Return the windows of these sessions with the proximity of terms."""
     from triseek.kernels import recall
 
-    for session in sessions.tolist():
-        segment.verify_tokens(int(segment.first[session]), int(segment.first[session + 1]))
-    recall.add_proximity(
-        segment.tokens, segment.token_at, terms_in, segment.first, sessions.astype(np.int64),
-        term_of, idf, ranking.PROXIMITY, ranking.REACH, pairs, windows,
+    term_of = np.full(segment.vocabulary, -1, np.int8)
+    for at, word in enumerate(words):
+        number = segment.number(word)
+        if number is not None:
+            term_of[number] = at
+    begins, ends = segment.first[sessions].astype(np.int64), segment.first[sessions + 1]
+    for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
+        segment.verify_tokens(begin, end)
+    size = int((ends - begins).sum())
+    windows, terms_in = np.zeros(size, np.float32), np.zeros(size, np.uint8)
+    middles = np.zeros(len(sessions), np.int64)
+    recall.refine(
+        sessions, *merged(), *columns, segment.tokens, term_of, ranking.PROXIMITY, ranking.REACH,
+        np.zeros(len(words) ** 2, np.float32), windows, terms_in, middles,
     )  # fmt: skip
     segment.release_tokens()
+    return Refined(windows, terms_in, middles)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import secrets
 import shutil
 from array import array
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
@@ -40,8 +41,6 @@ class SegmentEntry(TypedDict):
     name: str
     columns: dict[str, ColumnEntry]
     pages: ColumnEntry
-    window_tokens: int
-    """The lengths of all windows together, in terms."""
 
 
 class _Numbers(dict[str, int]):
@@ -151,13 +150,7 @@ class SegmentWriter:
         write("session_ids", np.frombuffer(self._session_ids, np.int64))
         write("session_ms", np.frombuffer(self._session_ms, np.int64))
         all_pages = column.write(target / "pages.npy", np.array(pages, np.uint64), np.uint64)
-        window_tokens = int(window_lengths(token_at, first, session_of).sum())
-        return {
-            "name": name,
-            "columns": entries,
-            "pages": all_pages,
-            "window_tokens": window_tokens,
-        }
+        return {"name": name, "columns": entries, "pages": all_pages}
 
     def _ordered(self) -> tuple[np.ndarray[Any, Any], ...]:
         """Return the terms in order, where each begins, and the place of each by its number."""
@@ -212,16 +205,6 @@ def _write_postings(
     return posting_at
 
 
-def window_lengths(
-    token_at: np.ndarray[Any, Any], first: np.ndarray[Any, Any], session_of: np.ndarray[Any, Any]
-) -> np.ndarray[Any, Any]:
-    """Return the length of each message's window in terms: uint32."""
-    at = np.arange(len(session_of))
-    begin = np.maximum(at - 1, first[session_of])
-    end = np.minimum(at + 2, first[session_of + 1])
-    return token_at[end] - token_at[begin]  # type: ignore[no-any-return]
-
-
 class Segment:
     """A mapped segment.
 
@@ -246,11 +229,14 @@ class Segment:
             self.session_ms = self._whole("session_ms", np.int64)
             self._postings = self._columns["messages"], self._columns["counts"]
             self._tokens = self._columns["tokens"]
-            self._term_at = self._whole("term_at", np.uint32).data
-            self._posting_at = self._whole("posting_at", np.uint32).data
-            self._terms = self._whole("terms", np.uint8).data
+            self._term_at = self._whole("term_at", np.uint32)
+            self._posting_at = self._whole("posting_at", np.uint32)
+            self._terms = self._whole("terms", np.uint8)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise errors.IndexCorrupt(f"the recall index in {folder} is not in order") from error
+        self.last_ms = np.maximum.reduceat(self.message_ms, self.first[:-1])
+        """int64 by session: the time of its last message."""
+        self.session_tokens, self.window_tokens = _lengths(self.token_at, self.first)
         self.entry = entry
         self._known: dict[str, int | None] = {}
         self.touched = 0
@@ -281,52 +267,49 @@ class Segment:
         """Release the pages of `tokens`: those of a few hundred sessions are tens of megabytes."""
         self._tokens.release()
 
-    def window_lengths(self) -> np.ndarray[Any, Any]:
-        """Return the length of each window in terms: uint32."""
-        return window_lengths(self.token_at, self.first, self.session_of)
+    @property
+    def postings(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        """Messages, uint32, and how often each has a term, uint8; `place` first."""
+        messages, counts = self._postings
+        return messages.values, counts.values
 
     def number(self, term: str) -> int | None:
         """Return a term's number; None if it does not occur."""
         if term not in self._known:
             wanted = term.encode("utf-8", "surrogatepass")
-            at = self._bisect(wanted)
+            at = self._first(wanted)
             is_there = at < self.vocabulary and self._term(at) == wanted
-            self._remember(term, at if is_there else None)
+            if len(self._known) >= KNOWN_MAX:
+                self._known.clear()
+            self._known[term] = at if is_there else None
         return self._known.get(term)
 
-    def beginning(self, prefix: str, most: int) -> dict[str, int] | None:
-        """Return the terms that begin so, and how many messages have each.
+    def beginning(self, prefix: str, most: int) -> tuple[int, list[str], list[int]] | None:
+        """Return the terms that begin so: the first one's number, all, how many messages have each.
 
         None if they are more than `most`.
         """
         wanted = prefix.encode()
-        found: dict[str, int] = {}
-        number = self._bisect(wanted)
-        while number < self.vocabulary:
-            term = self._term(number)
-            if not term.startswith(wanted):
-                return found
-            if len(found) == most:
-                return None
-            name = term.decode("utf-8", "surrogatepass")
-            self._remember(name, number)
-            found[name] = self._posting_at[number + 1] - self._posting_at[number]
-            number += 1
-        return found
+        low, high = self._first(wanted), self._first(wanted, behind=1)
+        if high - low > most:
+            return None
+        ends = self._term_at[low : high + 1].tolist()
+        data = bytes(self._terms[ends[0] : ends[-1]])
+        if data.isascii():
+            text = data.decode()
+            names = [text[begin - ends[0] : end - ends[0]] for begin, end in pairwise(ends)]
+        else:
+            names = [self._term(at).decode("utf-8", "surrogatepass") for at in range(low, high)]
+        return low, names, np.diff(self._posting_at[low : high + 1]).tolist()
 
-    def _remember(self, term: str, number: int | None) -> None:
-        if len(self._known) >= KNOWN_MAX:
-            self._known.clear()
-        self._known[term] = number
-
-    def postings(self, number: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-        """Return the messages that have a term, uint32, and how often, uint8."""
-        begin, end = self._posting_at[number], self._posting_at[number + 1]
+    def place(self, number: int) -> tuple[int, int]:
+        """Verify a term's postings; return where they begin and end in `postings`."""
+        begin, end = int(self._posting_at[number]), int(self._posting_at[number + 1])
         self.touched += (end - begin) * 5 + 2 * column.PAGE_BYTES
         messages, counts = self._postings
         messages.verify(begin, end)
         counts.verify(begin, end)
-        return messages.values[begin:end], counts.values[begin:end]
+        return begin, end
 
     def release(self) -> None:
         """Release the mapped pages; they stay in the system's cache."""
@@ -337,12 +320,21 @@ class Segment:
     def _term(self, number: int) -> bytes:
         return bytes(self._terms[self._term_at[number] : self._term_at[number + 1]])
 
-    def _bisect(self, wanted: bytes) -> int:
-        low, high = 0, self.vocabulary
-        while low < high:
-            middle = (low + high) // 2
-            if self._term(middle) < wanted:
-                low = middle + 1
-            else:
-                high = middle
-        return low
+    def _first(self, wanted: bytes, behind: int = 0) -> int:
+        """Return the first term that is not less, or that is behind all that begin so."""
+        from triseek.kernels import recall
+
+        return recall.find_term(
+            self._terms, self._term_at, np.frombuffer(wanted, np.uint8), behind
+        )
+
+
+def _lengths(
+    token_at: np.ndarray[Any, Any], first: np.ndarray[Any, Any]
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Return the terms of each session, and those of its windows together: int64."""
+    begin, end = first[:-1], first[1:]
+    tokens = (token_at[end] - token_at[begin]).astype(np.int64)
+    # Each message is in three windows, the first and the last are in one less.
+    edges = (token_at[begin + 1] - token_at[begin]) + (token_at[end] - token_at[end - 1])
+    return tokens, 3 * tokens - edges

@@ -32,16 +32,16 @@ def read(
 def to_scan(
     connection: sqlite3.Connection, wanted: Collection[int] | None
 ) -> Iterator[tuple[int, int, Iterator[MessageRow]]]:
-    """Yield the sessions that a search without an index reads, as `read` does.
+    """Yield the wanted sessions (None for all) that a search without an index reads, as `read`.
 
-    All if they are few; else the wanted ones first, and of these the newest.
+    All if they are few; else the newest.
     """
     counts = connection.execute(
         "SELECT session_id, count(*) FROM messages GROUP BY session_id ORDER BY session_id DESC"
     ).fetchall()
     if wanted is not None:
-        first = frozenset(wanted)
-        counts.sort(key=lambda row: row[0] not in first)
+        ids_wanted = frozenset(wanted)
+        counts = [row for row in counts if row[0] in ids_wanted]
     ids: list[int] = []
     left = SCANNED_MAX
     for session_id, count in counts:
