@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.e2e import mcp_clients, real_trees
+from tests.e2e.browsing import Visit
 from tests.ui import chromium
 
 if TYPE_CHECKING:
@@ -63,3 +64,12 @@ def browser() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=program, args=[nowhere])
         yield browser
         browser.close()
+
+
+@pytest.fixture
+def visit(browser: Browser, link: str) -> Iterator[Visit]:
+    """A tab of the page whose address is the fixture `link` of the test's module."""
+    with browser.new_context(viewport={"width": 1280, "height": 800}) as context:
+        visit = Visit(context, link)
+        yield visit
+        visit.check()

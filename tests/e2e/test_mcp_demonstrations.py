@@ -309,7 +309,8 @@ def test_17_utf_16_is_searched_with_the_right_line_and_column(server, root, enco
 
 def test_18_two_builds_of_one_tree_are_alike_byte_for_byte_and_in_their_answers(built, home):
     first = columns(home)
-    with agent(built, **environ(home)) as client:
+    # The update at a start writes the index, too: files this young are read again.
+    with agent(built, **environ(home), TRISEEK_MCP_DISABLE_STARTUP_SYNC="1") as client:
         told = [client.call("search_content", query=query)["results"] for query in ("a", "fn")]
         client.call("reindex", mode="full")
         again = [client.call("search_content", query=query)["results"] for query in ("a", "fn")]

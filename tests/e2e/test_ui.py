@@ -81,14 +81,6 @@ def link(world: World) -> Iterator[str]:
 
 
 @pytest.fixture
-def visit(browser: Browser, link: str) -> Iterator[Visit]:
-    with browser.new_context(viewport={"width": 1280, "height": 800}) as context:
-        visit = Visit(context, link)
-        yield visit
-        visit.check()
-
-
-@pytest.fixture
 def page(visit: Visit) -> Page:
     return visit.open()
 
@@ -474,8 +466,9 @@ def test_an_ended_server_is_said(browser: Browser, world: World) -> None:
 
 
 def test_without_index_daemon_or_sessions_it_says_what_to_do(
-    browser: Browser, tmp_path_factory: pytest.TempPathFactory, visit: Visit
+    browser: Browser, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("TRISEEK_MCP_DISABLE_STARTUP_SYNC", "1")  # it would build an index
     root = tmp_path_factory.mktemp("bare")
     (root / "a.txt").write_text("needle\n")
     bare = World(tmp_path_factory.mktemp("bare-home"), root)

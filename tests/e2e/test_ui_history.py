@@ -84,14 +84,6 @@ def link(world: World, request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 @pytest.fixture
-def visit(browser: Browser, link: str) -> Iterator[Visit]:
-    with browser.new_context(viewport={"width": 1280, "height": 800}) as context:
-        visit = Visit(context, link)
-        yield visit
-        visit.check()
-
-
-@pytest.fixture
 def page(visit: Visit) -> Page:
     page = visit.open()
     page.click('[data-tab="history"]')

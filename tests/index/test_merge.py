@@ -3,6 +3,7 @@
 import os
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -57,6 +58,20 @@ def merged(index_dir, which):
 
 
 SUBSETS = [[0], [3], [0, 1], [1, 2], [0, 3], [1, 3], [1, 2, 3], [0, 1, 2], [0, 1, 2, 3]]
+
+
+def test_a_merge_of_all_segments_and_a_build_write_the_same_bytes(tree):
+    root, index_dir = tree
+    merged(index_dir, [0, 1, 2, 3])
+    after_merge = files_of(index_dir)
+    build(root, index_dir)
+    assert files_of(index_dir) == after_merge
+
+
+def files_of(index_dir):
+    """The files of the only segment, without the one that names it and its times."""
+    [segment] = (Path(index_dir) / "segments").iterdir()
+    return {file.name: file.read_bytes() for file in segment.iterdir() if file.suffix != ".json"}
 
 
 @pytest.mark.parametrize("which", SUBSETS, ids=str)

@@ -77,6 +77,8 @@ TRIGRAMS = "trigrams"  # uint32
 OFFSETS = "offsets"  # uint64
 FREQUENCY = "frequency"  # uint32
 POSTINGS = "postings"  # uint8
+PAGED = (TRIGRAMS, OFFSETS, FREQUENCY, POSTINGS)
+"""The columns whose page checksums are in `PAGES`, in this order."""
 PAGES = "pages"  # uint64
 
 FILES = (

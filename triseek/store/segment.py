@@ -84,7 +84,8 @@ class SegmentBuilder:
         self._final = segments / self.id
         self._columns: dict[str, ColumnEntry] = {}
         self._tables: dict[str, TableEntry] = {}
-        self._pages: list[int] = []
+        self._pages: dict[str, list[int]] = {}
+        """The page checksums of each paged column."""
         self._published = False
 
     def __enter__(self) -> Self:
@@ -103,7 +104,8 @@ class SegmentBuilder:
     def stream(self, name: str, dtype: DTypeLike) -> Iterator[ColumnWriter]:
         """Write a paged column in pieces: the block appends them."""
         path = self.folder / f"{name}.npy"
-        with column.ColumnWriter(path, dtype, pages=self._pages) as writer:
+        pages = self._pages[name] = []
+        with column.ColumnWriter(path, dtype, pages=pages) as writer:
             yield writer
         self._columns[name] = writer.entry
 
@@ -113,7 +115,7 @@ class SegmentBuilder:
 
     def publish(self, facts: Facts) -> str:
         """Make the segment durable under its final name; return the checksum of `segment.json`."""
-        path, pages = self.folder / f"{layout.PAGES}.npy", np.array(self._pages, np.uint64)
+        path, pages = self.folder / f"{layout.PAGES}.npy", np.array(self._all_pages(), np.uint64)
         self._columns[layout.PAGES] = column.write(path, pages, np.uint64)
         description: Description = {
             "format": layout.FORMAT,
@@ -130,6 +132,18 @@ class SegmentBuilder:
         self._published = True
         return xxhash.xxh3_64_hexdigest(data)
 
+    def _all_pages(self) -> list[int]:
+        """Join the page checksums, and enter where those of each column begin.
+
+        A merge writes its columns in another order than a build. The order here is always the same,
+        so that equal columns make equal files.
+        """
+        all_pages: list[int] = []
+        for name in sorted(self._pages, key=layout.PAGED.index):
+            self._columns[name]["first_page"] = len(all_pages)
+            all_pages += self._pages[name]
+        return all_pages
+
 
 class Segment:
     """A mapped segment, shared by threads. Its columns and tables are verified on first use."""
@@ -144,7 +158,7 @@ class Segment:
             pages = column.load(self.folder / f"{layout.PAGES}.npy", entries[layout.PAGES])
             self._trigrams, self._offsets, self._frequency, self.postings = (
                 column.PagedColumn(self.folder / f"{name}.npy", entries[name], pages)
-                for name in (layout.TRIGRAMS, layout.OFFSETS, layout.FREQUENCY, layout.POSTINGS)
+                for name in layout.PAGED
             )
             self.files = self.table("files", layout.FILES)
             self.blocks = self.table("blocks", layout.BLOCKS)
