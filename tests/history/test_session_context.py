@@ -12,7 +12,7 @@ import pytest
 from tests.history.rows import MINUTE, NOON, Rows
 from triseek.errors import OutOfTime
 from triseek.history.freshness import mark_of
-from triseek.history.session_context import quoted, session_context
+from triseek.history.session_context import CANDIDATES_MAX, quoted, session_context
 from triseek.history.writing import Draft, remember, supersede
 from triseek.model import budget
 from triseek.model.token_estimate import of_text
@@ -140,6 +140,24 @@ def test_what_still_holds_comes_first_and_what_is_gone_never(project):
 
     assert titles(shown) == ["fresh", "no file", "stale"]
     assert 'discovery STALE "stale"' in shown
+
+
+def test_what_is_gone_leaves_room_for_what_is_older(project):
+    project.observe("holds", time_ms=NOON)
+    (project.tree / "kept.py").touch()
+    for number in range(CANDIDATES_MAX + 10):
+        project.of_text(f"gone {number}", "a = 1", now=None, time_ms=NOON + 1 + number)
+
+    assert project.titles() == ["holds"]
+
+
+def test_files_that_only_a_name_belongs_to_are_those_of_the_project(project):
+    (project.tree / "kept.py").write_text("a = 1")
+    os.utime(project.tree / "kept.py", (0, 0))
+    for name in ("kept.py", "gone.py"):
+        project.observe(name, evidence={"files": [{"path": name, "role": "read"}]}, root="")
+
+    assert project.titles() == ["kept.py"]
 
 
 def test_what_is_hidden_is_not_shown(project):

@@ -83,12 +83,18 @@ class HistoryContext:
 
         Those whose evidence names no file are left out.
         """
-        states = {}
+        states, place = {}, self.place
         for number in observations:
             row = connection.execute(
-                "SELECT root, evidence, created_at_epoch FROM observations WHERE id = ?", (number,)
+                "SELECT project, root, evidence, created_at_epoch FROM observations WHERE id = ?",
+                (number,),
             ).fetchone()
-            state = freshness_of(*row) if row else None
+            if row is None:
+                continue
+            project_, root, *rest = row
+            # claude-mem knows a project by its name only
+            root = root or (place.root if project_ == place.name else "")
+            state = freshness_of(root, *rest)
             if state is not None:
                 states[number] = state.value
         return states

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Iterator
 
-    from triseek.history.reading.filters import Parameter
-
 TITLE_MAX = 140
 """Characters of a title or a next step."""
 PINNED_MAX = 40
 CANDIDATES_MAX = 150
-"""Newest observations that are compared with the working tree."""
+"""Newest observations that still hold, of which lines are chosen."""
+COMPARED_MAX = 2_000
+"""Newest observations that are compared with the working tree for those."""
 RESERVE_S = 0.4
 """Seconds of the request's time at which no more observations are compared."""
 PINNED_SHARE, OPEN_SHARE = 0.5, 0.75
@@ -83,7 +83,7 @@ def session_context(
         OutOfTime: The request's time is over.
     """
     name = PurePath(root).name or root
-    project: tuple[Parameter, ...] = (name, root)
+    project = (name, root)
     page = _Page(budget_tokens, _head(name), _MORE)
     pinned = list(_pinned(connection, project, now_ms))
     page.add("Pinned:", (row.line() for row in pinned), PINNED_SHARE)
@@ -151,7 +151,7 @@ _MORE = (
 
 
 def _pinned(
-    connection: sqlite3.Connection, project: tuple[Parameter, ...], now_ms: int
+    connection: sqlite3.Connection, project: tuple[str, str], now_ms: int
 ) -> Iterator[_Row]:
     yield from _compared(
         connection.execute(
@@ -159,13 +159,12 @@ def _pinned(
             f" AND {visible('o')} AND o.pinned AND NOT o.is_dead_end"
             " ORDER BY o.created_at_epoch DESC, o.id DESC LIMIT ?",
             (*project, now_ms, PINNED_MAX),
-        )
+        ),
+        project[1],
     )
 
 
-def _left_open(
-    connection: sqlite3.Connection, project: tuple[Parameter, ...]
-) -> tuple[str, list[str]]:
+def _left_open(connection: sqlite3.Connection, project: tuple[str, str]) -> tuple[str, list[str]]:
     """Return what the last conversation has left open, a line each, and the lines' title."""
     row = connection.execute(
         "SELECT s.agent, s.external_id, y.next_steps, y.created_at_epoch FROM sessions s"  # noqa: S608
@@ -186,7 +185,7 @@ def _left_open(
 
 def _newest(
     connection: sqlite3.Connection,
-    project: tuple[Parameter, ...],
+    project: tuple[str, str],
     now_ms: int,
     shown: set[int],
     most_bytes: int,
@@ -196,30 +195,31 @@ def _newest(
         f"SELECT {_COLUMNS} FROM observations o WHERE {_OF_PROJECT.format(table='o')}"  # noqa: S608
         f" AND {visible('o')} AND NOT o.is_dead_end"
         " ORDER BY o.created_at_epoch DESC, o.id DESC LIMIT ?",
-        (*project, now_ms, CANDIDATES_MAX),
+        (*project, now_ms, COMPARED_MAX),
     )
     rows: list[_Row] = []
     fresh_bytes = 0
-    for row in _compared(candidates):
+    for row in _compared(candidates, project[1]):
         if row.id in shown:
             continue
         rows.append(row)
         if row.state is Freshness.FRESH:
             fresh_bytes += _size(row.line())
-        if fresh_bytes > most_bytes:  # others would not be shown
+        if fresh_bytes > most_bytes or len(rows) == CANDIDATES_MAX:  # others would not be shown
             break
     rows.sort(key=lambda row: (_RANKS[row.state], -row.time_ms, -row.id))
     yield from (row.line() for row in rows)
 
 
-def _compared(rows: Iterable[tuple[int, str, str, str, str, int]]) -> Iterator[_Row]:
+def _compared(rows: Iterable[tuple[int, str, str, str, str, int]], here: str) -> Iterator[_Row]:
     """Yield rows with what has become of their files, without those whose files are gone.
 
+    Rows of which only the project's name is known, as of claude-mem's, are compared with `here`.
     Stops early when the request's time is nearly over: what is not compared is not shown.
     """
     for id_, type_, title, root, evidence, time_ms in rows:
         if budget.left() < RESERVE_S:
             return
-        state = freshness_of(root, evidence, time_ms)
+        state = freshness_of(root or here, evidence, time_ms)
         if state is not Freshness.GONE:
             yield _Row(id_, type_, title or f"Observation #{id_}", time_ms, state)

@@ -131,7 +131,7 @@ def _browse(history: History, params: Mapping[str, Any]) -> dict[str, Any]:
     from triseek.history.browsing import listing
     from triseek.history.browsing.selection import ListingFilters
 
-    names = ("agent", "project", "day")
+    names = ("agent", "project", "day", "type")
     filters = ListingFilters(**{name: _text(params, name) for name in names})
     query, kind = _text(params, "query"), _text(params, "kind")
     offset, limit = _number(params, "offset", 0), _number(params, "limit", 50)

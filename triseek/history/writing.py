@@ -92,13 +92,13 @@ def supersede(
         InvalidQuery: There is no such observation, it has been superseded, or the text is empty.
     """
     row = connection.execute(
-        "SELECT type, concepts, project, root, pinned, superseded_by, title FROM observations"
+        "SELECT type, concepts, project, root, pinned, superseded_by FROM observations"
         " WHERE id = ?",
         (old,),
     ).fetchone()
     if row is None:
         raise InvalidQuery(f"Observation #{old} not found", tool_step=_STEP)
-    type_, concepts, project, root, pinned, newer, old_title = row
+    type_, concepts, project, root, pinned, newer = row
     if newer is not None:
         raise InvalidQuery(
             f"Observation #{old} has been superseded by #{newer}",
@@ -108,7 +108,7 @@ def supersede(
         "SELECT DISTINCT path FROM observation_files WHERE observation_id = ? ORDER BY path", (old,)
     )
     draft = Draft(
-        text=text, title=title or old_title, type=type_, concepts=_names(concepts),
+        text=text, title=title, type=type_, concepts=_names(concepts),
         files=[path for [path] in paths], project=project, root=root, pinned=bool(pinned),
     )  # fmt: skip
     id_, is_new = remember(connection, draft, now_ms)

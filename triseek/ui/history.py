@@ -27,7 +27,10 @@ _NUMBER_MAX = 1 << 53
 
 
 def browse(params: Mapping[str, str]) -> ListingReply:
-    """Answer `?q=…&kind=session|message|observation&agent=…&project=…&day=…&offset=…&limit=…`.
+    """Answer a page of the timeline or of a search.
+
+    Its options are `?q=…&kind=session|message|observation&type=…&agent=…&project=…&day=…`
+    and `&offset=…&limit=…`; `type` is of observations.
 
     Raises:
         InvalidRequest: An option is invalid.
@@ -40,6 +43,7 @@ def browse(params: Mapping[str, str]) -> ListingReply:
             "agent": params.get("agent", ""),
             "project": params.get("project", ""),
             "day": params.get("day", ""),
+            "type": params.get("type", ""),
             "offset": number(params, "offset", 0, _NUMBER_MAX),
             "limit": number(params, "limit", LIMIT, _NUMBER_MAX),
         },
@@ -48,7 +52,7 @@ def browse(params: Mapping[str, str]) -> ListingReply:
 
 
 def overview(params: Mapping[str, str]) -> OverviewReply:
-    """Answer `?agent=…&project=…`: the year as a heat map, all agents, all projects."""
+    """Answer `?agent=…&project=…`: the year as a heat map, agents, projects, types."""
     reply = _call(
         "overview", {"agent": params.get("agent", ""), "project": params.get("project", "")}
     )

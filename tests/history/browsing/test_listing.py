@@ -87,6 +87,14 @@ def test_a_day_lists_the_conversations_that_went_on_then(filled: History) -> Non
     assert titles(browse(filled, day="2001-01-01")) == []
 
 
+def test_observations_are_filtered_by_type(filled: History) -> None:
+    with filled.database.write() as connection:
+        connection.execute("UPDATE observations SET type = 'bugfix' WHERE title = 'Retry waits'")
+    for query in ("", "retry OR helper"):
+        items = browse(filled, query, kind="observation", type="bugfix")["items"]
+        assert [item["text"] for item in items] == ["Retry waits: It did not."]
+
+
 def test_messages_and_observations_are_listed_by_their_times(filled: History) -> None:
     messages = browse(filled, kind="message")["items"]
     assert [item["text"] for item in messages] == [

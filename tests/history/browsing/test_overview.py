@@ -22,12 +22,15 @@ def test_the_year_follows_the_filters_and_the_choices_do_not(tmp_path: Path) -> 
     ):  # fmt: skip
         number = rows.session(agent=agent, project=project, is_sub_agent=is_sub_agent)
         rows.said(number, "text", now)
+    for type_ in ("bugfix", "decision", "bugfix"):
+        rows.observation(number, "title", type=type_)
     totals = []
     for agent, project in (("", ""), ("codex", ""), ("codex", "wiki"), ("opencode", "wiki")):
         reply = overview(history, agent, project)
         totals.append(reply["heat_map"]["total"])
         assert reply["agents"] == [("codex", 2), ("opencode", 1)]
         assert reply["projects"] == [("shop", 1), ("wiki", 1)]
+        assert reply["types"] == [("bugfix", 2), ("decision", 1)]
     history.close()
     assert totals == [4, 2, 1, 0]
 

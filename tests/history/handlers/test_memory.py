@@ -61,6 +61,15 @@ def test_what_is_superseded_is_hidden_and_its_fields_are_taken_over(history):
     assert history.ids("search_observations", query="port") == [new["id"]]
 
 
+def test_what_supersedes_has_the_title_of_its_own_text(history):
+    old = history.ask("remember", text="port 80", title="The port")
+
+    new = history.ask("supersede", id=old["id"], text="It listens on 81.\nSince May.")
+
+    assert new["title"] == "It listens on 81."
+    assert history.ask("supersede", id=new["id"], text="on 82", title="Ours")["title"] == "Ours"
+
+
 def test_pins_are_set_and_taken_away(history):
     kept = history.ask("remember", text="a fact")
 

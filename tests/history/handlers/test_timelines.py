@@ -126,6 +126,17 @@ def test_records_of_one_millisecond_have_an_order(history):
     assert window(history, anchor=f"S{summary}", depth_before=1) == order[2:]
 
 
+def test_what_an_agent_asks_a_sub_agent_is_not_on_the_users_timeline(history):
+    session, helper = history.rows.session(), history.rows.session(is_sub_agent=1)
+    prompt = history.rows.prompt(session, "asked by the user", NOON)
+    history.rows.prompt(helper, "asked by an agent", NOON + 1)
+    done = history.rows.observation(helper, "done by it", NOON + 2)
+    summary = history.rows.summary(helper, "asked by an agent", NOON + 3)
+
+    assert window(history, anchor=done) == [("prompt", prompt), ("observation", done)]
+    assert ("session", summary) in window(history, anchor=f"S{summary}")  # who names it, gets it
+
+
 def test_the_project_holds_for_the_anchor_and_the_items(history):
     ours, other = history.rows.session(), history.rows.session(project="other")
     kept = history.rows.observation(ours, "kept", NOON)

@@ -14,6 +14,8 @@ import pytest
 from tests.cli.running import triseek
 from tests.history import stub_agent
 from tests.history.claude_mem_files import NOON, SCHEMAS, Made
+from triseek.engine.tool_host import ToolHost
+from triseek.history.context import HistoryContext
 from triseek.history.importing import claude_mem_import
 from triseek.history.selecting import Selection
 from triseek.history.service import History
@@ -95,6 +97,21 @@ def test_every_field_has_its_place(history: History, tmp_path: Path) -> None:
         ("session_summaries_fts", "discounts"), ("user_prompts_fts", "total"),
     ):  # fmt: skip
         assert rows(history, found.format(table, table, word)), (table, word)
+
+
+def test_what_it_says_of_files_is_compared_with_them(history: History, tmp_path: Path) -> None:
+    history.import_claude_mem(str(Made(tmp_path / "c.db", "head").fill().path))
+    host = ToolHost(service=None, root=str(tmp_path / "shop"), services={"history": history})
+    for path in ("docs/prices.md", "src/cart.py"):
+        (tmp_path / "shop" / path).parent.mkdir(parents=True)
+        (tmp_path / "shop" / path).touch()
+        os.utime(tmp_path / "shop" / path, (0, 0))
+    states = []
+    for _ in range(2):
+        with history.database.read() as connection:
+            states.append(HistoryContext(host).freshness(connection, [1]))
+        (tmp_path / "shop/src/cart.py").touch()
+    assert states == [{1: "FRESH"}, {1: "STALE"}]
 
 
 def test_rows_in_the_log_of_a_program_that_runs_are_read(history: History, tmp_path: Path) -> None:

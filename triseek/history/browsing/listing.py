@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 from triseek.errors import InvalidRequest
 from triseek.history import lookup
 from triseek.history.browsing.activity import day_of
 from triseek.history.browsing.selection import Kind, ListingFilters, checked_kind
-from triseek.history.reading.filters import visible
+from triseek.history.context import now_ms
 from triseek.history.reading.matching import OBSERVATIONS, Slice, searched
 
 if TYPE_CHECKING:
@@ -122,8 +121,7 @@ def _newest(
             (*where.parameters, part.limit, part.offset),
         ).fetchall()
         return _present(_message(connection, row[0]) for row in rows)
-    where = filters.of_records("o")
-    where.add(visible("o"), time.time_ns() // 1_000_000)
+    where = filters.of_observations(now_ms())
     rows = connection.execute(
         f"SELECT o.id FROM observations o WHERE {where.sql}"  # noqa: S608
         " ORDER BY o.created_at_epoch DESC, o.id DESC LIMIT ? OFFSET ?",
@@ -135,8 +133,7 @@ def _newest(
 def _observations_about(
     history: History, query: str, filters: ListingFilters, part: Slice
 ) -> tuple[list[ListedItem], int]:
-    where = filters.of_records("o")
-    where.add(visible("o"), time.time_ns() // 1_000_000)
+    where = filters.of_observations(now_ms())
     with history.database.read() as connection:
         hits = searched(connection, OBSERVATIONS, query, where, part)
         items = _present(_observation(connection, number) for number in hits.ids)

@@ -22,6 +22,8 @@ class OverviewReply(TypedDict):
     agents: list[tuple[str, int]]
     """Names and numbers of conversations, most first."""
     projects: list[tuple[str, int]]
+    types: list[tuple[str, int]]
+    """Types of observations and how many there are, most first."""
     heat_map: HeatMapDocument
 
 
@@ -36,7 +38,7 @@ def overview(history: History, agent: str, project: str) -> OverviewReply:
     last = activity.today()
     if not history.exists():
         empty = layout({}, last).document()
-        return OverviewReply(is_kept=False, agents=[], projects=[], heat_map=empty)
+        return OverviewReply(is_kept=False, agents=[], projects=[], types=[], heat_map=empty)
     with history.database.read() as connection:
         days = activity.messages_by_day(connection, last, agent=agent, project=project)
         agents, projects = (
@@ -46,5 +48,12 @@ def overview(history: History, agent: str, project: str) -> OverviewReply:
             ).fetchall()
             for column in ("agent", "project")
         )
+        types = connection.execute(
+            "SELECT type, count(*) FROM observations GROUP BY type"
+            " ORDER BY count(*) DESC, type LIMIT ?",
+            (PROJECTS_MAX,),
+        ).fetchall()
     heat_map = layout(days, last).document()
-    return OverviewReply(is_kept=True, agents=agents, projects=projects, heat_map=heat_map)
+    return OverviewReply(
+        is_kept=True, agents=agents, projects=projects, types=types, heat_map=heat_map
+    )

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from triseek.errors import InvalidRequest
 from triseek.history.browsing.activity import span_of
-from triseek.history.reading.filters import Where
+from triseek.history.reading.filters import Where, visible
 
 Kind: TypeAlias = Literal["session", "message", "observation"]
 KINDS: tuple[Kind, ...] = ("session", "message", "observation")
@@ -34,6 +34,8 @@ class ListingFilters:
     """A project's name, or its root folder."""
     day: str = ""
     """`YYYY-MM-DD`, local."""
+    type: str = ""
+    """Of observations."""
 
     @property
     def span(self) -> tuple[int, int] | None:
@@ -53,6 +55,14 @@ class ListingFilters:
                 " WHERE created_at_epoch >= ? AND created_at_epoch < ?)",
                 *self.span,
             )
+        return where
+
+    def of_observations(self, now_ms: int) -> Where:
+        """Return the conditions for rows `o` of `observations`, without the hidden ones."""
+        where = self.of_records("o")
+        where.add(visible("o"), now_ms)
+        if self.type:
+            where.add("o.type = ?", self.type)
         return where
 
     def of_records(self, table: str) -> Where:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable
 
+    from triseek.history.freshness import EvidenceFields, FileMark
     from triseek.history.importing.claude_mem import (
         ForeignObservation,
         ForeignPrompt,
@@ -113,15 +114,16 @@ class Writer:
             self._skip(f"{row.key.rpartition(':')[0]}: it has no text")
             return
         read, modified = _all_clean(row.read), _all_clean(row.modified)
+        paths = [(path, "read") for path in read] + [(path, "modified") for path in modified]
         cursor = connection.execute(
             "INSERT INTO observations (session_id, project, root, type, title, subtitle,"
-            " narrative, text, facts, concepts, prompt_number, origin, row_hash, sub,"
-            " created_at_epoch) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'import', ?, ?, ?)",
+            " narrative, text, facts, concepts, prompt_number, origin, row_hash, evidence, sub,"
+            " created_at_epoch) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'import', ?, ?, ?, ?)",
             (
                 session.id, _line(row.project) or session.project, session.root,
                 _line(row.type)[:40] or "discovery", title, subtitle, narrative, text,
                 json.dumps(facts, ensure_ascii=False), json.dumps(concepts, ensure_ascii=False),
-                row.prompt_number, _hash(row.key),
+                row.prompt_number, _hash(row.key), _evidence(paths),
                 observation_sub(
                     (title, subtitle, narrative, text), facts, concepts, (*read, *modified)
                 ),
@@ -129,7 +131,6 @@ class Writer:
             ),
         )  # fmt: skip
         self._report.observations += 1
-        paths = [(path, "read") for path in read] + [(path, "modified") for path in modified]
         connection.executemany(
             "INSERT OR IGNORE INTO observation_files (observation_id, path, role) VALUES (?, ?, ?)",
             [(cursor.lastrowid, path, role) for path, role in paths],
@@ -307,6 +308,13 @@ def _line(text: str) -> str:
 
 def _all_clean(texts: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(filter(None, (clean(text, COMMAND_MAX) for text in texts))))
+
+
+def _evidence(paths: Iterable[tuple[str, str]]) -> str:
+    """Return what freshness compares: files by their times, since claude-mem keeps no contents."""
+    files: list[FileMark] = [{"path": path, "role": role} for path, role in paths]
+    evidence: EvidenceFields = {"files": files}
+    return json.dumps(evidence if files else {}, ensure_ascii=False)
 
 
 def _hash(key: str) -> str:

@@ -145,6 +145,8 @@ def _beside(
             where.add(f"o.created_at_epoch {sign}{'=' * is_tie_inside} ?", own.time_ms)
         if kind == "observation":
             where.add(filters.visible("o"), now_ms)
+        else:  # what a sub-agent was asked for was written by an agent, and not by the user
+            where.add("NOT s.is_sub_agent")
         if project:
             owner = "o" if kind == "observation" else "s"
             where.add(f"{owner}.project = ? OR {owner}.root = ?", project, project)

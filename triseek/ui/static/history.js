@@ -5,7 +5,7 @@ import { clock, code, count, el, empty, show, tag, wrong } from "/dom.js";
 import { heatMap } from "/heatmap.js";
 
 const KINDS = [["session", "Conversations"], ["message", "Messages"], ["observation", "Observations"]];
-const FILTERS = ["q", "kind", "agent", "project", "day"];
+const FILTERS = ["q", "kind", "type", "agent", "project", "day"];
 
 export async function historyPage(view, { signal, query }) {
   await new History(view, signal, query).begin();
@@ -51,6 +51,8 @@ class History {
         clearTimeout(typing);
         typing = setTimeout(() => this.set({ q: input.value.trim() }), 200);
       } });
+    const types = this.choice("type", "All types", overview.types);
+    types.hidden = this.chosen.kind !== "observation";
     return el("form", { class: "search-form", role: "search", onsubmit: (event) => event.preventDefault() },
       el("div", { class: "line-in" }, input),
       el("div", { class: "options" },
@@ -59,8 +61,11 @@ class History {
             for (const each of event.currentTarget.parentElement.children) {
               each.setAttribute("aria-pressed", String(each === event.currentTarget));
             }
-            this.set({ kind: kind === "session" ? "" : kind });
+            types.hidden = kind !== "observation";
+            types.value = "";
+            this.set({ kind: kind === "session" ? "" : kind, type: "" });
           } }, name))),
+        types,
         this.choice("agent", "All agents", overview.agents),
         this.choice("project", "All projects", overview.projects)));
   }
@@ -169,8 +174,8 @@ class History {
   }
 
   nothing() {
-    const { q, agent, project, day } = this.chosen;
-    return q || agent || project || day
+    const { q, agent, project, day, type } = this.chosen;
+    return q || agent || project || day || type
       ? empty("Nothing was found", "Other words, another kind, or fewer filters may find it.")
       : empty("Nothing of this kind", "Choose another kind above.");
   }
