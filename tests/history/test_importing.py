@@ -270,6 +270,50 @@ def test_what_was_forgotten_does_not_come_back(
     assert report.agents["stub"].forgotten == 4  # the file is read from its start again
 
 
+def test_sub_agents_are_forgotten_with_their_conversation(
+    database: Database, home: Path, transcript: Path
+) -> None:
+    def sub_agent(name: str, parent: str) -> Path:
+        path = transcript.with_name(f"{name}.jsonl")
+        begun = Conversation(id=name, parent=parent, is_sub_agent=True)
+        stub_agent.write(path, begun, said(1, "short", conversation=name))
+        return path
+
+    stub_agent.write(transcript, Conversation(id="c"), said(1, "short"))
+    below = sub_agent("sub", "c")
+    sub_agent("below sub", "sub")
+    sub_agent("of another", "d")
+    fork = Conversation(id="fork", parent="c")
+    stub_agent.write(transcript.with_name("f.jsonl"), fork, said(1, "short", conversation="fork"))
+    imported(database, home)
+    assert forgetting.count(database, Selection(sessions=(1,))).sessions == 3
+    assert forgetting.forget(database, Selection(sessions=(1,))).sessions == 3
+    sub_agent("begun later", "below sub")
+    stub_agent.write(below, said(2, "later", conversation="sub"))
+    assert imported(database, home).agents["stub"].forgotten == 3
+    names = rows(database, "SELECT external_id FROM sessions ORDER BY 1")
+    assert names == [("fork",), ("of another",)]
+
+
+def test_copies_of_tool_uses_are_forgotten_with_their_conversation(
+    database: Database, home: Path, transcript: Path
+) -> None:
+    use = ToolEvent(conversation="c", id="toolu_0123456789abcdef", command="cat it", output="quetz")
+    counter = dataclasses.replace(use, id="7", output="kept")
+
+    def fork(name: str) -> None:
+        copies = [dataclasses.replace(one, conversation=name) for one in (use, counter)]
+        stub_agent.write(transcript.with_name(f"{name}.jsonl"), Conversation(id=name), *copies)
+
+    stub_agent.write(transcript, Conversation(id="c"), use, counter)
+    fork("d")
+    imported(database, home)
+    assert forgetting.forget(database, Selection(sessions=(1,))).events == 3
+    fork("e")
+    assert imported(database, home).agents["stub"].forgotten == 1
+    assert rows(database, "SELECT output FROM tool_events") == [("kept",), ("kept",)]
+
+
 def test_forgetting_leaves_no_path_of_the_transcript(database: Database, home: Path) -> None:
     transcript = home / "stub" / "quetzal.jsonl"
     stub_agent.write(transcript, Conversation(id="c"), said(1, "first"))

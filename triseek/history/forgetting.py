@@ -14,16 +14,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triseek.errors import Busy
+from triseek.history import belonging
 from triseek.history.importing.hidden_sources import hide_unused
 from triseek.history.schema import FULL_TEXT_TABLES
-from triseek.history.selecting import Selection
 from triseek.history.synthesis.synthesize import synthesize
-from triseek.history.tombstones import TEXT_MIN, Tombstones, load_key
+from triseek.history.tombstones import Tombstones, load_key
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator, Sequence
 
+    from triseek.history.selecting import Selection
     from triseek.store.sqlite import Database
 
 
@@ -39,6 +40,7 @@ class Forgotten:
     messages: int
     """Those of the sessions, single ones, and copies of them in other sessions."""
     events: int
+    """As `messages`."""
     observations: int
     logs: int = 0
     """Logs of triseek's own sessions; as `own_sessions.Removed`, like the fields after it."""
@@ -49,20 +51,20 @@ class Forgotten:
 def count(database: Database, selection: Selection) -> Forgotten:
     """Return what `forget` would remove, and remove nothing."""
     with database.read() as connection:
-        return _counted(connection, _with_copies(connection, selection))
+        return _counted(connection, belonging.complete(connection, selection))
 
 
 def names(connection: sqlite3.Connection, selection: Selection) -> frozenset[tuple[str, str]]:
-    """Return agent and the agent's id of each conversation that is selected as a whole."""
+    """Return agent and the agent's id of each conversation that is forgotten as a whole."""
     rows = (
         connection.execute("SELECT agent, external_id FROM sessions WHERE id = ?", (one,))
-        for one in selection.sessions
+        for one in belonging.with_sub_agents(connection, selection).sessions
     )
     return frozenset(row for cursor in rows for row in cursor)
 
 
 def forget(database: Database, selection: Selection) -> Forgotten:
-    """Remove what is selected.
+    """Remove what is selected, with sub-agents of the conversations and copies in other ones.
 
     The caller drops the recall index afterwards, and calls `note_finished`: until then,
     `is_unfinished` says that a crash has interrupted it.
@@ -74,7 +76,7 @@ def forget(database: Database, selection: Selection) -> Forgotten:
     """
     key, now_ms = load_key(), time.time_ns() // 1_000_000
     with database.write() as connection:
-        selection = _with_copies(connection, selection)
+        selection = belonging.complete(connection, selection)
         forgotten = _counted(connection, selection)
         tombstones = Tombstones(connection, key)
         keys = _tombstones(connection, tombstones, selection)
@@ -87,6 +89,7 @@ def forget(database: Database, selection: Selection) -> Forgotten:
         for table, numbers in (
             ("observations", selection.observations),
             ("messages", selection.said),
+            ("tool_events", selection.events),
             ("sessions", selection.sessions),
         ):
             _delete(connection, table, numbers)
@@ -135,42 +138,6 @@ def scrub(database: Database) -> None:
             Path(backup).unlink()
 
 
-def _with_copies(connection: sqlite3.Connection, selection: Selection) -> Selection:
-    """Return the selection with all messages that say the same: forks of a session repeat it.
-
-    Short texts are said again by chance, and so are left out, as tombstones leave them out.
-    """
-    asked = {number: text for number, _, text in _messages(connection, selection)}
-    texts = {text for text in asked.values() if len(text) >= TEXT_MIN}
-    if not texts:
-        return selection
-    within = set(selection.sessions)
-    copies = [
-        number
-        for number, session, text in connection.execute(
-            "SELECT id, session_id, text FROM messages WHERE length(text) >= ?", (TEXT_MIN,)
-        )
-        if text in texts and session not in within and number not in asked
-    ]
-    return Selection(
-        sessions=selection.sessions,
-        messages=(*selection.messages, *copies),
-        observations=selection.observations,
-        prompts=selection.prompts,
-    )
-
-
-def _messages(
-    connection: sqlite3.Connection, selection: Selection
-) -> Iterator[tuple[int, int, str]]:
-    """Yield the id, the session and the text of each selected message."""
-    columns = "SELECT id, session_id, text FROM messages"
-    for number in selection.sessions:
-        yield from connection.execute(f"{columns} WHERE session_id = ?", (number,))
-    for number in selection.said:
-        yield from connection.execute(f"{columns} WHERE id = ?", (number,))
-
-
 def _counted(connection: sqlite3.Connection, selection: Selection) -> Forgotten:
     def of(table: str) -> int:
         query = f"SELECT count(*) FROM {table} WHERE session_id = ?"  # noqa: S608 - our own names
@@ -186,7 +153,7 @@ def _counted(connection: sqlite3.Connection, selection: Selection) -> Forgotten:
     return Forgotten(
         sessions=len(selection.sessions),
         messages=of("messages") + beside("messages", selection.said),
-        events=of("tool_events"),
+        events=of("tool_events") + beside("tool_events", selection.events),
         observations=of("observations") + beside("observations", selection.observations),
     )
 
@@ -201,7 +168,8 @@ def _tombstones(
             "SELECT agent, external_id FROM sessions WHERE id = ?", (number,)
         ).fetchone()
         keys += [tombstones.of_session(*row)] if row else []
-    keys += [tombstones.of_text(text) for _, _, text in _messages(connection, selection)]
+    keys += [tombstones.of_use(*use) for _, _, *use in belonging.uses(connection, selection)]
+    keys += [tombstones.of_text(text) for _, _, text in belonging.messages(connection, selection)]
     for number in selection.said:
         row = connection.execute(
             "SELECT agent, sessions.external_id, messages.external_id FROM messages"
@@ -223,7 +191,11 @@ def _tombstones(
 def _changed_sessions(connection: sqlite3.Connection, selection: Selection) -> list[int]:
     """Return the sessions of which a part is forgotten, and so has to be derived again."""
     changed: dict[int, None] = {}
-    for table, numbers in (("messages", selection.said), ("observations", selection.observations)):
+    for table, numbers in (
+        ("messages", selection.said),
+        ("tool_events", selection.events),
+        ("observations", selection.observations),
+    ):
         query = f"SELECT session_id FROM {table} WHERE id = ?"  # noqa: S608 - our own names
         for number in numbers:
             changed.update(dict.fromkeys(row[0] for row in connection.execute(query, (number,))))

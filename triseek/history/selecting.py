@@ -27,6 +27,8 @@ class Selection:
     observations: tuple[int, ...] = ()
     prompts: tuple[int, ...] = ()
     """Messages of role `user`."""
+    events: tuple[int, ...] = ()
+    """Uses of tools."""
 
     @property
     def said(self) -> tuple[int, ...]:

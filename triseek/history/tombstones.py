@@ -2,7 +2,7 @@
 
 A tombstone is an HMAC of what identifies a record, with a key that is kept outside of the database.
 A message has two: one of its ids, and one of its text, because agents copy messages into new
-conversations (forks) under other ids.
+conversations (forks) under other ids. A use of a tool keeps its id in a copy.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import hashlib
 import hmac
 import os
 import secrets
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,8 @@ KEY_NAME = "history.key"
 _KEY_BYTES = 32
 TEXT_MIN = 24
 """Characters of a text that has a tombstone of its own; shorter ones are said again by chance."""
+USE_MIN = 16
+"""Characters of the id of a tool's use by which copies are known; shorter ones may be counters."""
 
 
 class Tombstones:
@@ -51,6 +54,10 @@ class Tombstones:
         by_id = self.of_record(agent, conversation, record)
         return by_id in self._keys or (len(text) >= TEXT_MIN and self.of_text(text) in self._keys)
 
+    def has_use(self, agent: str, use: str) -> bool:
+        """Return whether a tool event is a copy of one in a forgotten conversation, by its id."""
+        return bool(self._keys) and len(use) >= USE_MIN and self.of_use(agent, use) in self._keys
+
     def has_title(self, agent: str, conversation: str) -> bool:
         """Return whether a conversation's title was forgotten, with the message it quotes."""
         return bool(self._keys) and self.of_title(agent, conversation) in self._keys
@@ -66,6 +73,10 @@ class Tombstones:
     def of_text(self, text: str) -> str:
         """Return the tombstone of a text."""
         return self._of("text", text)
+
+    def of_use(self, agent: str, use: str) -> str:
+        """Return the tombstone of a tool event's id, in whichever conversation."""
+        return self._of("use", agent, use)
 
     def of_title(self, agent: str, conversation: str) -> str:
         """Return the tombstone of a conversation's title."""
@@ -87,6 +98,21 @@ class Tombstones:
             [(key, at_ms) for key in new],
         )
         self._keys |= new
+
+    def cover(
+        self, connection: sqlite3.Connection, agent: str, conversation: str, parent: str
+    ) -> bool:
+        """Return whether a conversation was forgotten, or its parent: then it is from now on.
+
+        parent: The conversation whose sub-agent it is; "" if it is none.
+        """
+        if self.has_session(agent, conversation):
+            return True
+        if not parent or not self.has_session(agent, parent):
+            return False
+        key = self.of_session(agent, conversation)
+        self.add(connection, [key], time.time_ns() // 1_000_000)
+        return True
 
     def _of(self, *parts: str) -> str:
         return _keyed(self._key, *parts)

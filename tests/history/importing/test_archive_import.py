@@ -13,8 +13,8 @@ from tests.history.claude_mem_files import Made
 from tests.history.rows import Rows
 from triseek.history import archive
 from triseek.history.archive import FORMAT
-from triseek.history.forgetting import Selection
 from triseek.history.importing import archive_import
+from triseek.history.selecting import Selection
 from triseek.history.service import History
 
 if TYPE_CHECKING:

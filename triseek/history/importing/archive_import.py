@@ -174,7 +174,8 @@ class _Writer:
             return f"{_KEYS[kind]} is missing"
         number, agent, external = self._session
         text = values["text"] if kind == "message" else ""
-        if self._tombstones.has_record(agent, external, key, text):
+        is_copy = kind == "event" and self._tombstones.has_use(agent, key)
+        if is_copy or self._tombstones.has_record(agent, external, key, text):
             self._report.forgotten += 1
             return ""
         files = _files(kind, line)
@@ -204,7 +205,8 @@ class _Writer:
         agent, external = values["agent"], values["external_id"]
         if not agent or not external:
             return "a session without agent or id"
-        if self._tombstones.has_session(agent, external):
+        parent = values["parent_external_id"] if values["is_sub_agent"] else ""
+        if self._tombstones.cover(connection, agent, external, parent):
             self._is_forgotten = True
             self._report.forgotten += 1
             return ""

@@ -114,7 +114,8 @@ class Writer:
     def _write_conversation(
         self, connection: sqlite3.Connection, conversation: Conversation
     ) -> None:
-        if self._tombstones.has_session(self._agent, conversation.id):
+        parent = conversation.parent if conversation.is_sub_agent else ""
+        if self._tombstones.cover(connection, self._agent, conversation.id, parent):
             self._sessions[conversation.id] = None
             return
         if conversation.id not in self._sessions:
@@ -263,7 +264,7 @@ class Writer:
     def _is_forgotten(self, record: Message | ToolEvent, text: str) -> bool:
         is_forgotten = self._tombstones.has_record(
             self._agent, record.conversation, record.id, text
-        )
+        ) or (isinstance(record, ToolEvent) and self._tombstones.has_use(self._agent, record.id))
         self.written.forgotten += is_forgotten
         return is_forgotten
 
