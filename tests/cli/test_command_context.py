@@ -12,9 +12,9 @@ import pytest
 
 from tests.cli.running import Outcome, command
 from triseek.cli import quick
-from triseek.cli.command_context import CommandContext
 from triseek.cli.error_boundary import settled
 from triseek.engine.service import Service
+from triseek.terminal.command_context import CommandContext
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from triseek.cli.args import parse
-from triseek.cli.command_context import CommandContext
 from triseek.cli.resolve import read_patterns
 from triseek.errors import InvalidQuery, InvalidRequest
+from triseek.terminal.command_context import CommandContext
 
 if TYPE_CHECKING:
     from pathlib import Path

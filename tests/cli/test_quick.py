@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from triseek import __version__
-from triseek.cli.command_context import CommandContext, NeedsClient
 from triseek.cli.quick import search
 from triseek.terminal import status
+from triseek.terminal.command_context import CommandContext, NeedsClient
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from triseek.cli.args import parse
-from triseek.cli.command_context import CommandContext
 from triseek.cli.resolve import CommandPlan, resolve
 from triseek.errors import InvalidRequest
+from triseek.terminal.command_context import CommandContext
 
 PIPE = CommandContext(terminal=False, width=80, plain=False, stdin_readable=False)
 TERMINAL = PIPE._replace(terminal=True)

@@ -19,9 +19,9 @@ from tests.cli.running import command
 from tests.fuzz.case import ROOT
 from tests.left_behind import end_daemons_of
 from triseek.cli import fast, main
-from triseek.cli.command_context import CommandContext
 from triseek.ipc import address, wire
 from triseek.model import budget
+from triseek.terminal.command_context import CommandContext
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,6 +5,10 @@ Light to import: the command line asks it which first words are verbs before any
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 WINGS = {
     "search": ("search", (
         "search", "find-files", "build", "update", "reindex", "index-status", "measure", "check",
@@ -21,8 +25,20 @@ TOOLSETS = tuple(toolset for toolset, _ in WINGS.values())
 VERBS = tuple(verb for _, verbs in WINGS.values() for verb in verbs)
 COMMANDS = {f"triseek.{folder}.commands": verbs for folder, (_, verbs) in WINGS.items() if verbs}
 """By module: the verbs that its `register(app)` adds to the command line, which alone loads it."""
+QUICK = {
+    "history": ("triseek.history.commands.quick", (
+        "search", "show", "timeline", "resume", "stats", "fix", "how", "blame", "friction",
+    )),
+}  # fmt: skip
+"""By verb: the module whose `perform(words, context)` runs it without Typer, in the daemon if one
+runs, and returns None for what it leaves to Typer; and the second words for which it does."""
 DEFAULT = "default"
 """Stands for the toolsets that agents are offered by default."""
+
+
+def is_quick(words: Sequence[str]) -> bool:
+    """Return whether a wing runs the command without Typer, in the daemon if there is one."""
+    return len(words) > 1 and words[0] in QUICK and words[1] in QUICK[words[0]][1]
 
 
 def unknown_toolsets(text: str) -> list[str]:

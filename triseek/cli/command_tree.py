@@ -12,7 +12,6 @@ from typer.core import TyperCommand
 
 from triseek.app.wings import COMMANDS
 from triseek.cli import daemon_verb, mcp_verb, quick
-from triseek.cli.command_context import CommandContext
 from triseek.cli.commands import audit, brief, doctor, install, ui
 from triseek.cli.find_words import FindWords
 from triseek.cli.flags import FLAGS
@@ -20,6 +19,7 @@ from triseek.errors import InvalidRequest
 from triseek.history.commands import calling
 from triseek.model.plain_text import visible_line
 from triseek.terminal import options, report_text, status
+from triseek.terminal.command_context import CommandContext
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

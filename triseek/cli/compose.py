@@ -53,7 +53,12 @@ def compose(settings: Settings) -> tuple[Handlers, Sequence[BackgroundTask]]:
     context = partial(_tool_context, jobs, memo, sessions, history)
     return (
         Handlers(
-            text=partial(answer, jobs.service, hook_handler=hook_handler),
+            text=partial(
+                answer,
+                jobs.service,
+                hook_handler=hook_handler,
+                kept={"history": history.history},
+            ),
             calls={
                 **verbs.bound(jobs, verbs.ROOT_VERBS),
                 **verbs.bound(memo.memo, verbs.MEMO_VERBS),

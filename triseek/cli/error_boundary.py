@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from triseek.cli.command_context import NeedsClient
 from triseek.errors import Cancelled, TriseekError
 from triseek.model.plain_text import visible
 from triseek.terminal import status
+from triseek.terminal.command_context import NeedsClient
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

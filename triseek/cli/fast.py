@@ -33,7 +33,7 @@ NOT_ASKED = frozenset(("--no-daemon", "-h", "--help", "-V", "--version", "--type
 """Arguments for which the daemon is not asked: it is unwanted, or likely to be of no use."""
 SENT_VARIABLES = (
     "HOME", "XDG_CONFIG_HOME", "RIPGREP_CONFIG_PATH", "NO_COLOR", "TERM", "COLUMNS", "PATH",
-    "TRISEEK_SESSION_ID",
+    "TRISEEK_SESSION_ID", "TZ",
 )  # fmt: skip
 """Variables sent to the daemon, in addition to all that begin with GIT_CONFIG."""
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import NoReturn
 
-    from triseek.cli.command_context import CommandContext
     from triseek.cli.fast import Left
+    from triseek.terminal.command_context import CommandContext
 
 
 def main() -> NoReturn:
@@ -117,8 +117,8 @@ def _resume(words: Sequence[str], left: Left) -> int:
 
 def _failed(error: Exception, words: Sequence[str]) -> int:
     """Report an error on standard error; return its exit status."""
-    from triseek.cli.command_context import to_stderr
     from triseek.cli.error_boundary import settled
+    from triseek.terminal.command_context import to_stderr
 
     def fail() -> int:
         raise error
@@ -129,8 +129,8 @@ def _failed(error: Exception, words: Sequence[str]) -> int:
 def run(words: Sequence[str], context: CommandContext | None = None) -> int:
     """Run one command in this process and return its exit status. Never raises."""
     try:
-        from triseek.cli.command_context import CommandContext, to_stderr
         from triseek.cli.error_boundary import settled
+        from triseek.terminal.command_context import CommandContext, to_stderr
 
         def work() -> int:
             code = _dispatch(words, context or CommandContext.here())

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from triseek.cli.command_context import CommandContext
     from triseek.cli.resolve import Operand
     from triseek.engine.engine import Engine
     from triseek.engine.service import Service
     from triseek.model.search import ScopeSpec
+    from triseek.terminal.command_context import CommandContext
 
 
 class OperandPlace:

@@ -1,4 +1,4 @@
-"""Recognize and run the most frequent verbs, search, find-files and hook, without Typer.
+"""Recognize and run the most frequent verbs without Typer: search, find-files, hook, and wings'.
 
 Light to import: `cli.main` imports it before anything else; the daemon runs it for its clients.
 """
@@ -14,9 +14,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from triseek.cli.command_context import CommandContext
     from triseek.cli.low_args import LowArgs
     from triseek.engine.service import Service
+    from triseek.terminal.command_context import CommandContext
 
 VERBS = frozenset(
     (
@@ -34,20 +34,20 @@ COMPLETION = "_TRISEEK_COMPLETE"
 
 
 def is_quick(words: Sequence[str]) -> bool:
-    """Return whether the arguments look like a search, find-files or a hook."""
+    """Return whether the arguments look like a search, find-files, a hook or a wing's command."""
     first = words[0] if words else "--help"
     return not (
         COMPLETION in os.environ
         or first in APP_OPTIONS
         or first in ("--version", "-V")
-        or first in VERBS - HOOKS - {"search", "find-files"}
+        or (first in VERBS - HOOKS - {"search", "find-files"} and not wings.is_quick(words))
     )
 
 
 def perform(
     words: Sequence[str], context: CommandContext, service: Service | None = None
 ) -> int | None:
-    """Run a search or find-files; with a service, in a daemon's thread for a client.
+    """Run a search, find-files or a wing's verb; with a service, in a daemon's thread.
 
     Return None if parsing the arguments takes Typer, which a daemon does not have.
 
@@ -56,6 +56,12 @@ def perform(
     """
     if words[0] in HOOKS:  # no hook is recorded here: `cli.remote` does that
         return None if words[1:] in HELP else status.FOUND
+    if wings.is_quick(words):
+        from importlib import import_module
+
+        module, _ = wings.QUICK[words[0]]
+        code: int | None = import_module(module).perform(words[1:], context)
+        return code
     if words[0] != "find-files":
         return search(words[1:] if words[0] == "search" else words, context, service)
     from triseek.cli.find_words import read
@@ -92,9 +98,9 @@ def search(words: Sequence[str], context: CommandContext, service: Service | Non
         from triseek.cli.commands.find_files import find_from_search
 
         return find_from_search(low, context, service)
-    from triseek.cli.command_context import NeedsClient
     from triseek.cli.commands.search import run
     from triseek.cli.resolve import resolve
+    from triseek.terminal.command_context import NeedsClient
 
     plan = resolve(low, context)
     if not context.has_stdin and any(operand.kind == "stdin" for operand in plan.operands):
@@ -112,9 +118,9 @@ def version(context: CommandContext) -> int:
 
 def _type_list(low: LowArgs, context: CommandContext) -> int:
     """Show every file type and its globs, after --type-add and --type-clear."""
-    from triseek.cli.command_context import Output
     from triseek.cli.resolve import type_choice
     from triseek.query.globs.file_types import definitions
+    from triseek.terminal.command_context import Output
 
     out = Output(context.out)
     table = definitions(type_choice(low).type_changes)

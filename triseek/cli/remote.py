@@ -9,10 +9,11 @@ settings of git, standard input to be read. Nothing in a request is trusted.
 from __future__ import annotations
 
 import os
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from triseek.cli.command_context import CommandContext, NeedsClient
+from triseek.app import wings
 from triseek.cli.error_boundary import settled
 from triseek.cli.quick import HOOKS, is_quick, perform
 from triseek.cli.resume import as_bytes
@@ -23,6 +24,7 @@ from triseek.errors import Cancelled
 from triseek.ipc import surroundings
 from triseek.model import budget
 from triseek.terminal import status
+from triseek.terminal.command_context import CommandContext, NeedsClient
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,6 +56,7 @@ def answer(
     params: Mapping[str, object],
     streams: Streams,
     hook_handler: HookHandler | None = None,
+    kept: Mapping[str, object] | None = None,
 ) -> int | Declined:
     """Run the client's command, as `cli.main` does, and return the exit status.
 
@@ -62,6 +65,7 @@ def answer(
         params: Parameters of the request, unchecked.
         streams: Streams to the client, written to while this call lasts.
         hook_handler: Handles the events of agents' hooks; without one they are ignored.
+        kept: By verb, what the daemon keeps for the wings whose commands it runs.
 
     If the client has left, the work ends at the next output, and 0 is returned.
     """
@@ -72,7 +76,9 @@ def answer(
     reason = _obstacle(client)
     if reason:
         return Declined(reason)
-    context = _command_context(client, streams)
+    if wings.is_quick(client.words) and client.words[0] not in (kept or {}):
+        return Declined("words")
+    context = _command_context(client, streams)._replace(kept=(kept or {}).get(client.words[0]))
 
     def perform_words() -> int:
         code = perform(client.words, context, service)
@@ -147,7 +153,18 @@ def _obstacle(client: Client) -> str:
     asks_for_backend = any(word.startswith("--engine") for word in words)
     if asks_for_backend and client.environ.get("PATH") != os.environ.get("PATH"):
         return "path"  # PATH decides whether there is an rg
+    if wings.is_quick(words) and not _has_our_zone(client):
+        return "zone"
     return "long" if _grows_too_long(client) else ""
+
+
+def _has_our_zone(client: Client) -> bool:
+    """Return whether local times are the same here, after a look at the system's zone."""
+    if client.environ.get("TZ") != os.environ.get("TZ"):
+        return False
+    if hasattr(time, "tzset"):
+        time.tzset()  # /etc/localtime may have been replaced since this process started
+    return True
 
 
 def _grows_too_long(client: Client) -> bool:

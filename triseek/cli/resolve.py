@@ -18,9 +18,9 @@ from triseek.model.search import PatternSpec, ScopeSpec, SearchRequest
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from triseek.cli.command_context import CommandContext
     from triseek.cli.low_args import LowArgs
     from triseek.model.search import Mode, PastNul, TypeChange, TypeChoice
+    from triseek.terminal.command_context import CommandContext
 
 Spec = TypeVar("Spec", OutputStyle, PatternSpec, ScopeSpec, SearchRequest)
 STDIN = "-"

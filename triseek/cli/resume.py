@@ -10,9 +10,9 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from triseek.cli.command_context import CommandContext, to_stderr, to_stdout
 from triseek.cli.fast import WrittenOutput
 from triseek.terminal import status
+from triseek.terminal.command_context import CommandContext, to_stderr, to_stdout
 
 if TYPE_CHECKING:
     from collections.abc import Callable

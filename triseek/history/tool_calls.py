@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 from triseek.errors import InvalidQuery, InvalidRequest
@@ -56,17 +57,21 @@ def timeline(
 
 
 def observations(
-    history: History, root: str, query: str, project: str, since_ms: int, limit: int
+    history: History,
+    root: str,
+    query: str,
+    project: str,
+    since_ms: int,
+    limit: int,
+    agent: str = "",
 ) -> dict[str, Any]:
     """Return the observations that match a query. Raises InvalidQuery as `timeline`."""
     request = requests.SearchObservationsRequest(
         query=query, project=project, limit=limit,
         dateRange=requests.DateRange(start=since_ms or ""),
     )  # fmt: skip
-    return _called(
-        history, root, "search_observations", searches.search_observations, request,
-        digest.list_lines,
-    )  # fmt: skip
+    handler = partial(searches.search_observations, agent=agent)
+    return _called(history, root, "search_observations", handler, request, digest.list_lines)
 
 
 def remember(

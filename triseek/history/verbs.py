@@ -96,7 +96,7 @@ def _observations(history: History, params: Mapping[str, Any]) -> dict[str, Any]
 
     return tool_calls.observations(
         history, _text(params, "root"), _text(params, "query"), _text(params, "project"),
-        _number(params, "since_ms", 0), _number(params, "limit", 10),
+        _number(params, "since_ms", 0), _number(params, "limit", 10), _text(params, "agent"),
     )  # fmt: skip
 
 

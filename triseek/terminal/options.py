@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 
 from triseek.errors import RepoNotDetected
+from triseek.terminal import plain_words
 
 Folder = Annotated[str, typer.Argument(metavar="PATH", help="The folder; here if not given.")]
-Json = Annotated[bool, typer.Option("--json", help="Write a JSON document.")]
+Json = Annotated[bool, typer.Option("--json", help=plain_words.JSON.help)]
 Repo = Annotated[
     str, typer.Option("--repo", metavar="PATH", help="A folder of the repository; here if none.")
 ]

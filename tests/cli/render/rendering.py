@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from triseek.cli.command_context import Output
 from triseek.cli.render.file_matches import FileMatches, RowLists
 from triseek.cli.render.standard import Standard
 from triseek.engine.search.backends.base import ROW
 from triseek.model.search import PatternSpec
 from triseek.query.pattern import compile as compile_pattern
+from triseek.terminal.command_context import Output
 
 if TYPE_CHECKING:
     from triseek.cli.render.style import OutputStyle

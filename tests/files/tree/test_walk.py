@@ -8,7 +8,6 @@ import pytest
 
 from tests import rg, sockets
 from tests.strategies_trees import make_flags, make_tree, rg_arguments
-from triseek.cli.command_context import CommandContext
 from triseek.cli.operands import OperandPlace, as_typed
 from triseek.errors import Cancelled, InvalidQuery, InvalidRequest, OutOfTime, RepoNotDetected
 from triseek.files.tree.ignore import faults_above
@@ -16,6 +15,7 @@ from triseek.files.tree.walk import extra_files, path_order, walk, walk_below, w
 from triseek.model import budget
 from triseek.model.search import ScopeSpec
 from triseek.query.globs.scope import Excluded
+from triseek.terminal.command_context import CommandContext
 
 DEFAULT = ScopeSpec()
 TREES_A_TEST = 20

@@ -7,7 +7,6 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from triseek.cli.command_context import Output
 from triseek.cli.find_words import FindWords
 from triseek.cli.operands import as_typed, places
 from triseek.engine.ranking.find_files import GLOB_SIGNS, folded
@@ -16,14 +15,15 @@ from triseek.model.plain_text import json_text
 from triseek.model.search import ScopeSpec
 from triseek.search.envelopes import shown
 from triseek.terminal import status
+from triseek.terminal.command_context import Output
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from triseek.cli.command_context import CommandContext
     from triseek.cli.low_args import LowArgs
     from triseek.cli.operands import OperandPlace
     from triseek.engine.service import Service
+    from triseek.terminal.command_context import CommandContext
 
 
 def find_files(

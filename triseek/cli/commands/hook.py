@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from triseek.app.hook_handler import HookHandler
-    from triseek.cli.command_context import CommandContext
+    from triseek.terminal.command_context import CommandContext
 
 logger = logging.getLogger(__name__)
 

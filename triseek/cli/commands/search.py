@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from triseek.cli.command_context import Output
 from triseek.cli.operands import as_typed, places, runs
 from triseek.cli.render.file_matches import FileMatches, Renderer, RowLists
 from triseek.cli.render.report import SearchReport, footer, statistics
@@ -28,11 +27,11 @@ from triseek.query.globs.scope import Scope
 from triseek.query.pattern import compile as compile_pattern
 from triseek.query.stray import FIRST_READ
 from triseek.terminal import status
+from triseek.terminal.command_context import Output
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from triseek.cli.command_context import CommandContext
     from triseek.cli.operands import OperandPlace, Places
     from triseek.cli.render.replace import Replacer
     from triseek.cli.resolve import CommandPlan, Operand
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from triseek.engine.search.search import Search
     from triseek.engine.service import Service
     from triseek.model.search import ScopeSpec, SearchRequest, Skipped
+    from triseek.terminal.command_context import CommandContext
 
 STDIN_SHOWN = b"<stdin>"
 MARK_BYTES = 3

@@ -20,11 +20,11 @@ from triseek.cli.render.file_matches import (
 from triseek.model import budget
 
 if TYPE_CHECKING:
-    from triseek.cli.command_context import Output
     from triseek.cli.render.file_matches import FileMatches, SearchCounts
     from triseek.cli.render.replace import Replacer
     from triseek.cli.render.report import SearchReport
     from triseek.cli.render.style import OutputStyle
+    from triseek.terminal.command_context import Output
 
 
 class JsonLines(Renderer):

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from triseek.cli.command_context import Output
 from triseek.cli.render.file_matches import Renderer, RowLists, line_spans
 from triseek.cli.render.rows import RowWriter, escaped
 from triseek.engine.search.backends.file import detail
+from triseek.terminal.command_context import Output
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,10 +9,10 @@ from triseek.cli.render.file_matches import Renderer, line_count, located
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from triseek.cli.command_context import Output
     from triseek.cli.render.file_matches import FileMatches
     from triseek.cli.render.style import OutputStyle
     from triseek.engine.search.backends.base import Batch
+    from triseek.terminal.command_context import Output
 
 
 class _Lines(Renderer):

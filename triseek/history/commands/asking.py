@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated, Any
-
-import typer
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated, Any
 
 from triseek.errors import InvalidRequest
 from triseek.history.commands.calling import call
-from triseek.history.commands.importing import moment_ms
-from triseek.terminal import options, report_text, status
+from triseek.history.commands.moments import moment_ms
+from triseek.terminal import report_text, status
+from triseek.terminal.plain_words import Argument, Json, Option
 
-Project = Annotated[
-    str, typer.Option(metavar="NAME", help="Only this project's: its name or root folder.")
-]
-Limit = Annotated[int, typer.Option(metavar="N", min=1, max=100, help="Results, at most 100.")]
+if TYPE_CHECKING:
+    from triseek.terminal.command_context import CommandContext
+
+Project = Annotated[str, Option("NAME", "Only this project's: its name or root folder.")]
+Limit = Annotated[int, Option("N", "Results, at most 100.", least=1, most=100)]
 
 
 def fix(
-    error: Annotated[list[str], typer.Argument(metavar="ERROR", help="The error's text.")],
+    context: CommandContext,
+    error: Annotated[list[str], Argument("ERROR", "The error's text.")],
     project: Project = "",
     limit: Limit = 5,
-    json: options.Json = False,
+    json: Json = False,
 ) -> int:
     """Show what was edited and run after an error when it went away.
 
@@ -31,14 +33,15 @@ def fix(
     Example: triseek history fix "ModuleNotFoundError: No module named 'yaml'"
     """
     text = _joined(error, "the error")
-    return _print("fix", {"error": text, "project": project, "limit": limit}, as_json=json)
+    return _print(context, "fix", {"error": text, "project": project, "limit": limit}, as_json=json)
 
 
 def how(
-    command: Annotated[list[str], typer.Argument(metavar="COMMAND", help="Such as `pytest`.")],
+    context: CommandContext,
+    command: Annotated[list[str], Argument("COMMAND", "Such as `pytest`.")],
     project: Project = "",
     limit: Limit = 8,
-    json: options.Json = False,
+    json: Json = False,
 ) -> int:
     """Show how a command is really run here: its arguments, its folder, how often it passed.
 
@@ -47,13 +50,16 @@ def how(
     Example: triseek history how pytest
     """
     text = _joined(command, "the command")
-    return _print("how", {"command": text, "project": project, "limit": limit}, as_json=json)
+    return _print(
+        context, "how", {"command": text, "project": project, "limit": limit}, as_json=json
+    )
 
 
 def blame(
-    path: Annotated[str, typer.Argument(metavar="PATH", help="The file.")],
+    context: CommandContext,
+    path: Annotated[str, Argument("PATH", "The file.")],
     limit: Limit = 20,
-    json: options.Json = False,
+    json: Json = False,
 ) -> int:
     """Show which conversations have changed a file, and what they were asked for.
 
@@ -62,16 +68,19 @@ def blame(
     Example: triseek history blame src/auth/router.py
     """
     folder, name = os.path.split(path)
-    absolute = os.path.join(os.path.realpath(folder or "."), name)
-    named = absolute if os.path.lexists(path) else path
-    return _print("blame", {"path": named, "limit": limit}, as_json=json)
+    with suppress(OSError, ValueError):
+        context.stat(folder or ".")  # what only the client's process may look up
+    absolute = os.path.join(context.folder(folder), name)
+    named = absolute if os.path.lexists(context.at(path)) else path
+    return _print(context, "blame", {"path": named, "limit": limit}, as_json=json)
 
 
 def friction(
+    context: CommandContext,
     project: Project = "",
-    since: Annotated[str, typer.Option(metavar="WHEN", help="Not older: 2026-10-01, or 30d.")] = "",
+    since: Annotated[str, Option("WHEN", "Not older: 2026-10-01, or 30d.")] = "",
     limit: Limit = 10,
-    json: options.Json = False,
+    json: Json = False,
 ) -> int:
     """Show the errors that come again, most often first, and what made them go away.
 
@@ -81,7 +90,7 @@ def friction(
     """
     since_ms = moment_ms(since) if since else 0
     params = {"project": project, "since_ms": since_ms, "limit": limit}
-    return _print("friction", params, as_json=json)
+    return _print(context, "friction", params, as_json=json)
 
 
 def _joined(words: list[str], what: str) -> str:
@@ -91,8 +100,8 @@ def _joined(words: list[str], what: str) -> str:
     return text
 
 
-def _print(name: str, params: dict[str, Any], *, as_json: bool) -> int:
-    reply = call(name, params)
+def _print(context: CommandContext, name: str, params: dict[str, Any], *, as_json: bool) -> int:
+    reply = call(name, params, context)
     answer = report_text.as_json(reply["answer"])
-    print(answer if as_json else report_text.readable(reply["text"]))
+    context.print(answer if as_json else report_text.readable(reply["text"]))
     return status.FOUND if reply["found"] else status.NOTHING

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from triseek.history.verbs import OPERATIONS
-from triseek.ipc import ask
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from triseek.history.own_sessions import OwnSessions
     from triseek.history.service import History
+    from triseek.terminal.command_context import CommandContext
 
 _own: list[Callable[[], OwnSessions]] = []
 
@@ -28,11 +28,19 @@ def open_history() -> History:
     return History(own=_own[0]() if _own else None)
 
 
-def call(name: str, params: dict[str, Any]) -> dict[str, Any]:
+def call(
+    name: str, params: dict[str, Any], context: CommandContext | None = None
+) -> dict[str, Any]:
     """Call an operation by its name in `verbs.OPERATIONS`.
+
+    context: The command's; if the daemon runs it, on the history that the daemon keeps.
 
     Raises: as the operation, and as `ask.if_running`.
     """
+    if context is not None and context.kept is not None:
+        return OPERATIONS[name](context.kept, params)
+    from triseek.ipc import ask
+
     reply = ask.if_running(f"history_{name}", params)
     if reply is not None:
         return reply

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
-import time
-from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,13 +11,11 @@ from triseek.agents.base import InstallPlace
 from triseek.errors import InvalidRequest
 from triseek.history.commands import import_report
 from triseek.history.commands.calling import open_history
+from triseek.history.commands.moments import moment_ms
 from triseek.terminal import options, report_text, status
 
 if TYPE_CHECKING:
     from triseek.agents.base import Agent
-
-_DAYS = re.compile(r"(\d{1,5})d")
-DAY_S = 86_400
 
 
 def import_conversations(
@@ -80,24 +75,6 @@ def import_conversations(
         history.close()
     import_report.show(report, dry_run=dry_run, as_json=json)
     return status.FOUND
-
-
-def moment_ms(text: str, now_s: float | None = None) -> int:
-    """Return a date, a time, or days before now (`30d`) as Unix milliseconds.
-
-    Raises:
-        InvalidRequest: The text is none of these.
-    """
-    days = _DAYS.fullmatch(text)
-    if days:
-        now = time.time() if now_s is None else now_s
-        return int((now - int(days[1]) * DAY_S) * 1000)
-    try:
-        return int(datetime.fromisoformat(text).astimezone().timestamp() * 1000)
-    except (ValueError, OverflowError, OSError):
-        raise InvalidRequest(
-            f"invalid date {text!r:.40}", next_step="Write 2026-10-01, 2026-10-01T12:30 or 30d."
-        ) from None
 
 
 def _chosen(names: list[str], *, everyone: bool) -> list[Agent]:

@@ -1,4 +1,4 @@
-"""`triseek history timeline|remember|supersede|pin`: observations, as the tools of that name do."""
+"""`triseek history remember|supersede|pin`: observations, as the tools of that name do."""
 
 from __future__ import annotations
 
@@ -14,36 +14,6 @@ from triseek.terminal import options, report_text, status
 Observation = Annotated[
     str, typer.Argument(metavar="ID", help="The observation's number, as 12 or #12.")
 ]
-Depth = Annotated[int, typer.Option(metavar="N", help="Records, at most 50.")]
-
-
-def timeline(
-    around: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="ANCHOR|QUERY",
-            help="12, S4, P7, a date, a conversation's id, or words; the newest records if none.",
-        ),
-    ] = None,
-    before: Depth = 10,
-    after: Depth = 10,
-    project: Annotated[
-        str, typer.Option(metavar="NAME", help="Only this project's: its name or root folder.")
-    ] = "",
-    json: options.Json = False,
-) -> int:
-    """Show prompts, observations and summaries around a record, a date or the best match.
-
-    Exit status 1: there is nothing.
-
-    Examples: triseek history timeline 12 · triseek history timeline 2026-10-01 --after 30 ·
-    triseek history timeline discount bug --before 3
-    """
-    params = {
-        "around": " ".join(around or []), "before": before, "after": after, "project": project,
-    }  # fmt: skip
-    answer = _print("timeline", params, as_json=json)
-    return status.FOUND if answer.get("items") else status.NOTHING
 
 
 def remember(
@@ -123,9 +93,8 @@ def _number(name: str) -> int:
     return int(digits)
 
 
-def _print(name: str, params: dict[str, Any], *, as_json: bool) -> dict[str, Any]:
-    """Call an operation, print what it returns, and return its answer."""
+def _print(name: str, params: dict[str, Any], *, as_json: bool) -> None:
+    """Call an operation and print what it returns."""
     reply = call(name, {**params, "root": os.getcwd()})
-    answer: dict[str, Any] = reply["answer"]
-    print(report_text.as_json(answer) if as_json else report_text.readable(reply["text"]))
-    return answer
+    answer = report_text.as_json(reply["answer"])
+    print(answer if as_json else report_text.readable(reply["text"]))

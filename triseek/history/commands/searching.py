@@ -2,40 +2,37 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from triseek.errors import InvalidRequest
 from triseek.history.commands.calling import call
-from triseek.history.commands.importing import moment_ms
+from triseek.history.commands.moments import moment_ms
 from triseek.model.plain_text import visible_line
-from triseek.terminal import options, report_text, status
+from triseek.terminal import report_text, status
+from triseek.terminal.plain_words import Argument, Json, Option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-Name = Annotated[
-    str, typer.Argument(metavar="ID", help="The agent's id of it, or the beginning of that.")
-]
+    from triseek.terminal.command_context import CommandContext
+
+Name = Annotated[str, Argument("ID", "The agent's id of it, or the beginning of that.")]
 OUTPUT_LINES = 12
 """Lines of an output that `show` prints; `--json` has all that is kept."""
 
 
 def search(
-    query: Annotated[list[str], typer.Argument(metavar="QUERY", help="Words that were said.")],
+    context: CommandContext,
+    query: Annotated[list[str], Argument("QUERY", "Words that were said.")],
     by: Annotated[
-        str, typer.Option(metavar="KIND", help="session (the default), message or observation.")
+        str, Option("KIND", "session (the default), message or observation.")
     ] = "session",
-    agent: Annotated[str, typer.Option(metavar="AGENT", help="Only this agent's.")] = "",
-    project: Annotated[
-        str, typer.Option(metavar="NAME", help="Only this project's: its name or root folder.")
-    ] = "",
-    since: Annotated[str, typer.Option(metavar="WHEN", help="Not older: 2026-10-01, or 30d.")] = "",
-    limit: Annotated[int, typer.Option(metavar="N", help="Results, at most 100.")] = 10,
-    json: options.Json = False,
+    agent: Annotated[str, Option("AGENT", "Only this agent's.")] = "",
+    project: Annotated[str, Option("NAME", "Only this project's: its name or root folder.")] = "",
+    since: Annotated[str, Option("WHEN", "Not older: 2026-10-01, or 30d.")] = "",
+    limit: Annotated[int, Option("N", "Results, at most 100.")] = 10,
+    json: Json = False,
 ) -> int:
     """Find conversations by what was said in them, or observations by what was learned, best first.
 
@@ -46,7 +43,7 @@ def search(
     triseek history search discount --by observation
     """
     if by == "observation":
-        return _observations(" ".join(query), agent, project, since, limit, as_json=json)
+        return _observations(context, " ".join(query), agent, project, since, limit, as_json=json)
     reply = call(
         "search",
         {
@@ -57,32 +54,33 @@ def search(
             "since_ms": moment_ms(since) if since else 0,
             "limit": limit,
         },
+        context,
     )
     text = "\n".join(_results(reply)) or "Nothing was found."
-    print(report_text.as_json(reply) if json else report_text.readable(text))
+    context.print(report_text.as_json(reply) if json else report_text.readable(text))
     return status.FOUND if reply["results"] else status.NOTHING
 
 
-def show(session: Name, json: options.Json = False) -> int:
+def show(context: CommandContext, session: Name, json: Json = False) -> int:
     """Show a conversation: what was said, run and changed, in order.
 
     Examples: triseek history show 0f9c2d1a · triseek history show 0f9c2d1a --json
     """
-    reply = call("show", {"session": session})
+    reply = call("show", {"session": session}, context)
     text = "\n".join(_conversation(reply))
-    print(report_text.as_json(reply) if json else report_text.readable(text))
+    context.print(report_text.as_json(reply) if json else report_text.readable(text))
     return status.FOUND
 
 
-def resume(session: Name, json: options.Json = False) -> int:
+def resume(context: CommandContext, session: Name, json: Json = False) -> int:
     """Print the agent's own command that reopens a conversation.
 
     Example: triseek history resume 0f9c2d1a
     """
-    reply = call("show", {"session": session})
+    reply = call("show", {"session": session}, context)
     words, row = reply["resume"], reply["conversation"]
     if json:
-        print(report_text.as_json({"conversation": row, "resume": words}))
+        context.print(report_text.as_json({"conversation": row, "resume": words}))
         return status.FOUND if words else status.NOTHING
     if not words:
         raise InvalidRequest(
@@ -90,23 +88,28 @@ def resume(session: Name, json: options.Json = False) -> int:
             next_step=f"Read it: `triseek history show {row['session'][:12]}`.",
         )
     folder = f"cd {shlex.quote(row['cwd'])} && " if row["cwd"] else ""
-    print(report_text.readable(folder + shlex.join(words)))
+    context.print(report_text.readable(folder + shlex.join(words)))
     return status.FOUND
 
 
 def _observations(
-    query: str, agent: str, project: str, since: str, limit: int, *, as_json: bool
+    context: CommandContext,
+    query: str,
+    agent: str,
+    project: str,
+    since: str,
+    limit: int,
+    *,
+    as_json: bool,
 ) -> int:
     """Search observations as `search_observations` does."""
-    if agent:
-        raise InvalidRequest(
-            "observations are not searched by agent", next_step="Leave out --agent."
-        )
-    since_ms = moment_ms(since) if since else 0
-    params = {"query": query, "project": project, "since_ms": since_ms, "limit": limit}
-    reply = call("observations", {**params, "root": os.getcwd()})
+    params = {
+        "query": query, "agent": agent, "project": project,
+        "since_ms": moment_ms(since) if since else 0, "limit": limit, "root": context.folder(),
+    }  # fmt: skip
+    reply = call("observations", params, context)
     answer = reply["answer"]
-    print(report_text.as_json(answer) if as_json else report_text.readable(reply["text"]))
+    context.print(report_text.as_json(answer) if as_json else report_text.readable(reply["text"]))
     return status.FOUND if answer["observations"] else status.NOTHING
 
 

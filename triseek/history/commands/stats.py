@@ -3,56 +3,57 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
 
 from triseek.errors import StateUnwritable
 from triseek.history.browsing.activity import today
 from triseek.history.commands.calling import call
 from triseek.history.heat_map import text
 from triseek.history.heat_map.layout import layout
-from triseek.ipc import surroundings
 from triseek.model.plain_text import visible_line
-from triseek.store import atomic
-from triseek.terminal import options, report_text, status
+from triseek.terminal import report_text, status
+from triseek.terminal.command_context import NeedsClient
+from triseek.terminal.plain_words import Json, Option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from triseek.history.heat_map.layout import HeatMap
+    from triseek.terminal.command_context import CommandContext
 
-Plain = Annotated[bool, typer.Option("--plain", help="Draw with ASCII, without colour.")]
-Png = Annotated[str, typer.Option("--png", metavar="FILE", help="Write a picture to this file.")]
+Plain = Annotated[bool, Option("", "Draw with ASCII, without colour.")]
+Png = Annotated[str, Option("FILE", "Write a picture to this file.")]
 
 
-def stats(json: options.Json = False, plain: Plain = False, png: Png = "") -> int:
+def stats(context: CommandContext, json: Json = False, plain: Plain = False, png: Png = "") -> int:
     """Show how much is kept, by agent and project, and the year as a heat map.
 
     Examples: triseek history stats · triseek history stats --png year.png ·
     triseek history stats --json
     """
-    reply = call("stats", {})
+    if png and context.is_remote:
+        raise NeedsClient("file")
+    reply = call("stats", {}, context)
     heat = layout(reply["days"], today())
     if png:
         _write_png(png, reply, heat)
     if json:
-        print(report_text.as_json(reply))
+        context.print(report_text.as_json(reply))
         return status.FOUND
     if png:
-        print(report_text.readable(f"Wrote {png}"))
+        context.print(report_text.readable(f"Wrote {png}"))
         return status.FOUND
-    print(report_text.readable("\n".join(_lines(reply))))
+    context.print(report_text.readable("\n".join(_lines(reply))))
     if heat.total:
-        print()
-        print("\n".join(_heat_lines(heat, is_plain=plain)))
+        context.print("")
+        context.print("\n".join(_heat_lines(context, heat, is_plain=plain)))
     return status.FOUND
 
 
 def _write_png(target: str, reply: Mapping[str, Any], heat: HeatMap) -> None:
     from triseek.history.heat_map import poster
+    from triseek.store import atomic
 
     agents = [poster.Bar(entry["agent"], entry["messages"]) for entry in reply["agents"]]
     projects = [poster.Bar(name or "(no project)", count) for name, count in reply["projects"]]
@@ -66,15 +67,14 @@ def _write_png(target: str, reply: Mapping[str, Any], heat: HeatMap) -> None:
         raise StateUnwritable(f"cannot write {target}: {error.strerror}") from error
 
 
-def _heat_lines(heat: HeatMap, *, is_plain: bool) -> Iterator[str]:
+def _heat_lines(context: CommandContext, heat: HeatMap, *, is_plain: bool) -> Iterator[str]:
     """Yield the heat map as this terminal can take it."""
     try:
-        text.BLOCKS.encode(sys.stdout.encoding or "ascii")
+        text.BLOCKS.encode(context.encoding)
     except (UnicodeEncodeError, LookupError):
         is_plain = True
-    is_colored = not is_plain and sys.stdout.isatty() and not surroundings.plain(os.environ)
-    width = surroundings.width(os.environ)
-    return text.lines(heat, width=width, is_plain=is_plain, is_colored=is_colored)
+    is_colored = not is_plain and context.terminal and not context.plain
+    return text.lines(heat, width=context.width, is_plain=is_plain, is_colored=is_colored)
 
 
 def _lines(reply: Mapping[str, Any]) -> Iterator[str]:

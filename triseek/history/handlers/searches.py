@@ -22,9 +22,13 @@ if TYPE_CHECKING:
 
 
 def search_observations(
-    context: HistoryContext, request: requests.SearchObservationsRequest, _call: Call
+    context: HistoryContext,
+    request: requests.SearchObservationsRequest,
+    _call: Call,
+    *,
+    agent: str = "",
 ) -> results.ObservationsAnswer:
-    """Return the observations that match a query.
+    """Return the observations that match a query; with an agent, those of its sessions.
 
     Raises:
         InvalidQuery: An argument is out of its bounds, or is no time.
@@ -36,11 +40,13 @@ def search_observations(
     asked = checks.record_filter(
         request, types=request.type, concepts=request.concepts, files=request.files
     )
+    where = asked.of_observations(now_ms())
+    if agent:
+        where.add("o.session_id IN (SELECT id FROM sessions WHERE agent = ?)", agent)
     with context.database.read() as connection:
         hits = matching.searched(
-            connection, OBSERVATIONS, query, asked.of_observations(now_ms()),
-            checks.part(request, request.orderBy),
-        )  # fmt: skip
+            connection, OBSERVATIONS, query, where, checks.part(request, request.orderBy)
+        )
         return _observations(context, connection, hits, request)
 
 

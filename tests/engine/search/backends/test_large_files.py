@@ -15,13 +15,13 @@ import pytest
 
 from tests import rg
 from triseek.cli import main
-from triseek.cli.command_context import CommandContext
 from triseek.engine.search.backends import binary, file, lines
 from triseek.engine.search.backends.file import FileSearch, Searched
 from triseek.engine.search.query import Query
 from triseek.errors import OutOfTime
 from triseek.model import budget
 from triseek.model.search import PatternSpec, SearchRequest
+from triseek.terminal.command_context import CommandContext
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

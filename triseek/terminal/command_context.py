@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from triseek.ipc import surroundings
 
@@ -82,6 +82,10 @@ class CommandContext(NamedTuple):
     """This process has the standard input of the process that the user started."""
     is_remote: bool = False
     """The command was started as another process, and runs here on its behalf."""
+    encoding: str = "utf-8"
+    """Of the text that `print` writes."""
+    kept: Any = None
+    """What the daemon keeps for the verb's wing; None in a process that the user started."""
 
     @classmethod
     def here(cls) -> CommandContext:
@@ -91,7 +95,12 @@ class CommandContext(NamedTuple):
             width=surroundings.width(os.environ),
             plain=surroundings.plain(os.environ),
             stdin_readable=surroundings.stdin_readable(),
+            encoding=sys.stdout.encoding or "utf-8",
         )
+
+    def print(self, text: str) -> None:
+        """Write a text and a line end. Raises `BrokenPipeError` if the reader has left."""
+        self.out(f"{text}\n".encode(self.encoding, "backslashreplace"))
 
     def at(self, typed: str) -> str:
         """Return a typed path in the form in which this process can open it."""
