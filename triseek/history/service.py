@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
     from triseek.agents.base import Agent, InstallPlace
     from triseek.history.forgetting import Forgotten
-    from triseek.history.importing.archive_import import ArchiveReport
-    from triseek.history.importing.claude_mem_writing import FileReport
+    from triseek.history.importing.file_report import FileReport
     from triseek.history.importing.run import ImportReport
     from triseek.history.own_sessions import OwnSessions
     from triseek.history.selecting import Selection
@@ -128,7 +127,7 @@ class History:
         self.derive()
         return report
 
-    def import_archive(self, path: str) -> ArchiveReport:
+    def import_archive(self, path: str) -> FileReport:
         """Restore an archive, and index what is new.
 
         Raises: as `archive_import.run`; Busy if another import runs.

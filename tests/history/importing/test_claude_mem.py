@@ -57,10 +57,10 @@ def test_each_version_is_imported_once(
     report = history.import_claude_mem(str(made.path))
     prompts = 1 if version == "v4" else 2
     assert (report.sessions, report.observations, report.summaries) == (1, 1, 1)
-    assert (report.prompts, report.skipped) == (prompts, [])
+    assert (report.messages, report.skipped) == (prompts, [])
     first = dump(history)
     again = history.import_claude_mem(str(made.path))
-    assert (again.sessions, again.observations, again.summaries, again.prompts) == (0, 0, 0, 0)
+    assert (again.sessions, again.observations, again.summaries, again.messages) == (0, 0, 0, 0)
     assert again.known == 3 + prompts
     assert dump(history) == first
     assert made.path.read_bytes() == before
@@ -180,7 +180,7 @@ def test_prompts_of_a_conversation_that_is_imported_are_not_repeated(
             " (1, 'u1', 'user', 'And test it')"
         )
     report = history.import_claude_mem(str(Made(tmp_path / "c.db", "head").fill().path))
-    assert (report.sessions, report.prompts, report.known) == (0, 1, 2)
+    assert (report.sessions, report.messages, report.known) == (0, 1, 2)
     assert rows(history, "SELECT session_id, root FROM observations") == [(1, "/w/web")]
 
 

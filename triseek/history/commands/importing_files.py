@@ -19,8 +19,7 @@ from triseek.terminal import report_text, status
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from triseek.history.importing.archive_import import ArchiveReport
-    from triseek.history.importing.claude_mem_writing import FileReport
+    from triseek.history.importing.file_report import FileReport
 
 _GZIP = b"\x1f\x8b"
 
@@ -84,12 +83,12 @@ def _import_claude_mem(path: str, *, dry_run: bool, as_json: bool) -> int:
             f"{path} cannot be imported: {error.strerror}",
             next_step="What was read before is kept; the file is as it was.",
         ) from error
-    if as_json:
-        counts = {name: getattr(report, name) for name in report.__slots__}
-        print(report_text.as_json({"dry_run": dry_run, "kind": "claude-mem", **counts}))
-    else:
-        print(report_text.readable("\n".join(_lines(report, dry_run=dry_run))))
-    return status.FOUND
+    counts = ", ".join((
+        counted(report.sessions, "conversation"), counted(report.observations, "observation"),
+        counted(report.summaries, "summary", "summaries"), counted(report.messages, "prompt"),
+    ))  # fmt: skip
+    head = f"claude-mem: {counts} {'to read' if dry_run else 'imported'}"
+    return _show(report, "claude-mem", head, dry_run=dry_run, as_json=as_json)
 
 
 def _import_archive(path: str, *, dry_run: bool, as_json: bool) -> int:
@@ -104,18 +103,13 @@ def _import_archive(path: str, *, dry_run: bool, as_json: bool) -> int:
         raise InvalidRequest(
             f"{path} cannot be imported: {error.strerror}", next_step="What was read is kept."
         ) from error
-    counts = {name: getattr(report, name) for name in report.__slots__}
-    if as_json:
-        print(report_text.as_json({"dry_run": False, "kind": "archive", **counts}))
-        return status.FOUND
     head = (
         f"archive: {counted(report.sessions, 'conversation')},"
         f" {counted(report.messages, 'message')},"
         f" {counted(report.events, 'use')} of tools, {counted(report.observations, 'observation')},"
         f" {counted(report.summaries, 'summary', 'summaries')} restored"
     )
-    print(report_text.readable("\n".join((head, *_rest(report)))))
-    return status.FOUND
+    return _show(report, "archive", head, dry_run=False, as_json=as_json)
 
 
 def _imported(path: str) -> FileReport:
@@ -123,18 +117,19 @@ def _imported(path: str) -> FileReport:
         return history.import_claude_mem(path, progress)
 
 
-def _lines(report: FileReport, *, dry_run: bool) -> Iterator[str]:
-    counts = ", ".join((
-        counted(report.sessions, "conversation"), counted(report.observations, "observation"),
-        counted(report.summaries, "summary", "summaries"), counted(report.prompts, "prompt"),
-    ))  # fmt: skip
-    yield f"claude-mem: {counts} {'to read' if dry_run else 'imported'}"
+def _show(report: FileReport, kind: str, head: str, *, dry_run: bool, as_json: bool) -> int:
+    """Print what an import did, as JSON or as `head` and what was left out."""
+    if as_json:
+        counts = {name: getattr(report, name) for name in report.__slots__}
+        print(report_text.as_json({"dry_run": dry_run, "kind": kind, **counts}))
+    else:
+        print(report_text.readable("\n".join((head, *_left_out(report)))))
+    return status.FOUND
+
+
+def _left_out(report: FileReport) -> Iterator[str]:
     if report.private:
         yield f"  {counted(report.private, 'record')} left out that belong to private prompts"
-    yield from _rest(report)
-
-
-def _rest(report: FileReport | ArchiveReport) -> Iterator[str]:
     if report.known:
         yield f"  {counted(report.known, 'record')} were there already"
     if report.forgotten:

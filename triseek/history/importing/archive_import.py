@@ -10,7 +10,6 @@ import gzip
 import json
 import time
 import zlib
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
@@ -18,6 +17,7 @@ from triseek.agents import jsonl
 from triseek.agents.payloads.fields import Fields
 from triseek.history.archive import FILES, FORMAT, ROWS, SESSION, VERSION
 from triseek.history.importing.cleaning import TEXT_MAX, clean, clean_name
+from triseek.history.importing.file_report import FileReport
 from triseek.history.sub_tokens import observation_sub, sub_tokens
 from triseek.history.tombstones import Tombstones, load_key
 from triseek.model import budget
@@ -54,24 +54,6 @@ _COUNTERS = {
 }  # fmt: skip
 
 
-@dataclass(slots=True)
-class ArchiveReport:
-    """What was restored."""
-
-    path: str
-    sessions: int = 0
-    messages: int = 0
-    events: int = 0
-    observations: int = 0
-    summaries: int = 0
-    known: int = 0
-    """Rows that were there already."""
-    forgotten: int = 0
-    """Rows that were left out because somebody has forgotten them."""
-    skipped: list[str] = field(default_factory=list)
-    """Lines that could not be read, and why."""
-
-
 def is_archive(path: str) -> bool:
     """Return whether a file is compressed and begins like a JSON line, which a pack does not."""
     try:
@@ -81,7 +63,7 @@ def is_archive(path: str) -> bool:
         return False
 
 
-def run(database: Database, path: str) -> ArchiveReport:
+def run(database: Database, path: str) -> FileReport:
     """Restore an archive. The caller holds the lock of imports.
 
     path: A regular file, and no link.
@@ -90,7 +72,7 @@ def run(database: Database, path: str) -> ArchiveReport:
         OSError: It cannot be read, is damaged, cut short or no archive. What was read stays.
         TriseekError: As `Database`.
     """
-    report = ArchiveReport(path)
+    report = FileReport(path)
     key = load_key()
     with database.read() as connection:
         writer = _Writer(Tombstones(connection, key), report)
@@ -107,7 +89,7 @@ def run(database: Database, path: str) -> ArchiveReport:
     return report
 
 
-def _lines(path: str, report: ArchiveReport) -> Iterator[tuple[str, Fields]]:
+def _lines(path: str, report: FileReport) -> Iterator[tuple[str, Fields]]:
     """Yield the lines between the first and the last one. Raises OSError as `run`."""
     number, is_whole = 0, False
     with jsonl.opened(path) as raw, gzip.GzipFile(fileobj=raw) as file:
@@ -142,7 +124,7 @@ def _check_head(line: bytes, path: str) -> None:
 class _Writer:
     """Writes the lines of one archive."""
 
-    def __init__(self, tombstones: Tombstones, report: ArchiveReport) -> None:
+    def __init__(self, tombstones: Tombstones, report: FileReport) -> None:
         self._tombstones = tombstones
         self._report = report
         self._session: tuple[int, str, str] | None = None

@@ -11,7 +11,8 @@ import json
 from typing import TYPE_CHECKING
 
 from triseek.history.importing import claude_mem
-from triseek.history.importing.claude_mem_writing import FileReport, Writer
+from triseek.history.importing.claude_mem_writing import Writer
+from triseek.history.importing.file_report import FileReport
 from triseek.history.importing.writing import FOREIGN_PREFIX
 from triseek.history.tombstones import Tombstones, load_key
 from triseek.model import budget
@@ -34,8 +35,8 @@ def plan(path: str) -> FileReport:
     with claude_mem.reading(path) as source:
         counts = source.count()
     return FileReport(
-        path, counts["sdk_sessions"], counts["observations"], counts["session_summaries"],
-        counts["user_prompts"],
+        path, sessions=counts["sdk_sessions"], messages=counts["user_prompts"],
+        observations=counts["observations"], summaries=counts["session_summaries"],
     )  # fmt: skip
 
 

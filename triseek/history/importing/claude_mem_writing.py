@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         ForeignPrompt,
         ForeignSummary,
     )
+    from triseek.history.importing.file_report import FileReport
     from triseek.history.tombstones import Tombstones
 
 ID_MAX = 512
@@ -33,25 +34,6 @@ _AGENTS = {"claude": _DEFAULT_AGENT, "gemini-cli": "gemini", "copilot-cli": "cop
 """claude-mem's names of platforms that are not our names of agents."""
 _STATUSES = ("active", "completed", "failed")
 _SUMMARY = ("request", "investigated", "learned", "completed", "next_steps", "notes")
-
-
-@dataclass(slots=True)
-class FileReport:
-    """What an import of one file did; or, of a dry run, what there is to be imported."""
-
-    path: str
-    sessions: int = 0
-    observations: int = 0
-    summaries: int = 0
-    prompts: int = 0
-    known: int = 0
-    """Rows that had been imported before."""
-    forgotten: int = 0
-    """Rows that were left out because somebody has forgotten them."""
-    private: int = 0
-    """Rows that were left out because their prompt is private."""
-    skipped: list[str] = field(default_factory=list)
-    """What could not be imported, a line each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +191,7 @@ class Writer:
             "UPDATE sessions SET prompt_counter = max(prompt_counter, ?) WHERE id = ?",
             (number, session.id),
         )
-        self._report.prompts += 1
+        self._report.messages += 1
 
     def _session(
         self, connection: sqlite3.Connection, row: ForeignSession, external: str
