@@ -1,8 +1,9 @@
 """Forgets conversations and single records: removes their text from every file of the history.
 
-Rows are deleted, what was derived from them is derived again, the full-text indexes are made anew,
-the database is rewritten without free pages, and the recall index is dropped, so that no file
-contains the text any more. Tombstones keep imports and synthesis from bringing it back.
+Rows are deleted, what was derived from them is derived again, the full-text indexes are merged,
+which drops deleted words, the database is rewritten without free pages, and segments of the recall
+index that have some of the text are written anew, so that no file contains it any more. Tombstones
+keep imports and synthesis from bringing it back.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ def names(connection: sqlite3.Connection, selection: Selection) -> frozenset[tup
 def forget(database: Database, selection: Selection) -> Forgotten:
     """Remove what is selected, with sub-agents of the conversations and copies in other ones.
 
-    The caller drops the recall index afterwards, and calls `note_finished`: until then,
+    The caller purges the recall index afterwards, and calls `note_finished`: until then,
     `is_unfinished` says that a crash has interrupted it.
 
     Raises:
@@ -131,7 +132,7 @@ def scrub(database: Database) -> None:
     """Remove what deleted rows have left in the database's files, and in its backups."""
     with database.write() as connection:
         for table in FULL_TEXT_TABLES:
-            connection.execute(f"INSERT INTO {table}_fts ({table}_fts) VALUES ('rebuild')")  # noqa: S608
+            connection.execute(f"INSERT INTO {table}_fts ({table}_fts) VALUES ('optimize')")  # noqa: S608
     database.rewrite()
     for backup in database.path.parent.glob(f"{database.path.stem}.before-*.db"):
         with contextlib.suppress(FileNotFoundError):

@@ -159,7 +159,7 @@ class History:
         with run.alone(self.folder, WAIT_S):
             removed = self._forget_own(selection, dry_run=False)
             forgotten = forgetting.forget(database, selection)
-            recall.drop()
+            recall.purge()
             forgetting.note_finished(database)
         recall.update()
         return _with_own(forgotten, removed)
@@ -202,7 +202,7 @@ class History:
                 for _ in synthesize_pending(database):  # what quotes a forgotten message
                     budget.check()
                 forgetting.scrub(database)
-                self._recall_of(database).drop()
+                self._recall_of(database).purge()
                 forgetting.note_finished(database)
         except TriseekError as error:  # it is tried again with the next use
             logger.warning("forgetting not finished", extra={"reason": str(error)})

@@ -17,6 +17,15 @@ WORDS = [f"{a}{b}" for a in ("alpha", "beta", "gamma", "delta", "develop") for b
          ("", "s", "ing", "er", "tion", "x1", "zz", "ity")]  # fmt: skip
 
 
+def snapshot_of(recall, queries=("alpha", "betaing delta in june", "develoption gammas")):
+    return [
+        [(hit.session_id, hit.message_id, pytest.approx(hit.score, abs=1e-5)) for hit in page.hits]
+        for query in queries
+        for by in ("session", "message")
+        for page in [recall.search(query, by=by, limit=500)]
+    ]
+
+
 @pytest.fixture
 def database(tmp_path):
     made = open_database(str(tmp_path / "history"))
@@ -147,6 +156,63 @@ def test_dropping_leaves_no_file(recall, database):
     assert found(recall, "alpha") == [1]  # read from the database
     assert recall.update() == 1
     assert found(recall, "alpha") == [1]
+
+
+def test_purging_keeps_what_the_database_has(tmp_path, recall, database, monkeypatch):
+    monkeypatch.setattr(engine, "BATCH_TOKENS", 300)
+    fill(database, 5, range(1, 60))
+    recall.update()
+    add(database, 3, "grown alpha")  # an older copy of 3 stays in the first segment
+    recall.update()
+    with database.write() as connection:
+        connection.execute("DELETE FROM sessions WHERE id IN (4, 5)")
+        connection.execute(
+            "DELETE FROM messages WHERE id = (SELECT min(id) FROM messages WHERE session_id = 7)"
+        )
+    names = {one.segment.entry["name"] for one in recall._load()}
+
+    recall.purge()
+
+    with database.read() as connection:
+        rows = connection.execute("SELECT id FROM messages ORDER BY id")
+        ids = [number for (number,) in rows]
+    segments = recall._load()
+    indexed = [number for one in segments for number in one.segment.message_ids.tolist()]
+    assert sorted(indexed) == ids  # each once, nothing else
+    after = {one.segment.entry["name"] for one in segments}
+    assert len(after & names) == len(names) - 1  # only the first segment had some of it
+    assert {path.name for path in Path(recall._folder).iterdir()} == after | {engine.MANIFEST}
+    whole = Recall(str(tmp_path / "whole"), database)
+    whole.update()
+    assert snapshot_of(Recall(str(recall._folder), database)) == snapshot_of(whole)
+    assert recall.update() == 0
+
+
+def test_no_word_of_what_was_purged_is_left(recall, database):
+    add(database, 1, "alpha quetzal", "beta")
+    add(database, 2, "gamma")
+    recall.update()
+    add(database, 2, "delta")
+    recall.update()
+    with database.write() as connection:
+        connection.execute("DELETE FROM messages WHERE text LIKE '%quetzal'")
+    recall.purge()
+    files = [path for path in Path(recall._folder).rglob("*") if path.is_file()]
+    assert not any(b"quetzal" in path.read_bytes() for path in files)
+    assert any(b"beta" in path.read_bytes() for path in files)
+    assert (found(recall, "alpha"), found(recall, "beta"), found(recall, "delta")) == ([], [1], [2])
+    with database.write() as connection:
+        connection.execute("DELETE FROM sessions")
+    recall.purge()
+    assert [path.name for path in Path(recall._folder).iterdir()] == [engine.MANIFEST]
+
+
+def test_purging_without_kernels_drops_the_index(recall, database, monkeypatch):
+    add(database, 1, "alpha")
+    recall.update()
+    monkeypatch.setattr(cache, "is_ready", lambda: False)
+    recall.purge()
+    assert not Path(recall._folder).exists()
 
 
 def test_filters(recall, database):

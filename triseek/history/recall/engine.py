@@ -96,15 +96,21 @@ class Recall:
         if not cache.is_ready():
             return 0
         with self._alone():
-            try:
-                return self._update()
-            except errors.IndexCorrupt:
+            return self._updated()
+
+    def purge(self) -> None:
+        """Remove from all files what the database does not have any more, as it was forgotten.
+
+        The index holds then what `update` would write into an empty folder. While kernels are not
+        compiled, it is dropped.
+
+        Raises: as `update`.
+        """
+        with self._alone():
+            if cache.is_ready():
+                self._updated(purges=True)
+            else:
                 self._remove()
-                return self._update()
-            except OSError as error:
-                raise errors.StateUnwritable(
-                    f"cannot write {self._folder}: {error.strerror}"
-                ) from error
 
     def drop(self, wait_s: float = WAIT_S) -> None:
         """Delete all files of the index, so that nothing of a forgotten text remains.
@@ -228,13 +234,25 @@ class Recall:
         before = {one.segment.entry["name"]: one for one in self._segments}
         self._segments = _open(self._folder, self._manifest, before)
 
-    def _update(self) -> int:
+    def _updated(self, *, purges: bool = False) -> int:
+        """Do `update`, or `purge`; of a damaged index nothing is kept."""
+        try:
+            return self._update(purges=purges)
+        except errors.IndexCorrupt:
+            self._remove()
+            return self._update()
+        except OSError as error:
+            raise errors.StateUnwritable(
+                f"cannot write {self._folder}: {error.strerror}"
+            ) from error
+
+    def _update(self, *, purges: bool = False) -> int:
         segments = self._load()
         manifest = self._manifest or Manifest(version=VERSION, last_id=0, gone=[], segments=[])
         with self._database.read() as connection:
             last_id = _one(connection, "SELECT coalesce(max(id), 0) FROM messages")
             state = self._stamp, last_id, _one(connection, "SELECT count(*) FROM sessions")
-            if state == self._unchanged and not self._stale:
+            if state == self._unchanged and not self._stale and not purges:
                 return 0
             indexed = _live_ids(segments)
             changed = {
@@ -248,16 +266,23 @@ class Recall:
                 gone = indexed - {
                     int(row[0]) for row in connection.execute("SELECT id FROM sessions")
                 }
-        stale, self._stale = self._stale & indexed - gone, set()
+            incomplete = _incomplete(segments, connection) if purges else set()
+        stale, self._stale = (self._stale | incomplete) & indexed - gone, set()
         changed |= stale
-        if not changed and not gone:
+        if not changed and not gone and not purges:
             self._unchanged = state
             return 0
-        merged = _to_merge(segments, changed | gone)
+        merged = [] if purges else _to_merge(segments, changed | gone)
         kept = [one for one in segments if one not in merged]
         again = (changed | _live_ids(merged)) - gone
         private.make(self._folder)
-        entries = [one.segment.entry for one in kept]
+        if purges:
+            entries = [
+                entry for one in kept if (entry := self._without(one, changed | gone)) is not None
+            ]
+            kept = []
+        else:
+            entries = [one.segment.entry for one in kept]
         count = 0
         for messages, entry in self._written(sorted(again)):
             count += messages
@@ -271,8 +296,20 @@ class Recall:
         )
         with self._lock:  # nobody opens what is swept
             atomic.write_sealed(self._folder / MANIFEST, body)
-            self._sweep({entry["name"] for entry in entries})
+            self._sweep({entry["name"] for entry in entries}, has_to=purges)
         return count
+
+    def _without(self, one: scoring.LiveSegment, dead: set[int]) -> SegmentEntry | None:
+        """Write a segment anew without dead sessions, if it has any; None if nothing is left."""
+        segment = one.segment
+        keeps = one.live.astype(bool) & ~np.isin(segment.session_ids, np.fromiter(dead, np.int64))
+        if keeps.all():
+            return segment.entry
+        if not keeps.any():
+            return None
+        writer = SegmentWriter()
+        writer.copy(segment, keeps)
+        return writer.write(self._folder)
 
     def _written(self, session_ids: list[int]) -> Iterator[tuple[int, SegmentEntry]]:
         """Write segments of these sessions, each within the limit of memory.
@@ -291,11 +328,14 @@ class Recall:
         if writer.messages:
             yield writer.messages, writer.write(self._folder)
 
-    def _sweep(self, names: set[str]) -> None:
-        """Delete what the manifest does not name. A mapping outlives its file's name."""
+    def _sweep(self, names: set[str], *, has_to: bool) -> None:
+        """Delete what the manifest does not name. A mapping outlives its file's name.
+
+        has_to: Whether to raise if something cannot be deleted: the next update deletes it.
+        """
         for path in self._folder.iterdir():
             if path.is_dir() and not path.is_symlink() and path.name not in names:
-                shutil.rmtree(path, ignore_errors=True)
+                shutil.rmtree(path, ignore_errors=not has_to)
 
     def _remove(self) -> None:
         try:
@@ -361,6 +401,20 @@ def _live_ids(segments: Sequence[scoring.LiveSegment]) -> set[int]:
         for segment in segments
         for one in segment.segment.session_ids[segment.live.astype(bool)]
     }
+
+
+def _incomplete(
+    segments: Sequence[scoring.LiveSegment], connection: sqlite3.Connection
+) -> set[int]:
+    """Return the sessions in segments of which the database has not all messages any more."""
+    rows = connection.execute("SELECT id FROM messages ORDER BY id")
+    ids = np.fromiter((row[0] for row in rows), np.int64)
+    incomplete = set[int]()
+    for one in segments:
+        segment = one.segment
+        gone = ~np.isin(segment.message_ids, ids)
+        incomplete.update(segment.session_ids[segment.session_of[gone]].tolist())
+    return incomplete
 
 
 def _to_merge(segments: Sequence[scoring.LiveSegment], dead: set[int]) -> list[scoring.LiveSegment]:

@@ -98,6 +98,35 @@ class SegmentWriter:
         self._session_ids.append(session_id)
         self._session_ms.append(first_ms or started_ms)
 
+    def copy(self, segment: Segment, keeps: np.ndarray[Any, Any]) -> None:
+        """Add sessions of another segment: a tenth of the work of reading their messages again.
+
+        keeps: bool, by session of `segment`.
+
+        Raises:
+            IndexCorrupt: A file of the segment is damaged.
+        """
+        messages = np.diff(segment.first.astype(np.int64))
+        of_message = np.repeat(keeps, messages)
+        lengths = np.diff(segment.token_at.astype(np.int64))
+        segment.verify_tokens(0, len(lengths))
+        tokens = segment.tokens[np.repeat(of_message, lengths)]
+        used = np.flatnonzero(np.bincount(tokens, minlength=segment.vocabulary))
+        numbers = np.zeros(segment.vocabulary, np.uint32)
+        numbers[used] = [self._numbers[segment.term(number)] for number in used.tolist()]
+        last_token, last_message = len(self._tokens), len(self._message_ids)
+        for target, values in (
+            (self._tokens, numbers[tokens]),
+            (self._token_at, last_token + np.cumsum(lengths[of_message])),
+            (self._message_ids, segment.message_ids[of_message]),
+            (self._message_ms, segment.message_ms[of_message]),
+            (self._first, last_message + np.cumsum(messages[keeps])),
+            (self._session_ids, segment.session_ids[keeps]),
+            (self._session_ms, segment.session_ms[keeps]),
+        ):
+            target.frombytes(values.astype(target.typecode).tobytes())
+        segment.release()
+
     def write(self, folder: Path) -> SegmentEntry:
         """Write the segment durably into a new folder of `folder`.
 
@@ -316,6 +345,10 @@ class Segment:
         self.touched = 0
         for one in self._columns.values():
             one.release()
+
+    def term(self, number: int) -> str:
+        """Return the term of a number."""
+        return self._term(number).decode("utf-8", "surrogatepass")
 
     def _term(self, number: int) -> bytes:
         return bytes(self._terms[self._term_at[number] : self._term_at[number + 1]])
