@@ -90,33 +90,3 @@ def test_proximity_is_the_oracles(spoken):
     )  # fmt: skip
     wanted = [oracle.proximity(one, idf, 2.0, 5) for one in spoken]
     assert windows.tolist() == pytest.approx(wanted, rel=1e-5)
-
-
-@given(st.lists(st.lists(st.integers(0, 5), max_size=8), max_size=6))
-@settings(deadline=None)
-def test_inverted_lists_are_the_oracles(messages):
-    check_inverted(messages)
-
-
-def test_a_count_stops_at_255():
-    check_inverted([[1] * 300])
-
-
-def check_inverted(said):
-    tokens = column([term for one in said for term in one], np.uint32)
-    token_at = column([0, *accumulate(map(len, said))], np.uint32)
-    lists = {}
-    for low, high in ((0, 2), (2, 6)):
-        frequency = np.bincount(tokens, minlength=6)[low:high]
-        place = np.zeros(2 * (high - low), np.int64)
-        place[1 : high - low] = np.cumsum(frequency[:-1])
-        room = int(frequency.sum())
-        messages, counts = np.empty(room, np.uint32), np.empty(room, np.uint8)
-        total = recall.invert(tokens, token_at, low, high, place, messages, counts)
-        begins, ends = place[: high - low].tolist(), place[high - low :].tolist()
-        assert begins == [0, *ends[:-1]]
-        assert total == ends[-1]
-        for term, (a, b) in enumerate(zip(begins, ends, strict=True), low):
-            if b > a:
-                lists[term] = list(zip(messages[a:b].tolist(), counts[a:b].tolist(), strict=True))
-    assert lists == oracle.inverted(said)

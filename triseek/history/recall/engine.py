@@ -87,14 +87,10 @@ class Recall:
     def update(self) -> int:
         """Index what the database has and the index has not; return the messages indexed.
 
-        Does nothing while kernels are not compiled.
-
         Raises:
             StateUnwritable: The folder cannot be written.
             Busy: Another process changes the index for longer than `WAIT_S`.
         """
-        if not cache.is_ready():
-            return 0
         with self._alone():
             return self._updated()
 

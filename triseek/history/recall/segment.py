@@ -29,7 +29,7 @@ KNOWN_MAX = 4_000
 """Terms whose numbers are kept."""
 PIECE = 1 << 18
 """Values that are written at once."""
-POSTINGS_AT_ONCE = 1 << 20
+POSTINGS_AT_ONCE = 1 << 18
 """Occurrences of terms, about, whose posting lists are made at once."""
 MessageRow = tuple[int, int, str]
 """Id, Unix time in milliseconds, text."""
@@ -212,26 +212,43 @@ def _write_postings(
 
     frequency: int64, by term, its occurrences.
     """
-    from triseek.kernels import recall
-
     terms = len(frequency)
     ends = np.cumsum(frequency)
+    message_of = np.repeat(np.arange(len(token_at) - 1, dtype=np.uint32), np.diff(token_at))
     posting_at = np.zeros(terms + 1, np.uint32)
-    low = total = 0
+    low = 0
     while low < terms:
         before = int(ends[low] - frequency[low])
         high = max(low + 1, int(np.searchsorted(ends, before + POSTINGS_AT_ONCE, "right")))
-        room = int(ends[high - 1]) - before
-        place = np.zeros(2 * (high - low), np.int64)
-        place[: high - low] = ends[low:high] - frequency[low:high] - before
-        lists = np.empty(room, np.uint32), np.empty(room, np.uint8)
-        length = recall.invert(tokens, token_at, low, high, place, *lists)
-        _append(messages, lists[0][:length])
-        _append(counts, lists[1][:length])
-        posting_at[low + 1 : high + 1] = total + place[high - low :]
-        total += length
+        pairs, times = _postings(tokens, message_of, low, high)
+        _append(messages, pairs.astype(np.uint32))
+        _append(counts, np.minimum(times, 255).astype(np.uint8))
+        begins = np.arange(low + 1, high + 1, dtype=np.uint64) << np.uint64(32)
+        posting_at[low + 1 : high + 1] = posting_at[low] + np.searchsorted(pairs, begins)
         low = high
     return posting_at
+
+
+def _postings(
+    tokens: np.ndarray[Any, Any], message_of: np.ndarray[Any, Any], low: int, high: int
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Return the postings of terms low..high-1, in order, and how often each term is there.
+
+    Without a kernel: to load numba takes longer than to sort millions of pairs, and more memory
+    than everything else of an import.
+
+    Returns:
+        uint64, term << 32 | message; and int64.
+    """
+    chosen = np.flatnonzero((tokens >= low) & (tokens < high))
+    pairs = tokens[chosen].astype(np.uint64)
+    pairs <<= np.uint64(32)
+    pairs |= message_of[chosen]
+    del chosen
+    pairs.sort()
+    ends = np.ones(len(pairs), bool)  # of each run of equal ones, the last
+    np.not_equal(pairs[1:], pairs[:-1], out=ends[:-1])
+    return pairs[ends], np.diff(np.flatnonzero(ends), prepend=-1)
 
 
 class Segment:

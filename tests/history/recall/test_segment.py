@@ -1,0 +1,39 @@
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.oracle import recall as oracle
+from triseek.history.recall import segment
+from triseek.history.recall.segment import Segment, SegmentWriter
+
+SAID = st.lists(st.lists(st.integers(0, 5), max_size=8), min_size=1, max_size=6)
+
+
+@pytest.fixture
+def lists_of(tmp_path):
+    """Write messages of term numbers as a segment, and read its posting lists."""
+
+    def written(said):
+        writer = SegmentWriter()
+        rows = [(n, 0, " ".join(f"x{term}" for term in one)) for n, one in enumerate(said)]
+        writer.add(1, 0, rows)
+        read = Segment(tmp_path, writer.write(tmp_path))
+        numbers = {term: read.number(f"x{term}") for term in range(6)}
+        postings = {t: read.postings(number) for t, number in numbers.items() if number is not None}
+        return {term: list(zip(*map(list, one), strict=True)) for term, one in postings.items()}
+
+    return written
+
+
+@given(said=SAID, at_once=st.integers(1, 20))
+@settings(
+    deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_posting_lists_are_the_oracles(lists_of, said, at_once):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(segment, "POSTINGS_AT_ONCE", at_once)
+        assert lists_of(said) == oracle.inverted(said)
+
+
+def test_a_count_stops_at_255(lists_of):
+    assert lists_of([[1] * 300, [2, 1]]) == {1: [(0, 255), (1, 1)], 2: [(1, 1)]}
