@@ -3,14 +3,6 @@
 from itertools import pairwise
 
 
-def merged(messages, weights, others, counts, factor):
-    """Message and weight, ascending by message."""
-    total = dict(zip(messages, weights, strict=True))
-    for message, count in zip(others, counts, strict=True):
-        total[message] = total.get(message, 0.0) + count * factor
-    return sorted(total.items())
-
-
 def windows_of(session):
     """Pairs of a window's middle and its messages; session: the messages' numbers."""
     return [(one, [other for other in session if abs(other - one) <= 1]) for one in session]

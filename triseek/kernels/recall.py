@@ -48,11 +48,10 @@ def find_term(terms: np.ndarray, term_at: np.ndarray, wanted: np.ndarray, behind
         at = numba.int64(0)
         while at < size and at < wanted.size and terms[begin + at] == wanted[at]:
             at += 1
-        if at == wanted.size:
-            less = behind == 1
-        else:
-            less = at == size or terms[begin + at] < wanted[at]
-        if less:
+        is_same = at == wanted.size
+        if (is_same and behind == 1) or (
+            not is_same and (at == size or terms[begin + at] < wanted[at])
+        ):
             low = middle + 1
         else:
             high = middle
@@ -103,41 +102,65 @@ def merge_lists(
     room for all sessions. documents: int64[2], windows and sessions that have a posting, added to.
     """
     size = numba.int64(0)
-    last = numba.int64(-1)
     slot = numba.int64(-1)
-    next_window = numba.int64(0)
+    windows = numba.int64(0)
+    none = numba.int64(session_of.size)
+    session = begin = end = next_window = numba.int64(0)
+    total = 0.0
     while True:
-        at = numba.int64(session_of.size)
+        at = limit = none
+        least = numba.int64(0)
         for i in range(cursors.size):
             if cursors[i] < ends[i]:
-                at = min(at, numba.int64(messages[cursors[i]]))
-        if at == session_of.size:
-            return size
-        session = numba.int64(session_of[at])
-        end = numba.int64(first[session + 1])
-        if counted[session] == 0:
-            for i in range(cursors.size):
-                cursors[i] = _skip(messages, cursors[i], ends[i], end)
-            continue
-        weight = 0.0
-        for i in range(cursors.size):
-            cursor = cursors[i]
-            if cursor < ends[i] and messages[cursor] == at:
-                weight += counts[cursor] * factors[i]
-                cursors[i] = cursor + 1
-        out_messages[size] = at
-        out_weights[size] = weight
-        size += 1
-        if session != last:
-            last = session
-            slot += 1
-            out_sessions[slot] = base + session
-            out_totals[slot] = 0.0
-            documents[1] += 1
-        out_totals[slot] += weight
-        begin = max(next_window, at - 1, numba.int64(first[session]))
-        next_window = min(at + 2, end)
-        documents[0] += next_window - begin
+                message = numba.int64(messages[cursors[i]])
+                if message < at:
+                    limit = at
+                    at = message
+                    least = i
+                elif message < limit:
+                    limit = message
+        if at == none:
+            break
+        cursor = numba.uint64(cursors[least])
+        stop = numba.uint64(ends[least])
+        factor = numba.float64(factors[least])
+        while True:  # one list alone up to the next of another
+            if at >= end:
+                session = numba.int64(session_of[at])
+                begin = numba.int64(first[session])
+                end = numba.int64(first[session + 1])
+                if counted[session] != 0:
+                    slot += 1
+                    out_sessions[slot] = base + session
+                    total = 0.0
+            if counted[session] == 0:
+                cursor = numba.uint64(_skip(messages, numba.int64(cursor), numba.int64(stop), end))
+            else:
+                weight = counts[cursor] * factor
+                cursor += numba.uint64(1)
+                if at == limit:
+                    for i in range(cursors.size):
+                        other = cursors[i]
+                        if i != least and other < ends[i] and messages[other] == at:
+                            weight += counts[other] * factors[i]
+                            cursors[i] = other + 1
+                out_messages[size] = at
+                out_weights[size] = weight
+                size += 1
+                total += weight
+                out_totals[slot] = total
+                window = max(next_window, at - 1, begin)
+                next_window = min(at + 2, end)
+                windows += next_window - window
+            if at >= limit or cursor >= stop:
+                break
+            at = numba.int64(messages[cursor])
+            if at > limit:
+                break
+        cursors[least] = cursor
+    documents[0] += windows
+    documents[1] += slot + 1
+    return size
 
 
 @kernel(I64, U32S, F32S, F32S, F64, F64, I64, F32S_OUT, BYTES_OUT)
@@ -200,7 +223,8 @@ def _add_windows(
         terms_in[place] += terms_in[place] < 255
         if message > begin and before < message - 2:  # else the posting before has done it
             length = (
-                token_at[numba.uint64(message + 1)] - token_at[numba.uint64(max(message - 2, begin))]
+                token_at[numba.uint64(message + 1)]
+                - token_at[numba.uint64(max(message - 2, begin))]
             )
             windows[place - numba.uint64(1)] += gain * weight / (weight + base + slope * length)
         count = weight

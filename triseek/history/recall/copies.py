@@ -5,38 +5,42 @@ Some keep a message's id in the copy, others give it a new one; text and time st
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 
 @dataclass(slots=True)
 class Quoted:
-    """A hit with the message that it quotes."""
+    """A hit and the message that it quotes."""
 
     session_id: int
     message_id: int
     score: float
-    text: str
     time_ms: int
     """When it was said; 0 if unknown."""
     copies: dict[int, int] = field(default_factory=dict)
     """Other conversations that have the same message, and the message's id there."""
 
 
-def merged(connection: sqlite3.Connection, quoted: Iterable[Quoted]) -> list[Quoted]:
+def merged(connection: sqlite3.Connection, quoted: Sequence[Quoted]) -> list[Quoted]:
     """Return the hits without those that quote the same as a better one of another conversation.
 
     Each stands for the conversation in which the message was said first. A message whose time is
     unknown is no copy.
     """
+    times = Counter(hit.time_ms for hit in quoted if hit.time_ms)
+    text_of = texts(connection, [hit.message_id for hit in quoted if times[hit.time_ms] > 1])
     hits: list[Quoted] = []
     by_message: dict[tuple[int, str], Quoted] = {}
     for hit in quoted:
-        same = by_message.setdefault((hit.time_ms, hit.text), hit) if hit.time_ms else hit
+        text = text_of.get(hit.message_id)
+        same = hit if text is None else by_message.setdefault((hit.time_ms, text), hit)
         if same is hit or hit.session_id == same.session_id or hit.session_id in same.copies:
             hits.append(hit)
         else:
@@ -45,6 +49,16 @@ def merged(connection: sqlite3.Connection, quoted: Iterable[Quoted]) -> list[Quo
         if hit.copies:
             _put_first(connection, hit)
     return hits
+
+
+def texts(connection: sqlite3.Connection, message_ids: Iterable[int]) -> dict[int, str]:
+    """Return the texts of these messages."""
+    return dict(
+        connection.execute(
+            "SELECT id, text FROM messages WHERE id IN (SELECT value FROM json_each(?))",
+            (json.dumps([*message_ids]),),
+        ).fetchall()
+    )
 
 
 def _put_first(connection: sqlite3.Connection, hit: Quoted) -> None:

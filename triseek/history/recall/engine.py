@@ -9,6 +9,7 @@ next update builds it again.
 from __future__ import annotations
 
 import contextlib
+import json
 import shutil
 import threading
 from pathlib import Path
@@ -168,15 +169,16 @@ class Recall:
             result = ranked(parts)
         found, total = result
         with self._database.read() as connection:
-            quoted = [hit for one in found if (hit := self._quoted(connection, one, by))]
-            hits = copies.merged(connection, quoted)
+            hits = copies.merged(connection, self._quoted(connection, found, by))
+            page = hits[offset : offset + limit]
+            texts = copies.texts(connection, [hit.message_id for hit in page])
         return RecallPage(
             tuple(
                 RecallHit(
-                    hit.session_id, hit.message_id, hit.score, excerpt.span(hit.text, weights),
-                    len(hit.copies),
+                    hit.session_id, hit.message_id, hit.score,
+                    excerpt.span(texts[hit.message_id], weights), len(hit.copies),
                 )
-                for hit in hits[offset : offset + limit]
+                for hit in page
             ),
             total - len(found) + len(hits),
         )  # fmt: skip
@@ -191,22 +193,32 @@ class Recall:
             yield
 
     def _quoted(
-        self, connection: sqlite3.Connection, found: Found, by: ranking.By
-    ) -> copies.Quoted | None:
-        """Return a hit with its message; None if it is not in the database any more."""
-        row = connection.execute(
-            "SELECT id, text, created_at_epoch FROM messages WHERE id = ? AND session_id = ?",
-            (found.message_id, found.session_id),
-        ).fetchone()
-        if row is None:
-            self._stale.add(found.session_id)
-            if by == "session":
+        self, connection: sqlite3.Connection, found: list[Found], by: ranking.By
+    ) -> list[copies.Quoted]:
+        """Return the hits with their messages' times; without those that are deleted meanwhile."""
+        times = {
+            tuple(row[:2]): row[2]
+            for row in connection.execute(
+                "SELECT id, session_id, created_at_epoch FROM messages"
+                " WHERE id IN (SELECT value FROM json_each(?))",
+                (json.dumps([one.message_id for one in found]),),
+            )
+        }
+        quoted = []
+        for one in found:
+            message_id, time_ms = one.message_id, times.get((one.message_id, one.session_id))
+            if time_ms is None:
+                self._stale.add(one.session_id)
                 row = connection.execute(
-                    "SELECT id, text, created_at_epoch FROM messages WHERE session_id = ?"
+                    "SELECT id, created_at_epoch FROM messages WHERE session_id = ?"
                     " ORDER BY id LIMIT 1",
-                    (found.session_id,),
+                    (one.session_id,),
                 ).fetchone()
-        return copies.Quoted(found.session_id, row[0], found.score, *row[1:]) if row else None
+                if by == "message" or row is None:
+                    continue
+                message_id, time_ms = row
+            quoted.append(copies.Quoted(one.session_id, message_id, one.score, time_ms))
+        return quoted
 
     def _load(self) -> list[scoring.LiveSegment]:
         """Return the segments, mapped again if the manifest has changed."""

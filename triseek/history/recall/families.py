@@ -47,7 +47,7 @@ def look_up(segments: Sequence[Segment], word: str) -> Family:
         names.update(dict.fromkeys(ranking.variants(word, frequency), ranking.VARIANT))
         numbers = [
             [(_number(low, terms, name), factor) for name, factor in names.items()]
-            for low, terms, _ in ranges
+            for low, terms in ranges
         ]
     lists = []
     for segment, pairs in zip(segments, numbers, strict=True):
@@ -62,25 +62,26 @@ def look_up(segments: Sequence[Segment], word: str) -> Family:
 
 def _near(
     segments: Sequence[Segment], prefix: str
-) -> tuple[dict[str, int], list[tuple[int, list[str], list[int]]]] | None:
-    """Return all terms with a prefix and their frequencies, and where they are in each segment.
+) -> tuple[dict[str, int], list[tuple[int, list[str]]]] | None:
+    """Return the frequencies of all terms with a prefix, and of each segment their first and all.
 
     None if the prefix is empty, or they are too many.
     """
     if not prefix:
         return None
     frequency: dict[str, int] = {}
-    ranges = []
-    for one in segments:
-        beginning = one.beginning(prefix, ranking.PREFIX_TERMS_MAX)
-        if beginning is None:
-            return None
-        ranges.append(beginning)
-        for name, count in zip(beginning[1], beginning[2], strict=True):
+    ranges = [one.beginning(prefix) for one in segments]
+    if max(high - low for low, high in ranges) > ranking.PREFIX_TERMS_MAX:
+        return None
+    terms = []
+    for one, (low, high) in zip(segments, ranges, strict=True):
+        names, counts = one.names(low, high)
+        terms.append((low, names))
+        for name, count in zip(names, counts, strict=True):
             frequency[name] = frequency.get(name, 0) + count
         if len(frequency) > ranking.PREFIX_TERMS_MAX:
             return None
-    return frequency, ranges
+    return frequency, terms
 
 
 def _number(low: int, terms: Sequence[str], name: str) -> int | None:

@@ -200,6 +200,9 @@ def _best_messages(
     columns = [np.concatenate(one) for one in (owners, ids, times, scores)]
     if since_ms:
         columns = [column[columns[2] >= since_ms] for column in columns]
+    if len(columns[3]) > most:  # sorting what may be among them is all
+        least = np.partition(columns[3], -most)[-most]
+        columns = [column[columns[3] >= least] for column in columns]
     order = np.lexsort((-columns[1], -columns[2], -columns[3]))[:most]
     return _listed(*(column[order] for column in columns))
 

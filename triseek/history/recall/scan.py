@@ -136,7 +136,10 @@ def _refine(
 ) -> Refined:
     """Return the windows of these sessions with the proximity of terms."""
     kept = [range(first[one], first[one + 1]) for one in sessions.tolist()]
-    scores = [windows[each.start : each.stop] + [_proximity(corpus.words[at], idf) for at in each] for each in kept]
+    scores = [
+        windows[each.start : each.stop] + [_proximity(corpus.words[at], idf) for at in each]
+        for each in kept
+    ]
     starts = np.cumsum([0, *map(len, scores)])
     middles = [start + each.argmax() for start, each in zip(starts, scores, strict=False)]
     return Refined(

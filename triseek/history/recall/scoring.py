@@ -40,8 +40,8 @@ class _Postings:
 
     def of(self, order: Sequence[int]) -> tuple[np.ndarray[Any, Any], ...]:
         """Return messages, weights, and where some families begin and end."""
-        begins = np.array([self.ends[at] for at in order], np.int64)
-        return self.messages, self.weights, begins, np.array([self.ends[at + 1] for at in order])
+        begins, ends = ([self.ends[at + step] for at in order] for step in (0, 1))
+        return self.messages, self.weights, np.array(begins, np.int64), np.array(ends, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,25 +81,25 @@ def score(
     if not some:
         return [], {}
     all_families = [families.look_up(some, word) for word in query.terms]
-    postings, terms = _merged(some, masks, all_families)
-    terms.sort(key=lambda term: term.messages)
     counted = np.concatenate(masks).astype(bool)
+    windows = int(np.concatenate([one.sizes for one in some])[counted].sum())
+    postings, terms = _merged(some, masks, all_families, windows)
+    terms.sort(key=lambda term: term.messages)
     tokens = np.concatenate([one.session_tokens for one in some])
     whole, scored = _whole(terms, tokens, float(tokens[counted].mean()) or 1.0)
     window_tokens = np.concatenate([one.window_tokens for one in some])[counted].sum()
-    windows = sum(int(np.diff(one.first)[mask.astype(bool)].sum()) for one, mask in zip(some, masks, strict=True))
     mean = float(window_tokens) / windows or 1.0
     parts = []
     begin = 0
     for one, mask, merged in zip(some, masks, postings, strict=True):
         end = begin + len(mask)
         parts.append(
-            _part(one, query, mask, terms, merged, whole[begin:end], scored[begin:end], mean, since_ms)
+            _part(
+                one, query, mask, terms, merged, whole[begin:end], scored[begin:end], mean, since_ms
+            )
         )
         begin = end
-    weights = {
-        name: term.window_idf for term in terms for name in all_families[term.number].names
-    }
+    weights = {name: term.window_idf for term in terms for name in all_families[term.number].names}
     return parts, weights
 
 
@@ -111,9 +111,15 @@ def _counted(one: LiveSegment, wanted: np.ndarray[Any, Any] | None) -> np.ndarra
 
 
 def _merged(
-    segments: Sequence[Segment], masks: Sequence[np.ndarray[Any, Any]], found: Sequence[Family]
+    segments: Sequence[Segment],
+    masks: Sequence[np.ndarray[Any, Any]],
+    found: Sequence[Family],
+    windows: int,
 ) -> tuple[list[_Postings], list[_Term]]:
-    """Return the postings by segment, and the terms that occur."""
+    """Return the postings by segment, and the terms that occur.
+
+    windows: How many are counted.
+    """
     from triseek.kernels import recall
 
     sessions = sum(map(len, masks))
@@ -138,7 +144,6 @@ def _merged(
             )  # fmt: skip
         postings.append(_Postings(messages, weights, ends))
         base += len(mask)
-    windows = sum(int(np.diff(one.first)[mask.astype(bool)].sum()) for one, mask in zip(segments, masks, strict=True))
     counted = sum(int(np.count_nonzero(mask)) for mask in masks)
     terms = [
         _Term(
@@ -166,10 +171,12 @@ def _whole(
 
     norms = (1.0 - ranking.B + ranking.B * tokens / mean).astype(np.float32)
     scores, scored = np.zeros(len(tokens), np.float32), np.zeros(len(tokens), np.uint8)
+    least = 0.0
     for rank, term in enumerate(terms, 1):
-        least = 0.0
-        if term.messages > ranking.FREQUENT and np.count_nonzero(scores) > ranking.CONTENDERS:
-            least = float(np.partition(scores, -ranking.CONTENDERS)[-ranking.CONTENDERS])
+        if term.messages > ranking.FREQUENT:
+            best = scores[scores > 0] if not least else scores[scores >= least]
+            if len(best) > ranking.CONTENDERS:
+                least = float(np.partition(best, -ranking.CONTENDERS)[-ranking.CONTENDERS])
         recall.add_session_scores(
             term.sessions, term.totals, norms, term.session_idf, least, rank, scores, scored
         )
@@ -194,7 +201,7 @@ def _part(
         allowed &= segment.last_ms >= since_ms
     scored = scored * allowed
     best = np.zeros(len(mask), np.float32)
-    longest = int(np.diff(segment.first).max())
+    longest = int(segment.sizes.max())
     idf = np.array([term.window_idf for term in terms], np.float32)
     order = [term.number for term in terms]
     columns = (idf, segment.first, segment.token_at, scored, mean, ranking.K1, ranking.B)

@@ -284,9 +284,11 @@ class Segment:
         """int64 by session: the time of its last message."""
         self.session_tokens, self.window_tokens = _lengths(self.token_at, self.first)
         self.entry = entry
+        self.sizes = np.diff(self.first).astype(np.int64)
+        """The messages of each session."""
         self._known: dict[str, int | None] = {}
-        self.touched = 0
-        """Bytes read, about, since pages were released last."""
+        self._touched = set[int]()
+        """Pages of postings that were read since pages were released last."""
         self.release()
 
     def _whole(self, name: str, dtype: type) -> np.ndarray[Any, Any]:
@@ -319,6 +321,11 @@ class Segment:
         messages, counts = self._postings
         return messages.values, counts.values
 
+    @property
+    def touched(self) -> int:
+        """Bytes of postings read, about, since pages were released last."""
+        return len(self._touched) * column.PAGE_BYTES * 5 // 4
+
     def number(self, term: str) -> int | None:
         """Return a term's number; None if it does not occur."""
         if term not in self._known:
@@ -330,15 +337,13 @@ class Segment:
             self._known[term] = at if is_there else None
         return self._known.get(term)
 
-    def beginning(self, prefix: str, most: int) -> tuple[int, list[str], list[int]] | None:
-        """Return the terms that begin so: the first one's number, all, how many messages have each.
-
-        None if they are more than `most`.
-        """
+    def beginning(self, prefix: str) -> tuple[int, int]:
+        """Return the number of the first term that begins so, and of the first one behind them."""
         wanted = prefix.encode()
-        low, high = self._first(wanted), self._first(wanted, behind=1)
-        if high - low > most:
-            return None
+        return self._first(wanted), self._first(wanted, behind=1)
+
+    def names(self, low: int, high: int) -> tuple[list[str], list[int]]:
+        """Return the terms low..high-1, and how many messages have each."""
         ends = self._term_at[low : high + 1].tolist()
         data = bytes(self._terms[ends[0] : ends[-1]])
         if data.isascii():
@@ -346,12 +351,14 @@ class Segment:
             names = [text[begin - ends[0] : end - ends[0]] for begin, end in pairwise(ends)]
         else:
             names = [self._term(at).decode("utf-8", "surrogatepass") for at in range(low, high)]
-        return low, names, np.diff(self._posting_at[low : high + 1]).tolist()
+        return names, np.diff(self._posting_at[low : high + 1]).tolist()
 
     def place(self, number: int) -> tuple[int, int]:
         """Verify a term's postings; return where they begin and end in `postings`."""
         begin, end = int(self._posting_at[number]), int(self._posting_at[number + 1])
-        self.touched += (end - begin) * 5 + 2 * column.PAGE_BYTES
+        self._touched.update(
+            range(begin * 4 // column.PAGE_BYTES, end * 4 // column.PAGE_BYTES + 1)
+        )
         messages, counts = self._postings
         messages.verify(begin, end)
         counts.verify(begin, end)
@@ -359,7 +366,7 @@ class Segment:
 
     def release(self) -> None:
         """Release the mapped pages; they stay in the system's cache."""
-        self.touched = 0
+        self._touched.clear()
         for one in self._columns.values():
             one.release()
 
@@ -374,9 +381,7 @@ class Segment:
         """Return the first term that is not less, or that is behind all that begin so."""
         from triseek.kernels import recall
 
-        return recall.find_term(
-            self._terms, self._term_at, np.frombuffer(wanted, np.uint8), behind
-        )
+        return recall.find_term(self._terms, self._term_at, np.frombuffer(wanted, np.uint8), behind)
 
 
 def _lengths(

@@ -95,10 +95,11 @@ def spans(text: str, wanted: Collection[str]) -> list[tuple[str, int, int]]:
     if len(lowered) != len(text):  # such as İ, of which two characters become
         lowered = "".join(one if len(one.lower()) > 1 else one.lower() for one in text)
     spoken = []
-    letters = {term[0] for term in wanted}
+    starts = {term[:2] for term in wanted}
     for word in set(WORD.findall(lowered)):
-        if word[0] not in letters and word.isascii() and word not in _BASE:
-            continue  # the stemmer keeps a word's first letter
+        may_be = word[:2] in starts or word[0] in starts or word[1:2] == "y"
+        if not may_be and word.isascii() and word not in _BASE:
+            continue  # a stem begins with the word's two letters, or is one; but for dying
         terms_of_it = [term for term in _terms[word.lower()] if term in wanted]
         if terms_of_it:
             for begin, end in _places(word, lowered):
