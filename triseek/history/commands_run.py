@@ -92,7 +92,8 @@ class Run(NamedTuple):
         """
         if self.program != other.program or self.folder != other.folder:
             return False
-        if self.text == other.text or not self.operands or self.operands == other.operands:
+        is_all = not self.operands or "./..." in self.operands
+        if self.text == other.text or is_all or self.operands == other.operands:
             return True
         return bool(names) and all(any(name in it for it in self.operands) for name in names)
 

@@ -66,7 +66,7 @@ def test_a_renamed_function_is_a_refactoring(database):
 
 def test_a_moved_function_is_a_refactoring_unless_a_test_fails(database):
     for key, output, status, kind in (
-        ("green", outputs.PYTEST_PASSED, 0, "refactor"), ("red", outputs.PYTEST_FAILED, 1, "feature"),  # noqa: E501
+        ("green", outputs.PYTEST_PASSED, 0, "refactor"), ("red", outputs.PYTEST_FAILED, 1, "change"),  # noqa: E501
     ):  # fmt: skip
         session = Recorded(database, key).prompt("x").edit("a.py", TOTAL, "").write("b.py", TOTAL)
         session.run("pytest", output, status)

@@ -117,6 +117,7 @@ def test_what_breaks_behind_a_change_is_a_bug(database, committed):
     session = changing(database)
     if committed:  # then the code was finished, and does not compile
         session.run("git commit -m 'Add discounts'", "[main 1a2b3c4] Add discounts\n")
+        session.prompt("the build fails")
     output = UNDEFINED if committed else outputs.GO_FAILED
     session.run("go test ./...", output, 1).edit("cart.go", "a", "b").run("go test ./...", OK)
     assert len(derived(session, "fixed-check")) == 1

@@ -40,7 +40,17 @@ _BY_VERB: dict[str, ObservationType] = {
     "added": "feature", "implement": "feature", "implements": "feature", "introduce": "feature",
     "support": "feature", "refactor": "refactor", "rename": "refactor", "extract": "refactor",
     "simplify": "refactor", "move": "refactor", "split": "refactor", "inline": "refactor",
+    "fold": "refactor", "rewrite": "refactor", "deduplicate": "refactor", "dedupe": "refactor",
+    "consolidate": "refactor", "unify": "refactor", "clean": "refactor", "migrate": "refactor",
+    "reorganize": "refactor", "test": "change", "tests": "change", "align": "change",
+    "adapt": "change", "improve": "change", "update": "change", "bump": "change",
+    "remove": "change", "document": "change", "merge": "change", "address": "change",
 }  # fmt: skip
+_SCOPE = re.compile(r"[\w./-]+(?:\([^)]*\))?: ")
+"""What a subject begins with that says which part was changed: `parser: `."""
+_OF_TESTS = re.compile(r"(?:[\w/-]+ ){1,6}?tests?\b", re.IGNORECASE)
+_JOINED = re.compile(r" (?:and|with|for|to|in) ")
+"""A subject whose object is tests has none of these before them."""
 _PRINTED = re.compile(
     r"^\[(?P<branch>[^\]\n]*?) (?P<id>[0-9a-f]{7,40})\] (?P<subject>.+)$", re.MULTILINE
 )
@@ -114,8 +124,12 @@ def type_of(subject: str, *, adds_files: bool) -> ObservationType:
     prefix = _PREFIX.match(subject)
     if prefix and prefix[1].lower() in _BY_PREFIX:
         return _BY_PREFIX[prefix[1].lower()]
-    verb = subject.split(None, 1)[0].lower().strip(",:") if subject.split() else ""
-    return _BY_VERB.get(verb, "feature" if adds_files else "change")
+    words = _SCOPE.sub("", subject, count=1)
+    verb = words.split(None, 1)[0].lower().strip(",:") if words.split() else ""
+    kind = _BY_VERB.get(verb, "feature" if adds_files else "change")
+    tests = _OF_TESTS.match(words)
+    is_tests = tests is not None and not _JOINED.search(tests[0])
+    return "change" if kind == "feature" and is_tests else kind
 
 
 def _drafts(event: SessionEvent, commit: _Commit, uses: list[EventFile]) -> Iterator[Draft]:

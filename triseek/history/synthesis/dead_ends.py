@@ -3,7 +3,8 @@
 They are taken back by git (`restore`, `checkout -- FILE`, `reset --hard`, `stash` without `pop`,
 `revert` of the session's own commit), or by an edit that puts back the text that was there before.
 Edits that are made again afterwards are not: agents take a fix back to see a test fail without it.
-Nor is a line that an edit puts back, such as an import that was still needed.
+Nor is a line that is put back, such as an import that was still needed, or prints that were there
+to look for a fault. Nor what is taken back in order to be committed apart.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 from triseek.history.synthesis.commits import commit_of
 from triseek.history.synthesis.draft import TITLE_MAX, Draft, DraftEvidence, facts_of, one_line
 from triseek.history.synthesis.edit_shape import shapes_of
+from triseek.history.synthesis.prompts import asks_commit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 RULE = "dead-end"
 SLIP_LINES = 2
 """Lines, added and removed, of an edit that is too small to be an attempt."""
+_PRINT = re.compile(r"DEBUG|\bdbg!|\be?print(?:ln|f)?\b|\bFprint|\bconsole\.\w+\(|\bt\.Logf?\(")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,11 +141,11 @@ def _is_popped(view: SessionView, at: int, run: Run) -> bool:
 def _draft(view: SessionView, at: int, taken: list[_Edit]) -> Iterator[Draft]:
     event = view.events[at]
     kept = [edit for edit in taken if not _is_made_again(view, at, edit.use)]
-    if not kept:
+    if not kept or asks_commit(view, event.prompt):
         return
     uses = [edit.use for edit in kept]
     shapes = shapes_of(uses)
-    if not event.command and _is_slip(shapes):
+    if _is_slip(shapes) or all(_only_prints(use) for use in uses):
         return
     best = max(shapes, key=lambda shape: shape.added + shape.removed)
     names = f"{', '.join(best.touched[:3])} in " if best.touched else ""
@@ -165,6 +168,13 @@ def _is_slip(shapes: list[FileShape]) -> bool:
     """Whether what was put back is a line at most, and no definition."""
     lines = sum(shape.added + shape.removed for shape in shapes)
     return lines <= SLIP_LINES and not any(shape.touched for shape in shapes)
+
+
+def _only_prints(use: EventFile) -> bool:
+    """Whether all lines that an edit adds print something, or are empty."""
+    before = set(use.before.splitlines())
+    added = [line for line in use.after.splitlines() if line not in before]
+    return all(_PRINT.search(line) or not line.strip() for line in added) and bool(added)
 
 
 def _is_made_again(view: SessionView, at: int, use: EventFile) -> bool:

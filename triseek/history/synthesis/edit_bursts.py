@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from triseek.history.synthesis.draft import TITLE_MAX, Draft, DraftEvidence, facts_of, one_line
 from triseek.history.synthesis.edit_shape import shapes_of
+from triseek.history.synthesis.prompts import asks_rework, reports_problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,14 +20,8 @@ GAP_MS = 600_000
 """Edits further apart than this belong to different bursts."""
 FEATURE_LINES = 10
 """Lines that an addition to existing files needs in order to be a feature."""
-PROMPT_MAX, PROMPT_END = 2_000, 400
-"""Characters of a prompt that is no plan, and those at its end that are examined."""
-_PROBLEM = re.compile(
-    r"\b(?:bugs?|fix(?:e[sd])?|broken|breaks|errors?|fail(?:s|ed|ing|ures?)?|crash\w*|wrong"
-    r"|issues?|missing|(?:is|are|does|do|did|was|has|have)(?:n[o']t| not)|severity"
-    r"|not (?:being|working))\b",
-    re.IGNORECASE,
-)
+MOVED_SHARE = 2
+"""Lines added for each that is removed up to which new files are taken for moved code."""
 
 
 def edit_bursts(view: SessionView, covered: set[int]) -> list[Draft]:
@@ -100,20 +94,15 @@ def _kind(
     # Moved: lost in one file and new in another, so no name is new to the whole.
     if (renamed or is_moved) and not _fails(view, burst) and len(source) == len(shapes):
         return "refactor"
-    if _reports_problem(view, burst[-1].prompt):
+    number = burst[-1].prompt
+    if reports_problem(view, number) or asks_rework(view, number):
         return "change"
+    code = [shape for shape in shapes if shape.is_source and not shape.path.startswith("/")]
+    added, removed = (sum(getattr(shape, side) for shape in code) for side in ("added", "removed"))
     # A helper that replaces lines is as often a refactoring or a fix as a feature.
-    is_added = bool(new) and not any(shape.removed for shape in source)
-    is_added = is_added and sum(shape.added for shape in source) >= FEATURE_LINES
-    if any(shape.is_new and shape.touched for shape in source) or is_added:
-        return "feature"
-    return "change"
-
-
-def _reports_problem(view: SessionView, number: int) -> bool:
-    """Whether a short prompt says that something does not work."""
-    text = next((said.text for said in view.prompts if said.prompt == number), "")
-    return len(text) < PROMPT_MAX and _PROBLEM.search(text[-PROMPT_END:]) is not None
+    is_added = bool(new) and not removed and added >= FEATURE_LINES
+    is_new = any(shape.is_new and shape.touched for shape in code)
+    return "feature" if is_added or (is_new and added > MOVED_SHARE * removed) else "change"
 
 
 def _fails(view: SessionView, burst: list[SessionEvent]) -> bool:

@@ -55,9 +55,7 @@ class FileShape:
     @property
     def is_source(self) -> bool:
         """Whether it is code, or a setting of it, and no test or documentation."""
-        return path_class(self.path.encode("utf-8", "replace")) not in (
-            PathClass.TEST, PathClass.DOCS,
-        )  # fmt: skip
+        return is_source_path(self.path)
 
     @property
     def counts(self) -> str:
@@ -73,6 +71,11 @@ class FileShape:
 def is_test_path(path: str) -> bool:
     """Whether a path is that of tests, by its folders or its name."""
     return path_class(path.encode("utf-8", "replace")) is PathClass.TEST
+
+
+def is_source_path(path: str) -> bool:
+    """Whether a path is that of code, or a setting of it, and no test or documentation."""
+    return path_class(path.encode("utf-8", "replace")) not in (PathClass.TEST, PathClass.DOCS)
 
 
 def shapes_of(uses: Sequence[EventFile], known: frozenset[str] = frozenset()) -> list[FileShape]:

@@ -1,10 +1,13 @@
-"""Rule: a check that failed, was followed by edits and then passed, is a fixed bug.
+"""Rule: a check that failed, was followed by edits of the code and then passed, is a fixed bug.
 
 A check is a test, a build or a type check. It need not pass with the same words: a run of more
-tests, or of just those that failed, shows as much.
+tests, or of just those that failed, shows as much. These failures are no bugs:
 
-A check that fails after edits which are not committed may fail because the change is not finished:
-the code does not compile yet, or tests expect what was true before. Such failures are no bugs.
+- The change was not finished: after edits that are not committed the code did not compile.
+- No test is named that failed, and the person did not report a problem.
+- The machine is at fault: a missing program or module, a sandbox, the network.
+- The code did not change, only tests: they were adapted to what was intended.
+- The tests were written with the change that they check, unless the person reported a problem.
 """
 
 from __future__ import annotations
@@ -16,12 +19,13 @@ from typing import TYPE_CHECKING
 from triseek.history.errors import plain
 from triseek.history.synthesis.commits import commit_of
 from triseek.history.synthesis.draft import TITLE_MAX, Draft, DraftEvidence, facts_of, one_line
-from triseek.history.synthesis.edit_shape import is_test_path, shapes_of
+from triseek.history.synthesis.edit_shape import is_source_path, shapes_of
+from triseek.history.synthesis.prompts import reports_problem
 
 if TYPE_CHECKING:
     from triseek.history.commands_run import Run
     from triseek.history.synthesis.edit_shape import FileShape
-    from triseek.history.synthesis.session_events import SessionEvent, SessionView
+    from triseek.history.synthesis.session_events import EventFile, SessionEvent, SessionView
 
 RULE = "fixed-check"
 TESTS_MAX = 5
@@ -34,7 +38,25 @@ _FAILING_TESTS = (
     re.compile(r"^[ \t]*(?:✕|×|✗) (.+?)(?: \(?\d+ ?ms\)?)?$", re.MULTILINE),
     re.compile(r"^(?:FAIL|ERROR): (\w+ \([\w.]+\))$", re.MULTILINE),
     re.compile(r"^\[ERROR\][ \t]+(\w+\.\w+):\d+", re.MULTILINE),
+    re.compile(r"^rspec (\./\S+)", re.MULTILINE),
+    re.compile(r"^not ok \d+ -? ?(\S.*)$", re.MULTILINE),
+    re.compile(r"^\(fail\) (\S.*?)(?: \[[\d.]+ ?ms\])?$", re.MULTILINE),
+    re.compile(r"^[ \t]*Failed (\S+) \[[\d<> ]+m?s\]", re.MULTILINE),
+    re.compile(r"^\d+\) ([\w\\]+::\w+)", re.MULTILINE),
 )
+_FAILING_FILES = (
+    re.compile(r"❯ (\S+\.(?:test|spec)\.\w+) \(\d+ tests? \| \d+ failed"),
+    re.compile(r"^[ \t]*FAIL[ \t]+(\S+\.(?:test|spec)\.\w+)", re.MULTILINE),
+)
+_ENVIRONMENT = re.compile(
+    r"command not found|operation not permitted|permission denied|sandbox|exec_command failed"
+    r"|no such file or directory|setup failed|missing go\.sum entry|cannot find main module"
+    r"|no module named|module not found|cannot find (?:module|package)|missing script"
+    r"|connection refused|could not resolve|network is unreachable|ENOTFOUND|ECONNREFUSED"
+    r"|EACCES|EPERM|no space left|not installed|timed? ?out waiting for",
+    re.IGNORECASE,
+)
+"""What systems say of a machine on which a check cannot run."""
 _NOT_COMPILED = re.compile(
     r"\bundefined: |\bundefined \(type |\bis not defined\b|has no (?:attribute|member|field)"
     r"|has no exported|cannot find (?:name|symbol|value|function|type|module|package)"
@@ -87,16 +109,20 @@ def episodes(view: SessionView) -> list[Episode]:
 
 
 def failing_tests(output: str) -> list[str]:
-    """Return the tests that an output names as failing, in order, each once."""
+    """Return the tests that an output names as failing, else their files; in order, each once."""
     text = plain(output)
+    return _names(text, _FAILING_TESTS) or _names(text, _FAILING_FILES)
+
+
+def _names(text: str, patterns: tuple[re.Pattern[str], ...]) -> list[str]:
     names: dict[str, None] = {}
-    for pattern in _FAILING_TESTS:
+    for pattern in patterns:
         names.update(dict.fromkeys(match[1].strip() for match in pattern.finditer(text)))
     return list(names)[:50]
 
 
 def fixes(view: SessionView) -> list[Draft]:
-    """Return a draft for each check that was made to pass by edits; one pass makes one draft."""
+    """Return a draft for each pass of tests that failed before, if edits of the code made it."""
     drafts: list[Draft] = []
     by_pass: dict[int, list[Episode]] = {}
     known = frozenset(use.path for event in view.events for use in event.reads)
@@ -107,7 +133,7 @@ def fixes(view: SessionView) -> list[Draft]:
         first = min(episode.first for episode in group)
         edits = [event for event in view.between(first, passed) if event.edits]
         is_new = not {event.id for event in edits} <= covered_edits(drafts)
-        if edits and is_new and not _is_unfinished(view, group, edits):
+        if is_new and _changes_code(edits) and _shows_fault(view, group):
             drafts.append(_draft(group, edits, view.events[passed], known))
     return drafts
 
@@ -117,26 +143,49 @@ def covered_edits(drafts: list[Draft]) -> set[int]:
     return {event.id for draft in drafts for event in draft.evidence.events if event.edits}
 
 
-def _is_unfinished(view: SessionView, group: list[Episode], edits: list[SessionEvent]) -> bool:
-    """Whether the checks failed because the change that they check was not finished."""
-    first = min(episode.first for episode in group)
-    if not _is_edited_since_commit(view, first):
+def _changes_code(edits: list[SessionEvent]) -> bool:
+    """Whether edits leave a file changed that is no test; what was put back does not count."""
+    texts: dict[str, tuple[EventFile, EventFile]] = {}
+    for event in edits:
+        for use in event.edits:
+            texts[use.path] = (texts.get(use.path, (use, use))[0], use)
+    return any(
+        first.before != last.after or not first.is_whole
+        for path, (first, last) in texts.items()
+        if is_source_path(path)
+    )
+
+
+def _shows_fault(view: SessionView, group: list[Episode]) -> bool:
+    """Whether a failure is one of the code that was there, and not of an unfinished change."""
+    failures = [event for episode in group for event in episode.failures]
+    if all(_ENVIRONMENT.search(event.error.line) for event in failures):
         return False
-    failed = [view.events[episode.first] for episode in group]
-    if all(_NOT_COMPILED.search(event.error.line) for event in failed):
-        return True
-    paths = {use.path for event in edits for use in event.edits}
-    return all(is_test_path(path) for path in paths)
+    first = min(episode.first for episode in group)
+    pending = _uncommitted(view, first)
+    is_reported = reports_problem(view, view.events[first].prompt)
+    tests = [test for episode in group for test in episode.tests]
+    if not tests:
+        return is_reported and not pending and any(event.error.line for event in failures)
+    if pending and all(_NOT_COMPILED.search(event.error.line) for event in failures):
+        return False
+    return is_reported or not all(_is_written(test, pending) for test in tests)
 
 
-def _is_edited_since_commit(view: SessionView, at: int) -> bool:
-    """Whether there are edits before a position that were not committed before it."""
+def _uncommitted(view: SessionView, at: int) -> list[EventFile]:
+    """Return the edits before a position that were not committed before it."""
+    edits: list[EventFile] = []
     for event in reversed(view.events[:at]):
-        if event.edits:
-            return True
-        if commit_of(event) is not None:
-            return False
-    return False
+        if event.command and commit_of(event) is not None:
+            break
+        edits += event.edits
+    return edits
+
+
+def _is_written(test: str, edits: list[EventFile]) -> bool:
+    """Whether edits have added a test; by its own name, without folder, class and parameters."""
+    name = re.split(r"::|/|[ >]+ ", test.split("[", maxsplit=1)[0].split(" (", maxsplit=1)[0])[-1]
+    return any(name in use.after and name not in use.before for use in edits)
 
 
 def _is_of_check(event: SessionEvent, run: Run) -> bool:
@@ -191,5 +240,5 @@ def _subject(tests: list[str], error: str, run: Run) -> str:
 
 def _place(shapes: list[FileShape]) -> str:
     """Return the file, or the definition in it, that was edited most; tests last."""
-    best = max(shapes, key=lambda shape: (not shape.is_test, shape.added + shape.removed))
+    best = max(shapes, key=lambda shape: (shape.is_source, shape.added + shape.removed))
     return f"{best.path}:{best.touched[0]}" if len(best.touched) == 1 else best.path
