@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
+import sqlite3
 import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.history import stub_agent
+from tests.history import made_transcripts, stub_agent
 from triseek import paths
+from triseek.agents import transcript_database
 from triseek.errors import Busy
 from triseek.history import forgetting
 from triseek.history.database import open_database
-from triseek.history.importing import run
+from triseek.history.importing import run, sources
 from triseek.history.importing.cleaning import NOT_KEPT, OUTPUT_MAX
 from triseek.history.selecting import Selection
 from triseek.model.conversation import Conversation, Edit, Message, ToolEvent
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from triseek.history.importing.run import ImportReport
+    from triseek.history.importing.run import AgentReport, ImportReport
     from triseek.store.sqlite import Database
 
 KEY = "AKIA" + "Q7ZB3MNX4KTW2PLD"
@@ -147,6 +150,46 @@ def test_what_the_agent_deletes_is_kept(database: Database, home: Path, transcri
     imported(database, home)
     assert rows(database, "SELECT text FROM messages") == [("first",)]
     assert rows(database, "SELECT count(*) FROM sources WHERE gone_at IS NOT NULL") == [(1,)]
+
+
+def test_a_source_that_is_not_listed_is_not_gone(
+    database: Database, home: Path, transcript: Path
+) -> None:
+    """The daemon's environment may name other folders than that of the command."""
+    stub_agent.write(transcript, Conversation(id="c"), said(1, "first"))
+    imported(database, home)
+    elsewhere = stub_agent.place(home / "elsewhere")
+    run.run(database, AGENTS, elsewhere, folder=paths.history())
+    assert rows(database, "SELECT gone_at FROM sources") == [(None,)]
+    aside = transcript.rename(home / "aside")
+    imported(database, home)
+    assert rows(database, "SELECT count(gone_at) FROM sources") == [(1,)]
+    aside.rename(transcript)
+    imported(database, home)
+    assert rows(database, "SELECT gone_at FROM sources") == [(None,)]
+
+
+def test_a_database_that_was_locked_is_read_later(
+    database: Database, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transcript_database, "BUSY_S", 0.05)
+    [opencode] = [agent for agent in sources.importable() if agent.name == "opencode"]
+    path = made_transcripts.opencode(home, "session", lambda kind: kind)
+
+    def again() -> AgentReport:
+        place = stub_agent.place(home)
+        return run.run(database, [opencode], place, folder=paths.history()).agents["opencode"]
+
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as owner:
+        owner.execute("PRAGMA journal_mode = DELETE")
+        owner.execute("BEGIN EXCLUSIVE")
+        for _ in range(2):
+            report = again()
+            assert (report.read, report.messages) == (1, 0)
+            assert "locked" in report.skipped[0]
+        owner.execute("ROLLBACK")
+    assert again().messages == 2
+    assert again().read == 0
 
 
 def test_a_result_completes_its_use(database: Database, home: Path, transcript: Path) -> None:

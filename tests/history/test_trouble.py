@@ -194,6 +194,27 @@ def test_a_folder_that_cannot_be_written_is_named(place: InstallPlace, home: Pat
         history.import_conversations(sources.importable(), place)
 
 
+def test_the_daemon_reads_as_far_back_as_the_person_has_asked_for(place: InstallPlace) -> None:
+    home = Path(place.home)
+    old = claude_code(home, "old", plain)
+    os.utime(old, (86_400, 86_400))
+    agents = [agent for agent in sources.importable() if agent.name == "claude-code"]
+    with contextlib.closing(History()) as history:
+
+        def followed() -> list[str]:
+            history.follow(place)
+            with history.database.read() as connection:
+                rows = connection.execute("SELECT external_id FROM sessions ORDER BY 1")
+                return [name for [name] in rows]
+
+        history.import_conversations(agents, place, since_ms=2 * 86_400_000)
+        assert followed() == ["claude-code-1"]
+        history.import_conversations(agents, place, since_ms=3 * 86_400_000)
+        assert followed() == ["claude-code-1"]
+        history.import_conversations(agents, place)
+        assert followed() == ["claude-code-1", "old"]
+
+
 def test_transcripts_are_the_spool(history: History, place: InstallPlace) -> None:
     """What agents write while the database cannot be written is imported once it can be."""
     history.close()

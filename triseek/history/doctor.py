@@ -29,7 +29,7 @@ def conversations(history: History, here: InstallPlace) -> Iterator[Finding]:
             imported = consent.agents(connection)
         counts = run.plan(history.database, agents, here).agents
     else:
-        imported = frozenset()
+        imported = {}
         counts = run.listed(agents, here).agents
     for agent in agents:
         if counts[agent.name].sources:

@@ -21,7 +21,7 @@ from triseek.model import budget
 from triseek.model.index import no_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Mapping, Sequence
 
     from triseek.agents.base import Agent, InstallPlace
     from triseek.history.forgetting import Forgotten
@@ -93,11 +93,10 @@ class History:
         Raises: as `importing.run.run`.
         """
         with self.database.write() as connection:
-            consent.give(connection, [agent.name for agent in agents])
-        return self._import(
-            self.with_own(agents), here, since_ms, progress, lambda _path: True,
-            wait_s=IMPORT_WAIT_S,
-        )  # fmt: skip
+            consent.give(connection, [agent.name for agent in agents], since_ms)
+        every = self.with_own(agents)
+        since = {agent.name: since_ms for agent in every}
+        return self._import(every, here, since, progress, wait_s=IMPORT_WAIT_S)
 
     def with_own(self, agents: Sequence[Agent]) -> list[Agent]:
         """Return some agents and, as the last one, the source of triseek's own sessions."""
@@ -111,10 +110,7 @@ class History:
         if self._own is None:
             raise InvalidRequest("packs cannot be read here")
         source = self._own.pack(path)
-        return self._import(
-            [source], here, 0, no_progress, lambda _path: True,
-            is_all=False, wait_s=IMPORT_WAIT_S,
-        )  # fmt: skip
+        return self._import([source], here, {}, no_progress, is_all=False, wait_s=IMPORT_WAIT_S)
 
     def import_claude_mem(self, path: str, progress: Progress = no_progress) -> FileReport:
         """Import a database of claude-mem, and index what is new.
@@ -138,16 +134,14 @@ class History:
         self.derive()
         return report
 
-    def follow(
-        self, here: InstallPlace, only: Callable[[str], bool] = lambda _path: True
-    ) -> ImportReport:
+    def follow(self, here: InstallPlace) -> ImportReport:
         """Import what is new of the agents that the person has imported before."""
         with self.database.read() as connection:
-            names = consent.agents(connection)
-        agents = [agent for agent in sources.importable() if agent.name in names]
-        if names:
+            since = consent.agents(connection)
+        agents = [agent for agent in sources.importable() if agent.name in since]
+        if since:
             agents = self.with_own(agents)
-        return self._import(agents, here, 0, no_progress, only)
+        return self._import(agents, here, since, no_progress)
 
     def forget(self, selection: Selection) -> Forgotten:
         """Remove what is selected from every file of the history and of triseek's own sessions.
@@ -211,17 +205,16 @@ class History:
         self,
         agents: Sequence[Agent],
         here: InstallPlace,
-        since_ms: int,
+        since: Mapping[str, int],
         progress: Progress,
-        only: Callable[[str], bool],
         *,
         is_all: bool = True,
         wait_s: float = 0.0,
     ) -> ImportReport:
         self._finish_forgetting(self.database)
         report = run.run(
-            self.database, agents, here, folder=self.folder, since_ms=since_ms,
-            progress=progress, only=only, is_all=is_all, wait_s=wait_s,
+            self.database, agents, here, folder=self.folder, since=since,
+            progress=progress, is_all=is_all, wait_s=wait_s,
         )  # fmt: skip
         self.derive()
         return report

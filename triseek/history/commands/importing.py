@@ -65,7 +65,9 @@ def import_conversations(
     history = open_history()
     try:
         if dry_run:
-            report = run.plan(history.database, history.with_own(chosen), here, since_ms)
+            every = history.with_own(chosen)
+            since_of = {agent.name: since_ms for agent in every}
+            report = run.plan(history.database, every, here, since_of)
         else:
             with report_text.progress_bars() as progress:
                 report = history.import_conversations(

@@ -22,7 +22,7 @@ from triseek.store import lock
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from triseek.agents.base import Agent, InstallPlace
     from triseek.history.importing.sources import Source
@@ -37,6 +37,7 @@ SKIPPED_MAX = 20
 SKIPPED_CHARACTERS = 500
 """Characters of such a reason."""
 LOCK = "import.lock"
+_ALL: Mapping[str, int] = {}
 
 
 @dataclass(slots=True)
@@ -80,7 +81,10 @@ def listed(agents: Sequence[Agent], here: InstallPlace) -> ImportReport:
 
 
 def plan(
-    database: Database, agents: Sequence[Agent], here: InstallPlace, since_ms: int = 0
+    database: Database,
+    agents: Sequence[Agent],
+    here: InstallPlace,
+    since: Mapping[str, int] = _ALL,
 ) -> ImportReport:
     """Return what an import would read, without reading it. Arguments as `run`."""
     report = ImportReport({agent.name: AgentReport() for agent in agents})
@@ -89,7 +93,7 @@ def plan(
             counts = report.agents[source.agent]
             counts.sources += 1
             before = sources.known(connection, source)
-            if _is_due(source, since_ms) and not sources.is_unchanged(source, before):
+            if _is_due(source, since) and not sources.is_unchanged(source, before):
                 counts.read += 1
                 counts.bytes += _unread(source, before.mark.offset if before else 0)
     return report
@@ -101,9 +105,8 @@ def run(
     here: InstallPlace,
     *,
     folder: str,
-    since_ms: int = 0,
+    since: Mapping[str, int] = _ALL,
     progress: Progress = no_progress,
-    only: Callable[[str], bool] = lambda _path: True,
     is_all: bool = True,
     wait_s: float = 0.0,
 ) -> ImportReport:
@@ -114,9 +117,8 @@ def run(
         agents: Whose conversations to import.
         here: Where agents keep their files.
         folder: The folder of the history, for the lock.
-        since_ms: Only sources that have changed since then; Unix milliseconds.
+        since: Agent → only its sources that have changed since then; Unix milliseconds.
         progress: Called with the stage `import` and the bytes read so far.
-        only: Which sources to import, by path.
         is_all: Whether what the agents do not list any more is gone.
         wait_s: Seconds to wait for an import that is running.
 
@@ -124,7 +126,7 @@ def run(
         Busy: Another process imports or forgets.
         TriseekError: As `Database`. What was imported before stays.
     """
-    total = sum(counts.bytes for counts in plan(database, agents, here, since_ms).agents.values())
+    total = sum(counts.bytes for counts in plan(database, agents, here, since).agents.values())
     report = ImportReport({agent.name: AgentReport() for agent in agents})
     present: set[tuple[str, str]] = set()
     done = 0
@@ -135,11 +137,11 @@ def run(
         for source in present_sources:
             present.add((source.agent, source.name))
             report.agents[source.agent].sources += 1
-            if not _is_due(source, since_ms) or not only(source.path):
+            if not _is_due(source, since):
                 continue
             done += _import(database, source, key, report)
             progress("import", min(done, total), total)
-        if is_all and since_ms == 0:
+        if is_all:
             with database.write() as connection:
                 sources.note_gone(connection, agents, present)
     return report
@@ -180,8 +182,8 @@ def _unread(source: Source, offset: int) -> int:
     return max(0, source.size - offset) if source.reader.appends else source.size
 
 
-def _is_due(source: Source, since_ms: int) -> bool:
-    return source.mtime_ns >= since_ms * 1_000_000
+def _is_due(source: Source, since: Mapping[str, int]) -> bool:
+    return source.mtime_ns >= since.get(source.agent, 0) * 1_000_000
 
 
 def _import(database: Database, source: Source, key: bytes, report: ImportReport) -> int:
@@ -199,7 +201,7 @@ def _import(database: Database, source: Source, key: bytes, report: ImportReport
     kind = RoutingWriter if source.agent in precedence.LESSER else Writer
     writer = kind(source.agent, number, tombstones)
     skipped: list[str] = []
-    mark = start
+    mark, is_whole = start, True
     try:
         for records, end in _batches(source.reader.read(source.path, start), start):
             budget.check()
@@ -214,10 +216,13 @@ def _import(database: Database, source: Source, key: bytes, report: ImportReport
                 mark = end
     except OSError as error:
         _skip(skipped, error.strerror or str(error))
+        is_whole = False  # it is tried again, although it may not change
+    is_noted = not is_whole and mark == start and sources.has_failed(before)
     with database.write() as connection:
         if writer.written.sessions:
             source = sources.show(connection, source)
-        sources.note(connection, source, mark, skipped)
+        if not is_noted:  # the daemon tries often
+            sources.note(connection, source, mark, skipped, is_whole=is_whole)
         if writer.written.forgotten:
             hidden_sources.hide_unused(connection, tombstones, number)
     unread = _unread(source, start.offset)

@@ -28,6 +28,12 @@ PIECE_BYTES = 4_096
 """Bytes at a file's beginning, and before the mark, by which a rewritten file is recognized."""
 
 
+_INTEGER_MAX = (1 << 63) - 1
+"""The greatest number of SQLite; some file systems have greater inodes."""
+_NOT_WHOLE = -1
+"""The inode of a source that could not be read to its end."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """A file or database of an agent, as it is now."""
@@ -72,7 +78,7 @@ def find(agents: Sequence[Agent], here: InstallPlace) -> Iterator[Source]:
                 reader=reader,
                 path=path,
                 name=clean_name(path),
-                inode=status.st_ino,
+                inode=status.st_ino & _INTEGER_MAX,
                 size=_size(path, status, reader),
                 mtime_ns=_changed(path, status, reader),
             )
@@ -108,6 +114,11 @@ def is_unchanged(source: Source, before: Known | None) -> bool:
     return before is not None and (source.inode, source.size, source.mtime_ns) == (
         before.inode, before.size, before.mtime_ns,
     )  # fmt: skip
+
+
+def has_failed(before: Known | None) -> bool:
+    """Return whether a source could not be read to its end the last time."""
+    return before is not None and before.inode == _NOT_WHOLE
 
 
 def begin(source: Source, before: Known | None) -> Mark:
@@ -149,16 +160,25 @@ def note_mark(connection: sqlite3.Connection, source: Source, mark: Mark) -> Non
 
 
 def note(
-    connection: sqlite3.Connection, source: Source, mark: Mark, skipped: Sequence[str]
+    connection: sqlite3.Connection,
+    source: Source,
+    mark: Mark,
+    skipped: Sequence[str],
+    *,
+    is_whole: bool,
 ) -> None:
-    """Write that a source has been read, in the transaction of `connection`."""
+    """Write that a source has been read, in the transaction of `connection`.
+
+    is_whole: Whether it could be read to its end; else it counts as changed.
+    """
     if is_hidden(source.name):
         mark, skipped = Mark(), ()
     connection.execute(
         "UPDATE sources SET inode = ?, size = ?, mtime_ns = ?, fingerprint = ?, mark = ?,"
         " read_at = ?, gone_at = NULL, skipped = ? WHERE agent = ? AND path = ?",
         (
-            source.inode, source.size, source.mtime_ns, fingerprint(source.path, mark.offset),
+            source.inode if is_whole else _NOT_WHOLE, source.size, source.mtime_ns,
+            fingerprint(source.path, mark.offset),
             _as_json(mark), _now_ms(),
             json.dumps(list(skipped)), source.agent, source.name,
         ),
@@ -193,17 +213,23 @@ def note_gone(
 ) -> int:
     """Mark the sources that are not there any more; return how many are newly gone.
 
+    A source that is not listed may be there nevertheless: the daemon has an environment of its own,
+    whose variables may name other folders.
+
     present: The agents and stored names of those that are there.
     """
     names = {agent.name for agent in agents}
-    rows = connection.execute("SELECT id, agent, path FROM sources WHERE gone_at IS NULL")
-    gone = [
-        number for number, agent, path in rows
-        if agent in names and (agent, path) not in present
-    ]  # fmt: skip
-    connection.executemany(
-        "UPDATE sources SET gone_at = ? WHERE id = ?", [(_now_ms(), number) for number in gone]
-    )
+    gone, back = [], []
+    for number, agent, path, gone_at in connection.execute(
+        "SELECT id, agent, path, gone_at FROM sources"
+    ):
+        is_there = (agent, path) in present
+        if is_there and gone_at is not None:
+            back.append((number,))
+        elif not is_there and gone_at is None and agent in names and _status(path) is None:
+            gone.append((_now_ms(), number))
+    connection.executemany("UPDATE sources SET gone_at = NULL WHERE id = ?", back)
+    connection.executemany("UPDATE sources SET gone_at = ? WHERE id = ?", gone)
     return len(gone)
 
 
