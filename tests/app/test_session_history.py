@@ -222,13 +222,13 @@ def received(worked: Worked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_a_pack_is_imported_from_the_command_line(received: Path, tmp_path: Path) -> None:
     done = triseek(["history", "import", "--file", str(received)], tmp_path)
     assert done.err == ""
-    assert done.out.decode().startswith("pack: 1 of 1 files read, 1 messages and 3 uses of tools")
+    assert done.out.decode().startswith("pack: 1 of 1 file read, 1 message and 3 uses of tools")
     history = History()
     assert shown(history)[0] == ("user", PROMPT)
     before = dump(history)
     history.close()
     again = triseek(["history", "import", "--file", str(received)], tmp_path)
-    assert b"0 of 1 files read" in again.out
+    assert b"0 of 1 file read" in again.out
     history = History()
     assert dump(history) == before
     history.close()

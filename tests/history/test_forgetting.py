@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.e2e.claude_transcripts import Transcript
+from tests.history.rows import Rows
 from triseek.agents.base import InstallPlace
 from triseek.errors import InvalidQuery, InvalidRequest
 from triseek.history import operations
@@ -142,6 +143,27 @@ def test_a_session_is_named_in_every_way(history: History, home: Path, name: str
     derived_again(history)
     for text in ("quetzal", TITLE, "test_expiry"):
         assert files_with(home, text) == []
+
+
+def test_what_is_shown_under_a_name_is_what_is_forgotten(history: History, home: Path) -> None:
+    Rows(history.database).session("has no summary")  # so that numbers differ
+    transcript(home)
+    imported(history, home)
+    assert rows(history, "SELECT id, session_id FROM session_summaries") == [(1, 2)]
+    assert operations.show(history, "S1")["conversation"]["session"] == "login"
+    with pytest.raises(InvalidRequest):
+        operations.show(history, "S2")
+
+
+def test_a_project_is_forgotten_in_conversations_of_others(history: History) -> None:
+    made = Rows(history.database)
+    session = made.session("of the shop", project="shop")
+    made.observation(session, "of quetzal", project="quetzal", origin="import")
+    made.observation(session, "of a folder", project="b", root="/work/quetzal", origin="import")
+    made.observation(session, "of the shop", origin="import")
+    assert operations.forget(history, [], "quetzal") == {**NOTHING, "observations": 1}
+    assert operations.forget(history, [], "/work/quetzal") == {**NOTHING, "observations": 1}
+    assert rows(history, "SELECT title FROM observations") == [("of the shop",)]
 
 
 def test_what_a_forgotten_observation_has_superseded_stays_hidden(history: History) -> None:

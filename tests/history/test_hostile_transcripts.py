@@ -50,9 +50,8 @@ def is_usable(history: History) -> None:
     assert history.database.check() == []
     operations.stats(history)
     with history.database.read() as connection:
-        names = [f"S{row[0]}" for row in connection.execute("SELECT id FROM sessions")]
-    for name in names:
-        json.dumps(operations.show(history, name)).encode()
+        for [number] in connection.execute("SELECT id FROM sessions").fetchall():
+            json.dumps(operations.whole(connection, number)).encode()
     operations.search(history, "the-prompt", by="message")
 
 

@@ -10,6 +10,7 @@ from triseek.agents.doctor.checks import info, ok
 from triseek.history import consent
 from triseek.history.importing import claude_mem_import, run, sources
 from triseek.history.importing.claude_mem import DEFAULT_PATH
+from triseek.model.plain_text import counted
 from triseek.terminal.report_text import human_size
 
 if TYPE_CHECKING:
@@ -57,10 +58,10 @@ def _finding(agent: Agent, counts: AgentReport, *, is_imported: bool) -> Finding
     retention = agent.transcripts.retention if agent.transcripts else ""
     deleted = f"; {retention}" if retention else ""
     if not counts.read:
-        return ok(what, f"{counts.sources:,} files, all imported")
+        return ok(what, f"{counted(counts.sources, 'file')}, all imported")
     state = "new since the last import" if is_imported else "not imported"
     return info(
         what,
-        f"{counts.read:,} files ({human_size(counts.bytes)}) {state}{deleted}",
+        f"{counted(counts.read, 'file')} ({human_size(counts.bytes)}) {state}{deleted}",
         f"triseek history import {agent.name}",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from triseek.agents import registry
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 FEW = 5
+_SUMMARY = re.compile(r"#?[Ss]([0-9]{1,18})")
 _COLUMNS = (
     "id", "agent", "external_id", "parent_external_id", "is_sub_agent", "project", "root", "cwd",
     "branch", "title", "model", "prompt_counter", "started_at_epoch", "completed_at_epoch",
@@ -39,14 +41,14 @@ class SessionRow(TypedDict):
 
 
 def find(connection: sqlite3.Connection, name: str) -> int:
-    """Return the id of a session by its agent's id, the beginning of that, `S` and its number.
+    """Return the id of a session by its agent's id, the beginning of that, or `S4`: of summary 4.
 
     Raises:
         InvalidRequest: There is none, or several begin like that.
     """
-    if name[:1] in "Ss#" and name.lstrip("Ss#").isdigit():
+    if summary := _SUMMARY.fullmatch(name):
         row = connection.execute(
-            "SELECT id FROM sessions WHERE id = ?", (int(name.lstrip("Ss#")),)
+            "SELECT session_id FROM session_summaries WHERE id = ?", (int(summary[1]),)
         ).fetchone()
         if row:
             return int(row[0])

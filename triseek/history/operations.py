@@ -9,14 +9,13 @@ import dataclasses
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
 
 from triseek.errors import InvalidRequest
-from triseek.history import lookup
+from triseek.history import lookup, selecting
 from triseek.history.answers import blame as changes
 from triseek.history.answers import fix as fixes
 from triseek.history.answers import friction as recurring
 from triseek.history.answers import how as runs
 from triseek.history.answers import texts
 from triseek.history.browsing import activity
-from triseek.history.selecting import selection_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -147,9 +146,13 @@ def show(history: History, name: str) -> ShowReply:
     Raises: as `lookup.find`.
     """
     with history.database.read() as connection:
-        number = lookup.find(connection, name)
-        row = cast("SessionRow", lookup.session(connection, number))
-        entries = [*_messages(connection, number), *_events(connection, number)]
+        return whole(connection, lookup.find(connection, name))
+
+
+def whole(connection: sqlite3.Connection, number: int) -> ShowReply:
+    """Return a whole conversation by its row."""
+    row = cast("SessionRow", lookup.session(connection, number))
+    entries = [*_messages(connection, number), *_events(connection, number)]
     entries.sort(key=lambda entry: entry[0])
     return ShowReply(
         conversation=row,
@@ -190,11 +193,9 @@ def forget(
     if not names and not project:
         raise InvalidRequest("nothing is named", next_step="Name conversations, or a project.")
     with history.database.read() as connection:
-        selection = selection_of(connection, names)
+        selection = selecting.selection_of(connection, names)
         if project:
-            numbers = _matching(connection, "", project) or []
-            sessions = tuple(dict.fromkeys((*selection.sessions, *numbers)))
-            selection = dataclasses.replace(selection, sessions=sessions)
+            selection = selecting.with_project(connection, selection, project)
     forgotten = history.count_forgotten(selection) if dry_run else history.forget(selection)
     return {name: getattr(forgotten, name) for name in forgotten.__slots__}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from triseek.errors import InvalidQuery, InvalidRequest
@@ -56,6 +56,24 @@ def selection_of(connection: sqlite3.Connection, names: Iterable[str]) -> Select
             kind, number = _row(connection, reference, name)
             rows[kind].append(number)
     return Selection(**{kind: tuple(dict.fromkeys(numbers)) for kind, numbers in rows.items()})
+
+
+def with_project(connection: sqlite3.Connection, selection: Selection, project: str) -> Selection:
+    """Return the selection with all of a project, which its name or its root folder names.
+
+    A conversation may have observations of several projects.
+    """
+    sessions, observations = (
+        [row[0] for row in connection.execute(
+            f"SELECT id FROM {table} WHERE ? IN (project, root)", (project,)  # noqa: S608 - ours
+        )]
+        for table in ("sessions", "observations")
+    )  # fmt: skip
+    return replace(
+        selection,
+        sessions=tuple(dict.fromkeys((*selection.sessions, *sessions))),
+        observations=tuple(dict.fromkeys((*selection.observations, *observations))),
+    )
 
 
 def _reference(name: str) -> Reference | None:

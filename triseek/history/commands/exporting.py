@@ -43,7 +43,7 @@ def export(
         try:
             _write(Path(os.path.abspath(target)), lines)
         except OSError as error:
-            raise StateUnwritable(f"cannot write {target}: {error.strerror}") from error
+            raise _unwritable(target, error) from error
     return status.FOUND
 
 
@@ -65,12 +65,19 @@ def archive(
         try:
             rows = archiving.write(history.database, path)
         except OSError as error:
-            raise StateUnwritable(f"cannot write {target}: {error.strerror}") from error
+            raise _unwritable(target, error) from error
     size = path.stat().st_size
     text = f"{rows:,} rows written to {target}, {report_text.human_size(size)}"
     document = report_text.as_json({"path": str(path), "rows": rows, "bytes": size})
     print(document if json_ else report_text.readable(text))
     return status.FOUND
+
+
+def _unwritable(target: str, error: OSError) -> StateUnwritable:
+    return StateUnwritable(
+        f"cannot write {target}: {error.strerror}",
+        next_step="Name a file in a folder that exists, which you may write and which has room.",
+    )
 
 
 def _write(target: Path, lines: Iterator[str]) -> None:
@@ -88,7 +95,8 @@ def _lines(history: History) -> Iterator[str]:
     from triseek.history import operations
 
     with history.database.read() as connection:
-        names = [row[0] for row in connection.execute("SELECT id FROM sessions ORDER BY id")]
-    for number in names:
-        document: dict[str, Any] = dict(operations.show(history, f"S{number}"))
+        numbers = [row[0] for row in connection.execute("SELECT id FROM sessions ORDER BY id")]
+    for number in numbers:
+        with history.database.read() as connection:
+            document: dict[str, Any] = dict(operations.whole(connection, number))
         yield json.dumps(encodable(document), ensure_ascii=False) + "\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from triseek.model.plain_text import visible_line
+from triseek.model.plain_text import counted, visible_line
 from triseek.terminal import report_text
 
 if TYPE_CHECKING:
@@ -34,16 +34,17 @@ def _lines(report: ImportReport, *, dry_run: bool) -> list[str]:
     for name, counts in report.agents.items():
         if not counts.sources:
             continue
-        files = f"{counts.read:,} of {counts.sources:,} files"
+        files = f"{counts.read:,} of {counted(counts.sources, 'file')}"
         if dry_run:
             shown.append(f"{name}: {files} to read, {report_text.human_size(counts.bytes)}")
             continue
         shown.append(
-            f"{name}: {files} read, {counts.messages:,} messages and {counts.events:,} uses of "
-            f"tools in {counts.conversations:,} conversations"
+            f"{name}: {files} read, {counted(counts.messages, 'message')} and"
+            f" {counted(counts.events, 'use')} of tools in"
+            f" {counted(counts.conversations, 'conversation')}"
         )
         if counts.forgotten:
-            shown.append(f"  {counts.forgotten:,} records left out that were forgotten")
+            shown.append(f"  {counted(counts.forgotten, 'record')} left out that were forgotten")
         shown += [f"  skipped {visible_line(line)}" for line in counts.skipped[:SKIPPED_SHOWN]]
         if len(counts.skipped) > SKIPPED_SHOWN:
             shown.append(f"  … and {len(counts.skipped) - SKIPPED_SHOWN:,} more (--json)")
