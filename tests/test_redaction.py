@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import uuid
 
@@ -30,6 +31,21 @@ def test_a_secret_is_replaced_and_what_surrounds_it_is_not(kind, place):
         mark = f"[redacted: {kind}]" + "\n" * secret.count("\n")
         assert redact(place.format(secret)) == place.format(mark)
         assert holds_secret(secret)
+
+
+@pytest.mark.parametrize("kind", SECRETS)
+@pytest.mark.parametrize("levels", [1, 2])
+def test_a_secret_in_json_is_removed_and_leaves_json(kind, levels):
+    secret = SECRETS[kind](random.Random(kind))
+    text = f'first\n{secret}\nlast, password="hunter2xyz9" and "api_key": "AbC123xyz789" end'
+    for _ in range(levels):
+        text = json.dumps({"a": text})
+    redacted = redact(text)
+    for _ in range(levels):
+        redacted = json.loads(redacted)["a"]
+    end = 'last, password="[redacted: value]" and "api_key": "[redacted: value]" end'
+    mark = f"first\n[redacted: {kind}]"
+    assert redacted == f"{mark}\n{end}"
 
 
 @pytest.mark.parametrize(

@@ -82,8 +82,16 @@ _KINDS = {
     "jwt": rf"\beyJ{_BASE64URL}{{8,}}\.eyJ{_BASE64URL}{{8,}}\.{_BASE64URL}{{8,}}",
 }
 """Kind of secret → pattern. The longer of two kinds that begin alike comes first."""
+_WORD = r"\b"
+_START = r"(?:\b|\\[nrt])"
+"""Before a token: in JSON the end of a line is a letter, too."""
 _TOKENS = _compiled(
-    "|".join(f"(?P<{kind.replace('-', '_')}>{form})" for kind, form in _KINDS.items())
+    "|".join(
+        f"(?P<{kind.replace('-', '_')}>{_START}{form.removeprefix(_WORD)})"
+        if form.startswith(_WORD)
+        else f"(?P<{kind.replace('-', '_')}>{form})"
+        for kind, form in _KINDS.items()
+    )
 )
 
 _IN_ADDRESS = _compiled(
@@ -91,8 +99,8 @@ _IN_ADDRESS = _compiled(
 )
 """The password in `https://name:password@host`."""
 _IN_HEADER = _compiled(
-    r"(?i)(?P<before>\bauthorization['\"]?\s*[:=]\s*['\"]?(?:bearer|basic|token|apikey)\s+)"
-    r"(?P<value>[^\s'\"`,;\[]{8,})"
+    r"(?i)(?P<before>\bauthorization\\*['\"]?\s*[:=]\s*\\*['\"]?(?:bearer|basic|token|apikey)\s+)"
+    r"(?P<value>[^\s'\"`,;\[\\]{8,})"
 )
 _NAME = (
     r"[\w.-]*(?:secret|passw(?:or)?d|passwd|passphrase|pwd|token|api[_.-]?key|access[_.-]?key"
@@ -100,10 +108,12 @@ _NAME = (
     r"|client[_.-]?secret|signing[_.-]?key|license[_.-]?key)[\w.-]*"
 )
 _ASSIGNED = _compiled(
-    rf"(?i)(?P<before>\b{_NAME}['\"]?\]?\s*(?::=|=>|==?|:)\s*[bfru]?['\"`]?|--?{_NAME}[ =]['\"]?)"
+    rf"(?i)(?P<before>\b{_NAME}\\*['\"]?\]?\s*(?::=|=>|==?|:)\s*[bfru]?\\*['\"`]?"
+    rf"|--?{_NAME}[ =]\\*['\"]?)"
     rf"(?P<value>[^\s'\"`,;(){{}}<>\[\]]{{{VALUE_MIN},}})(?P<after>[(\[]?)"
 )
-"""A value after a name such as `api_key`; what looks like a call or an expression is none."""
+"""A value after a name such as `api_key`; what looks like a call or an expression is none. In JSON,
+and in JSON that a text of it holds, quotes are escaped."""
 _MEMBER = _compiled(rf"(?i){_NAME}")
 _PLACEHOLDER = re.compile(
     r"\$|^%|\*{3}|x{4,}|\.{3}|example|placeholder|changeme|change[_-]me|your[_-]|redacted|dummy"
@@ -119,7 +129,7 @@ def redact(text: str) -> str:
     the number of lines does not change.
     """
     data = _PASSAGE.sub(lambda match: PRIVATE.encode() + _line_ends(match), _encoded(text))
-    data = _TOKENS.sub(lambda match: _mark(_kind(match)) + _line_ends(match), data)
+    data = _TOKENS.sub(_token, data)
     data = _IN_ADDRESS.sub(lambda match: match[b"before"] + _mark("password") + b"@", data)
     data = _IN_HEADER.sub(lambda match: match[b"before"] + _mark("authorization"), data)
     data = _ASSIGNED.sub(_assigned, data)
@@ -152,6 +162,12 @@ def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
+def _token(match: Match) -> bytes:
+    whole: bytes = match[0]
+    escape = whole[:2] if whole.startswith(b"\\") else b""
+    return escape + _mark(_kind(match)) + _line_ends(match)
+
+
 def _kind(match: Match) -> str:
     return str(match.lastgroup, "ascii").replace("_", "-")
 
@@ -168,9 +184,10 @@ def _assigned(match: Match) -> bytes:
     """Return an assignment, without its value if that is hard to guess and no expression."""
     whole: bytes = match[0]
     value: bytes = match[b"value"]
-    if match[b"after"] or not _is_secret(value.decode("utf-8", "surrogatepass")):
+    secret = value.rstrip(b"\\")  # of the quote after it
+    if match[b"after"] or not _is_secret(secret.decode("utf-8", "surrogatepass")):
         return whole
-    return whole.removesuffix(value) + _mark("value")
+    return whole.removesuffix(value) + _mark("value") + value[len(secret) :]
 
 
 def _is_secret(value: str) -> bool:
