@@ -80,6 +80,23 @@ def test_a_conversation_is_forgotten(conversations: Path) -> None:
     assert not [path for path in held if prompt.encode() in path.read_bytes()]
 
 
+def test_without_a_history_the_first_step_is_named(home: Path) -> None:
+    for words in (["search", "x"], ["fix", "x"], ["how", "x"], ["blame", "x"], ["friction"]):
+        done = triseek(["history", *words], home)
+        assert (done.status, "history import --all" in done.out.decode()) == (1, True), words
+
+
+def test_an_observation_that_a_search_names_is_shown(home: Path) -> None:
+    kept = run(home, "remember", "Prices are in cents.\nSince October.", "--json")
+    text = triseek(["history", "search", "cents", "--by", "observation"], home).out.decode()
+    command = text.splitlines()[-1].rpartition("triseek ")[2]
+    assert command == f"history show {kept['uri']}"
+    for name in (kept["uri"], f"#{kept['id']}"):
+        shown = triseek(["history", "show", name], home)
+        assert (shown.status, "Since October." in shown.out.decode()) == (0, True)
+    assert triseek(["history", "show", "#99"], home).status == 1
+
+
 def test_everything_is_exported_as_json_lines(conversations: Path) -> None:
     run(conversations, "import", "--all", "--json")
     target = conversations / "all.jsonl"

@@ -107,4 +107,19 @@ def test_a_test_that_only_ran_is_no_error():
     output = (
         "=== RUN   TestInvalidName\n--- PASS: TestInvalidName (0.00s)\nok  \tshop\t0.1s\nFAIL\n"
     )
-    assert error_of(output, 1, ROOT).line == "FAIL"
+    assert error_of(output, 1, ROOT) == NO_ERROR
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "", "Exit code 1", "FAIL\n", "---\n", "A\n", "}\n", "[lint:go] ERROR task failed\n",
+        "[test:e2e] $ go test ./...\n",
+        "<tool_use_error>Sibling tool call errored</tool_use_error>",
+        "<tool_use_error>Cancelled: parallel tool call Bash(ls) errored</tool_use_error>",
+    ],
+)  # fmt: skip
+def test_what_says_nothing_of_an_error_does_not_make_errors_equal(output):
+    assert error_of(output, 1, ROOT) == NO_ERROR
+    said = error_of(f"Exit code 2\n{output}\nno space left on device", 2, ROOT)
+    assert said.line == "no space left on device"

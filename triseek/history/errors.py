@@ -246,14 +246,19 @@ _SAYS_LITTLE = re.compile(
     r"^(?:make(?:\[\d+\])?: \*\*\* .*Error \d+|npm ERR! .*(?:log|code|errno|path)\b.*"
     r"|error: could not compile.*|error: test failed.*|\[ERROR\]\s*(?:->.*|To see .*|Re-run .*|)|exit(?: code| status)? \d+"  # noqa: E501
     r"|<?/?error>?|Exit code:? \d+|=== (?:RUN|PAUSE|CONT|NAME)\b.*|--- (?:PASS|SKIP): .*"
-    r"|ok\s+\S+\s.*|[⎯─═]{3,}.*)\s*$",
+    r"|ok\s+\S+\s.*|[⎯─═]{3,}.*|FAIL(?:\s+\S+\s+[\d.]+m?s)?|Finished in .*|(?:\[[\w:.-]+\] )?(?:\$ .*|ERROR task failed)"
+    r"|<tool_use_error>(?:Sibling tool call|Cancelled: parallel tool call).*"
+    r"|(?:[\W\d_]*[^\W\d_]{1,2})?[\W\d_]*)\s*$",
     re.IGNORECASE,
 )
 
 
 def _last_resort(text: str) -> str:
-    """Return the first line that mentions a failure, else the last line that says anything."""
+    """Return the first line that mentions a failure, else the last line that says anything.
+
+    Errors whose outputs say nothing of them have nothing in common, so they get no signature.
+    """
     lines = [line.strip() for line in text.split("\n") if line.strip()]
-    telling = [line for line in lines if not _SAYS_LITTLE.match(line)] or lines
+    telling = [line for line in lines if not _SAYS_LITTLE.match(line)]
     failures = [line for line in telling if _SAYS_FAILURE.match(line)]
     return failures[0] if failures else telling[-1] if telling else ""

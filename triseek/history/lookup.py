@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 FEW = 5
-_SUMMARY = re.compile(r"#?[Ss]([0-9]{1,18})")
+_SUMMARY = re.compile(r"#?[Ss]([0-9]{1,18})|claude-mem://session-summary/([0-9]{1,18})")
 _COLUMNS = (
     "id", "agent", "external_id", "parent_external_id", "is_sub_agent", "project", "root", "cwd",
     "branch", "title", "model", "prompt_counter", "started_at_epoch", "completed_at_epoch",
@@ -41,14 +41,16 @@ class SessionRow(TypedDict):
 
 
 def find(connection: sqlite3.Connection, name: str) -> int:
-    """Return the id of a session by its agent's id, the beginning of that, or `S4`: of summary 4.
+    """Return the id of a session: by its agent's id, its beginning or address, a summary's `S4`.
 
     Raises:
         InvalidRequest: There is none, or several begin like that.
     """
+    name = name.removeprefix("claude-mem://session/")
     if summary := _SUMMARY.fullmatch(name):
         row = connection.execute(
-            "SELECT session_id FROM session_summaries WHERE id = ?", (int(summary[1]),)
+            "SELECT session_id FROM session_summaries WHERE id = ?",
+            (int(summary[1] or summary[2]),),
         ).fetchone()
         if row:
             return int(row[0])

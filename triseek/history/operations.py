@@ -16,10 +16,13 @@ from triseek.history.answers import friction as recurring
 from triseek.history.answers import how as runs
 from triseek.history.answers import texts
 from triseek.history.browsing import activity
+from triseek.history.verbs import NOTHING_KEPT
 
 if TYPE_CHECKING:
     import sqlite3
 
+    from triseek.history.answers.fix import FixAnswer
+    from triseek.history.answers.how import HowAnswer
     from triseek.history.lookup import SessionRow
     from triseek.history.recall.page import RecallHit
     from triseek.history.service import History
@@ -47,6 +50,8 @@ class SearchReply(TypedDict):
     query: str
     by: str
     total: int
+    is_kept: bool
+    """Whether there is a conversation to be found."""
     results: list[Found]
 
 
@@ -128,6 +133,7 @@ def search(
         )
     with history.database.read() as connection:
         sessions = _matching(connection, agent, project)
+        is_kept = _is_kept(connection)
     page = history.recall.search(
         query,
         by=by,
@@ -137,7 +143,7 @@ def search(
     )
     with history.database.read() as connection:
         results = [one for hit in page.hits if (one := _result(connection, hit)) is not None]
-    return SearchReply(query=query, by=by, total=page.total, results=results)
+    return SearchReply(query=query, by=by, total=page.total, is_kept=is_kept, results=results)
 
 
 def show(history: History, name: str) -> ShowReply:
@@ -203,37 +209,46 @@ def forget(
 def fix(history: History, error: str, project: str, limit: int) -> AnswerReply:
     """Return what was done after an error when it went away."""
     answer = fixes.fix(history.database, error, project=project, limit=limit)
-    return AnswerReply(
-        found=bool(answer.fixes), text=texts.fix_text(answer), answer=dataclasses.asdict(answer)
-    )
+    return _answered(history, bool(answer.fixes), texts.fix_text(answer), answer)
 
 
 def how(history: History, command: str, project: str, limit: int) -> AnswerReply:
     """Return how a command has been run."""
     answer = runs.how(history.database, command, project=project, limit=limit)
-    return AnswerReply(
-        found=bool(answer.variants), text=texts.how_text(answer), answer=dataclasses.asdict(answer)
-    )
+    return _answered(history, bool(answer.variants), texts.how_text(answer), answer)
 
 
 def blame(history: History, path: str, limit: int) -> AnswerReply:
     """Return which conversations have changed a file."""
     changed = changes.blame(history.database, path, limit=limit)
-    return AnswerReply(
-        found=bool(changed),
-        text=texts.blame_text(path, changed),
-        answer={"path": path, "changes": [dataclasses.asdict(change) for change in changed]},
-    )
+    return _answered(
+        history, bool(changed), texts.blame_text(path, changed),
+        {"path": path, "changes": [dataclasses.asdict(change) for change in changed]},
+    )  # fmt: skip
 
 
 def friction(history: History, project: str, since_ms: int, limit: int) -> AnswerReply:
     """Return the errors that come again."""
     errors = recurring.friction(history.database, project, since_ms=since_ms, limit=limit)
-    return AnswerReply(
-        found=bool(errors),
-        text=texts.friction_text(errors),
-        answer={"errors": [dataclasses.asdict(error) for error in errors]},
-    )
+    return _answered(
+        history, bool(errors), texts.friction_text(errors),
+        {"errors": [dataclasses.asdict(error) for error in errors]},
+    )  # fmt: skip
+
+
+def _answered(
+    history: History, found: bool, text: str, answer: FixAnswer | HowAnswer | dict[str, Any]
+) -> AnswerReply:
+    """Return a reply; without a conversation it says how to import some."""
+    if not found:
+        with history.database.read() as connection:
+            text = text if _is_kept(connection) else NOTHING_KEPT
+    fields = answer if isinstance(answer, dict) else dataclasses.asdict(answer)
+    return AnswerReply(found=found, text=text, answer=fields)
+
+
+def _is_kept(connection: sqlite3.Connection) -> bool:
+    return connection.execute("SELECT 1 FROM sessions LIMIT 1").fetchone() is not None
 
 
 _BY_AGENT = """

@@ -74,6 +74,14 @@ def observations(
     return _called(history, root, "search_observations", handler, request, digest.list_lines)
 
 
+def record(history: History, root: str, name: str) -> dict[str, Any]:
+    """Return a record with all details, by what `references.parse` takes. Raises as that."""
+    request = requests.GetObservationsRequest(ids=(name,))
+    return _called(
+        history, root, "get_observations", memory.get_observations, request, digest.record_lines
+    )
+
+
 def remember(
     history: History,
     root: str,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 Operation: TypeAlias = "Callable[[History, Mapping[str, Any]], dict[str, Any]]"
 TEXT_MAX = 8_000
 NAMES_MAX = 1_000
+NOTHING_KEPT = "Nothing is kept yet: run `triseek history import --all`."
 
 
 def _search(history: History, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -100,6 +101,12 @@ def _observations(history: History, params: Mapping[str, Any]) -> dict[str, Any]
     )  # fmt: skip
 
 
+def _record(history: History, params: Mapping[str, Any]) -> dict[str, Any]:
+    from triseek.history import tool_calls
+
+    return tool_calls.record(history, _text(params, "root"), _text(params, "id"))
+
+
 def _remember(history: History, params: Mapping[str, Any]) -> dict[str, Any]:
     from triseek.history import tool_calls
 
@@ -168,6 +175,7 @@ OPERATIONS: dict[str, Operation] = {
     "friction": _friction,
     "timeline": _timeline,
     "observations": _observations,
+    "record": _record,
     "remember": _remember,
     "supersede": _supersede,
     "pin": _pin,

@@ -73,6 +73,27 @@ def test_fix_finds_the_same_error_on_another_machine_and_similar_ones(history):
     assert {one.conversation.external_id for one in similar.fixes} == {"two", "three"}
 
 
+def test_forks_of_a_conversation_are_one(history, root):
+    for name, at in (("again", 2 * 10**15), ("and again", 2 * 10**15)):
+        fork = Recorded(history, name, root=root, at=at).prompt("Deploy it")
+        fork.run("npm run deploy", REFUSED, 1).run("npm run deploy", REFUSED, 1)
+        fork.run("docker compose up -d", "started").run("CI=1 npm run deploy", "done")
+    list(synthesize_pending(history))
+    fixes = fix(history, REFUSED).fixes
+    assert [one.resolution is not None for one in fixes] == [True, False]
+    (error,) = friction(history, "shop")
+    assert (error.count, error.sessions) == (3, 2)
+
+
+def test_fix_takes_errors_that_contain_the_words_before_similar_ones(history, root):
+    talk = Recorded(history, "four", root=root, at=10**15).prompt("Build it")
+    talk.run("go build", "zsh:1: command not found: go\n", 127).run("go build", "ok")
+    talk.run("jq .", "zsh:1: command not found: jq\n", 127).run("jq .", "{}")
+    list(synthesize_pending(history))
+    (only,) = fix(history, "command not found: go").fixes
+    assert only.error == "zsh:N: command not found: go"
+
+
 @pytest.mark.parametrize("text", ["", " ", "\0", "zebra crossing", "x" * 500_000, "12 34", "'\"%_"])
 def test_fix_of_nothing_known_is_empty(history, text):
     assert fix(history, text).fixes == ()
@@ -98,6 +119,20 @@ def test_how_counts_runs_and_their_outcomes(history):
     assert variant.median_ms == 1000
     assert how(history, "npm run deploy").variants == answer.variants
     assert how(history, "np").variants == ()
+
+
+def test_how_counts_clones_of_a_project_together_and_names_projects(history, root):
+    for name, project, folder in (("a", "shop", "/else/shop"), ("b", "bank", "/else/bank")):
+        talk = Recorded(history, name, root=folder, at=10**15).prompt("Deploy")
+        talk.run("npm run deploy", "done")
+        with history.write() as connection:
+            connection.execute("UPDATE sessions SET project = ? WHERE id = ?", (project, talk.id))
+    list(synthesize_pending(history))
+    answer = how(history, "npm")
+    assert [variant.runs for variant in answer.variants] == [5, 1]
+    text = texts.how_text(answer)
+    assert "5 runs in shop: " in text
+    assert "1 run in bank: " in text
 
 
 def test_how_shows_what_was_typed_and_trusts_no_hidden_status(history):

@@ -10,7 +10,7 @@ import json
 import math
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from triseek.history.answers.conversation_ref import ConversationRef, conversation
@@ -19,7 +19,7 @@ from triseek.history.errors import error_of
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator
+    from collections.abc import Hashable, Iterator
 
     from triseek.store.sqlite import Database
 
@@ -82,8 +82,12 @@ def fix(database: Database, error_text: str, *, project: str = "", limit: int = 
         keys = keys or _similar_keys(connection, key)
         fixes = [one for found in keys for one in _first(_fixes(connection, found, project), limit)]
         count = _sessions(connection, keys, project)
-    fixes.sort(key=lambda one: (_rank(one), -one.time_ms))
-    return FixAnswer(key, is_exact, tuple(fixes[:limit]), count)
+    near = {name: 0 if is_exact else at for at, name in enumerate(keys)}
+    fixes.sort(key=lambda one: (_rank(one), near[one.error], -one.time_ms))
+    # Forks of a conversation repeat it.
+    different = {(one.error, _done(one)): one for one in reversed(fixes)}
+    shown = [one for one in fixes if different[one.error, _done(one)] is one]
+    return FixAnswer(key, is_exact, tuple(shown[:limit]), count)
 
 
 def last_fix(connection: sqlite3.Connection, key: str, project: str = "") -> Fix | None:
@@ -91,13 +95,20 @@ def last_fix(connection: sqlite3.Connection, key: str, project: str = "") -> Fix
     return next((one for one in _fixes(connection, key, project) if _rank(one) == 0), None)
 
 
+def _done(one: Fix) -> Hashable:
+    """Return what two conversations have in common in which the same was done."""
+    if one.resolution is None:
+        return None
+    return replace(one.resolution, freshness=None, time_ms=0)
+
+
 def _first(fixes: Iterator[Fix], most: int) -> Iterator[Fix]:
     """Yield fixes until there are enough that passed: each one is read from its session."""
-    passed = 0
+    passed = set()
     for one in fixes:
         yield one
-        passed += _rank(one) == 0
-        if passed == most:
+        passed |= {_done(one)} if _rank(one) == 0 else set()
+        if len(passed) == most:
             return
 
 
@@ -138,6 +149,10 @@ def _similar_keys(connection: sqlite3.Connection, key: str) -> list[str]:
     if not wanted:
         return []
     words = {one: _words(one) for one in _all_keys(connection)}
+    asked_for = re.compile(rf"(?<!\w){re.escape(key)}(?!\w)")
+    whole = [one for one in words if len(wanted) > 1 and asked_for.search(one)]
+    if whole:  # such as `command not found: go` of one shell or another
+        return sorted(whole, key=len)[:SIMILAR_MAX]
     counts = Counter(word for of_key in words.values() for word in of_key)
     weights = {word: math.log(1 + len(words) / (1 + count)) for word, count in counts.items()}
     # A word that no error has says little of which one is meant.

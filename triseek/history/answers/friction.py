@@ -47,12 +47,16 @@ def friction(
     with database.read() as connection:
         # The index holds all that is counted: outputs are not read.
         rows = connection.execute(
-            "SELECT error_key, count(*) AS times, count(DISTINCT session_id) AS sessions,"
-            " min(created_at_epoch), max(created_at_epoch) AS last"
+            # Forks of a conversation repeat what happened in it, at the same time.
+            "WITH met AS (SELECT error_key, min(session_id) AS session, created_at_epoch AS at"
             " FROM tool_events INDEXED BY tool_events_by_error"
             " CROSS JOIN sessions ON sessions.id = session_id"
             " WHERE error_key != '' AND (?1 = '' OR project = ?1 OR root = ?1)"
-            " AND created_at_epoch >= ?2 GROUP BY error_key HAVING sessions > 1 OR times >= ?3"
+            " AND created_at_epoch >= ?2"
+            " GROUP BY error_key, at, iif(at > 0, 0, tool_events.id))"
+            " SELECT error_key, count(*) AS times, count(DISTINCT session) AS sessions,"
+            " min(at), max(at) AS last FROM met"
+            " GROUP BY error_key HAVING sessions > 1 OR times >= ?3"
             " ORDER BY sessions DESC, times DESC, last DESC, error_key LIMIT ?4",
             (project, since_ms, ALONE_MIN, limit),
         ).fetchall()

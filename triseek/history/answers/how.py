@@ -93,7 +93,7 @@ def how(database: Database, command: str, *, project: str = "", limit: int = 8) 
         rows = connection.execute(
             # The inner query reads no outputs, and so may sort all runs of the program.
             "SELECT command, exit_status, failed, created_at_epoch, ended_at_epoch, session_id,"
-            " root, cwd, substr(output, ?1) FROM tool_events"
+            " project, root, cwd, substr(output, ?1) FROM tool_events"
             " JOIN sessions ON sessions.id = session_id WHERE tool_events.id IN ("
             "SELECT DISTINCT event_id FROM event_programs"
             " JOIN tool_events ON tool_events.id = event_id"
@@ -102,7 +102,7 @@ def how(database: Database, command: str, *, project: str = "", limit: int = 8) 
             " ORDER BY event_id DESC LIMIT ?5) ORDER BY tool_events.id DESC",
             (-OUTPUT_TAIL, program, f"{program}!", project, RUNS_MAX),
         )
-        for text, status, failed, begun, ended, session_id, root, cwd, output in rows:
+        for text, status, failed, begun, ended, session_id, project_, root, cwd, output in rows:
             for run in runs_of(text):
                 if run.program != program and not run.program.startswith(f"{program} "):
                     continue
@@ -110,7 +110,9 @@ def how(database: Database, command: str, *, project: str = "", limit: int = 8) 
                 folder = relative(run.folder or cwd, root) if root else run.folder
                 where = "" if folder == root else folder
                 group = groups.setdefault(
-                    (run.text, where, root), _Runs(run, text, session_id, begun)
+                    # Clones and worktrees of a project are the same place.
+                    (run.text, where, project_ or root),
+                    _Runs(run, text, session_id, begun),
                 )
                 group.count += 1
                 group.outcomes[run_outcome(run, status, failed, output)] += 1

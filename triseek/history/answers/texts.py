@@ -43,8 +43,9 @@ def how_text(answer: HowAnswer) -> str:
         return f"No conversation has run {_line(answer.program)}."
     count = answer.runs
     lines = [f"{_line(answer.program)}: {count} {plural(count, 'run')}."]
+    several = len({variant.conversation.project for variant in answer.variants}) > 1
     for variant in answer.variants:
-        lines += ["", *_variant_lines(variant)]
+        lines += ["", *_variant_lines(variant, names_project=several)]
     return "\n".join(lines)
 
 
@@ -54,11 +55,9 @@ def blame_text(path: str, changes: Sequence[Change]) -> str:
         return f"No conversation has changed {_line(path)}."
     lines = []
     for change in changes:
-        names = f" {', '.join(change.symbols[:4])}" if change.symbols else ""
-        counts = f"(+{change.added}/−{change.removed})"
-        lines.append(
-            _line(f"{_day(change.time_ms)} {change.path}{names} {counts}") + _flag(change.freshness)
-        )
+        counts = f"(+{change.added}/−{change.removed}){_flag(change.freshness)}"
+        lines.append(f"{_day(change.time_ms)} {_line(change.path)} {counts}")
+        lines += [f"  defines: {_line(', '.join(change.symbols[:4]))}"] if change.symbols else []
         lines += [f"  asked: {_line(change.prompt)}"] if change.prompt else []
         lines += [f"  commit: {_line(change.reason)}"] if change.reason else []
         lines.append(f"  {_where(change.conversation)}")
@@ -103,13 +102,15 @@ def _resolution_lines(resolution: Resolution) -> Iterator[str]:
     yield f"  {ending}: {_line(resolution.passed_command)}{_flag(resolution.freshness)}"
 
 
-def _variant_lines(variant: Variant) -> Iterator[str]:
+def _variant_lines(variant: Variant, *, names_project: bool) -> Iterator[str]:
     known = variant.passed + variant.failed
     rate = f"{variant.passed} of {known} passed" if known else "outcome unknown"
     took = f", {variant.median_ms / 1000:.1f} s" if variant.median_ms else ""
     yield f"{_line(variant.text)}{_flag(variant.freshness)}"
-    folder = f" in {_line(variant.folder)}" if variant.folder else ""
-    yield f"  {variant.runs} {plural(variant.runs, 'run')}{folder}: {rate}{took}"
+    project = variant.conversation.project if names_project else ""
+    places = " of ".join(_line(place) for place in (variant.folder, project) if place)
+    where = f" in {places}" if places else ""
+    yield f"  {variant.runs} {plural(variant.runs, 'run')}{where}: {rate}{took}"
     if " ".join(variant.as_typed.split()) != variant.text:
         yield f"  as typed: {_line(variant.as_typed)}"
     yield f"  last {_day(variant.last_ms)}, {_where(variant.conversation)}"

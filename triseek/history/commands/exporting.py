@@ -8,7 +8,7 @@ import secrets
 import sys
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -98,5 +98,5 @@ def _lines(history: History) -> Iterator[str]:
         numbers = [row[0] for row in connection.execute("SELECT id FROM sessions ORDER BY id")]
     for number in numbers:
         with history.database.read() as connection:
-            document: dict[str, Any] = dict(operations.whole(connection, number))
+            document = dict(operations.whole(connection, number))
         yield json.dumps(encodable(document), ensure_ascii=False) + "\n"

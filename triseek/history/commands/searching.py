@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from typing import TYPE_CHECKING, Annotated, Any
 
 from triseek.errors import InvalidRequest
 from triseek.history.commands.calling import call
 from triseek.history.commands.moments import moment_ms
+from triseek.history.verbs import NOTHING_KEPT
 from triseek.model.plain_text import visible_line
 from triseek.terminal import report_text, status
 from triseek.terminal.plain_words import Argument, Json, Option
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from triseek.terminal.command_context import CommandContext
 
 Name = Annotated[str, Argument("ID", "The agent's id of it, or the beginning of that.")]
+_RECORD = re.compile(r"#\d+|#?[Pp]\d+|claude-mem://(?:observation|user-prompt)/.*")
+"""What names a single record, and no conversation."""
 OUTPUT_LINES = 12
 """Lines of an output that `show` prints; `--json` has all that is kept."""
 
@@ -56,16 +60,36 @@ def search(
         },
         context,
     )
-    text = "\n".join(_results(reply)) or "Nothing was found."
+    nothing = "Nothing was found." if reply["is_kept"] else NOTHING_KEPT
+    text = "\n".join(_results(reply)) or nothing
     context.print(report_text.as_json(reply) if json else report_text.readable(text))
     return status.FOUND if reply["results"] else status.NOTHING
 
 
-def show(context: CommandContext, session: Name, json: Json = False) -> int:
-    """Show a conversation: what was said, run and changed, in order.
+def show(
+    context: CommandContext,
+    session: Annotated[
+        str,
+        Argument(
+            "ID",
+            "The agent's id of it, or the beginning of that; '#12': observation 12; "
+            "S4: the conversation of summary 4; P5: prompt 5; claude-mem://….",
+        ),
+    ],
+    json: Json = False,
+) -> int:
+    """Show a conversation: what was said, run and changed, in order. Or an observation in full.
 
-    Examples: triseek history show 0f9c2d1a · triseek history show 0f9c2d1a --json
+    Examples: triseek history show 0f9c2d1a · triseek history show 0f9c2d1a --json ·
+    triseek history show claude-mem://observation/12
     """
+    if _RECORD.fullmatch(session):
+        record = call("record", {"id": session, "root": context.folder()}, context)
+        answer = record["answer"]
+        context.print(
+            report_text.as_json(answer) if json else report_text.readable(record["text"])
+        )
+        return status.NOTHING if answer["missing"] else status.FOUND
     reply = call("show", {"session": session}, context)
     text = "\n".join(_conversation(reply))
     context.print(report_text.as_json(reply) if json else report_text.readable(text))
@@ -109,7 +133,10 @@ def _observations(
     }  # fmt: skip
     reply = call("observations", params, context)
     answer = reply["answer"]
-    context.print(report_text.as_json(answer) if as_json else report_text.readable(reply["text"]))
+    text = reply["text"]
+    if answer["observations"]:
+        text += f"\n\nOne of them in full: triseek history show {answer['observations'][0]['uri']}"
+    context.print(report_text.as_json(answer) if as_json else report_text.readable(text))
     return status.FOUND if answer["observations"] else status.NOTHING
 
 

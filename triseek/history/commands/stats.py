@@ -11,6 +11,7 @@ from triseek.history.browsing.activity import today
 from triseek.history.commands.calling import call
 from triseek.history.heat_map import text
 from triseek.history.heat_map.layout import layout
+from triseek.history.verbs import NOTHING_KEPT
 from triseek.model.plain_text import visible_line
 from triseek.terminal import report_text, status
 from triseek.terminal.command_context import NeedsClient
@@ -79,15 +80,15 @@ def _heat_lines(context: CommandContext, heat: HeatMap, *, is_plain: bool) -> It
 
 def _lines(reply: Mapping[str, Any]) -> Iterator[str]:
     if not reply["agents"]:
-        yield "Nothing is kept yet: run `triseek history import --all`."
+        yield NOTHING_KEPT
         return
+    yield "agent        conversations    messages  tool uses  from        to"
     for entry in reply["agents"]:
         yield (
-            f"{entry['agent']:14} {entry['conversations']:7,} conversations "
-            f"{entry['messages']:9,} messages {entry['events']:9,} uses of tools, "
-            f"{_when(entry['first_ms'])} to {_when(entry['last_ms'])}"
+            f"{entry['agent']:12} {entry['conversations']:13,} {entry['messages']:11,}"
+            f" {entry['events']:10,}  {_day(entry['first_ms']):10}  {_day(entry['last_ms'])}"
         )
-    yield ""
+    yield from ("", "conversations by project")
     for name, count in reply["projects"]:
         yield f"{count:7,}  {visible_line(name) or '(no project)'}"
     if reply["sources_gone"]:
@@ -95,5 +96,5 @@ def _lines(reply: Mapping[str, Any]) -> Iterator[str]:
         yield f"{reply['sources_gone']:,} files are kept here that the agents have deleted"
 
 
-def _when(time_ms: int) -> str:
-    return report_text.local_time(time_ms / 1000) if time_ms else "(no time)"
+def _day(time_ms: int) -> str:
+    return report_text.local_time(time_ms / 1000)[:10] if time_ms else "(no time)"
