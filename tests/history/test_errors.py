@@ -110,6 +110,13 @@ def test_a_test_that_only_ran_is_no_error():
     assert error_of(output, 1, ROOT) == NO_ERROR
 
 
+def test_lines_that_name_their_task_are_read_without_it():
+    plain = "cmd/strategy/auto.go:12:3: undefined: total\n"
+    error = error_of(f"[lint:go] $ golangci-lint run\n[lint:go] {plain}", 1, ROOT)
+    assert error == error_of(plain, 1, ROOT)
+    assert error.key == "undefined: total @ cmd/strategy/auto.go"
+
+
 @pytest.mark.parametrize(
     "output",
     [

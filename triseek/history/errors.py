@@ -24,6 +24,9 @@ _EXAMINED_LINE = 1_000
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 
+_TASK = re.compile(r"^\[[a-z][\w:.-]{0,40}\] (?!ERROR task failed)", re.MULTILINE)
+"""What mise, and others that run tasks beside each other, put before each line of their outputs."""
+
 
 class ErrorSignature(NamedTuple):
     """An error in an output; both fields are empty if there is none."""
@@ -61,7 +64,8 @@ def plain(output: str) -> str:
     """Return both ends of an output without escape sequences, its lines cut to a length."""
     if len(output) > HEAD + TAIL:
         output = f"{output[:HEAD]}\n{output[-TAIL:]}"
-    lines = _ANSI.sub("", output).replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    clean = _ANSI.sub("", output).replace("\r\n", "\n").replace("\r", "\n")
+    lines = _TASK.sub("", clean).split("\n")
     return "\n".join(line[:_EXAMINED_LINE].rstrip() for line in lines)
 
 
@@ -246,7 +250,8 @@ _SAYS_LITTLE = re.compile(
     r"^(?:make(?:\[\d+\])?: \*\*\* .*Error \d+|npm ERR! .*(?:log|code|errno|path)\b.*"
     r"|error: could not compile.*|error: test failed.*|\[ERROR\]\s*(?:->.*|To see .*|Re-run .*|)|exit(?: code| status)? \d+"  # noqa: E501
     r"|<?/?error>?|Exit code:? \d+|=== (?:RUN|PAUSE|CONT|NAME)\b.*|--- (?:PASS|SKIP): .*"
-    r"|ok\s+\S+\s.*|[⎯─═]{3,}.*|FAIL(?:\s+\S+\s+[\d.]+m?s)?|Finished in .*|(?:\[[\w:.-]+\] )?(?:\$ .*|ERROR task failed)"
+    r"|ok\s+\S+\s.*|\?\s+\S+\s+\[no test files\]|FAIL(?:\s+\S+\s+[\d.]+m?s)?|Finished in .*"
+    r"|[⎯─═]{3,}.*|\$ .*|\[[\w:.-]+\] ERROR task failed"
     r"|<tool_use_error>(?:Sibling tool call|Cancelled: parallel tool call).*"
     r"|(?:[\W\d_]*[^\W\d_]{1,2})?[\W\d_]*)\s*$",
     re.IGNORECASE,
