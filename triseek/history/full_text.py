@@ -161,7 +161,7 @@ class _Parser:
                         raise _Malformed
                     term = _exact(term)
                 if term:
-                    lexemes.append(("term", prefix + term))
+                    lexemes.append(("term", _in_column(prefix, term)))
             prefix = ""
         if prefix:
             raise _Malformed
@@ -238,6 +238,14 @@ class _Parser:
 
     def _peek(self) -> tuple[str, str] | None:
         return self._lexemes[self._at] if self._at < len(self._lexemes) else None
+
+
+def _in_column(column: str, term: str) -> str:
+    """Return a term after its column; `sub` has the other spellings of all columns."""
+    if not term.startswith("(") or not column or column.startswith("-"):
+        return column + term
+    exact, _, other = term[1:-1].partition(" OR ")
+    return f"({column}{exact} OR sub:{other})"
 
 
 def _exact(term: str) -> str:

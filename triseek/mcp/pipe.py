@@ -356,8 +356,11 @@ def serve(opener: Opener, prepared: Callable[[bytes], bytes | None]) -> None:
     except (_Leave, BrokenPipeError, ConnectionResetError):
         pass  # the agent no longer waits for answers
     finally:
-        pipe.close()
-        opener.close()
+        try:
+            pipe.close()
+            opener.close()
+        except _Leave:
+            pass  # agents send a second signal to those that take long
 
 
 class _Leave(BaseException):

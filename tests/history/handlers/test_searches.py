@@ -273,6 +273,16 @@ def test_chinese_is_found_in_prompts_summaries_and_observations(history):
         assert history.ask(tool, query="数据库")["total"] == 1, tool
 
 
+@pytest.mark.parametrize(
+    "query", ["title:caseName", "title : 登录", '{title facts}:"登录"', "title:登* NOT facts:x"]
+)
+def test_parts_of_names_and_chinese_are_found_in_their_column(history, query):
+    id_ = history.rows.observation(history.rows.session(), "camelCaseName 修复了登录错误")
+    answer = history.ask("search_observations", query=query)
+    assert [record["id"] for record in answer["observations"]] == [id_]
+    assert "partial" not in answer
+
+
 def test_prompts_and_sessions_show_the_agents_ids(history):
     session = history.rows.session("abc")
     summary = history.rows.summary(session, "Fix login", learned="tokens expire")

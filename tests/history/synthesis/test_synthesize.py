@@ -6,6 +6,7 @@ import json
 
 from tests.history import outputs
 from tests.history.recorded import Recorded
+from triseek.history.synthesis.summary import request_of
 from triseek.history.synthesis.synthesize import synthesize, synthesize_pending
 
 COLUMNS = "id, row_hash, type, rule, title, facts, evidence, is_dead_end, prompt_number"
@@ -156,3 +157,17 @@ def _summaries(database):
         return connection.execute(
             "SELECT request, completed, next_steps FROM session_summaries"
         ).fetchall()
+
+
+@pytest.mark.parametrize(
+    ("prompt", "request_"),
+    [
+        ("Make it work. Please.", "Make it work."),
+        ("... do we copy this? Look.", "... do we copy this?"),
+        ("Implement the following plan:\n\n# Keep the cache\n\nIt is lost.",
+         "Implement the following plan: # Keep the cache"),
+        ("...", "..."), ("Only this:", "Only this:"), ("", ""),
+    ],
+)  # fmt: skip
+def test_a_request_says_what_is_asked_for(prompt, request_):
+    assert request_of(prompt) == request_

@@ -79,8 +79,13 @@ def summarize(view: SessionView, drafts: list[Draft]) -> Summary | None:
 
 def request_of(prompt: str) -> str:
     """Return the first sentence of a prompt, at most `REQUEST_MAX` characters."""
-    first = next(iter(sentences(prompt[:2_000])), "")
-    return one_line(first, REQUEST_MAX)
+    request = ""
+    for sentence in sentences(prompt[:2_000]):
+        request = f"{request} {sentence}".strip()
+        # "…" alone asks for nothing, and "Implement this plan:" only with what follows.
+        if re.search(r"\w", request) and not request.endswith(":"):
+            break
+    return one_line(request, REQUEST_MAX)
 
 
 def _joined(items: Iterable[str]) -> str:
