@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.history import outputs
 from tests.history.recorded import Recorded
 from triseek.history.synthesis.summary import request_of

@@ -38,7 +38,7 @@ def in_bounds(tool: str, request: Any) -> None:  # noqa: ANN401 - a tool's reque
             allowed = f"from {least} to {most}" if most is not None else f"at least {least}"
             raise InvalidQuery(
                 f"{field.name}: {value} is not {allowed}",
-                tool_step=f"Pass a {field.name} {allowed}.",
+                tool_step=f"Pass {field.name} {allowed}.",
             )
 
 
