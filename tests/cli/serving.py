@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.cli.running import Outcome, standing_in
 from triseek.cli import fast, main, remote
+from triseek.daemon import verbs
 from triseek.daemon.server import Handlers, Server
 from triseek.engine.service import Service
 from triseek.ipc import address, lock, wire
@@ -20,20 +21,24 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from triseek.history.service import History
+
     Capture = pytest.CaptureFixture[bytes]
 
 
 @contextlib.contextmanager
-def serving() -> Iterator[Server]:
+def serving(history: History | None = None) -> Iterator[Server]:
     """The real server with the real text handler, where this process's TRISEEK_HOME says."""
+    kept = {} if history is None else {"history": history}
+    calls = {} if history is None else verbs.of_history(history)
     with Service() as service:
 
         def text(params: dict[str, Any], streams: Any) -> Any:
-            return remote.answer(service, params, streams)
+            return remote.answer(service, params, streams, kept=kept)
 
         lock.ensure_folder()
         listener, _, token = address.listen()
-        server = Server(listener, Handlers(text=text), token=token)
+        server = Server(listener, Handlers(text=text, calls=calls), token=token)
         thread = threading.Thread(target=server.serve)
         thread.start()
         try:

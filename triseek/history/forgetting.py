@@ -18,7 +18,6 @@ from triseek.errors import Busy
 from triseek.history import belonging
 from triseek.history.importing.hidden_sources import hide_unused
 from triseek.history.schema import FULL_TEXT_TABLES
-from triseek.history.synthesis.synthesize import synthesize
 from triseek.history.tombstones import Tombstones, load_key
 
 if TYPE_CHECKING:
@@ -100,6 +99,8 @@ def forget(database: Database, selection: Selection) -> Forgotten:
         )
         if selection.sessions:
             hide_unused(connection, tombstones)
+    from triseek.history.synthesis.synthesize import synthesize
+
     for number in changed:  # summaries quote prompts and titles
         synthesize(database, number)
     try:

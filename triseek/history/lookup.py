@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from triseek.agents import registry
 from triseek.errors import InvalidRequest
 
 if TYPE_CHECKING:
@@ -103,6 +102,8 @@ def session(connection: sqlite3.Connection, number: int) -> SessionRow | None:
 
 def resume_command(row: SessionRow) -> list[str]:
     """Return the agent's own command that reopens a conversation; empty if it has none."""
+    from triseek.agents import registry  # takes longer to import than a search
+
     for agent in registry.with_transcripts():
         if agent.name == row["agent"] and agent.transcripts and not row["is_sub_agent"]:
             return list(agent.transcripts.resume(row["session"]))

@@ -10,11 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
 
 from triseek.errors import InvalidRequest
 from triseek.history import lookup, selecting
-from triseek.history.answers import blame as changes
-from triseek.history.answers import fix as fixes
-from triseek.history.answers import friction as recurring
-from triseek.history.answers import how as runs
-from triseek.history.answers import texts
 from triseek.history.browsing import activity
 from triseek.history.verbs import NOTHING_KEPT
 
@@ -208,18 +203,27 @@ def forget(
 
 def fix(history: History, error: str, project: str, limit: int) -> AnswerReply:
     """Return what was done after an error when it went away."""
+    from triseek.history.answers import fix as fixes
+    from triseek.history.answers import texts
+
     answer = fixes.fix(history.database, error, project=project, limit=limit)
     return _answered(history, bool(answer.fixes), texts.fix_text(answer), answer)
 
 
 def how(history: History, command: str, project: str, limit: int) -> AnswerReply:
     """Return how a command has been run."""
+    from triseek.history.answers import how as runs
+    from triseek.history.answers import texts
+
     answer = runs.how(history.database, command, project=project, limit=limit)
     return _answered(history, bool(answer.variants), texts.how_text(answer), answer)
 
 
 def blame(history: History, path: str, limit: int) -> AnswerReply:
     """Return which conversations have changed a file."""
+    from triseek.history.answers import blame as changes
+    from triseek.history.answers import texts
+
     changed = changes.blame(history.database, path, limit=limit)
     return _answered(
         history, bool(changed), texts.blame_text(path, changed),
@@ -229,6 +233,9 @@ def blame(history: History, path: str, limit: int) -> AnswerReply:
 
 def friction(history: History, project: str, since_ms: int, limit: int) -> AnswerReply:
     """Return the errors that come again."""
+    from triseek.history.answers import friction as recurring
+    from triseek.history.answers import texts
+
     errors = recurring.friction(history.database, project, since_ms=since_ms, limit=limit)
     return _answered(
         history, bool(errors), texts.friction_text(errors),

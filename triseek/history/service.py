@@ -1,4 +1,7 @@
-"""The history of this machine, as one object: its database and its recall index."""
+"""The history of this machine, as one object: its database and its recall index.
+
+What a search does not need is imported where it is used: without a daemon, a command waits for it.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,10 @@ from typing import TYPE_CHECKING
 
 from triseek import paths
 from triseek.errors import InvalidRequest, TriseekError
-from triseek.history import consent, forgetting, session_context
+from triseek.history import consent, forgetting
 from triseek.history.database import NAME, open_database
-from triseek.history.importing import archive_import, claude_mem_import, run, sources
+from triseek.history.importing import run, sources
 from triseek.history.own_sessions import Removed
-from triseek.history.recall.engine import Recall
-from triseek.history.synthesis.synthesize import synthesize_pending
 from triseek.model import budget
 from triseek.model.index import no_progress
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from triseek.history.importing.file_report import FileReport
     from triseek.history.importing.run import ImportReport
     from triseek.history.own_sessions import OwnSessions
+    from triseek.history.recall.engine import Recall
     from triseek.history.selecting import Selection
     from triseek.model.index import Progress
     from triseek.store.sqlite import Database
@@ -117,6 +119,8 @@ class History:
 
         Raises: as `claude_mem_import.run`; Busy if another import runs.
         """
+        from triseek.history.importing import claude_mem_import
+
         database = self.database
         with run.alone(self.folder, IMPORT_WAIT_S):
             report = claude_mem_import.run(database, path, progress=progress)
@@ -128,6 +132,8 @@ class History:
 
         Raises: as `archive_import.run`; Busy if another import runs.
         """
+        from triseek.history.importing import archive_import
+
         database = self.database
         with run.alone(self.folder, IMPORT_WAIT_S):
             report = archive_import.run(database, path)
@@ -165,6 +171,8 @@ class History:
 
     def derive(self) -> None:
         """Derive the observations of sessions that have changed, and index what was said."""
+        from triseek.history.synthesis.synthesize import synthesize_pending
+
         for _ in synthesize_pending(self.database):
             budget.check()
         self.recall.update()
@@ -174,6 +182,8 @@ class History:
 
         Raises: as `database`, and as `session_context.session_context`.
         """
+        from triseek.history import session_context
+
         with self.database.read() as connection:
             now_ms = time.time_ns() // 1_000_000
             return session_context.session_context(connection, root, budget_tokens, now_ms)
@@ -185,12 +195,16 @@ class History:
                 self._database.close()
 
     def _recall_of(self, database: Database) -> Recall:
+        from triseek.history.recall.engine import Recall
+
         return Recall(os.path.join(self.folder, "recall"), database)  # noqa: PTH118
 
     def _finish_forgetting(self, database: Database) -> None:
         """Remove from all files what was forgotten, if that was interrupted and nothing imports."""
         if not forgetting.is_unfinished(database):
             return
+        from triseek.history.synthesis.synthesize import synthesize_pending
+
         try:
             with run.alone(self.folder):
                 for _ in synthesize_pending(database):  # what quotes a forgotten message

@@ -125,6 +125,6 @@ def _take(command: Callable[..., int], positional: list[str], values: dict[str, 
         if parameter.type is str:
             if positional:
                 values[parameter.name] = positional.pop(0)
-        elif positional:
+        elif positional or parameter.default is None:
             values[parameter.name], positional = positional, []
     return not positional and inspect.Parameter.empty not in values.values()

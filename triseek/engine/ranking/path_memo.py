@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-Array: TypeAlias = np.ndarray[Any, Any]
+    import numpy as np
+
+    Array: TypeAlias = np.ndarray[Any, Any]
 
 PATHS_MAX = 1 << 18
 """Most paths that are kept: about 30 MB. If there are more, all are dropped."""
@@ -35,4 +35,6 @@ class PathMemo(dict[bytes, int]):
 
     def of(self, paths: Sequence[bytes]) -> Array:
         """Return uint8[paths]: the number of each path."""
+        import numpy as np  # here, as some processes classify paths without it
+
         return np.fromiter(map(self.__getitem__, paths), np.uint8, len(paths))

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from triseek.agents import registry
 from triseek.history.importing.claude_mem import ForeignSession
 from triseek.history.importing.cleaning import COMMAND_MAX, TEXT_MAX, clean, clean_name
 from triseek.history.importing.writing import FOREIGN_PREFIX
@@ -279,6 +278,8 @@ class Writer:
 
 def _agent(platform: str) -> str:
     """Return our name of the agent that claude-mem calls a platform."""
+    from triseek.agents import registry
+
     name = _AGENTS.get(platform, platform)
     return name if name in {agent.name for agent in registry.with_transcripts()} else _DEFAULT_AGENT
 

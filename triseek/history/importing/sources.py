@@ -10,7 +10,6 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from triseek.agents import registry
 from triseek.agents.payloads.fields import parsed
 from triseek.agents.transcript_values import compact
 from triseek.history.importing.cleaning import clean_name
@@ -62,6 +61,8 @@ class Known:
 
 def importable() -> tuple[Agent, ...]:
     """Return the agents whose conversations can be imported."""
+    from triseek.agents import registry  # takes longer to import than a search
+
     return registry.with_transcripts()
 
 

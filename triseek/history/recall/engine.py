@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
+import sys
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, cast
@@ -50,6 +51,8 @@ RESIDENT_MAX = 16 << 20
 """Bytes read, about, after which the segments' pages are released."""
 COPIES = 3
 """Times as many hits are ranked as are shown: forks of a conversation have copies of it."""
+READ_FIRST = 4_000
+"""Messages that a process without kernels reads: loading kernels takes half a second and more."""
 SESSIONS_AT_ONCE = 200
 """Sessions read in one transaction."""
 
@@ -154,7 +157,7 @@ class Recall:
         weights: dict[str, float] = {}
         result: tuple[list[Found], int] | None = None
         try:
-            segments = self._load() if cache.is_ready() else []
+            segments = self._load() if self._is_worth_loading() else []
             if segments:
                 parts, weights = scoring.score(segments, parsed, sessions, since_ms)
                 result = ranked(parts)
@@ -219,6 +222,15 @@ class Recall:
                 message_id, time_ms = row
             quoted.append(copies.Quoted(one.session_id, message_id, one.score, time_ms))
         return quoted
+
+    def _is_worth_loading(self) -> bool:
+        """Return whether the kernels are compiled, and sooner loaded than few messages are read."""
+        if not cache.is_ready():
+            return False
+        if "triseek.kernels.recall" in sys.modules:
+            return True
+        with self._database.read() as connection:
+            return _one(connection, "SELECT coalesce(max(id), 0) FROM messages") > READ_FIRST
 
     def _load(self) -> list[scoring.LiveSegment]:
         """Return the segments, mapped again if the manifest has changed."""

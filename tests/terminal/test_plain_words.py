@@ -1,0 +1,70 @@
+"""Commands are read without Typer as Typer reads them, from the same declarations."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from tests.cli.typer_reading import typers_reading
+from triseek.app import wings
+from triseek.history.commands import quick
+from triseek.terminal.plain_words import read
+
+PIECES = [
+    "a", "b c", "-", "--", "--json", "--json=1", "--limit", "--limit=3", "7", "--limit=", "--plain",
+    "--limit=-1", "--limit=101", "--limit=0", "--limit=1_0", "--limit=٣", "--limit=x", "--limit= 3",
+    "--by", "--by=message", "--project", "--project=", "--since", "30d", "--before=3", "--after",
+    "--png=x", "--help", "-h", "--jso", "-x", "é", "\udcff", "", "--agent=a=b", "--agent", "--no-json",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("verb", quick.VERBS)
+@pytest.mark.parametrize("seed", range(60))
+def test_what_is_read_without_typer_is_what_typer_reads(
+    seed: int, verb: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    generator = random.Random(f"{seed} {verb}")
+    words = generator.choices(PIECES, k=generator.randrange(6))
+
+    values = read(quick.VERBS[verb], words)
+
+    if values is not None:
+        its = typers_reading(words, "history", verb) or {}
+        lists = {name: list(value) for name, value in its.items() if isinstance(value, tuple)}
+        assert {**its, **lists} == values, words
+
+
+@pytest.mark.parametrize(
+    ("verb", "words"),
+    [
+        (
+            "search",
+            "flaky retry --by message --agent codex --project=x --since 30d --limit 3 --json",
+        ),
+        ("show", "0f9c2d1a --json"),
+        ("resume", "0f9c2d1a"),
+        ("timeline", ""),
+        ("timeline", "12 --before 3 --after=0"),
+        ("stats", "--plain"),
+        ("fix", "-- -x"),
+        ("how", "pytest --limit 100"),
+        ("blame", "a.py"),
+        ("friction", "--since 90d"),
+    ],
+)
+def test_usual_words_need_no_typer(verb: str, words: str) -> None:
+    assert read(quick.VERBS[verb], words.split()) is not None
+
+
+@pytest.mark.parametrize(
+    ("verb", "words"),
+    [("search", ""), ("show", "a b"), ("how", "x --limit 101"), ("search", "x --limit"),
+     ("search", "x --nope"), ("search", "--help"), ("search", "x --limit=-1")],
+)  # fmt: skip
+def test_help_and_mistakes_are_left_to_typer(verb: str, words: str) -> None:
+    assert read(quick.VERBS[verb], words.split()) is None
+
+
+def test_the_table_of_wings_has_the_quick_verbs() -> None:
+    assert wings.QUICK["history"] == (quick.__name__, tuple(quick.VERBS))
