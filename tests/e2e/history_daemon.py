@@ -19,17 +19,31 @@ if TYPE_CHECKING:
 FOLLOW_S = 0.1
 _PROGRAM = (
     "import sys; from triseek.daemon import services; services.FOLLOW_S = {follow_s}; "
-    "from triseek.cli import main; sys.exit(main.run(['daemon', 'run']))"
+    "from triseek.cli import command_tree, compose, main; sys.stdin.readline(); "
+    "sys.exit(main.run(['daemon', 'run']))"
 )
 
 
-def start(state: Path, person: Path, follow_s: float = FOLLOW_S) -> subprocess.Popen[bytes]:
-    """Start one for a state folder and a person's home, and wait until it listens."""
-    process = subprocess.Popen(
+def prepare(state: Path, person: Path, follow_s: float = FOLLOW_S) -> subprocess.Popen[bytes]:
+    """Start a process that imports what a daemon needs, and becomes one when `start` has it."""
+    return subprocess.Popen(
         [sys.executable, "-c", _PROGRAM.format(follow_s=follow_s), "daemon", "run"],
         env={**os.environ, **environ(state), "HOME": str(person)},
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
+
+
+def start(
+    state: Path,
+    person: Path,
+    follow_s: float = FOLLOW_S,
+    *,
+    prepared: subprocess.Popen[bytes] | None = None,
+) -> subprocess.Popen[bytes]:
+    """Start one for a state folder and a person's home, and wait until it listens."""
+    process = prepared or prepare(state, person, follow_s)
+    assert process.stdin is not None
+    process.stdin.close()
 
     def listens() -> bool:
         assert process.poll() is None, "the daemon has ended"

@@ -6,12 +6,16 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import itertools
 import json
 import os
 import random
+import signal
+import sqlite3
 import threading
 import time
+from collections import Counter
 from typing import TYPE_CHECKING, Self
 
 import pytest
@@ -25,7 +29,9 @@ from tests.left_behind import end_daemons_of
 from triseek.agents.base import InstallPlace
 from triseek.daemon.standalone import front
 from triseek.errors import DaemonUnreachable, InvalidRequest, StateCorrupt
-from triseek.history.importing import sources
+from triseek.history.database import NAME
+from triseek.history.importing import run, sources
+from triseek.history.recall import engine
 from triseek.history.service import History
 from triseek.history.writing import AGENT
 from triseek.ipc import client
@@ -38,8 +44,13 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.long
 
-KILLS, KILLS_SLOW = 3, int(os.environ.get("TRISEEK_HISTORY_KILLS", "100"))
-LIFE_S = 1.2
+KILLS, KILLS_SLOW = 4, int(os.environ.get("TRISEEK_HISTORY_KILLS", "100"))
+LIFE_S = 0.4
+"""Seconds that a daemon lives at most before a moment to kill it is looked for."""
+LOOK_S = 1.5
+"""And seconds for which it is looked for."""
+WORKS = ("", "database", "forgetting", "recall")
+"""At what a daemon is to be killed, in turn; "" for at any moment."""
 WITHIN_S = 60.0
 ASK_S = 40.0
 
@@ -155,6 +166,54 @@ def _nothing_is_lost(state: Path, load: Load) -> None:
     assert files_with(state, *forgotten) == []
 
 
+def _works(state: Path) -> list[str]:
+    """What a daemon that is stopped (SIGSTOP) is doing, by the locks that it holds."""
+    folder = state / "history"
+    works = [
+        work
+        for work, name in (("importing", run.LOCK), ("recall", engine.LOCK))
+        if _is_locked(folder / name)
+    ]
+    with contextlib.closing(sqlite3.connect(folder / NAME, timeout=0)) as connection:
+        if "importing" in works and connection.execute(_FORGETTING).fetchone():
+            works.append("forgetting")
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.rollback()
+        except sqlite3.OperationalError:
+            works.append("database")
+    return works
+
+
+_FORGETTING = "SELECT 1 FROM facts_of_database WHERE name = 'forgetting_unfinished'"
+
+
+def _is_locked(path: Path) -> bool:
+    with contextlib.suppress(FileNotFoundError), path.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
+def _kill(process: subprocess.Popen[bytes], state: Path, work: str, chance: random.Random) -> str:
+    """Kill a daemon while it does some work, if it does within `LOOK_S`; return what it did."""
+    time.sleep(chance.uniform(0, LIFE_S))
+    deadline = time.monotonic() + LOOK_S
+    while True:
+        process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, process.pid, os.WSTOPPED)
+        works = _works(state)
+        if not work or work in works or time.monotonic() > deadline:
+            break
+        process.send_signal(signal.SIGCONT)
+        time.sleep(chance.uniform(0, 0.02))
+    process.kill()
+    process.wait()
+    return " and ".join(works) or "nothing"
+
+
 def _folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path, Path]:
     """The state folder, the person's home and a repository; for every thread of this process."""
     state, person, root = (tmp_path / name for name in ("state", "person", "repo"))
@@ -170,29 +229,32 @@ def _kill_daemons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kills: int) -
     state, person, root = _folders(tmp_path, monkeypatch)
     claude_code(person, "first", _plain)
     _import(state, person)
-    chance = random.Random(5)
-    process: subprocess.Popen[bytes] = history_daemon.start(state, person)
+    chance, moments = random.Random(5), Counter[str]()
+    process = history_daemon.start(state, person)
+    following = history_daemon.prepare(state, person)
     try:
         with Load(state, person, root) as load:
-            for _ in range(kills):
-                time.sleep(chance.uniform(0, LIFE_S))
-                process.kill()
-                process.wait()
+            for number in range(kills):
+                moments[_kill(process, state, WORKS[number % len(WORKS)], chance)] += 1
                 _nothing_is_lost(state, load)
-                process = history_daemon.start(state, person)
-            time.sleep(LIFE_S)
+                process = history_daemon.start(state, person, prepared=following)
+                following = history_daemon.prepare(state, person)
+            time.sleep(2 * LIFE_S)
         assert load.wrong == []
         until(lambda: _is_followed(person))
     finally:
-        process.kill()
-        process.wait()
+        for one in (process, following):
+            one.kill()
+            one.communicate()
         end_daemons_of(str(state))
     _nothing_is_lost(state, load)
+    assert moments["nothing"] <= kills / 2
     assert len(load.remembered) >= kills
     assert load.forgotten
     print(
         f"\n{kills} kills: {len(load.remembered)} facts were acknowledged, {load.refused} not;"
-        f" {len(load.forgotten)} conversations were forgotten"
+        f" {len(load.forgotten)} conversations were forgotten; killed at"
+        f" {', '.join(f'{count} × {work}' for work, count in moments.most_common())}"
     )
     _is_as_if_never_killed(tmp_path, state, person, load)
 

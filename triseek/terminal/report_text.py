@@ -27,6 +27,7 @@ TITLES: dict[Stage, str] = {
     "compile": "Compiling kernels",
     "check": "Checking the index",
     "import": "Importing conversations",
+    "forget": "Removing the text from all files",
 }
 """Titles of progress bars."""
 

@@ -29,11 +29,18 @@ def open_history() -> History:
 
 
 def call(
-    name: str, params: dict[str, Any], context: CommandContext | None = None
+    name: str,
+    params: dict[str, Any],
+    context: CommandContext | None = None,
+    timeout_s: float | None = None,
 ) -> dict[str, Any]:
     """Call an operation by its name in `verbs.OPERATIONS`.
 
-    context: The command's; if the daemon runs it, on the history that the daemon keeps.
+    Args:
+        name: The operation.
+        params: Its parameters.
+        context: The command's; if the daemon runs it, on the history that the daemon keeps.
+        timeout_s: Seconds to wait for the daemon; None for as long as for any answer.
 
     Raises: as the operation, and as `ask.if_running`.
     """
@@ -41,7 +48,7 @@ def call(
         return OPERATIONS[name](context.kept, params)
     from triseek.ipc import ask
 
-    reply = ask.if_running(f"history_{name}", params)
+    reply = ask.if_running(f"history_{name}", params, timeout_s or ask.ANSWER_S)
     if reply is not None:
         return reply
     history = open_history()

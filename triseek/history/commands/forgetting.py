@@ -10,6 +10,9 @@ from triseek.history.commands.calling import call
 from triseek.model.plain_text import counted
 from triseek.terminal import options, report_text, status
 
+ANSWER_S = 900.0
+"""Seconds to wait for it: a database of gigabytes is rewritten."""
+
 
 def forget(
     ids: Annotated[
@@ -38,7 +41,9 @@ def forget(
     triseek history forget --project secret --dry-run
     """
     params = {"ids": ids or [], "project": project, "dry_run": dry_run}
-    reply = call("forget", params)
+    with report_text.progress_bars() as progress:
+        progress("forget", 0, 0)
+        reply = call("forget", params, timeout_s=ANSWER_S)
     verb = "would be forgotten" if dry_run else "forgotten"
     text = (
         f"{counted(reply['sessions'], 'conversation')} with {counted(reply['messages'], 'message')}"
