@@ -42,9 +42,9 @@ def contents(database: Database, agent: str = "") -> dict[str, list[tuple[Any, .
 def files_with(folder: Path, *texts: str) -> list[str]:
     """The files below a folder in which one of the texts stands."""
     wanted = [text.encode() for text in texts]
-    found = []
+    places = []
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path.suffix not in (".nbi", ".nbc"):
             data = path.read_bytes()
-            found += [f"{path.name}: {text.decode()}" for text in wanted if text in data]
-    return found
+            places += [f"{path.name}: {text.decode()}" for text in wanted if text in data]
+    return places

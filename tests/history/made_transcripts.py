@@ -42,12 +42,12 @@ def claude_rows(name: str, turn: int, say: Say) -> list[dict[str, Any]]:
         return {**shared, "type": kind, "uuid": f"{name}-{turn}-{number}", "message": message}
 
     call, change = f"call-{name}-{turn}", f"change-{name}-{turn}"
-    given = {"command": say("command"), "description": say("argument")}
+    arguments = {"command": say("command"), "description": say("argument")}
     edit = {"file_path": say("path"), "old_string": say("before"), "new_string": say("after")}
     return [
         row(1, "user", "user", say("prompt")),
         row(2, "assistant", "assistant", [{"type": "text", "text": say("answer")}]),
-        row(3, "assistant", "assistant", [_use(call, "Bash", given)]),
+        row(3, "assistant", "assistant", [_use(call, "Bash", arguments)]),
         row(4, "user", "user", [_result(call, say("output"))]),
         row(5, "assistant", "assistant", [_use(change, "Edit", edit)]),
         row(6, "user", "user", [_result(change, "done")]),
@@ -153,11 +153,11 @@ def cline(home: Path, name: str, say: Say) -> Path:
     """A session of Cline's program."""
     folder = home / ".cline" / "data" / "sessions" / name
     folder.mkdir(parents=True, exist_ok=True)
-    given = {"path": say("path"), "old_text": say("before"), "new_text": say("after")}
+    arguments = {"path": say("path"), "old_text": say("before"), "new_text": say("after")}
     uses = [
         {"type": "text", "text": say("answer")},
         _use("c1", "run_commands", {"commands": [say("command")]}),
-        _use("c2", "editor", given),
+        _use("c2", "editor", arguments),
         _use(say("id"), say("tool"), {"query": say("argument")}),
     ]
     messages = [

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from triseek.model.conversation import Record
 
-_KINDS = {one.__name__: one for one in (Conversation, Message, ToolEvent)}
+_KINDS = {kind.__name__: kind for kind in (Conversation, Message, ToolEvent)}
 
 
 class StubReader(TranscriptReader):

@@ -75,7 +75,7 @@ def test_a_conversation_is_forgotten(conversations: Path) -> None:
     assert run(conversations, "forget", session, "--json") == counted
     run(conversations, "import", "--all", "--json")
     results = run(conversations, "search", prompt, "--json")["results"]
-    assert session not in {one["conversation"]["session"] for one in results}
+    assert session not in {result["conversation"]["session"] for result in results}
     held = [path for path in (conversations / "history").rglob("*") if path.is_file()]
     assert not [path for path in held if prompt.encode() in path.read_bytes()]
 
@@ -147,7 +147,7 @@ def test_uses_of_tools_answer_fix_how_blame_and_friction(conversations: Path) ->
     assert variants[0]["text"].startswith("python /work/")
     session, _ = first_prompt(conversations)
     entries = run(conversations, "show", session, "--json")["entries"]
-    path = next(one["files"][0] for one in entries if one["text"].startswith("Edit"))
+    path = next(entry["files"][0] for entry in entries if entry["text"].startswith("Edit"))
     text = triseek(["history", "blame", path], conversations).out.decode()
     assert session in text
     nobody = triseek(["history", "fix", "NoSuchError: never met"], conversations)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def said(history: History, home: Path) -> list[tuple[str, str]]:
     place = InstallPlace("", str(home), str(home), {})
     findings = doctor.conversations(history, place)
-    return [(one.level, one.detail) for one in findings if one.what == "history of claude-mem"]
+    return [(each.level, each.detail) for each in findings if each.what == "history of claude-mem"]
 
 
 def test_a_database_of_claude_mem_is_named_until_it_is_imported(home: Path) -> None:

@@ -40,7 +40,7 @@ def history(home: Path) -> Iterator[History]:
 
 
 def imported(history: History, home: Path, agent: str = "claude-code") -> AgentReport:
-    chosen = [one for one in sources.importable() if one.name == agent]
+    chosen = [each for each in sources.importable() if each.name == agent]
     place = InstallPlace("", str(home), str(home), {})
     return history.import_conversations(chosen, place).agents[agent]
 
@@ -74,12 +74,10 @@ def test_files_that_are_no_files_are_left_out(history: History, home: Path) -> N
 
 def test_a_file_that_becomes_a_pipe_does_not_block(history: History, home: Path) -> None:
     path = claude_code(home, "changing", plain)
-    reader = next(one for one in sources.importable() if one.name == "claude-code").transcripts
+    [agent] = [agent for agent in sources.importable() if agent.name == "claude-code"]
+    reader = agent.transcripts
     assert reader is not None
-    [source] = sources.find(
-        [one for one in sources.importable() if one.name == "claude-code"],
-        InstallPlace("", str(home), str(home), {}),
-    )
+    [source] = sources.find([agent], InstallPlace("", str(home), str(home), {}))
     path.unlink()
     os.mkfifo(path)
     with pytest.raises(OSError, match="not a regular file"):
@@ -190,5 +188,4 @@ def test_bytes_that_are_no_text(history: History, home: Path) -> None:
     assert report.messages == 4
     assert 3 <= len(report.skipped) <= 4
     is_usable(history)
-    found = operations.search(history, "prompt", by="message")
-    assert found["results"]
+    assert operations.search(history, "prompt", by="message")["results"]

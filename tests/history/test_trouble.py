@@ -123,8 +123,8 @@ def test_a_full_disk_stops_an_import_and_the_next_one_goes_on(
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (size + 20_000, size + 20_000))
 
-    told = triseek("import", "--all", limit=limit)
-    is_one_line(told, "history.db", "Free space")
+    done = triseek("import", "--all", limit=limit)
+    is_one_line(done, "history.db", "Free space")
     with contextlib.closing(History()) as again:
         assert again.database.check() == []
         assert set(before["messages"]) <= set(contents(again.database)["messages"])

@@ -188,12 +188,12 @@ class HookHandler:
     def _note_ended(self, root: str, event: HookEvent) -> None:
         """Record the exit statuses that the agent's record has by now, and its hooks had not."""
         calls = self._unended.of(event.context)
-        found = hooks.exit_statuses(event, calls) if calls else {}
-        for call, status in found.items():
+        statuses = hooks.exit_statuses(event, calls) if calls else {}
+        for call, status in statuses.items():
             self._note(
                 "command_status", root, event, call=call, exit_status=status, failed=status != 0
             )
-        self._unended.looked(event.context, found)
+        self._unended.looked(event.context, statuses)
 
     # Contexts
 

@@ -196,9 +196,9 @@ def _roughly(command: str) -> tuple[Step, ...]:
     document = text.find("<<")
     if document >= 0:
         text = text[: text.find("\n", document) if "\n" in text[document:] else None]
-    found: list[Step] = []
+    steps: list[Step] = []
     for joiner, part in re.findall(r"(^|&&|\|\||;|\||\n)([^&|;\n]+)", text.replace("2>&1", "")):
         words = tuple(part.split())
         if words and words[0] not in _KEYWORDS:
-            found.append(Step(joiner.replace("\n", ";"), words, ()))
-    return tuple(found)
+            steps.append(Step(joiner.replace("\n", ";"), words, ()))
+    return tuple(steps)

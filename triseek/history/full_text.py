@@ -85,12 +85,12 @@ def _words(query: str) -> Expression:
 
 def _term(text: str, *, is_prefix: bool = False) -> str:
     """Return the expression for a word or phrase; "" if it has no word."""
-    found = WORD.findall(text)
-    if not found:
+    words = WORD.findall(text)
+    if not words:
         return ""
-    exact = f'"{" ".join(found)}"' + ("*" if is_prefix else "")
-    pieces = [piece for word in found for piece in parts(word) or [word]]
-    if pieces == found and not is_cjk(pieces[-1]):
+    exact = f'"{" ".join(words)}"' + ("*" if is_prefix else "")
+    pieces = [piece for word in words for piece in parts(word) or [word]]
+    if pieces == words and not is_cjk(pieces[-1]):
         return exact
     begins = "*" if is_prefix or (is_cjk(pieces[-1]) and len(pieces[-1]) == 1) else ""
     return f'({exact} OR "{" ".join(pieces)}"{begins})'

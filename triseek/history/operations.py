@@ -137,7 +137,7 @@ def search(
         since_ms=since_ms,
     )
     with history.database.read() as connection:
-        results = [one for hit in page.hits if (one := _result(connection, hit)) is not None]
+        results = [row for hit in page.hits if (row := _result(connection, hit)) is not None]
     return SearchReply(query=query, by=by, total=page.total, is_kept=is_kept, results=results)
 
 

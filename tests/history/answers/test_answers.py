@@ -45,20 +45,20 @@ def history(database, root):
 def test_fix_says_what_was_edited_and_what_passed(history):
     answer = fix(history, outputs.PYTEST_FAILED)
     assert answer.is_exact
-    (one,) = answer.fixes
-    assert one.conversation.external_id == "one"
-    assert one.conversation.agent == "claude"
-    assert one.resolution is not None
-    assert [(file.path, file.added, file.removed) for file in one.resolution.files] == [
+    (newest,) = answer.fixes
+    assert newest.conversation.external_id == "one"
+    assert newest.conversation.agent == "claude"
+    assert newest.resolution is not None
+    assert [(file.path, file.added, file.removed) for file in newest.resolution.files] == [
         ("shop/cart.py", 1, 1)
     ]
-    assert one.resolution.passes
-    assert one.resolution.freshness is Freshness.FRESH
+    assert newest.resolution.passes
+    assert newest.resolution.freshness is Freshness.FRESH
 
 
 def test_fix_says_what_was_run_and_puts_solved_ones_first(history):
     answer = fix(history, "connect ECONNREFUSED 10.1.2.3:80")
-    assert [one.conversation.external_id for one in answer.fixes] == ["two", "three"]
+    assert [fix.conversation.external_id for fix in answer.fixes] == ["two", "three"]
     solved, unsolved = answer.fixes
     assert solved.resolution is not None
     assert solved.resolution.commands == ("docker compose up -d",)
@@ -70,7 +70,7 @@ def test_fix_finds_the_same_error_on_another_machine_and_similar_ones(history):
     assert fix(history, elsewhere).is_exact
     similar = fix(history, "deploy fails: ECONNREFUSED, cannot connect")
     assert not similar.is_exact
-    assert {one.conversation.external_id for one in similar.fixes} == {"two", "three"}
+    assert {fix.conversation.external_id for fix in similar.fixes} == {"two", "three"}
 
 
 def test_forks_of_a_conversation_are_one(history, root):

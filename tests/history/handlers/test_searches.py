@@ -139,9 +139,9 @@ def test_vector_3_date_ranges(history, start, end, kept):
     times = (NOON - DAY, NOON, NOON + 11 * 3_600_000, NOON + DAY)
     ids = [history.rows.observation(session, "fix", time_ms) for time_ms in times]
 
-    found = history.ids("search_observations", query="fix", dateRange={"start": start, "end": end})
+    shown = history.ids("search_observations", query="fix", dateRange={"start": start, "end": end})
 
-    assert set(found) == {ids[at] for at in kept}
+    assert set(shown) == {ids[at] for at in kept}
 
 
 def test_vector_3_a_bad_range_is_an_error_and_the_zone_is_stated(history):

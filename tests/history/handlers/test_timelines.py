@@ -72,9 +72,9 @@ def test_vector_6_anchors_of_every_spelling(history):
 def test_vector_6_a_time_is_between_items(history, spelling, at):
     items = mixed(history)
 
-    found = window(history, anchor=spelling, depth_before=2, depth_after=2)
+    shown = window(history, anchor=spelling, depth_before=2, depth_after=2)
 
-    assert found == items[max(0, at - 2) : at + 2]
+    assert shown == items[max(0, at - 2) : at + 2]
 
 
 def test_vector_6_what_is_no_anchor_is_an_error(history):
@@ -107,9 +107,9 @@ def test_vector_6_prompts_alone_are_a_timeline(history):
     session = history.rows.session()
     ids = [history.rows.prompt(session, f"prompt {at}", NOON + at) for at in range(3)]
 
-    found = window(history, anchor="2025-10-21")
+    shown = window(history, anchor="2025-10-21")
 
-    assert found == [("prompt", id_) for id_ in ids]
+    assert shown == [("prompt", id_) for id_ in ids]
 
 
 def test_records_of_one_millisecond_have_an_order(history):
@@ -212,7 +212,7 @@ def test_vector_8_the_recent_context_has_a_branch_for_each_state(history):
     sessions = history.ask("get_recent_context", project="shop")["sessions"]
     text = history.text("get_recent_context", project="shop")
 
-    assert [(one["id"], one["status"]) for one in sessions] == [
+    assert [(session["id"], session["status"]) for session in sessions] == [
         ("done", "summary"), ("active", "active"), ("failed", "failed")
     ]  # fmt: skip
     assert sessions[0]["request"] == "Add login"
@@ -239,6 +239,6 @@ def test_the_project_of_the_folder_is_its_root_before_its_name(history):
     imported = history.rows.session("imported", root="")
     history.rows.prompt(imported, "x")
 
-    found = history.ask("get_recent_context")["sessions"]
+    sessions = history.ask("get_recent_context")["sessions"]
 
-    assert {session["id"] for session in found} == {"here", "imported"}
+    assert {session["id"] for session in sessions} == {"here", "imported"}

@@ -80,34 +80,34 @@ def fix(database: Database, error_text: str, *, project: str = "", limit: int = 
         keys = _equal_keys(connection, key, text.strip()) if key else []
         is_exact = bool(keys)
         keys = keys or _similar_keys(connection, key)
-        fixes = [one for found in keys for one in _first(_fixes(connection, found, project), limit)]
+        fixes = [fix for key_ in keys for fix in _first(_fixes(connection, key_, project), limit)]
         count = _sessions(connection, keys, project)
     near = {name: 0 if is_exact else at for at, name in enumerate(keys)}
-    fixes.sort(key=lambda one: (_rank(one), near[one.error], -one.time_ms))
+    fixes.sort(key=lambda fix: (_rank(fix), near[fix.error], -fix.time_ms))
     # Forks of a conversation repeat it.
-    different = {(one.error, _done(one)): one for one in reversed(fixes)}
-    shown = [one for one in fixes if different[one.error, _done(one)] is one]
+    different = {(fix.error, _done(fix)): fix for fix in reversed(fixes)}
+    shown = [fix for fix in fixes if different[fix.error, _done(fix)] is fix]
     return FixAnswer(key, is_exact, tuple(shown[:limit]), count)
 
 
 def last_fix(connection: sqlite3.Connection, key: str, project: str = "") -> Fix | None:
     """Return the newest fix of an error, by its key; None if it never passed again."""
-    return next((one for one in _fixes(connection, key, project) if _rank(one) == 0), None)
+    return next((fix for fix in _fixes(connection, key, project) if _rank(fix) == 0), None)
 
 
-def _done(one: Fix) -> Hashable:
+def _done(fix: Fix) -> Hashable:
     """Return what two conversations have in common in which the same was done."""
-    if one.resolution is None:
+    if fix.resolution is None:
         return None
-    return replace(one.resolution, freshness=None, time_ms=0)
+    return replace(fix.resolution, freshness=None, time_ms=0)
 
 
 def _first(fixes: Iterator[Fix], most: int) -> Iterator[Fix]:
     """Yield fixes until there are enough that passed: each one is read from its session."""
     passed = set()
-    for one in fixes:
-        yield one
-        passed |= {_done(one)} if _rank(one) == 0 else set()
+    for fix in fixes:
+        yield fix
+        passed |= {_done(fix)} if _rank(fix) == 0 else set()
         if len(passed) == most:
             return
 
@@ -124,10 +124,10 @@ def _sessions(connection: sqlite3.Connection, keys: list[str], project: str) -> 
     return int(rows.fetchone()[0])
 
 
-def _rank(one: Fix) -> int:
-    if one.resolution is None:
+def _rank(fix: Fix) -> int:
+    if fix.resolution is None:
         return 2
-    return 0 if one.resolution.passes else 1
+    return 0 if fix.resolution.passes else 1
 
 
 def _equal_keys(connection: sqlite3.Connection, key: str, text: str) -> list[str]:
@@ -138,9 +138,9 @@ def _equal_keys(connection: sqlite3.Connection, key: str, text: str) -> list[str
         " OR (error_key >= ?4 AND error_key < ?5 AND error_key != '') LIMIT 50",
         (key, what, text[:300], f"{what} @ ", f"{what} @!"),
     )
-    found = [str(row[0]) for row in rows]
-    exact = [one for one in found if one in (key, text)]
-    return exact or found
+    stored = [str(row[0]) for row in rows]
+    exact = [key_ for key_ in stored if key_ in (key, text)]
+    return exact or stored
 
 
 def _similar_keys(connection: sqlite3.Connection, key: str) -> list[str]:
@@ -148,9 +148,9 @@ def _similar_keys(connection: sqlite3.Connection, key: str) -> list[str]:
     wanted = _words(key)
     if not wanted:
         return []
-    words = {one: _words(one) for one in _all_keys(connection)}
+    words = {stored: _words(stored) for stored in _all_keys(connection)}
     asked_for = re.compile(rf"(?<!\w){re.escape(key)}(?!\w)")
-    whole = [one for one in words if len(wanted) > 1 and asked_for.search(one)]
+    whole = [stored for stored in words if len(wanted) > 1 and asked_for.search(stored)]
     if whole:  # such as `command not found: go` of one shell or another
         return sorted(whole, key=len)[:SIMILAR_MAX]
     counts = Counter(word for of_key in words.values() for word in of_key)
@@ -158,18 +158,18 @@ def _similar_keys(connection: sqlite3.Connection, key: str) -> list[str]:
     # A word that no error has says little of which one is meant.
     weights.update(dict.fromkeys(wanted - counts.keys(), _UNKNOWN_WEIGHT))
     scored = []
-    for one, of_key in words.items():
+    for stored, of_key in words.items():
         common = wanted & of_key
         if len(common) < min(2, len(wanted)):
             continue
-        shared, asked, stored = (
+        shared, of_query, of_stored = (
             sum(map(weights.__getitem__, side)) for side in (common, wanted, of_key)
         )
         # A short query may be a part of a long error, and the other way round.
-        score = (shared / min(asked, stored) + shared / (asked + stored - shared)) / 2
+        score = (shared / min(of_query, of_stored) + shared / (of_query + of_stored - shared)) / 2
         if score >= OVERLAP_MIN:
-            scored.append((-score, one))
-    return [one for _, one in sorted(scored)[:SIMILAR_MAX]]
+            scored.append((-score, stored))
+    return [stored for _, stored in sorted(scored)[:SIMILAR_MAX]]
 
 
 def _words(key: str) -> set[str]:

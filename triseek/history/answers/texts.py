@@ -30,8 +30,8 @@ def fix_text(answer: FixAnswer) -> str:
     kind = "This error" if answer.is_exact else "A similar error"
     count = answer.occurrences
     lines = [f"{kind} occurred in {count} {plural(count, 'conversation')}."]
-    for one in answer.fixes:
-        lines += ["", *_fix_lines(one, shows_error=True)]
+    for fix in answer.fixes:
+        lines += ["", *_fix_lines(fix, shows_error=True)]
     return "\n".join(lines)
 
 
@@ -82,14 +82,14 @@ def friction_text(errors: Sequence[RecurringError]) -> str:
     return "\n".join(lines)
 
 
-def _fix_lines(one: Fix, *, shows_error: bool) -> Iterator[str]:
+def _fix_lines(fix: Fix, *, shows_error: bool) -> Iterator[str]:
     if shows_error:
-        yield f"{_day(one.time_ms)} {_line(one.error)}"
-    if one.resolution is None:
+        yield f"{_day(fix.time_ms)} {_line(fix.error)}"
+    if fix.resolution is None:
         yield "  did not go away"
     else:
-        yield from _resolution_lines(one.resolution)
-    yield f"  {_where(one.conversation)}"
+        yield from _resolution_lines(fix.resolution)
+    yield f"  {_where(fix.conversation)}"
 
 
 def _resolution_lines(resolution: Resolution) -> Iterator[str]:

@@ -107,16 +107,16 @@ def _recalled(record: Mapping[str, Any]) -> tuple[str, Sequence[str]]:
 
 def matches(arguments: Mapping[str, Any], answer: Mapping[str, Any]) -> Iterator[str]:
     """Yield the lines of the interactive mode: the best matches, for a choice of the anchor."""
-    found = answer["matches"]
+    records = answer["matches"]
     yield "# Timeline Anchor Search Results"
     yield ""
-    yield f'Found {len(found)} observation(s) matching "{_quotable(arguments["query"])}"'
-    yield from remarks(arguments, answer, len(found))
+    yield f'Found {len(records)} observation(s) matching "{_quotable(arguments["query"])}"'
+    yield from remarks(arguments, answer, len(records))
     yield ""
     yield "Call get_context_timeline with the ID of one of them as anchor."
     yield ""
-    yield f"**Top {len(found)} matches:**"
-    for number, record in enumerate(found, 1):
+    yield f"**Top {len(records)} matches:**"
+    for number, record in enumerate(records, 1):
         yield ""
         yield f"{number}. **[{record['type']}] {record['title']}**"
         yield f"   - ID: {record['id']}"

@@ -46,20 +46,20 @@ def memory_search(
     start, end = times.span(request.dateRange.start, request.dateRange.end)
     with context.database.read() as connection:
         sessions = _sessions(connection, request.project, end)
-    found = context.recall.search(
+    page = context.recall.search(
         query, by=request.by, limit=request.limit, offset=request.offset, sessions=sessions,
         since_ms=start or 0,
     )  # fmt: skip
     with context.database.read() as connection:
-        rows = [_recalled(connection, hit) for hit in found.hits]
+        rows = [_recalled(connection, hit) for hit in page.hits]
     answer: results.RecallAnswer = {
-        "total": found.total,
+        "total": page.total,
         "timezone": times.zone(),
         "by": request.by,
         "results": [row for row in rows if row is not None],
     }
-    if request.offset + len(found.hits) < found.total and found.hits:
-        answer["next_offset"] = request.offset + len(found.hits)
+    if request.offset + len(page.hits) < page.total and page.hits:
+        answer["next_offset"] = request.offset + len(page.hits)
     return answer
 
 
@@ -157,9 +157,9 @@ def _add(
     ids = [reference.number]
     if reference.kind == "observation":
         status = freshness(connection, ids) if freshness else None
-        found = records.observations(connection, ids, is_full=True, freshness=status)
-        answer["observations"] += found
-        return bool(found)
+        observations = records.observations(connection, ids, is_full=True, freshness=status)
+        answer["observations"] += observations
+        return bool(observations)
     if reference.kind == "prompt":
         prompts = records.prompts(connection, ids, is_full=True)
         answer["prompts"] += prompts

@@ -53,10 +53,10 @@ def get_timeline_by_query(
         return _by_query(context, request, request.query)
     with context.database.read() as connection:
         hits = _best(connection, request.query, request.project, request.limit)
-        found = records.observations(connection, hits.ids, is_full=True, scores=hits.scores)
+        best = records.observations(connection, hits.ids, is_full=True, scores=hits.scores)
     if not hits.total:
         return {"no_match": records.one_line(request.query)}
-    return {**checks.page(hits, 0), "matches": found}
+    return {**checks.page(hits, 0), "matches": best}
 
 
 def timeline_(
