@@ -1,4 +1,4 @@
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 
 import numpy as np
 import pytest
@@ -70,8 +70,8 @@ class Corpus:
         for term, factor in zip(terms, (1.0, 0.3, 0.3), strict=False):
             for message, count in oracle.inverted(self.spoken).get(term, []):
                 weights[message] = weights.get(message, 0.0) + count * factor
-        alive = self.alive()
-        return {one: weights[one] for one in sorted(weights) if one in sum(alive, [])}
+        alive = {*chain(*self.alive())}
+        return {one: weights[one] for one in sorted(weights) if one in alive}
 
     def alive(self):
         return [one for one, lives in zip(self.sessions, self.live, strict=True) if lives]
@@ -130,13 +130,13 @@ def test_scores_are_the_oracles(data):
     assert best[corpus.mask.astype(bool)].tolist() == pytest.approx(tops, rel=1e-5)
 
     cursors[:] = [0, len(lists[0][0])]
-    said = sum(alive, [])
+    said = [*chain(*alive)]
     windows, terms_in = np.zeros(len(said), np.float32), np.zeros(len(said), np.uint8)
     middles = np.zeros(len(alive), np.int64)
     term_of = column([0, -1, 1, -1], np.int8)
     recall.refine(
         np.flatnonzero(corpus.mask), *columns,
-        column(sum(corpus.spoken, []), np.uint32), term_of, 2.0, 5,
+        column([*chain(*corpus.spoken)], np.uint32), term_of, 2.0, 5,
         np.zeros(4, np.float32), windows, terms_in, middles,
     )  # fmt: skip
     wanted = [

@@ -1,5 +1,6 @@
 """The recall engine on real databases. What the index says, reading everything says too."""
 
+import contextlib
 import random
 import threading
 from pathlib import Path
@@ -80,8 +81,9 @@ def test_a_message_is_found_with_its_excerpt(recall, database):
     assert hit.span == (0, 45)
 
 
+@pytest.mark.parametrize("sessions", [None, range(1, 50, 3)])
 @pytest.mark.parametrize("by", ["session", "message"])
-def test_the_index_answers_as_reading_everything_does(recall, database, monkeypatch, by):
+def test_the_index_answers_as_reading_everything_does(recall, database, monkeypatch, by, sessions):
     monkeypatch.setattr(engine, "BATCH_TOKENS", 200)
     monkeypatch.setattr(engine, "RESIDENT_MAX", 1)
     monkeypatch.setattr(segment, "POSTINGS_AT_ONCE", 50)  # several rounds
@@ -93,16 +95,42 @@ def test_the_index_answers_as_reading_everything_does(recall, database, monkeypa
     assert len(recall._load()) > 2
     queries = ["alpha", "develops betaing in june", "gammax1 delta alphas", "2023", "nowhere"]
     for query in queries:
-        indexed = recall.search(query, by=by, limit=500)
+        indexed = recall.search(query, by=by, limit=500, sessions=sessions)
         with monkeypatch.context() as patch:
             patch.setattr(cache, "is_ready", lambda: False)
-            read = recall.search(query, by=by, limit=500)
+            read = recall.search(query, by=by, limit=500, sessions=sessions)
         assert [hit.message_id for hit in indexed.hits] == [hit.message_id for hit in read.hits]
         assert [hit.score for hit in indexed.hits] == pytest.approx(
             [hit.score for hit in read.hits], abs=1e-5
         )
         assert [hit.span for hit in indexed.hits] == [hit.span for hit in read.hits]
         assert indexed.total == read.total == len(indexed.hits)
+
+
+@pytest.mark.parametrize("by", ["session", "message"])
+def test_words_weigh_as_among_the_sessions_searched(tmp_path, recall, database, by):
+    fill(database, 6, range(1, 60))
+    add(database, 7, *["alphas developing"] * 9)
+    some = range(3, 40, 4)
+    with contextlib.closing(open_database(str(tmp_path / "alone"))) as alone:
+        for session in some:
+            with database.read() as connection:
+                rows = connection.execute(
+                    "SELECT text, created_at_epoch FROM messages WHERE session_id = ?", (session,)
+                ).fetchall()
+            add(alone, session, *(text for text, _ in rows), at=rows[0][1])
+        single = Recall(str(tmp_path / "single"), alone)
+        for one in (recall, single):
+            one.update()
+        for query in ("alpha betaing", "develop gamma in july"):
+            hits = [
+                [(hit.session_id, pytest.approx(hit.score)) for hit in page.hits]
+                for page in (
+                    recall.search(query, by=by, limit=50, sessions=some),
+                    single.search(query, by=by, limit=50),
+                )
+            ]
+            assert hits[0] == hits[1]
 
 
 def test_pages_follow_one_another(recall, database):

@@ -32,22 +32,26 @@ class Family:
         return int((ends - begins).sum())
 
 
-def look_up(segments: Sequence[Segment], word: str) -> Family:
+def look_up(
+    segments: Sequence[Segment], masks: Sequence[np.ndarray[Any, Any] | None], word: str
+) -> Family:
     """Return a term with its variants.
+
+    masks: By segment, the sessions in which variants have to occur; None for any.
 
     Raises:
         IndexCorrupt: A file is damaged.
     """
-    near = _near(segments, ranking.prefix(word))
+    near = _near(segments, masks, ranking.prefix(word))
     names = {word: 1.0}
     if near is None:
         numbers = [[(one.number(word), 1.0)] for one in segments]
     else:
-        frequency, ranges = near
+        frequency, terms = near
         names.update(dict.fromkeys(ranking.variants(word, frequency), ranking.VARIANT))
         numbers = [
-            [(_number(low, terms, name), factor) for name, factor in names.items()]
-            for low, terms in ranges
+            [(_number(*columns, name), factor) for name, factor in names.items()]
+            for columns in terms
         ]
     lists = []
     for segment, pairs in zip(segments, numbers, strict=True):
@@ -61,29 +65,29 @@ def look_up(segments: Sequence[Segment], word: str) -> Family:
 
 
 def _near(
-    segments: Sequence[Segment], prefix: str
-) -> tuple[dict[str, int], list[tuple[int, list[str]]]] | None:
-    """Return the frequencies of all terms with a prefix, and of each segment their first and all.
+    segments: Sequence[Segment], masks: Sequence[np.ndarray[Any, Any] | None], prefix: str
+) -> tuple[dict[str, int], list[tuple[list[str], np.ndarray[Any, Any]]]] | None:
+    """Return the frequencies of all terms with a prefix, and the terms' numbers in each segment.
 
     None if the prefix is empty, or they are too many.
     """
     if not prefix:
         return None
     frequency: dict[str, int] = {}
-    ranges = [one.beginning(prefix) for one in segments]
-    if max(high - low for low, high in ranges) > ranking.PREFIX_TERMS_MAX:
+    ranges = [one.beginning(prefix, mask) for one, mask in zip(segments, masks, strict=True)]
+    if max(len(numbers) for numbers, _ in ranges) > ranking.PREFIX_TERMS_MAX:
         return None
     terms = []
-    for one, (low, high) in zip(segments, ranges, strict=True):
-        names, counts = one.names(low, high)
-        terms.append((low, names))
-        for name, count in zip(names, counts, strict=True):
+    for one, (numbers, counts) in zip(segments, ranges, strict=True):
+        names = one.names(numbers)
+        terms.append((names, numbers))
+        for name, count in zip(names, counts.tolist(), strict=True):
             frequency[name] = frequency.get(name, 0) + count
         if len(frequency) > ranking.PREFIX_TERMS_MAX:
             return None
     return frequency, terms
 
 
-def _number(low: int, terms: Sequence[str], name: str) -> int | None:
-    at = bisect_left(terms, name)
-    return low + at if at < len(terms) and terms[at] == name else None
+def _number(names: Sequence[str], numbers: np.ndarray[Any, Any], name: str) -> int | None:
+    at = bisect_left(names, name)
+    return int(numbers[at]) if at < len(names) and names[at] == name else None

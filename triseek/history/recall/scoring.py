@@ -80,7 +80,8 @@ def score(
     some, masks = [segments[at].segment for at in used], [masks[at] for at in used]
     if not some:
         return [], {}
-    all_families = [families.look_up(some, word) for word in query.terms]
+    narrow = [None if sessions is None else mask for mask in masks]
+    all_families = [families.look_up(some, narrow, word) for word in query.terms]
     counted = np.concatenate(masks).astype(bool)
     windows = int(np.concatenate([one.sizes for one in some])[counted].sum())
     postings, terms = _merged(some, masks, all_families, windows)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import secrets
 import shutil
 from array import array
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
@@ -337,32 +336,48 @@ class Segment:
             self._known[term] = at if is_there else None
         return self._known.get(term)
 
-    def beginning(self, prefix: str) -> tuple[int, int]:
-        """Return the number of the first term that begins so, and of the first one behind them."""
-        wanted = prefix.encode()
-        return self._first(wanted), self._first(wanted, behind=1)
+    def beginning(
+        self, prefix: str, counted: np.ndarray[Any, Any] | None
+    ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        """Return the numbers of the terms that begin so, and how many messages have each.
 
-    def names(self, low: int, high: int) -> tuple[list[str], list[int]]:
-        """Return the terms low..high-1, and how many messages have each."""
-        ends = self._term_at[low : high + 1].tolist()
+        counted: bool or uint8 by session, 0 for one whose messages are not counted; None for all.
+        Terms of which nothing is counted are left out.
+        """
+        wanted = prefix.encode()
+        low, high = self._first(wanted), self._first(wanted, behind=1)
+        ends = self._posting_at[low : high + 1].astype(np.int64)
+        if counted is None or low == high:
+            return np.arange(low, high), np.diff(ends)
+        messages = self.postings[0][self._verified(int(ends[0]), int(ends[-1]))]
+        counts = np.add.reduceat(counted[self.session_of[messages]], ends[:-1] - ends[0], dtype=int)
+        return low + np.flatnonzero(counts), counts[counts > 0]
+
+    def names(self, numbers: np.ndarray[Any, Any]) -> list[str]:
+        """Return the terms with these numbers, ascending."""
+        if not len(numbers):
+            return []
+        ends = self._term_at[numbers[0] : numbers[-1] + 2].tolist()
         data = bytes(self._terms[ends[0] : ends[-1]])
+        places = (numbers - numbers[0]).tolist()
         if data.isascii():
-            text = data.decode()
-            names = [text[begin - ends[0] : end - ends[0]] for begin, end in pairwise(ends)]
-        else:
-            names = [self._term(at).decode("utf-8", "surrogatepass") for at in range(low, high)]
-        return names, np.diff(self._posting_at[low : high + 1]).tolist()
+            text, base = data.decode(), ends[0]
+            return [text[ends[at] - base : ends[at + 1] - base] for at in places]
+        return [self._term(at).decode("utf-8", "surrogatepass") for at in numbers.tolist()]
 
     def place(self, number: int) -> tuple[int, int]:
         """Verify a term's postings; return where they begin and end in `postings`."""
         begin, end = int(self._posting_at[number]), int(self._posting_at[number + 1])
-        self._touched.update(
-            range(begin * 4 // column.PAGE_BYTES, end * 4 // column.PAGE_BYTES + 1)
-        )
-        messages, counts = self._postings
-        messages.verify(begin, end)
-        counts.verify(begin, end)
+        self._verified(begin, end)
         return begin, end
+
+    def _verified(self, begin: int, end: int) -> slice:
+        """Verify postings begin..end-1; return where they are."""
+        pages = range(begin * 4 // column.PAGE_BYTES, end * 4 // column.PAGE_BYTES + 1)
+        self._touched.update(pages)
+        for one in self._postings:
+            one.verify(begin, end)
+        return slice(begin, end)
 
     def release(self) -> None:
         """Release the mapped pages; they stay in the system's cache."""
