@@ -397,6 +397,10 @@ def test_malformed_lines_are_reported(database: Database, home: Path, transcript
     report = imported(database, home)
     assert len(report.agents["stub"].skipped) == 2
     assert rows(database, "SELECT count(*) FROM messages") == [(2,)]
+    with transcript.open("a") as file:
+        file.write("{]\n" * 1_234)
+    skipped = imported(database, home).agents["stub"].skipped
+    assert (len(skipped), skipped[-1]) == (21, f"{transcript}: 1,214 more")
 
 
 def test_two_imports_do_not_run_at_once(database: Database, home: Path, transcript: Path) -> None:

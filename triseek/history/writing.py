@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from triseek.errors import InvalidQuery
 from triseek.history.sub_tokens import observation_sub
-from triseek.redaction import redact
+from triseek.redaction import PRIVATE, redact
 
 if TYPE_CHECKING:
     import sqlite3
@@ -46,11 +46,13 @@ def remember(connection: sqlite3.Connection, draft: Draft, now_ms: int) -> tuple
     The same text of the same project is written once.
 
     Raises:
-        InvalidQuery: It has no text.
+        InvalidQuery: It has no text, or all of it is private.
     """
     text = redact(draft.text).strip()
-    if not text:
-        raise InvalidQuery("text is empty", tool_step="Pass what is to be remembered.")
+    if text in ("", PRIVATE):
+        state = "private" if text else "empty"
+        raise InvalidQuery(f"text is {state}", tool_step="Pass what is to be remembered.")
+    draft = replace(draft, project=redact(draft.project), root=redact(draft.root))
     title = redact(" ".join(draft.title.split())) or _title(text)
     concepts = list(dict.fromkeys(redact(name.strip()) for name in draft.concepts if name.strip()))
     files = list(dict.fromkeys(redact(path) for path in draft.files if path))

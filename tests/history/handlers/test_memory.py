@@ -38,7 +38,7 @@ def test_the_same_text_is_remembered_once(history):
 def test_secrets_and_private_passages_are_not_written(history, tmp_path):
     history.ask(
         "remember", text=f"key {SECRET} <private>hush-word</private>", title=f"of {SECRET}",
-        concepts=[SECRET], files=[f"/x/{SECRET}"],
+        concepts=[SECRET], files=[f"/x/{SECRET}"], project=f"of {SECRET}",
     )  # fmt: skip
     history.database.close()
 
@@ -83,6 +83,7 @@ def test_pins_are_set_and_taken_away(history):
     ("tool", "raw", "name"),
     [
         ("remember", {"text": " "}, "text"),
+        ("remember", {"text": "<private>x</private>"}, "text is private"),
         ("remember", {}, "text"),
         ("remember", {"text": "x", "type": "bogus"}, "type"),
         ("remember", {"text": "x", "ttl_days": -1}, "ttl_days"),

@@ -69,6 +69,23 @@ class ImportReport:
     """The ids of sessions that have changed."""
 
 
+@dataclass(slots=True)
+class _Skipped:
+    """What could not be read of one source."""
+
+    lines: list[str] = field(default_factory=list)
+    more: int = 0
+
+    def add(self, line: str) -> None:
+        if len(self.lines) < SKIPPED_MAX:
+            self.lines.append(cleaning.clean(line, SKIPPED_CHARACTERS))
+        else:
+            self.more += 1
+
+    def shown(self) -> list[str]:
+        return [*self.lines, f"{self.more:,} more"] if self.more else self.lines
+
+
 def listed(agents: Sequence[Agent], here: InstallPlace) -> ImportReport:
     """Return what a first import would read, without reading it. Arguments as `run`."""
     report = ImportReport({agent.name: AgentReport() for agent in agents})
@@ -200,7 +217,7 @@ def _import(database: Database, source: Source, key: bytes, report: ImportReport
         tombstones = Tombstones(connection, key)
     kind = RoutingWriter if source.agent in precedence.LESSER else Writer
     writer = kind(source.agent, number, tombstones)
-    skipped: list[str] = []
+    skipped = _Skipped()
     mark, is_whole = start, True
     try:
         for records, end in _batches(source.reader.read(source.path, start), start):
@@ -208,21 +225,21 @@ def _import(database: Database, source: Source, key: bytes, report: ImportReport
             with database.write() as connection:
                 for record in records:
                     if isinstance(record, Unreadable):
-                        _skip(skipped, f"{record.where}: {record.reason}")
+                        skipped.add(f"{record.where}: {record.reason}")
                     else:
                         writer.write(connection, record)
                 writer.finish(connection)
                 sources.note_mark(connection, source, end)
                 mark = end
     except OSError as error:
-        _skip(skipped, error.strerror or str(error))
+        skipped.add(error.strerror or str(error))
         is_whole = False  # it is tried again, although it may not change
     is_noted = not is_whole and mark == start and sources.has_failed(before)
     with database.write() as connection:
         if writer.written.sessions:
             source = sources.show(connection, source)
         if not is_noted:  # the daemon tries often
-            sources.note(connection, source, mark, skipped, is_whole=is_whole)
+            sources.note(connection, source, mark, skipped.shown(), is_whole=is_whole)
         if writer.written.forgotten:
             hidden_sources.hide_unused(connection, tombstones, number)
     unread = _unread(source, start.offset)
@@ -231,7 +248,7 @@ def _import(database: Database, source: Source, key: bytes, report: ImportReport
     counts.events += writer.written.events
     counts.forgotten += writer.written.forgotten
     counts.conversations += len(writer.written.sessions)
-    counts.skipped += [f"{source.name}: {line}" for line in skipped]
+    counts.skipped += [f"{source.name}: {line}" for line in skipped.shown()]
     report.sessions |= writer.written.sessions
     return unread
 
@@ -250,8 +267,3 @@ def _batches(items: Iterator[Record | Mark], start: Mark) -> Iterator[tuple[list
             records, complete = [], 0
     if complete or mark != start:
         yield records[:complete], mark
-
-
-def _skip(skipped: list[str], line: str) -> None:
-    if len(skipped) < SKIPPED_MAX:
-        skipped.append(cleaning.clean(line, SKIPPED_CHARACTERS))
