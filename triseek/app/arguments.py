@@ -217,7 +217,7 @@ def _value(name: str, value: Any, kind: str) -> Any:  # noqa: ANN401 - JSON
     if kind == "DateRange":
         return _object(value)
     if kind.startswith("tuple["):
-        return _listed(value)
+        return [value] if type(value) is int else _listed(value)
     if name in _JOINED and isinstance(value, (list, str)):
         listed = _listed(value) if isinstance(value, str) else value
         if all(isinstance(word, str) for word in listed):

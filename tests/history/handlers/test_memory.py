@@ -119,6 +119,7 @@ def test_records_are_shown_by_ids_and_addresses(history):
     assert [record["id"] for record in answer["sessions"]] == ["abc", "abc", "abc", "bare"]
     assert [record["id"] for record in answer["prompts"]] == [prompt]
     assert answer["missing"] == ["999", "claude-mem://session/none"]
+    assert history.ask("get_observations", ids=one)["observations"][0]["id"] == one
     assert bare
 
 
