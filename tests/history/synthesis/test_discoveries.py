@@ -111,3 +111,15 @@ def test_hostile_events_do_no_harm(database):
     for draft in derived(session):
         assert all(text.isprintable() for text in (draft.title, *draft.facts))
         assert len(draft.title) <= 160
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Finished in 119.06s", "succeeded in 0ms:", "Command did not complete within its 120s limit",
+        "aborted by user after 170.7s", "Preview (first 2KB):", "head -20  0.00s user 0.00s system",
+        "remote: Receiving objects: 57.6 KiB", "Updating files: 0% (1/900)", "Wall time 32m04s",
+    ],
+)  # fmt: skip
+def test_sentences_and_progress_are_no_figures(line):
+    assert values_of(f"{line}\nPeak heap: 5.4 GiB\n") == {"Peak heap": "5.4 GiB"}

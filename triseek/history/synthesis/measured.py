@@ -22,6 +22,11 @@ _VALUE = re.compile(
     rf"(?P<value>[\d][\d.,_]*)[ \t]*(?P<unit>{_UNIT})(?![\w/])",
     re.MULTILINE,
 )
+_NO_NAME = re.compile(
+    r"(?:\b(?:in|after|within|its|first|for|took|objects|files|deltas|\d+m)|\s-\w.*)$",
+    re.IGNORECASE,
+)
+"""Ends of sentences (`Finished in 3 s`), progress of git, and commands that a shell has timed."""
 
 
 def measured(view: SessionView) -> list[Draft]:
@@ -43,7 +48,9 @@ def values_of(output: str) -> dict[str, str]:
     """Return the figures that an output names, with their units; at most `VALUES_MAX`."""
     values: dict[str, str] = {}
     for match in _VALUE.finditer(plain(output)):
-        values.setdefault(match["name"].strip(" :("), match["value"] + " " + match["unit"])
+        name = match["name"].strip(" :(")
+        if not _NO_NAME.search(name):
+            values.setdefault(name, match["value"] + " " + match["unit"])
         if len(values) == VALUES_MAX:
             break
     return values
