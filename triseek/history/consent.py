@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _NAME = "imported_agents"
+NOTHING_KEPT = "Nothing is kept yet: run `triseek history import --all`."
+"""What a search says before that."""
 
 
 def agents(connection: sqlite3.Connection) -> dict[str, int]:

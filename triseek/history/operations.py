@@ -6,12 +6,14 @@ The daemon runs them for the command line; where none runs, the command's own pr
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from triseek.errors import InvalidRequest
 from triseek.history import lookup, selecting
 from triseek.history.browsing import activity
-from triseek.history.verbs import NOTHING_KEPT
+from triseek.history.browsing.selection import ListingFilters
+from triseek.history.consent import NOTHING_KEPT
+from triseek.model.plain_text import excerpt_line
 
 if TYPE_CHECKING:
     import sqlite3
@@ -20,13 +22,13 @@ if TYPE_CHECKING:
     from triseek.history.answers.how import HowAnswer
     from triseek.history.lookup import SessionRow
     from triseek.history.recall.page import RecallHit
+    from triseek.history.requests import By
     from triseek.history.service import History
 
-By = Literal["session", "message", "observation"]
 LIMIT_MAX = 100
 
 
-class Found(TypedDict):
+class ConversationHit(TypedDict):
     """One result of a search."""
 
     conversation: SessionRow
@@ -47,17 +49,17 @@ class SearchReply(TypedDict):
     total: int
     is_kept: bool
     """Whether there is a conversation to be found."""
-    results: list[Found]
+    results: list[ConversationHit]
 
 
-class ShownMessage(TypedDict):
+class ShownEntry(TypedDict):
     """A message, or a use of a tool, in `show`."""
 
     kind: str
     """user, assistant, summary, or tool."""
     time_ms: int
     text: str
-    """The text; the command or the tool's name and arguments."""
+    """Of a message; of a use of a tool its command, or its name and arguments."""
     output: str
     failed: bool | None
     exit_status: int | None
@@ -69,7 +71,7 @@ class ShowReply(TypedDict):
 
     conversation: SessionRow
     resume: list[str]
-    entries: list[ShownMessage]
+    entries: list[ShownEntry]
 
 
 class AgentCount(TypedDict):
@@ -273,15 +275,12 @@ def _matching(connection: sqlite3.Connection, agent: str, project: str) -> list[
     """Return the sessions of an agent and a project, by name or root folder; None for all."""
     if not agent and not project:
         return None
-    rows = connection.execute(
-        "SELECT id FROM sessions WHERE (? = '' OR agent = ?)"
-        " AND (? = '' OR project = ? OR root = ?)",
-        (agent, agent, project, project, project),
-    )
+    where = ListingFilters(agent=agent, project=project).of_sessions()
+    rows = connection.execute(f"SELECT s.id FROM sessions s WHERE {where.sql}", where.parameters)  # noqa: S608
     return [row[0] for row in rows]
 
 
-def _result(connection: sqlite3.Connection, hit: RecallHit) -> Found | None:
+def _result(connection: sqlite3.Connection, hit: RecallHit) -> ConversationHit | None:
     """Return a hit as JSON; None if it has been removed meanwhile."""
     row = lookup.session(connection, hit.session_id)
     message = connection.execute(
@@ -290,30 +289,24 @@ def _result(connection: sqlite3.Connection, hit: RecallHit) -> Found | None:
     if row is None or message is None:
         return None
     role, text, time_ms = message
-    return Found(
+    return ConversationHit(
         conversation=row,
         message_id=hit.message_id,
         role=role,
         time_ms=time_ms,
         score=round(hit.score, 4),
-        excerpt=_excerpt(text, *hit.span),
+        excerpt=excerpt_line(text, *hit.span),
         copies=hit.copies,
     )
 
 
-def _excerpt(text: str, start: int, end: int) -> str:
-    """Return a part of a message on one line."""
-    line = " ".join(text[start:end].split())
-    return ("… " if start else "") + line + (" …" if end < len(text) else "")
-
-
 def _messages(
     connection: sqlite3.Connection, number: int
-) -> list[tuple[tuple[int, int, int], ShownMessage]]:
+) -> list[tuple[tuple[int, int, int], ShownEntry]]:
     return [
         (
             (time_ms, 0, row),
-            ShownMessage(
+            ShownEntry(
                 kind=role, time_ms=time_ms, text=text, output="", failed=None, exit_status=None,
                 files=[],
             ),
@@ -326,7 +319,7 @@ def _messages(
 
 def _events(
     connection: sqlite3.Connection, number: int
-) -> list[tuple[tuple[int, int, int], ShownMessage]]:
+) -> list[tuple[tuple[int, int, int], ShownEntry]]:
     files: dict[int, list[str]] = {}
     for event, path in connection.execute(
         "SELECT event_id, path FROM event_files JOIN tool_events ON tool_events.id = event_id"
@@ -337,7 +330,7 @@ def _events(
     return [
         (
             (time_ms, 1, row),
-            ShownMessage(
+            ShownEntry(
                 kind="tool", time_ms=time_ms, text=command or f"{name} {arguments}".strip(),
                 output=output, failed=None if failed is None else bool(failed),
                 exit_status=exit_status, files=files.get(row, []),

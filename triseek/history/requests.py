@@ -319,6 +319,6 @@ class ForgetRequest:
     __pydantic_config__: ClassVar = STRICT
 
     ids: tuple[int | str, ...]
-    """Likewise."""
+    """Or claude-mem:// URIs."""
     dry_run: bool = False
     """Only count."""

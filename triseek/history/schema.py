@@ -3,15 +3,20 @@
 Names follow claude-mem where the meaning is the same, so that its databases can be imported row by
 row. Times are Unix milliseconds. Text is redacted before it gets here.
 
-`messages` holds what people and models said; a message with role `user` is a prompt, numbered in
-its session. `tool_events` holds uses of tools. Observations are derived from both by rule, or
-written by people and agents, or imported. `derived_at` of a session is 0 if its messages or events
-have changed since they were derived: who writes them sets it. Synthesis also sets `error_key` and
-`event_programs`, the programs that a command runs (`pytest`, `cargo test`). The FTS tables index
-content of other tables (external content) and are kept in step by triggers; `sub` holds parts of
-identifiers (camelCase, paths) and pairs of Chinese, Japanese and Korean characters, which
-`sub_tokens` computes: of a message, only of a prompt. The recall index (history/recall) indexes
-`messages` separately.
+`sources` holds the files and databases that conversations were read from, and `mark`, the place up
+to which they were. `messages` holds what people and models said; a message with role `user` is a
+prompt, numbered in its session. `tool_events` holds uses of tools. Observations are derived from
+both by rule, or written by people and agents, or imported. `derived_at` of a session is 0 if its
+messages or events have changed since they were derived: who writes them sets it. Synthesis also
+sets `error_key` and `event_programs`, the programs that a command runs (`pytest`, `cargo test`).
+`row_hash` says what a row was made from: nothing is written twice.
+
+The FTS tables index content of other tables (external content) and are kept in step by triggers.
+`sub` holds what `sub_tokens` computes: parts of identifiers (camelCase, paths) and pairs of
+Chinese, Japanese and Korean characters; of messages only prompts have it. The recall index
+(history/recall) indexes `messages` separately. `tombstones` are keyed hashes of what was forgotten;
+`facts_of_database` holds what is true of the database as a whole, such as whose conversations may
+be read.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The operations of the history by name, with their parameters checked.
 
-The daemon offers each as the verb `history_NAME`.
+The daemon offers each as the verb `history_NAME`. What an operation needs is imported with its
+first call: clients read the names alone.
 """
 
 from __future__ import annotations
@@ -12,13 +13,12 @@ from triseek.errors import InvalidRequest
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from triseek.history.operations import By
+    from triseek.history.requests import By
     from triseek.history.service import History
 
 Operation: TypeAlias = "Callable[[History, Mapping[str, Any]], dict[str, Any]]"
 TEXT_MAX = 8_000
 NAMES_MAX = 1_000
-NOTHING_KEPT = "Nothing is kept yet: run `triseek history import --all`."
 
 
 def _search(history: History, params: Mapping[str, Any]) -> dict[str, Any]:

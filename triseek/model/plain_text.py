@@ -68,6 +68,12 @@ def counted(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {plural(number, one, many)}"
 
 
+def excerpt_line(text: str, start: int, end: int) -> str:
+    """Return a part of a text on one line, with a mark at each end where it was cut."""
+    line = " ".join(text[start:end].split())
+    return ("… " if start else "") + line + (" …" if end < len(text) else "")
+
+
 def clipped(text: str, most: int) -> str:
     """Cut a text to at most `most` characters; a cut text ends in an ellipsis."""
     return text if len(text) <= most else text[: most - 1] + "…"

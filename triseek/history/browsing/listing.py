@@ -10,6 +10,7 @@ from triseek.history.browsing.activity import day_of
 from triseek.history.browsing.selection import Kind, ListingFilters, checked_kind
 from triseek.history.context import now_ms
 from triseek.history.reading.matching import OBSERVATIONS, Slice, searched
+from triseek.model.plain_text import excerpt_line
 
 if TYPE_CHECKING:
     import sqlite3
@@ -210,7 +211,7 @@ def _message(
         label=row[1],
         time_ms=row[2],
         day=day_of(row[2]),
-        text=_excerpt(row[3], *span),
+        text=excerpt_line(row[3], *span),
         prompts=0,
         conversation=_listed(session),
     )
@@ -239,7 +240,7 @@ def _observation(connection: sqlite3.Connection, number: int) -> ListedItem | No
         label=row[1],
         time_ms=row[2],
         day=day_of(row[2]),
-        text=_excerpt(": ".join(part for part in (title, detail) if part), 0, TEXT_MAX),
+        text=excerpt_line(": ".join(part for part in (title, detail) if part), 0, TEXT_MAX),
         prompts=0,
         conversation=_listed(session),
     )
@@ -253,12 +254,6 @@ def _listed(row: lookup.SessionRow) -> ListedSession:
         project=row["project"],
         title=" ".join(row["title"].split())[:TEXT_MAX],
     )
-
-
-def _excerpt(text: str, start: int, end: int) -> str:
-    """Return a part of a text on one line."""
-    line = " ".join(text[start:end].split())
-    return ("… " if start else "") + line + (" …" if end < len(text) else "")
 
 
 def _present(items: Iterable[ListedItem | None]) -> list[ListedItem]:

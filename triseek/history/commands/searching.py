@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from triseek.errors import InvalidRequest
 from triseek.history.commands.calling import call
 from triseek.history.commands.moments import moment_ms
-from triseek.history.verbs import NOTHING_KEPT
+from triseek.history.consent import NOTHING_KEPT
 from triseek.model.plain_text import visible_line
 from triseek.terminal import report_text, status
 from triseek.terminal.plain_words import Argument, Json, Option
@@ -86,9 +86,7 @@ def show(
     if _RECORD.fullmatch(session):
         record = call("record", {"id": session, "root": context.folder()}, context)
         answer = record["answer"]
-        context.print(
-            report_text.as_json(answer) if json else report_text.readable(record["text"])
-        )
+        context.print(report_text.as_json(answer) if json else report_text.readable(record["text"]))
         return status.NOTHING if answer["missing"] else status.FOUND
     reply = call("show", {"session": session}, context)
     text = "\n".join(_conversation(reply))

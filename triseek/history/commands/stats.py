@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from triseek.errors import StateUnwritable
 from triseek.history.browsing.activity import today
 from triseek.history.commands.calling import call
+from triseek.history.consent import NOTHING_KEPT
 from triseek.history.heat_map import text
 from triseek.history.heat_map.layout import layout
-from triseek.history.verbs import NOTHING_KEPT
 from triseek.model.plain_text import visible_line
 from triseek.terminal import report_text, status
 from triseek.terminal.command_context import NeedsClient
