@@ -19,8 +19,12 @@ def lists_of(tmp_path):
         writer.add(1, 0, rows)
         read = Segment(tmp_path, writer.write(tmp_path))
         numbers = {term: read.number(f"x{term}") for term in range(6)}
-        postings = {t: read.postings(number) for t, number in numbers.items() if number is not None}
-        return {term: list(zip(*map(list, one), strict=True)) for term, one in postings.items()}
+        places = {term: read.place(at) for term, at in numbers.items() if at is not None}
+        messages, counts = (column.tolist() for column in read.postings)
+        return {
+            term: list(zip(messages[begin:end], counts[begin:end], strict=True))
+            for term, (begin, end) in places.items()
+        }
 
     return written
 
