@@ -15,7 +15,7 @@ PIECES = [
     "a", "b c", "-", "--", "--json", "--json=1", "--limit", "--limit=3", "7", "--limit=", "--plain",
     "--limit=-1", "--limit=101", "--limit=0", "--limit=1_0", "--limit=٣", "--limit=x", "--limit= 3",
     "--by", "--by=message", "--project", "--project=", "--since", "30d", "--before=3", "--after",
-    "--png=x", "--help", "-h", "--jso", "-x", "é", "\udcff", "", "--agent=a=b", "--agent", "--no-json",
+    "--png=x", "--help", "-h", "--jso", "-x", "é", "\udcff", "", "--agent=a=b", "--agent",
 ]  # fmt: skip
 
 

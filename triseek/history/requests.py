@@ -319,6 +319,6 @@ class ForgetRequest:
     __pydantic_config__: ClassVar = STRICT
 
     ids: tuple[int | str, ...]
-    """Or claude-mem:// URIs."""
+    """IDs or URIs."""
     dry_run: bool = False
     """Only count."""

@@ -3,8 +3,9 @@
 - What only the daemon can do (sessions, snapshots, the memo) is sent to it (`required`). If none
   runs, one is started, unless that is forbidden.
 - What can be done without it (searches, scores, reports) is sent to it if one runs; otherwise the
-  front does it itself (`if_running`). A search then starts a daemon without waiting for it
-  (`ipc.spawn`), so that the next search is faster; an agent's process waits (`mcp.backends`).
+  front does it itself (`if_running`). A search, or another command of
+  `cli.quick`, then starts a daemon without waiting for it (`ipc.spawn`), so that the next one is
+  faster; an agent's process waits (`mcp.backends`).
 - A report never starts a daemon: reporting must not change the machine.
 
 TRISEEK_NO_DAEMON, CI and `daemon.autostart = false` forbid starting one. Where TRISEEK_NO_DAEMON is
