@@ -40,3 +40,13 @@ def test_spans_are_of_whole_words_in_order():
 
 def test_a_lone_surrogate_is_no_trouble():
     assert words.terms("\ud800 word") == ["word"]
+
+
+def test_words_are_where_their_stems_begin_otherwise():
+    text = "Dying skies; the oing, skis tied"
+    wanted = {term: word for word in ("dying", "skies", "oing", "skis", "tied")
+              for term in words.terms(word)}  # fmt: skip
+    places = words.spans(text, wanted)
+    assert [text[begin:end].lower() for _, begin, end in places] == [
+        "dying", "skies", "oing", "skis", "tied",
+    ]  # fmt: skip

@@ -73,19 +73,20 @@ def _near(
     """
     if not prefix:
         return None
-    frequency: dict[str, int] = {}
     ranges = [one.beginning(prefix, mask) for one, mask in zip(segments, masks, strict=True)]
     if max(len(numbers) for numbers, _ in ranges) > ranking.PREFIX_TERMS_MAX:
         return None
     terms = []
-    for one, (numbers, counts) in zip(segments, ranges, strict=True):
-        names = one.names(numbers)
-        terms.append((names, numbers))
-        for name, count in zip(names, counts.tolist(), strict=True):
-            frequency[name] = frequency.get(name, 0) + count
-        if len(frequency) > ranking.PREFIX_TERMS_MAX:
+    place: dict[str, int] = {}
+    for one, (numbers, _) in zip(segments, ranges, strict=True):
+        terms.append((one.names(numbers), numbers))
+        place.update(dict.fromkeys(terms[-1][0], 0))
+        if len(place) > ranking.PREFIX_TERMS_MAX:
             return None
-    return frequency, terms
+    place = dict(zip(place, range(len(place)), strict=True))  # a loop over all would be slow
+    places = np.array([place[name] for names, _ in terms for name in names], np.int64)
+    totals = np.bincount(places, np.concatenate([counts for _, counts in ranges]))
+    return dict(zip(place, totals.astype(int).tolist(), strict=True)), terms
 
 
 def _number(names: Sequence[str], numbers: np.ndarray[Any, Any], name: str) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -18,12 +18,19 @@ if TYPE_CHECKING:
     from triseek.history.recall.segment import Segment
 
 
+_Array: TypeAlias = np.ndarray[Any, Any]
+_Lists: TypeAlias = tuple[_Array, _Array, _Array, _Array]
+"""Messages, weights, and where the postings of each term begin and end."""
+_Columns: TypeAlias = tuple[_Array, _Array, _Array, _Array, float, float, float]
+"""IDF by term; `first`, `token_at` and scored terms of a segment; BM25's mean length, k1 and b."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class LiveSegment:
     """A segment, and which of its sessions count."""
 
     segment: Segment
-    live: np.ndarray[Any, Any]
+    live: _Array
     """uint8 by session."""
 
 
@@ -31,14 +38,14 @@ class LiveSegment:
 class _Postings:
     """The postings of all families in a segment, one family after another."""
 
-    messages: np.ndarray[Any, Any]
+    messages: _Array
     """uint32."""
-    weights: np.ndarray[Any, Any]
+    weights: _Array
     """float32."""
     ends: list[int]
     """Where each family begins, and the end."""
 
-    def of(self, order: Sequence[int]) -> tuple[np.ndarray[Any, Any], ...]:
+    def of(self, order: Sequence[int]) -> _Lists:
         """Return messages, weights, and where some families begin and end."""
         begins, ends = ([self.ends[at + step] for at in order] for step in (0, 1))
         return self.messages, self.weights, np.array(begins, np.int64), np.array(ends, np.int64)
@@ -54,9 +61,9 @@ class _Term:
     session_idf: float
     messages: int
     """How many messages have it."""
-    sessions: np.ndarray[Any, Any]
+    sessions: _Array
     """uint32: the sessions that have it, numbered through all segments."""
-    totals: np.ndarray[Any, Any]
+    totals: _Array
     """float32: its weight in each."""
 
 
@@ -104,7 +111,7 @@ def score(
     return parts, weights
 
 
-def _counted(one: LiveSegment, wanted: np.ndarray[Any, Any] | None) -> np.ndarray[Any, Any]:
+def _counted(one: LiveSegment, wanted: _Array | None) -> _Array:
     """Return which sessions are searched: uint8."""
     if wanted is None:
         return one.live
@@ -113,7 +120,7 @@ def _counted(one: LiveSegment, wanted: np.ndarray[Any, Any] | None) -> np.ndarra
 
 def _merged(
     segments: Sequence[Segment],
-    masks: Sequence[np.ndarray[Any, Any]],
+    masks: Sequence[_Array],
     found: Sequence[Family],
     windows: int,
 ) -> tuple[list[_Postings], list[_Term]]:
@@ -161,9 +168,7 @@ def _merged(
     return postings, terms
 
 
-def _whole(
-    terms: Sequence[_Term], tokens: np.ndarray[Any, Any], mean: float
-) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def _whole(terms: Sequence[_Term], tokens: _Array, mean: float) -> tuple[_Array, _Array]:
     """Return the scores of all sessions, and how many of the terms are scored in each.
 
     A frequent term is scored in the sessions that rarer terms put in front.
@@ -187,11 +192,11 @@ def _whole(
 def _part(
     segment: Segment,
     query: ranking.Query,
-    mask: np.ndarray[Any, Any],
+    mask: _Array,
     terms: Sequence[_Term],
     merged: _Postings,
-    whole: np.ndarray[Any, Any],
-    scored: np.ndarray[Any, Any],
+    whole: _Array,
+    scored: _Array,
     mean: float,
     since_ms: int,
 ) -> Part:
@@ -205,9 +210,11 @@ def _part(
     longest = int(segment.sizes.max())
     idf = np.array([term.window_idf for term in terms], np.float32)
     order = [term.number for term in terms]
-    columns = (idf, segment.first, segment.token_at, scored, mean, ranking.K1, ranking.B)
+    lists, columns = merged.of(order), (
+        idf, segment.first, segment.token_at, scored, mean, ranking.K1, ranking.B,
+    )  # fmt: skip
     messages = recall.best_windows(
-        *merged.of(order), *columns, segment.message_ms, since_ms,
+        lists[0], lists[1], lists[2], lists[3], *columns, segment.message_ms, since_ms,
         np.empty(longest, np.float32), np.empty(longest, np.uint8), best,
     )  # fmt: skip
     return Part(
@@ -230,9 +237,9 @@ def _part(
 def _refine(
     segment: Segment,
     words: Sequence[str],
-    merged: partial[tuple[np.ndarray[Any, Any], ...]],
-    columns: tuple[Any, ...],
-    sessions: np.ndarray[Any, Any],
+    merged: partial[_Lists],
+    columns: _Columns,
+    sessions: _Array,
 ) -> Refined:
     """Return the windows of these sessions with the proximity of terms."""
     from triseek.kernels import recall
@@ -248,8 +255,10 @@ def _refine(
     size = int((ends - begins).sum())
     windows, terms_in = np.zeros(size, np.float32), np.zeros(size, np.uint8)
     middles = np.zeros(len(sessions), np.int64)
+    lists = merged()
     recall.refine(
-        sessions, *merged(), *columns, segment.tokens, term_of, ranking.PROXIMITY, ranking.REACH,
+        sessions, lists[0], lists[1], lists[2], lists[3], *columns,
+        segment.tokens, term_of, ranking.PROXIMITY, ranking.REACH,
         np.zeros(len(words) ** 2, np.float32), windows, terms_in, middles,
     )  # fmt: skip
     segment.release_tokens()
