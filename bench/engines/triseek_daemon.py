@@ -109,14 +109,7 @@ class TriseekDaemon(TriseekProcess):
 
     def memory(self) -> Memory:
         """What the daemon holds now, and has held at most; bytes."""
-        record = json.loads((self.scratch / "daemon" / "daemon.json").read_text(encoding="utf-8"))
-        status = Path(f"/proc/{record['pid']}/status").read_text(encoding="ascii")
-        return Memory(
-            rss=_field(status, "VmRSS"),
-            anonymous=_field(status, "RssAnon"),
-            file=_field(status, "RssFile"),
-            peak=_field(status, "VmHWM"),
-        )
+        return memory_of(self.scratch)
 
     def close(self) -> None:
         """Stop the daemon, by force if it has to be."""
@@ -127,6 +120,23 @@ class TriseekDaemon(TriseekProcess):
             self._run("daemon", "stop")
         except Faulty:
             self._run("daemon", "stop", "--force")
+
+
+def memory_of(state: Path) -> Memory:
+    """What the daemon of a state folder holds now, and has held at most; bytes."""
+    status = Path(f"/proc/{process_id(state)}/status").read_text(encoding="ascii")
+    return Memory(
+        rss=_field(status, "VmRSS"),
+        anonymous=_field(status, "RssAnon"),
+        file=_field(status, "RssFile"),
+        peak=_field(status, "VmHWM"),
+    )
+
+
+def process_id(state: Path) -> int:
+    """Return the process id of the daemon of a state folder."""
+    record = json.loads((state / "daemon" / "daemon.json").read_text(encoding="utf-8"))
+    return int(record["pid"])
 
 
 class _Log:

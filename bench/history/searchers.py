@@ -72,6 +72,14 @@ class Own:
         results = json.loads(ended.output)["results"]
         return [row["conversation"]["session"] for row in results], ended.seconds
 
+    def start(self) -> None:
+        """Start the daemon; `served` uses it and ends it."""
+        self._run("daemon", "start")
+
+    def is_warm(self) -> bool:
+        """Return whether the daemon has loaded its kernels."""
+        return bool(json.loads(self._run("daemon", "status", "--json").output).get("warm"))
+
     def size(self) -> int:
         """Return the bytes of everything that the history keeps."""
         return size_of(self.state / "history")

@@ -31,7 +31,7 @@ def lists_of(tmp_path):
 
 @given(said=SAID, at_once=st.integers(1, 20))
 @settings(
-    deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None, max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 def test_posting_lists_are_the_oracles(lists_of, said, at_once):
     with pytest.MonkeyPatch.context() as patch:

@@ -28,7 +28,7 @@ KNOWN_MAX = 4_000
 """Terms whose numbers are kept."""
 PIECE = 1 << 18
 """Values that are written at once."""
-POSTINGS_AT_ONCE = 1 << 18
+POSTINGS_AT_ONCE = 1 << 17
 """Occurrences of terms, about, whose posting lists are made at once."""
 MessageRow = tuple[int, int, str]
 """Id, Unix time in milliseconds, text."""
@@ -213,13 +213,12 @@ def _write_postings(
     """
     terms = len(frequency)
     ends = np.cumsum(frequency)
-    message_of = np.repeat(np.arange(len(token_at) - 1, dtype=np.uint32), np.diff(token_at))
     posting_at = np.zeros(terms + 1, np.uint32)
     low = 0
     while low < terms:
         before = int(ends[low] - frequency[low])
         high = max(low + 1, int(np.searchsorted(ends, before + POSTINGS_AT_ONCE, "right")))
-        pairs, times = _postings(tokens, message_of, low, high)
+        pairs, times = _postings(tokens, token_at, low, high)
         _append(messages, pairs.astype(np.uint32))
         _append(counts, np.minimum(times, 255).astype(np.uint8))
         begins = np.arange(low + 1, high + 1, dtype=np.uint64) << np.uint64(32)
@@ -229,7 +228,7 @@ def _write_postings(
 
 
 def _postings(
-    tokens: np.ndarray[Any, Any], message_of: np.ndarray[Any, Any], low: int, high: int
+    tokens: np.ndarray[Any, Any], token_at: np.ndarray[Any, Any], low: int, high: int
 ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Return the postings of terms low..high-1, in order, and how often each term is there.
 
@@ -239,11 +238,15 @@ def _postings(
     Returns:
         uint64, term << 32 | message; and int64.
     """
-    chosen = np.flatnonzero((tokens >= low) & (tokens < high))
-    pairs = tokens[chosen].astype(np.uint64)
-    pairs <<= np.uint64(32)
-    pairs |= message_of[chosen]
-    del chosen
+    at = np.concatenate(
+        [
+            begin + np.flatnonzero((piece >= low) & (piece < high))
+            for begin in range(0, len(tokens), PIECE)
+            for piece in [tokens[begin : begin + PIECE]]
+        ]
+    )
+    pairs = tokens[at].astype(np.uint64) << np.uint64(32)
+    pairs |= (np.searchsorted(token_at, at, "right") - 1).astype(np.uint64)
     pairs.sort()
     ends = np.ones(len(pairs), bool)  # of each run of equal ones, the last
     np.not_equal(pairs[1:], pairs[:-1], out=ends[:-1])
