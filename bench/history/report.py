@@ -16,6 +16,7 @@ from bench.markdown import ms, table
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from bench.history.following import Following
     from bench.history.measure import Answers
     from bench.history.observations import Precision
     from bench.history.scale import MadeRun
@@ -122,6 +123,26 @@ def scale(run: MadeRun) -> Iterator[str]:
         "tool p50 ms",
     )
     yield table(head, rows)
+    if "daemon" in run:
+        yield from _followed(run["daemon"])
+
+
+def _followed(daemon: Following) -> Iterator[str]:
+    yield (
+        "Then a daemon that follows what Claude Code writes imported the same transcripts at once, "
+        f"in {daemon['seconds']:.0f} s, and answered the same searches by the tool. Before, its "
+        "kernels were loaded, and an agent was connected and had searched an empty history."
+    )
+    moments = (
+        ("before", daemon["before"]),
+        ("imported", daemon["imported"]),
+        ("searched", daemon["searched"]),
+    )
+    rows = [
+        (moment, *(f"{memory[key] / 1e6:,.0f}" for key in ("rss", "anonymous", "peak")))
+        for moment, memory in moments
+    ]
+    yield table(("daemon", "RSS MB", "of it anonymous", "peak since the row above"), rows)
 
 
 def precision(measured: Precision) -> Iterator[str]:

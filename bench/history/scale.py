@@ -8,10 +8,10 @@ import random
 import statistics
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from bench import machine
-from bench.history import made_corpus, searchers
+from bench.history import following, made_corpus, searchers
 
 if TYPE_CHECKING:
     from bench.command import Ended
@@ -53,6 +53,7 @@ class MadeRun(TypedDict):
     load: list[float]
     """Runnable processes on average, before and after."""
     programs: list[Scale]
+    daemon: NotRequired[following.Following]
 
 
 def measure(size: int, deja: Path | None, progress: Progress) -> MadeRun:
@@ -77,10 +78,14 @@ def measure(size: int, deja: Path | None, progress: Progress) -> MadeRun:
         if deja is not None:
             taken = [indexed.by_command(question)[1] for question in questions[:BY_COMMAND]]
             theirs["search_ms"] = 1000 * statistics.median(taken)
+        progress.say("import by the daemon")
+        (home / "followed").mkdir()
+        follower = searchers.Own(home / "followed")
+        daemon = asyncio.run(following.measure(follower, home / ".claude", questions))
         return {
             "bytes": sum(path.stat().st_size for path in files), "files": len(files),
             "messages": messages, "load": [*load, machine.load()],
-            "programs": [own, *([theirs] if deja is not None else [])],
+            "programs": [own, *([theirs] if deja is not None else [])], "daemon": daemon,
         }  # fmt: skip
 
 

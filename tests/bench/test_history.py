@@ -159,3 +159,14 @@ def test_another_file_is_refused(tmp_path):
 
 def test_an_answer_that_is_not_found_counts_nothing():
     assert measure.figures([1, 0, 5, 10]) == (0.25, 0.5, pytest.approx(1.3 / 4))
+
+
+def test_the_page_says_what_the_daemon_held():
+    held = {"rss": 2_000_000, "anonymous": 1_000_000, "file": 1_000_000, "peak": 3_000_000}
+    run = {
+        "bytes": 1, "files": 1, "messages": 1, "load": [0.0, 0.0], "programs": [],
+        "daemon": {"before": held, "imported": held, "searched": held, "seconds": 4.0},
+    }  # fmt: skip
+    *_, about, rows = report.scale(run)
+    assert "in 4 s" in about
+    assert "| imported | 2 | 1 | 3 |" in rows
