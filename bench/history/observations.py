@@ -26,7 +26,13 @@ if TYPE_CHECKING:
     from bench.progress import Progress
 
 FOLDER = Path(__file__).parent
-TUNING = frozenset(("agurod42/torre-swipe", "entireio/cli"))
+TUNING = frozenset(
+    (
+        "EntityProcess/agentv", "PackmindHub/context-evaluator", "SWORDIntel/claude-backups",
+        "agurod42/torre-swipe", "codyborders/pup-mcp", "entireio/cli", "entireio/entire-sem",
+        "entireio/external-agents", "entireio/git-sync", "rommeld/leeson",
+    )
+)  # fmt: skip
 """Repositories whose rows the rules were mended by; those of the others are reported."""
 _JUDGED = (
     "SELECT s.external_id, so.path, o.row_hash, o.rule, o.title,"

@@ -25,7 +25,9 @@ EOF
         ("fix: a", "bugfix"), ("feat(x)!: a", "feature"), ("refactor: a", "refactor"),
         ("perf: a", "refactor"), ("docs: a", "change"), ("chore: a", "change"), ("ci: a", "change"),
         ("Fix the parser", "bugfix"), ("Add a parser", "feature"), ("Rename a", "refactor"),
-        ("Tidy", "change"),
+        ("Tidy", "change"), ("Fold the bridge", "refactor"), ("parser: add a rule", "feature"),
+        ("lint: fix findings", "bugfix"), ("Add unit tests for a", "change"),
+        ("Add a parser and tests", "feature"), ("Test that a is b", "change"),
     ],
 )  # fmt: skip
 def test_the_prefix_or_the_verb_gives_the_type(database, subject, kind):

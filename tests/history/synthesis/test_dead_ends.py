@@ -73,3 +73,17 @@ def test_committed_edits_are_taken_back_by_revert_only(database):
     assert derived(session, "dead-end") == []
     session.run("git revert --no-edit HEAD", "[main 1a2b3c4] Revert\n")
     assert len(derived(session, "dead-end")) == 1
+
+
+@pytest.mark.parametrize(
+    ("prompt", "before", "after"),
+    [
+        ("do meaningful commits", BEFORE, AFTER),
+        ("find out why", "x = 1\n", "x = 1\nprint('DEBUG', x)\nprint(y)\nprint(z)\n"),
+        ("x", "total(1)\n", "total(1, 2)\n"),
+    ],
+    ids=["committed apart", "prints", "one line"],
+)
+def test_what_is_taken_back_for_another_reason_is_none(database, prompt, before, after):
+    session = Recorded(database).prompt(prompt).edit("shop/cart.py", before, after)
+    assert derived(session.run("git checkout shop/cart.py"), "dead-end") == []

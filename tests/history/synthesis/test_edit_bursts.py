@@ -83,3 +83,19 @@ def test_a_pause_and_a_prompt_begin_another_burst(database):
     session.now += 20 * MINUTE
     session.edit("b.md", "a", "b").prompt("y").edit("c.md", "a", "b")
     assert len(kinds(session)) == 3
+
+
+@pytest.mark.parametrize("prompt", ["simplify the totals", "address the review comments"])
+def test_rework_is_no_feature(database, prompt):
+    assert edited(database, prompt, TOTAL, BEHIND)[0][0] == "change"
+
+
+def test_new_files_with_code_from_others_are_no_feature(database):
+    session = Recorded(database).prompt("x").edit("a.py", BEHIND, "def count():\n    pass\n")
+    session.write("b.py", TAX.replace("tax", "taxes"))
+    assert kinds(session)[0][0] == "change"
+
+
+def test_what_is_written_outside_the_repository_is_no_feature(database):
+    session = Recorded(database).prompt("x").write("/tmp/preview.py", BEHIND)
+    assert kinds(session)[0][0] == "change"

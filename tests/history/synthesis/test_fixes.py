@@ -141,3 +141,54 @@ def test_a_command_that_was_refused_did_not_fail(database):
     session = Recorded(database).prompt("x").run("pytest", refused, 1)
     session.edit("cart.py", "a", "b").run("pytest", outputs.PYTEST_PASSED)
     assert derived(session, "fixed-check") == []
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "zsh:1: command not found: pytest\n",
+        "E   ModuleNotFoundError: No module named 'respx'\nFAILED tests/test_cart.py::test_total\n",
+        "open /home/ann/cache: operation not permitted\n",
+    ],
+)
+def test_what_the_machine_lacks_is_no_bug(database, output):
+    session = Recorded(database).prompt("fix the total").run("pytest", output, 1)
+    session.edit("cart.py", "a", "b").run("pytest", outputs.PYTEST_PASSED)
+    assert derived(session, "fixed-check") == []
+
+
+def test_a_build_that_fails_is_a_bug_if_the_person_says_so(database):
+    for prompt, count in (("the build is broken", 1), ("update the library", 0)):
+        session = Recorded(database, prompt).prompt(prompt)
+        session.run("go build ./...", UNDEFINED, 1).edit("cart.go", "a", "b")
+        assert len(derived(session.run("go build ./..."), "fixed-check")) == count
+
+
+def test_a_test_that_came_with_the_change_is_a_bug_if_the_person_says_so(database):
+    written = "def test_discount():\n    assert total([]) == 15\n"
+    failed = "FAILED tests/test_cart.py::test_discount\nE   AssertionError: assert 30 == 15\n"
+    for prompt, count in (("totals are wrong", 1), ("add discounts", 0)):
+        session = Recorded(database, prompt).prompt(prompt).write("tests/test_cart.py", written)
+        session.run("pytest", failed, 1).edit("cart.py", "a", "b")
+        session.run("pytest", outputs.PYTEST_PASSED)
+        assert len(derived(session, "fixed-check")) == count
+
+
+def test_only_code_that_stays_changed_mends(database):
+    for key, after in (("back", "a\n"), ("layout", "  a\n"), ("mended", "b\n")):
+        session = Recorded(database, key).prompt("fix it").run("pytest", outputs.PYTEST_FAILED, 1)
+        session.edit("cart.py", "a\n", "print(1)\na\n").edit("cart.py", "print(1)\na\n", after)
+        session.run("pytest", outputs.PYTEST_PASSED)
+        assert len(derived(session, "fixed-check")) == (key == "mended")
+
+
+def test_a_run_that_leaves_tests_out_shows_nothing(database):
+    session = Recorded(database).prompt("fix it").run("pytest", outputs.PYTEST_FAILED, 1)
+    session.edit("cart.py", "a", "b")
+    session.run("pytest --deselect tests/test_cart.py", outputs.PYTEST_PASSED)
+    assert derived(session, "fixed-check") == []
+
+
+def test_files_are_named_where_a_program_names_no_tests():
+    vitest = " ❯ src/cart.test.ts (5 tests | 2 failed) 91ms\n"
+    assert failing_tests(vitest) == ["src/cart.test.ts"]

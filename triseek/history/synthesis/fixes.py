@@ -150,25 +150,29 @@ def _changes_code(edits: list[SessionEvent]) -> bool:
         for use in event.edits:
             texts[use.path] = (texts.get(use.path, (use, use))[0], use)
     return any(
-        first.before != last.after or not first.is_whole
+        _lines(first.before) != _lines(last.after) or not first.is_whole
         for path, (first, last) in texts.items()
         if is_source_path(path)
     )
 
 
+def _lines(text: str) -> list[str]:
+    """Return what a text says, whatever the order and the layout of its lines."""
+    return sorted("".join(text.split(" ")).replace("\t", "").splitlines())
+
+
 def _shows_fault(view: SessionView, group: list[Episode]) -> bool:
     """Whether a failure is one of the code that was there, and not of an unfinished change."""
     failures = [event for episode in group for event in episode.failures]
-    if all(_ENVIRONMENT.search(event.error.line) for event in failures):
-        return False
     first = min(episode.first for episode in group)
     pending = _uncommitted(view, first)
+    no_fault = (_ENVIRONMENT, _NOT_COMPILED) if pending else (_ENVIRONMENT,)
+    if all(any(it.search(event.error.line) for it in no_fault) for event in failures):
+        return False
     is_reported = reports_problem(view, view.events[first].prompt)
     tests = [test for episode in group for test in episode.tests]
     if not tests:
         return is_reported and not pending and any(event.error.line for event in failures)
-    if pending and all(_NOT_COMPILED.search(event.error.line) for event in failures):
-        return False
     return is_reported or not all(_is_written(test, pending) for test in tests)
 
 
@@ -194,7 +198,7 @@ def _is_of_check(event: SessionEvent, run: Run) -> bool:
 
 
 def _fail(open_ones: list[Episode], run: Run, at: int, event: SessionEvent) -> None:
-    tests = failing_tests(event.output)
+    tests = failing_tests(event.output) if run.is_test else []
     same = next((one for one in open_ones if one.run[:3] == run[:3]), None)
     if same is None:
         open_ones.append(Episode(run, at, [event], tests))
