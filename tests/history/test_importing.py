@@ -143,6 +143,18 @@ def test_a_rewritten_file_is_read_again_and_loses_nothing(
     assert texts == ["first", "second", "other way"]
 
 
+def test_progress_is_shown_within_a_file(
+    database: Database, home: Path, transcript: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "RECORDS_MAX", 2)
+    stub_agent.write(transcript, Conversation(id="c"), *(said(one, "words") for one in range(9)))
+    shown: list[int] = []
+    imported(database, home, progress=lambda _stage, done, _total: shown.append(done))
+    assert shown == sorted(shown)
+    assert len(set(shown)) == 5
+    assert shown[-1] == transcript.stat().st_size
+
+
 def test_what_the_agent_deletes_is_kept(database: Database, home: Path, transcript: Path) -> None:
     stub_agent.write(transcript, Conversation(id="c"), said(1, "first"))
     imported(database, home)

@@ -132,6 +132,27 @@ def test_a_full_disk_stops_an_import_and_the_next_one_goes_on(
         assert len(contents(again.database)["messages"]) == len(before["messages"]) + 3 * 80
 
 
+def test_a_full_disk_does_not_hide_that_something_is_forgotten(
+    history: History, place: InstallPlace
+) -> None:
+    for number in range(3):
+        claude_code(Path(place.home), f"large-{number}", lambda field: plain(field) * 2, turns=40)
+    history.import_conversations(sources.importable(), place)
+    history.close()
+    size = database_file().stat().st_size
+
+    def limit() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size // 2, size // 2))
+
+    name = "claude-code-1"
+    is_one_line(triseek("forget", name, limit=limit), "is forgotten, but", "Free space")
+    with contextlib.closing(History()) as again:
+        assert name not in {row[1] for row in contents(again.database)["sessions"]}
+        again.close()
+    assert name.encode() not in database_file().read_bytes()
+
+
 def test_a_damaged_database_is_named_and_kept(history: History, place: InstallPlace) -> None:
     history.close()
     file = database_file()

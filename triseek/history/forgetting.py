@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from triseek.errors import Busy
+from triseek.errors import Busy, StateUnwritable
 from triseek.history import belonging
 from triseek.history.importing.hidden_sources import hide_unused
 from triseek.history.schema import FULL_TEXT_TABLES
@@ -72,6 +72,7 @@ def forget(database: Database, selection: Selection) -> Forgotten:
     Raises:
         Busy: The rows are deleted, but other processes read the database, so that their text may
             still be in its files.
+        StateUnwritable: As Busy, if the disk is full; or nothing is deleted.
         TriseekError: As `Database`, and as `tombstones.load_key`.
     """
     key, now_ms = load_key(), time.time_ns() // 1_000_000
@@ -105,11 +106,14 @@ def forget(database: Database, selection: Selection) -> Forgotten:
         synthesize(database, number)
     try:
         scrub(database)
-    except Busy as error:
-        raise Busy(
-            "what you named is forgotten, but other processes read the history: its text may still"
-            " be in the files",
-            next_step="It is removed from them by the next use of the history.",
+    except (Busy, StateUnwritable) as error:
+        is_busy = isinstance(error, Busy)
+        why = "other processes read the history" if is_busy else str(error)
+        raise type(error)(
+            f"what you named is forgotten, but its text may still be in the files: {why}",
+            next_step="It is removed from them by the next use of the history."
+            if is_busy
+            else "Free space on its disk: the next use of the history removes it.",
         ) from error
     return forgotten
 

@@ -22,7 +22,7 @@ from triseek.store import lock
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from triseek.agents.base import Agent, InstallPlace
     from triseek.history.importing.sources import Source
@@ -156,8 +156,13 @@ def run(
             report.agents[source.agent].sources += 1
             if not _is_due(source, since):
                 continue
-            done += _import(database, source, key, report)
-            progress("import", min(done, total), total)
+
+            def note(read: int, done: int = done) -> None:
+                progress("import", min(done + read, total), total)
+
+            read = _import(database, source, key, report, note)
+            note(read)
+            done += read
         if is_all:
             with database.write() as connection:
                 sources.note_gone(connection, agents, present)
@@ -203,8 +208,17 @@ def _is_due(source: Source, since: Mapping[str, int]) -> bool:
     return source.mtime_ns >= since.get(source.agent, 0) * 1_000_000
 
 
-def _import(database: Database, source: Source, key: bytes, report: ImportReport) -> int:
-    """Import what is new in one source; return the bytes that it had to read."""
+def _import(
+    database: Database,
+    source: Source,
+    key: bytes,
+    report: ImportReport,
+    note: Callable[[int], None],
+) -> int:
+    """Import what is new in one source; return the bytes that it had to read.
+
+    note: Called with the bytes that were read so far.
+    """
     counts = report.agents[source.agent]
     with database.read() as connection:
         before = sources.known(connection, source)
@@ -231,6 +245,8 @@ def _import(database: Database, source: Source, key: bytes, report: ImportReport
                 writer.finish(connection)
                 sources.note_mark(connection, source, end)
                 mark = end
+            if source.reader.appends:
+                note(mark.offset - start.offset)
     except OSError as error:
         skipped.add(error.strerror or str(error))
         is_whole = False  # it is tried again, although it may not change
