@@ -83,6 +83,15 @@ def test_forks_of_a_conversation_are_one(history, root):
     assert [one.resolution is not None for one in fixes] == [True, False]
     (error,) = friction(history, "shop")
     assert (error.count, error.sessions) == (3, 2)
+    later = Recorded(history, "later", root=root, at=9 * 10**15).prompt("Deploy it")
+    later.run("npm run deploy", REFUSED, 1)
+    with history.write() as connection:  # as Codex copies what a sub-agent starts with
+        connection.execute(
+            "UPDATE sessions SET parent_external_id = 'two' WHERE id = ?", (later.id,)
+        )
+    list(synthesize_pending(history))
+    (error,) = friction(history, "shop")
+    assert (error.count, error.sessions) == (3, 2)
 
 
 def test_fix_takes_errors_that_contain_the_words_before_similar_ones(history, root):

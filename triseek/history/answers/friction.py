@@ -47,12 +47,16 @@ def friction(
     with database.read() as connection:
         # The index holds all that is counted: outputs are not read.
         rows = connection.execute(
-            # Forks of a conversation repeat what happened in it, at the same time.
+            # Forks of a conversation repeat what happened in it, at the same time or with its ids.
             "WITH met AS (SELECT error_key, min(session_id) AS session, created_at_epoch AS at"
             " FROM tool_events INDEXED BY tool_events_by_error"
             " CROSS JOIN sessions ON sessions.id = session_id"
             " WHERE error_key != '' AND (?1 = '' OR project = ?1 OR root = ?1)"
             " AND created_at_epoch >= ?2"
+            " AND (parent_external_id = '' OR NOT EXISTS ("
+            "SELECT 1 FROM sessions p JOIN tool_events e ON e.session_id = p.id"
+            " WHERE p.agent = sessions.agent AND p.external_id = sessions.parent_external_id"
+            " AND e.external_id = tool_events.external_id))"
             " GROUP BY error_key, at, iif(at > 0, 0, tool_events.id))"
             " SELECT error_key, count(*) AS times, count(DISTINCT session) AS sessions,"
             " min(at), max(at) AS last FROM met"
