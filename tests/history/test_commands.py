@@ -86,6 +86,15 @@ def test_without_a_history_the_first_step_is_named(home: Path) -> None:
         assert (done.status, "history import --all" in done.out.decode()) == (1, True), words
 
 
+def test_the_command_line_names_no_pages_which_it_does_not_have(home: Path) -> None:
+    for number in range(2):
+        run(home, "remember", f"Prices are in cents {number}", "--json")
+    words = ["history", "search", "cents", "--by", "observation", "--limit", "1"]
+    text = triseek(words, home).out.decode()
+    assert "(2 in all; --limit shows more)" in text
+    assert "offset" not in text
+
+
 def test_an_observation_that_a_search_names_is_shown(home: Path) -> None:
     kept = run(home, "remember", "Prices are in cents.\nSince October.", "--json")
     text = triseek(["history", "search", "cents", "--by", "observation"], home).out.decode()

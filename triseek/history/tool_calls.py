@@ -71,7 +71,7 @@ def observations(
         dateRange=requests.DateRange(start=since_ms or ""),
     )  # fmt: skip
     handler = partial(searches.search_observations, agent=agent)
-    return _called(history, root, "search_observations", handler, request, digest.list_lines)
+    return _called(history, root, "search_observations", handler, request, _one_page)
 
 
 def record(history: History, root: str, name: str) -> dict[str, Any]:
@@ -136,6 +136,12 @@ def _called(
         raise InvalidRequest(str(error), next_step=error.tool_step) from error
     answer = encodable(answer)
     return {"answer": answer, "text": "\n".join(lines(tool, dataclasses.asdict(request), answer))}
+
+
+def _one_page(tool: str, arguments: Mapping[str, Any], answer: Mapping[str, Any]) -> Iterable[str]:
+    """Return the text of a list for the command line, which has no pages."""
+    page = {name: value for name, value in answer.items() if name != "next_offset"}
+    return digest.list_lines(tool, arguments, page)
 
 
 def _now() -> str:

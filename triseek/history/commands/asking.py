@@ -102,6 +102,6 @@ def _joined(words: list[str], what: str) -> str:
 
 def _print(context: CommandContext, name: str, params: dict[str, Any], *, as_json: bool) -> int:
     reply = call(name, params, context)
-    answer = report_text.as_json(reply["answer"])
-    context.print(answer if as_json else report_text.readable(reply["text"]))
+    text = reply["text"] + ("\n\nA whole conversation: triseek history show ID" * reply["found"])
+    context.print(report_text.as_json(reply["answer"]) if as_json else report_text.readable(text))
     return status.FOUND if reply["found"] else status.NOTHING

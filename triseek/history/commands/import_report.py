@@ -48,4 +48,6 @@ def _lines(report: ImportReport, *, dry_run: bool) -> list[str]:
         shown += [f"  skipped {visible_line(line)}" for line in counts.skipped[:SKIPPED_SHOWN]]
         if len(counts.skipped) > SKIPPED_SHOWN:
             shown.append(f"  … and {len(counts.skipped) - SKIPPED_SHOWN:,} more (--json)")
+    if any(counts.messages for counts in report.agents.values()) and not dry_run:
+        shown.append("Search them: triseek history search WORDS")
     return shown or ["No conversations of these agents on this machine."]

@@ -58,7 +58,9 @@ def remember(
 def supersede(
     old: Observation,
     text: Annotated[list[str], typer.Argument(metavar="TEXT", help="What holds now.")],
-    title: Annotated[str, typer.Option(metavar="LINE", help="The old one's if none.")] = "",
+    title: Annotated[
+        str, typer.Option(metavar="LINE", help="By default the text's beginning.")
+    ] = "",
     json: options.Json = False,
 ) -> int:
     """Replace an observation that is not true any more; it is not shown from then on.

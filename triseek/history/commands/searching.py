@@ -133,6 +133,8 @@ def _observations(
     answer = reply["answer"]
     text = reply["text"]
     if answer["observations"]:
+        if answer["total"] > len(answer["observations"]):
+            text += f"\n\n({answer['total']:,} in all; --limit shows more)"
         text += f"\n\nOne of them in full: triseek history show {answer['observations'][0]['uri']}"
     context.print(report_text.as_json(answer) if as_json else report_text.readable(text))
     return status.FOUND if answer["observations"] else status.NOTHING
