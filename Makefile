@@ -70,6 +70,18 @@ prove: $(VENV)/.ready  ## The proofs at full count: reads, load, kills, memory, 
 	    tests/e2e/test_state_size.py tests/search tests/history tests/e2e/test_history_writers.py \
 	    tests/e2e/test_history_daemon_kill.py
 
+HISTORY_PROOFS := writers=tests/e2e/test_history_writers.py kills=tests/history/test_kills.py \
+    daemon-kills=tests/e2e/test_history_daemon_kill.py trouble=tests/history/test_trouble.py \
+    hostile=tests/history/test_hostile_transcripts.py secrets=tests/e2e/test_history_secrets.py \
+    transcripts-in-agents=tests/e2e/test_transcripts_in_agents.py \
+    context-in-agents=tests/e2e/test_history_context_in_agents.py
+prove-history: $(VENV)/.ready  ## The proofs of the history at full count, a line for each at the end; agents by npm
+	@lines=; failed=0; for proof in $(HISTORY_PROOFS); do \
+	    if $(RUN) pytest -q -s -rs -o faulthandler_timeout=1800 "$${proof#*=}"; \
+	    then result=held; else result=FAILED; failed=1; fi; \
+	    lines="$$lines$$(printf '%-22s %s' "$${proof%%=*}" $$result)\n"; \
+	done; printf "\n$$lines"; exit $$failed
+
 MINUTES := 10
 SEED :=
 FIRST :=
@@ -131,4 +143,4 @@ build: $(VENV)/.ready  ## Wheel and sdist
 clean:  ## What can be rebuilt
 	rm -rf dist .coverage* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 
-.PHONY: help demo check format lint types imports test explore test-root test-nojit test-all prove ripgrep-tests fuzz faults clients browser golden house cover bench bench-daemon bench-quick build clean
+.PHONY: help demo check format lint types imports test explore test-root test-nojit test-all prove prove-history ripgrep-tests fuzz faults clients browser golden house cover bench bench-daemon bench-quick build clean
