@@ -47,8 +47,8 @@ SEGMENTS_MAX = 8
 """Segments from which small ones are merged."""
 FULL = 50_000
 """Messages of a segment that is merged only when half of it is dead."""
-RESIDENT_MAX = 16 << 20
-"""Bytes read, about, after which the segments' pages are released."""
+RESIDENT_MAX = 6 << 20
+"""Bytes of postings read, about, after which the segments' pages are released."""
 COPIES = 3
 """Times as many hits are ranked as are shown: forks of a conversation have copies of it."""
 READ_FIRST = 4_000
