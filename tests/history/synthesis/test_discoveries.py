@@ -116,7 +116,8 @@ def test_hostile_events_do_no_harm(database):
 @pytest.mark.parametrize(
     "line",
     [
-        "Finished in 119.06s", "succeeded in 0ms:", "Command did not complete within its 120s limit",
+        "Finished in 119.06s", "succeeded in 0ms:",
+        "Command did not complete within its 120s limit",
         "aborted by user after 170.7s", "Preview (first 2KB):", "head -20  0.00s user 0.00s system",
         "remote: Receiving objects: 57.6 KiB", "Updating files: 0% (1/900)", "Wall time 32m04s",
     ],
