@@ -69,8 +69,8 @@ def recall(answers: Sequence[Answers]) -> Iterator[str]:
         "history import`, and searched by the tool `memory_search` (`by: session`, the "
         "haystack's project) of `triseek mcp serve`. Questions are asked verbatim; counted is the "
         "first session with evidence. The parameters were chosen on the even conversations of "
-        "LoCoMo. triseek keeps all haystacks in one index, whose word frequencies are those of "
-        "all; deja indexes the same files, each haystack by itself."
+        "LoCoMo. triseek keeps all haystacks in one index, and counts words among the "
+        "haystack's sessions; deja indexes the same files, each haystack by itself."
     )
     rows = []
     for one in answers:
