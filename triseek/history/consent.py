@@ -17,8 +17,6 @@ _NAME = "imported_agents"
 NOTHING_KEPT = "Nothing is kept yet: run `triseek history import --all`."
 """What a search says before that."""
 
-NOTHING_KEPT = "Nothing is kept yet: run `triseek history import --all`."
-
 
 def agents(connection: sqlite3.Connection) -> dict[str, int]:
     """Return the names of the agents whose conversations the person has imported.
