@@ -37,6 +37,7 @@ def database(tmp_path):
 @pytest.fixture
 def recall(tmp_path, database, monkeypatch):
     monkeypatch.setattr(cache, "is_ready", lambda: True)
+    monkeypatch.setattr(engine, "READ_FIRST", 0)  # the index, also in a process without kernels
     return Recall(str(tmp_path / "recall"), database)
 
 

@@ -48,7 +48,7 @@ SEGMENTS_MAX = 8
 FULL = 50_000
 """Messages of a segment that is merged only when half of it is dead."""
 RESIDENT_MAX = 6 << 20
-"""Bytes of postings read, about, after which the segments' pages are released."""
+"""Bytes of postings read, about, after which their pages are released."""
 COPIES = 3
 """Times as many hits are ranked as are shown: forks of a conversation have copies of it."""
 READ_FIRST = 4_000
@@ -409,10 +409,10 @@ def _open(
 
 
 def _release(segments: Sequence[scoring.LiveSegment]) -> None:
-    """Release the pages of all segments if many were read: a refault costs microseconds."""
+    """Release the pages of postings of all segments if many were read."""
     if sum(one.segment.touched for one in segments) >= RESIDENT_MAX:
         for one in segments:
-            one.segment.release()
+            one.segment.release_postings()
 
 
 def _live_ids(segments: Sequence[scoring.LiveSegment]) -> set[int]:

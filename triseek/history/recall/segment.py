@@ -382,6 +382,15 @@ class Segment:
             one.verify(begin, end)
         return slice(begin, end)
 
+    def release_postings(self) -> None:
+        """Release the pages of postings; the other columns are smaller, and each search reads them.
+
+        To map these again takes longer than to score.
+        """
+        self._touched.clear()
+        for one in self._postings:
+            one.release()
+
     def release(self) -> None:
         """Release the mapped pages; they stay in the system's cache."""
         self._touched.clear()
