@@ -59,6 +59,7 @@ async def measure(own: Own, transcripts: Path, questions: list[str]) -> Followin
             time.sleep(SETTLE_S)
             imported = _restarted_peak(own)
             await _ask(own, client, questions)
+            time.sleep(SETTLE_S)
             return {
                 "before": before, "imported": imported, "searched": memory_of(own.state),
                 "seconds": seconds,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.history.rows import Rows
 from triseek import paths
 from triseek.agents.base import InstallPlace
 from triseek.app.session_history import SessionHistory
@@ -22,6 +23,7 @@ from triseek.daemon.services import (
 from triseek.engine.service import Service
 from triseek.errors import StateUnwritable
 from triseek.history.importing.sources import importable
+from triseek.history.recall import engine
 from triseek.memo.memo import Asked, Memo
 from triseek.model.hook_event import Context, FileRead, ToolUse
 from triseek.sessions import files
@@ -161,3 +163,27 @@ def test_the_history_follows_the_sessions_after_the_first_import(home):
         assert rows == [("codex", "c1", "find the numbat"), ("codex", "c1", "and the quokka")]
         history.close()
         keeping.close()
+
+
+def test_memory_of_searches_is_released(home, monkeypatch):
+    monkeypatch.setattr(engine, "READ_FIRST", 0)
+    monkeypatch.setattr(engine.cache, "is_ready", lambda: True)
+    service = HistoryService()
+    rows = Rows(service.history.database)
+    for number in range(50):
+        rows.said(rows.session(f"c{number}"), f"the numbat eats {number} termites")
+    service.history.derive()
+    assert service.history.recall.search("numbat termites", by="session", limit=5).hits
+    before = resident(service.history.folder)
+    service.now()
+    assert resident(service.history.folder) < before / 3  # checksums stay
+    assert service.history.recall.search("numbat termites", by="session", limit=5).hits
+    service.close()
+
+
+def resident(folder):
+    """Return the kilobytes of the recall index that are resident in this process."""
+    lines = Path("/proc/self/smaps").read_text().splitlines()
+    starts = [at for at, line in enumerate(lines) if f"{folder}/recall" in line]
+    sizes = [next(line for line in lines[at:] if line.startswith("Rss:")) for at in starts]
+    return sum(int(line.split()[1]) for line in sizes)

@@ -151,7 +151,10 @@ class SessionService(Autosave):
 
 
 class HistoryService(Autosave):
-    """Owns the history, and imports what is new of agents whose conversations were imported."""
+    """Owns the history, and imports what is new of agents whose conversations were imported.
+
+    Memory that searches have taken is released within `FOLLOW_S`.
+    """
 
     def __init__(self, *, follow: bool = True, own: OwnSessions | None = None) -> None:
         """Open nothing yet.
@@ -170,6 +173,7 @@ class HistoryService(Autosave):
         self.history.close()
 
     def _follow(self) -> None:
+        self.history.rest()
         if not self._follows or not self.history.exists():
             return
         here = InstallPlace("", os.path.expanduser("~"), "/", dict(os.environ))  # noqa: PTH111

@@ -188,6 +188,13 @@ class History:
             now_ms = time.time_ns() // 1_000_000
             return session_context.session_context(connection, root, budget_tokens, now_ms)
 
+    def rest(self) -> None:
+        """Release the memory that searches have left behind, of a history that is open."""
+        with self._lock:
+            recall = self._recall
+        if recall is not None:
+            recall.release()
+
     def close(self) -> None:
         """Close the files. Does nothing the second time."""
         with self._lock:

@@ -87,6 +87,8 @@ class Recall:
         """What the last update saw that found nothing to do."""
         self._stale: set[int] = set()
         """Sessions of which a message was deleted: they are indexed again."""
+        self._is_resident = False
+        """Whether a search has read pages since they were all released."""
 
     def update(self) -> int:
         """Index what the database has and the index has not; return the messages indexed.
@@ -159,6 +161,7 @@ class Recall:
         try:
             segments = self._load() if self._is_worth_loading() else []
             if segments:
+                self._is_resident = True
                 parts, weights = scoring.score(segments, parsed, sessions, since_ms)
                 result = ranked(parts)
             _release(segments)
@@ -185,6 +188,13 @@ class Recall:
             ),
             total - len(found) + len(hits),
         )  # fmt: skip
+
+    def release(self) -> None:
+        """Release all pages of the index that searches have read; the next one reads them again."""
+        if self._is_resident:
+            self._is_resident = False
+            for one in self._segments:
+                one.segment.release()
 
     @contextlib.contextmanager
     def _alone(self, wait_s: float = WAIT_S) -> Iterator[None]:
