@@ -175,9 +175,9 @@ def _works(state: Path) -> list[str]:
         if _is_locked(folder / name)
     ]
     with contextlib.closing(sqlite3.connect(folder / NAME, timeout=0)) as connection:
-        if "importing" in works and connection.execute(_FORGETTING).fetchone():
-            works.append("forgetting")
         try:
+            if "importing" in works and connection.execute(_FORGETTING).fetchone():
+                works.append("forgetting")
             connection.execute("BEGIN IMMEDIATE")
             connection.rollback()
         except sqlite3.OperationalError:
