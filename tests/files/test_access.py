@@ -6,6 +6,7 @@ import os
 
 import pytest
 
+from tests import descriptors
 from triseek.files import access
 
 
@@ -54,14 +55,14 @@ def test_only_regular_files_are_opened_and_no_descriptor_is_left(tmp_path):
     root = os.fsencode(tmp_path)
     with open(access.open_regular(root + b"/link"), "rb") as file:
         assert file.read() == b"text"
-    before = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
+    before = descriptors.opened()
     with pytest.raises(OSError, match="is a FIFO, not a regular file"):
         access.open_regular(root + b"/pipe")
     with pytest.raises(OSError, match="is a folder"):
         access.open_regular(root)
     with pytest.raises(OSError, match=os.strerror(errno.ELOOP)):
         access.open_regular(root + b"/link", follow=False)
-    assert before in (0, len(os.listdir("/proc/self/fd")))
+    assert not descriptors.opened() - before
     directory = os.open(root, os.O_RDONLY)
     try:
         os.close(access.open_regular(b"file", directory=directory, follow=False))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests import sockets
+from tests import descriptors, sockets
 from triseek.errors import RepoNotDetected
 from triseek.files import containment
 from triseek.files.containment import PathOutside, PathRefused, locate, open_file
@@ -67,13 +67,9 @@ class Tree:
 @pytest.fixture
 def tree(tmp_path: Path) -> Iterator[Tree]:
     made = Tree(tmp_path)
-    before = _descriptors()
+    before = descriptors.opened()
     yield made
-    assert _descriptors() == before
-
-
-def _descriptors() -> int:
-    return len(os.listdir("/proc/self/fd"))
+    assert not descriptors.opened() - before
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests import descriptors
 from tests.kernels.test_fetch import Names
 from triseek.files.tree.walk import path_order
 from triseek.kernels import fetch, sweep
@@ -122,11 +123,11 @@ def test_of_any_tree_what_changed_is_handed_back(tmp_path, tree, least):
     for number, kind in changes:
         if files:
             change(root, files[number % len(files)], kind)
-    open_before = len(os.listdir("/proc/self/fd"))
+    open_before = descriptors.opened()
 
     found = run(root, files, told, alive, least=least, ranges=ranges)
 
-    assert len(os.listdir("/proc/self/fd")) == open_before
+    assert not descriptors.opened() - open_before
     # An opened folder that is a link itself is none; else links above a file are followed.
     assert found == differing(root, files, alive, told, FAR)
 

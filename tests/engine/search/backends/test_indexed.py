@@ -5,6 +5,7 @@ import random
 
 import pytest
 
+from tests import descriptors
 from tests.contracts.backend import BackendContract
 from tests.engine import answers, patterns
 from triseek import errors
@@ -126,11 +127,11 @@ def test_a_search_closed_early_gives_back_its_folder(tmp_path):
     indexed, _ = answers.both(tmp_path / "root", tmp_path / "index")
     spec = answers.PatternSpec(patterns=("a",))
     answers.answer(indexed, SearchRequest(pattern=spec))
-    before = len(os.listdir("/proc/self/fd"))
+    before = descriptors.opened()
     batches = indexed.search(Query.of(indexed.root, SearchRequest(pattern=spec)), Totals())
     next(batches)
     batches.close()
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert not descriptors.opened() - before
 
 
 REFUSED = {
