@@ -54,6 +54,11 @@ def history() -> str:
     return os.path.join(home(), "history")
 
 
+def memory() -> str:
+    """The folder of the memory: its database and its indexes; mode 0700."""
+    return os.path.join(home(), "memory")
+
+
 def exports() -> str:
     """The folder of packs that agents have exported; mode 0700."""
     return os.path.join(home(), "exports")

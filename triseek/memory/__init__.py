@@ -1,0 +1,1 @@
+"""The memory wing: facts of a project that outlive sessions, in palaces."""

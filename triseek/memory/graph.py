@@ -1,0 +1,117 @@
+"""The temporal knowledge graph: what held of a subject, from when until when."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from triseek.memory import names
+
+if TYPE_CHECKING:
+    import sqlite3
+
+TRIPLES_MAX = 1_000
+"""The most triples that one query returns."""
+_COLUMNS = "subject, predicate, object, valid_from, valid_to, confidence, provenance"
+
+
+@dataclass(frozen=True, slots=True)
+class Triple:
+    """A fact with the time in which it held."""
+
+    subject: str
+    predicate: str
+    object: str
+    valid_from: int
+    """Unix milliseconds."""
+    valid_to: int | None
+    """None if it holds still."""
+    confidence: float
+    provenance: str | None
+
+
+def assert_fact(
+    connection: sqlite3.Connection,
+    palace: int,
+    fact: tuple[str, str, str],
+    now_ms: int,
+    *,
+    confidence: float = 1.0,
+    provenance: str = "",
+    multi: bool = False,
+) -> Triple:
+    """Write that a fact holds from now on, and close what it replaces.
+
+    Replaced is what holds of the same subject and predicate; with `multi`, only the same object.
+
+    Args:
+        connection: A connection with a transaction.
+        palace: The id of the palace.
+        fact: Subject, predicate and object.
+        now_ms: Unix milliseconds.
+        confidence: Bounded to 0 to 1.
+        provenance: Where it is known from; "" if that was not said.
+        multi: Whether the subject may have several objects for this predicate.
+
+    Raises: as `names.node` and `names.share`.
+    """
+    subject, predicate, target = map(names.node, ("subject", "predicate", "object"), fact)
+    confidence = names.share("confidence", confidence)
+    source = names.node("provenance", provenance) if provenance else None
+    where = "palace_id = ? AND subject = ? AND predicate = ? AND valid_to IS NULL"
+    key: tuple[object, ...] = (palace, subject, predicate)
+    if multi:
+        where, key = f"{where} AND object = ?", (*key, target)
+    (latest,) = connection.execute(
+        f"SELECT coalesce(max(valid_from), 0) FROM triples WHERE {where}",  # noqa: S608
+        key,
+    ).fetchone()
+    begin = max(now_ms, latest)  # a clock may have been set back
+    connection.execute(f"UPDATE triples SET valid_to = ? WHERE {where}", (begin, *key))  # noqa: S608
+    connection.execute(
+        f"INSERT INTO triples (palace_id, {_COLUMNS}, is_multi)"  # noqa: S608 - columns only
+        " VALUES (?, ?, ?, ?, ?, NULL, ?, ?, ?)",
+        (*key[:3], target, begin, confidence, source, int(multi)),
+    )
+    return Triple(subject, predicate, target, begin, None, confidence, source)
+
+
+def retract(
+    connection: sqlite3.Connection, palace: int, subject: str, predicate: str, now_ms: int
+) -> int:
+    """Close what holds of a subject and predicate; return the number of triples."""
+    cursor = connection.execute(
+        "UPDATE triples SET valid_to = max(?, valid_from)"
+        " WHERE palace_id = ? AND subject = ? AND predicate = ? AND valid_to IS NULL",
+        (now_ms, palace, names.node("subject", subject), names.node("predicate", predicate)),
+    )
+    return cursor.rowcount
+
+
+def facts(
+    connection: sqlite3.Connection, palace: int, subject: str, *, as_of_ms: int | None = None
+) -> list[Triple]:
+    """Return what holds of a subject, in the order in which it began.
+
+    as_of_ms: Return what held at this Unix time instead.
+    """
+    when = "valid_to IS NULL"
+    values: list[object] = [palace, names.node("subject", subject)]
+    if as_of_ms is not None:
+        when = "valid_from <= ? AND (valid_to IS NULL OR valid_to > ?)"
+        values += [as_of_ms, as_of_ms]
+    return _triples(connection, when, values)
+
+
+def history(connection: sqlite3.Connection, palace: int, subject: str) -> list[Triple]:
+    """Return everything that ever held of a subject, in the order in which it began."""
+    return _triples(connection, "TRUE", [palace, names.node("subject", subject)])
+
+
+def _triples(connection: sqlite3.Connection, when: str, values: list[object]) -> list[Triple]:
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM triples WHERE palace_id = ? AND subject = ? AND {when}"  # noqa: S608
+        " ORDER BY valid_from, id LIMIT ?",
+        [*values, TRIPLES_MAX],
+    )
+    return [Triple(*row) for row in rows]

@@ -1,0 +1,118 @@
+"""Palaces: made, listed, described and deleted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from triseek.errors import InvalidRequest
+from triseek.memory import names
+from triseek.redaction import redact
+
+if TYPE_CHECKING:
+    import sqlite3
+
+IDENTITY_MAX = 4_000
+"""Characters of an identity: agents read it with each recall."""
+
+
+@dataclass(frozen=True, slots=True)
+class Palace:
+    """A palace and its size."""
+
+    id: int
+    name: str
+    description: str
+    identity: str
+    """What is said of the project before everything else; "" if nothing is."""
+    drawers: int
+    """Not counting those that were forgotten."""
+    triples: int
+    """That hold now."""
+    created_ms: int
+
+
+def create(
+    connection: sqlite3.Connection, name: str, description: str, now_ms: int
+) -> tuple[int, bool]:
+    """Make a palace, and return its id and whether it is new.
+
+    A palace that exists keeps what it has; a description that is passed replaces its own.
+
+    Raises: as `names.palace`.
+    """
+    name, description = names.palace(name), redact(description[: names.NODE_MAX])
+    row = connection.execute("SELECT id FROM palaces WHERE name = ?", (name,)).fetchone()
+    if row is None:
+        cursor = connection.execute(
+            "INSERT INTO palaces (name, description, created_at_epoch) VALUES (?, ?, ?)",
+            (name, description, now_ms),
+        )
+        return int(cursor.lastrowid or 0), True
+    if description:
+        connection.execute("UPDATE palaces SET description = ? WHERE id = ?", (description, row[0]))
+    return int(row[0]), False
+
+
+def id_of(connection: sqlite3.Connection, name: str) -> int:
+    """Return the id of a palace.
+
+    Raises: as `names.palace`, and
+        InvalidRequest: There is none of this name.
+    """
+    row = connection.execute(
+        "SELECT id FROM palaces WHERE name = ?", (names.palace(name),)
+    ).fetchone()
+    if row is None:
+        raise InvalidRequest(
+            f"there is no palace {name!r}",
+            next_step=f"Make it: `triseek memory palaces --create {name!r}`.",
+            tool_step="Call palace_list for those that exist, or palace_create.",
+        )
+    return int(row[0])
+
+
+def listed(connection: sqlite3.Connection) -> list[str]:
+    """Return the names of all palaces, in order."""
+    return [row[0] for row in connection.execute("SELECT name FROM palaces ORDER BY name")]
+
+
+def info(connection: sqlite3.Connection, name: str) -> Palace:
+    """Return what is known of a palace. Raises as `id_of`."""
+    palace = id_of(connection, name)
+    (description, identity, created_ms) = connection.execute(
+        "SELECT description, identity, created_at_epoch FROM palaces WHERE id = ?", (palace,)
+    ).fetchone()
+    (drawers,) = connection.execute(
+        "SELECT count(*) FROM drawers WHERE palace_id = ? AND deleted_at_epoch IS NULL", (palace,)
+    ).fetchone()
+    (triples,) = connection.execute(
+        "SELECT count(*) FROM triples WHERE palace_id = ? AND valid_to IS NULL", (palace,)
+    ).fetchone()
+    return Palace(palace, name, description, identity, drawers, triples, created_ms)
+
+
+def set_identity(connection: sqlite3.Connection, name: str, text: str) -> None:
+    """Write what is said of a palace's project before everything else; "" for nothing.
+
+    Raises: as `id_of`, and
+        InvalidRequest: It is too long.
+    """
+    if len(text) > IDENTITY_MAX:
+        raise InvalidRequest(
+            f"an identity has at most {IDENTITY_MAX:,} characters; this has {len(text):,}"
+        )
+    palace = id_of(connection, name)
+    connection.execute(
+        "UPDATE palaces SET identity = ? WHERE id = ?", (redact(text).strip(), palace)
+    )
+
+
+def delete(connection: sqlite3.Connection, name: str) -> int:
+    """Delete a palace with everything in it; return the number of its drawers.
+
+    Raises: as `id_of`.
+    """
+    palace = info(connection, name)
+    connection.execute("DELETE FROM palaces WHERE id = ?", (palace.id,))
+    return palace.drawers

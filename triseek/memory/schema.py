@@ -1,0 +1,92 @@
+"""The schema of the memory database.
+
+A palace holds the memories of one project or subject. A drawer is one memory, verbatim but for
+secrets. `room_key` is the name of its room by which rooms are compared; `room` is how it was
+written first. A drawer that is forgotten stays for some days with `deleted_at_epoch`; one that says
+the same as another has `superseded_by`. `vector` is the drawer's text as the embedder of that name
+and version sees it: it is written in the transaction of its drawer, so that both are there or
+neither is.
+
+A triple holds from `valid_from` until before `valid_to`, NULL if it holds still. Times are Unix
+milliseconds. Text is redacted before it gets here.
+"""
+
+from __future__ import annotations
+
+from triseek.store.sqlite import Migration
+
+_TABLES = """
+CREATE TABLE palaces (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    description TEXT NOT NULL DEFAULT '',
+    identity TEXT NOT NULL DEFAULT '',
+    created_at_epoch INTEGER NOT NULL
+);
+CREATE TABLE drawers (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    uuid TEXT NOT NULL UNIQUE,
+    palace_id INTEGER NOT NULL REFERENCES palaces (id) ON DELETE CASCADE,
+    room TEXT NOT NULL,
+    room_key TEXT NOT NULL,
+    text TEXT NOT NULL,
+    sub TEXT NOT NULL DEFAULT '',
+    importance REAL NOT NULL DEFAULT 0.5 CHECK (importance BETWEEN 0 AND 1),
+    source TEXT NOT NULL DEFAULT '',
+    created_at_epoch INTEGER NOT NULL,
+    updated_at_epoch INTEGER NOT NULL,
+    deleted_at_epoch INTEGER,
+    superseded_by INTEGER REFERENCES drawers (id) ON DELETE SET NULL,
+    recalled_at_epoch INTEGER,
+    recall_count INTEGER NOT NULL DEFAULT 0,
+    embedder TEXT NOT NULL DEFAULT '',
+    vector BLOB
+);
+CREATE INDEX drawers_of_palace ON drawers (palace_id, importance DESC, id)
+    WHERE deleted_at_epoch IS NULL;
+CREATE INDEX drawers_of_room ON drawers (palace_id, room_key);
+CREATE INDEX drawers_deleted ON drawers (deleted_at_epoch) WHERE deleted_at_epoch IS NOT NULL;
+CREATE TABLE drawer_tags (
+    drawer_id INTEGER NOT NULL REFERENCES drawers (id) ON DELETE CASCADE,
+    position INTEGER NOT NULL,
+    tag TEXT NOT NULL,
+    PRIMARY KEY (drawer_id, position)
+) WITHOUT ROWID;
+CREATE INDEX drawer_tags_by_tag ON drawer_tags (tag, drawer_id);
+CREATE TABLE drawer_changes (
+    id INTEGER PRIMARY KEY,
+    drawer_id INTEGER NOT NULL REFERENCES drawers (id) ON DELETE CASCADE,
+    text TEXT NOT NULL,
+    changed_at_epoch INTEGER NOT NULL
+);
+CREATE INDEX drawer_changes_of_drawer ON drawer_changes (drawer_id);
+CREATE VIRTUAL TABLE drawers_fts USING fts5 (
+    text, sub, content='drawers', content_rowid='id', tokenize='porter unicode61'
+);
+CREATE TRIGGER drawer_added AFTER INSERT ON drawers BEGIN
+    INSERT INTO drawers_fts (rowid, text, sub) VALUES (new.id, new.text, new.sub); END;
+CREATE TRIGGER drawer_removed AFTER DELETE ON drawers BEGIN
+    INSERT INTO drawers_fts (drawers_fts, rowid, text, sub)
+        VALUES ('delete', old.id, old.text, old.sub); END;
+CREATE TRIGGER drawer_changed AFTER UPDATE OF text, sub ON drawers BEGIN
+    INSERT INTO drawers_fts (drawers_fts, rowid, text, sub)
+        VALUES ('delete', old.id, old.text, old.sub);
+    INSERT INTO drawers_fts (rowid, text, sub) VALUES (new.id, new.text, new.sub); END;
+CREATE TABLE triples (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    palace_id INTEGER NOT NULL REFERENCES palaces (id) ON DELETE CASCADE,
+    subject TEXT NOT NULL,
+    predicate TEXT NOT NULL,
+    object TEXT NOT NULL,
+    valid_from INTEGER NOT NULL,
+    valid_to INTEGER,
+    confidence REAL NOT NULL DEFAULT 1 CHECK (confidence BETWEEN 0 AND 1),
+    provenance TEXT,
+    is_multi INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX triples_active ON triples (palace_id, subject, predicate) WHERE valid_to IS NULL;
+CREATE INDEX triples_in_time ON triples (palace_id, subject, valid_from);
+CREATE INDEX triples_of_object ON triples (palace_id, object) WHERE valid_to IS NULL;
+"""
+
+MIGRATIONS = (Migration(1, _TABLES),)
