@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from triseek.errors import InvalidRequest
+from triseek.memory.drawers import Draft
+from triseek.memory.service import Memory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    memory = Memory(str(tmp_path / "memory"))
+    memory.create("shop")
+    yield memory
+    memory.close()
+
+
+def test_what_was_stored_is_recalled_at_once(memory: Memory) -> None:
+    text = "The API gateway validates JWT tokens using RS256."
+    stored = memory.remember("shop", Draft(text=text, room="Backend", tags=["auth"]))
+    memory.remember("shop", Draft(text="Invoices are due in May."))
+    recalled = memory.recall("shop", "How does token validation work?", 5)
+    assert [hit.drawer.uuid for hit in recalled.hits] == [stored.uuid]
+    assert recalled.hits[0].score == 1.0
+    assert len(recalled.essentials) == 2
+
+
+def test_drawers_with_all_words_come_first(memory: Memory) -> None:
+    memory.remember("shop", Draft(text="retry retry retry of the queue"))
+    both = memory.remember("shop", Draft(text="the payment has a retry that waits for a long time"))
+    hits = memory.recall("shop", "payment retry").hits
+    assert hits[0].drawer.uuid == both.uuid
+    assert len(hits) == 2
+
+
+def test_filters_hold(memory: Memory) -> None:
+    memory.remember("shop", Draft(text="retry one", room="Backend", tags=["a"]))
+    memory.remember("shop", Draft(text="retry two", room="Frontend", tags=["b"]))
+
+    def found(**filters: object) -> list[str]:
+        hits = memory.recall("shop", "retry", **filters).hits  # type: ignore[arg-type]
+        return sorted(hit.drawer.text for hit in hits)
+
+    assert found(room="backend") == ["retry one"]
+    assert found(tag="b") == ["retry two"]
+    assert found(since_ms=1 << 50) == []
+    assert found(top_k=1) == ["retry two"]
+    assert found(top_k=-4) == []
+
+
+@pytest.mark.parametrize("query", ["", "?", '"', "AND OR NOT", "a" * 100_000, "col:x NEAR(", "\0"])
+def test_no_query_is_an_error(memory: Memory, query: str) -> None:
+    memory.remember("shop", Draft(text="retry"))
+    assert isinstance(memory.recall("shop", query).hits, tuple)
+
+
+def test_what_was_forgotten_is_not_recalled(memory: Memory) -> None:
+    drawer = memory.remember("shop", Draft(text="quetzal"))
+    assert memory.forget("shop", drawer.uuid)
+    assert memory.recall("shop", "quetzal").hits == ()
+    assert memory.restore("shop", drawer.uuid)
+    assert len(memory.recall("shop", "quetzal").hits) == 1
+
+
+def test_nothing_makes_a_palace_but_create(memory: Memory) -> None:
+    for work in (
+        lambda: memory.remember("other", Draft(text="x")),
+        lambda: memory.recall("other", "x"),
+        lambda: memory.facts("other", "x"),
+    ):
+        with pytest.raises(InvalidRequest, match="no palace"):
+            work()
+    assert memory.palaces() == ["shop"]

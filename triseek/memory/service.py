@@ -1,0 +1,194 @@
+"""The memory of this machine, as one object."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from triseek import paths
+from triseek.memory import drawers, graph, lexical, palaces
+from triseek.memory.database import NAME, open_database
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from triseek.memory.drawers import Draft, Drawer
+    from triseek.memory.graph import Triple
+    from triseek.memory.palaces import Palace
+    from triseek.store.sqlite import Database
+
+ESSENTIALS_MAX = 15
+"""The most important drawers that stand beside each recall."""
+TOP_MAX = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A drawer that answers a query."""
+
+    drawer: Drawer
+    score: float
+    """From 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What a query recalls."""
+
+    identity: str
+    """L0: what is said of the project before everything else; "" if nothing is."""
+    essentials: tuple[Drawer, ...]
+    """L1: the most important drawers, whatever the query."""
+    hits: tuple[Hit, ...]
+    """L2 or L3: what answers the query, best first."""
+
+
+class Memory:
+    """The palaces of one state folder. Thread-safe, and safe for several processes at once.
+
+    Each method raises as the function of the same name in `palaces`, `drawers` and `graph`, and as
+    `Database`.
+    """
+
+    def __init__(self, folder: str = "") -> None:
+        """Open nothing yet. folder: Where the memory lies; "" for the state folder's."""
+        self.folder = folder or paths.memory()
+        self._lock = threading.Lock()
+        self._database: Database | None = None
+
+    def exists(self) -> bool:
+        """Return whether there is a memory, without making one."""
+        return os.path.exists(os.path.join(self.folder, NAME))  # noqa: PTH110, PTH118
+
+    @property
+    def database(self) -> Database:
+        """The database, opened with its first use. Raises as `Database`."""
+        with self._lock:
+            if self._database is None:
+                self._database = open_database(self.folder)
+            return self._database
+
+    def close(self) -> None:
+        """Close the files. Does nothing the second time."""
+        with self._lock:
+            if self._database is not None:
+                self._database.close()
+
+    # Palaces
+
+    def create(self, palace: str, description: str = "") -> bool:
+        """Make a palace; return whether it is new."""
+        with self.database.write() as connection:
+            return palaces.create(connection, palace, description, now_ms())[1]
+
+    def palaces(self) -> list[str]:
+        """Return the names of all palaces."""
+        with self.database.read() as connection:
+            return palaces.listed(connection)
+
+    def info(self, palace: str) -> Palace:
+        """Return what is known of a palace."""
+        with self.database.read() as connection:
+            return palaces.info(connection, palace)
+
+    # Drawers
+
+    def remember(self, palace: str, draft: Draft) -> Drawer:
+        """Write a drawer."""
+        with self.database.write() as connection:
+            return drawers.add(connection, palaces.id_of(connection, palace), draft, now_ms())
+
+    def recall(
+        self,
+        palace: str,
+        query: str,
+        top_k: int = 10,
+        *,
+        room: str = "",
+        tag: str = "",
+        since_ms: int = 0,
+    ) -> Recalled:
+        """Return what answers a query, and beside it what is always shown.
+
+        Args:
+            palace: The palace's name.
+            query: Words in any order; a question is fine. No syntax.
+            top_k: The most hits; bounded to `TOP_MAX`.
+            room: Only of this room, in any case of its letters; "" for all.
+            tag: Only with this tag; "" for all.
+            since_ms: Only written at this Unix time or later.
+        """
+        with self.database.read() as connection:
+            info = palaces.info(connection, palace)
+            scores = lexical.search(
+                connection, info.id, query, min(max(top_k, 0), TOP_MAX),
+                room=room, tag=tag, since_ms=since_ms,
+            )  # fmt: skip
+            by_id = drawers.by_ids(connection, list(scores))
+            hits = tuple(Hit(by_id[at], score) for at, score in scores.items() if at in by_id)
+            essentials = drawers.listed(connection, info.id, limit=ESSENTIALS_MAX)
+        return Recalled(info.identity, tuple(essentials), hits)
+
+    def listed(
+        self, palace: str, *, room: str = "", tag: str = "", since_ms: int = 0, limit: int = 50
+    ) -> list[Drawer]:
+        """Return the drawers of a palace, most important first."""
+        with self.database.read() as connection:
+            return drawers.listed(
+                connection, palaces.id_of(connection, palace),
+                room=room, tag=tag, since_ms=since_ms, limit=limit,
+            )  # fmt: skip
+
+    def update(self, palace: str, drawer: str, text: str) -> Drawer:
+        """Write another text into a drawer."""
+        with self.database.write() as connection:
+            at = palaces.id_of(connection, palace)
+            return drawers.update(connection, at, drawer, text, now_ms())
+
+    def forget(self, palace: str, drawer: str) -> bool:
+        """Forget a drawer; return whether there was one."""
+        with self.database.write() as connection:
+            at = palaces.id_of(connection, palace)
+            return drawers.forget(connection, at, drawer, now_ms())
+
+    def restore(self, palace: str, drawer: str) -> bool:
+        """Bring a forgotten drawer back; return whether it could be."""
+        with self.database.write() as connection:
+            return drawers.restore(connection, palaces.id_of(connection, palace), drawer)
+
+    # The graph
+
+    def assert_fact(
+        self,
+        palace: str,
+        fact: tuple[str, str, str],
+        *,
+        confidence: float = 1.0,
+        provenance: str = "",
+        multi: bool = False,
+    ) -> Triple:
+        """Write that a fact holds from now on, and close what it replaces."""
+        with self.database.write() as connection:
+            return graph.assert_fact(
+                connection, palaces.id_of(connection, palace), fact, now_ms(),
+                confidence=confidence, provenance=provenance, multi=multi,
+            )  # fmt: skip
+
+    def facts(self, palace: str, subject: str, *, as_of_ms: int | None = None) -> Sequence[Triple]:
+        """Return what holds of a subject, or held at a time."""
+        with self.database.read() as connection:
+            at = palaces.id_of(connection, palace)
+            return graph.facts(connection, at, subject, as_of_ms=as_of_ms)
+
+    def fact_history(self, palace: str, subject: str) -> Sequence[Triple]:
+        """Return everything that ever held of a subject."""
+        with self.database.read() as connection:
+            return graph.history(connection, palaces.id_of(connection, palace), subject)
+
+
+def now_ms() -> int:
+    """Return the Unix time in milliseconds."""
+    return time.time_ns() // 1_000_000
