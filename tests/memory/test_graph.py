@@ -54,7 +54,7 @@ def test_several_objects_hold_beside_each_other_where_that_was_said(
         assert objects() == ["bo", "cy"]
         graph.assert_fact(connection, palace, ("ana", "knows", "di"), 2)
         assert objects() == ["di"]
-        assert graph.retract(connection, palace, "ana", "knows", 3) == 1
+        assert graph.retract(connection, palace, ("ana", "knows", ""), 3) == 1
         assert objects() == []
 
 

@@ -7,8 +7,11 @@ import pytest
 from triseek.errors import InvalidRequest
 from triseek.memory import drawers, graph, palaces
 from triseek.memory.drawers import Draft
+from triseek.memory.service import Memory
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from triseek.store.sqlite import Database
 
 
@@ -69,3 +72,22 @@ def test_what_is_no_name_is_refused_in_one_line(database: Database, name: str) -
 def test_an_unknown_palace_is_named(database: Database) -> None:
     with database.read() as connection, pytest.raises(InvalidRequest, match="no palace 'gone'"):
         palaces.id_of(connection, "gone")
+
+
+@pytest.mark.parametrize(
+    ("root", "name"),
+    [("/src/api", "api"), ("/src/.config", "config"), ("/", "project"), ("/src/a b:c", "a-b-c")],
+)
+def test_a_project_folder_names_its_palace(tmp_path: Path, root: str, name: str) -> None:
+    memory = Memory(str(tmp_path))
+    assert memory.palace_of(root) == ""
+    assert memory.palace_of(root, creates=True) == name
+    assert memory.palace_of(root, creates=True) == name
+    assert memory.palace_of(root) == name
+
+
+def test_folders_of_the_same_name_have_palaces_of_their_own(tmp_path: Path) -> None:
+    memory = Memory(str(tmp_path))
+    memory.create("api")
+    assert memory.palace_of("/one/api", creates=True) == "api-2"
+    assert memory.palace_of("/two/api", creates=True) == "api-3"

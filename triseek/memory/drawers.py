@@ -108,13 +108,18 @@ def listed(
     return _with_tags(connection, rows)
 
 
-def by_ids(connection: sqlite3.Connection, ids: Sequence[int]) -> dict[int, Drawer]:
-    """Return drawers by their ids, without those that were forgotten or superseded."""
+def by_ids(
+    connection: sqlite3.Connection, ids: Sequence[int], *, superseded: bool = False
+) -> dict[int, Drawer]:
+    """Return drawers by their ids, without those that were forgotten.
+
+    superseded: Whether to return drawers that others supersede, too.
+    """
     marks = ",".join("?" * len(ids))
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM drawers WHERE id IN ({marks})"  # noqa: S608 - marks only
-        " AND deleted_at_epoch IS NULL AND superseded_by IS NULL",
-        list(ids),
+        " AND deleted_at_epoch IS NULL AND (superseded_by IS NULL OR ?)",
+        [*ids, superseded],
     ).fetchall()
     return {drawer.id: drawer for drawer in _with_tags(connection, rows)}
 
@@ -178,6 +183,33 @@ def purge(connection: sqlite3.Connection, before_ms: int, palace: int | None = N
         (before_ms, palace),
     )
     return cursor.rowcount
+
+
+def by_name(connection: sqlite3.Connection, palace: int, name: str) -> Drawer:
+    """Return a drawer by its UUID, even if it is superseded.
+
+    Raises: as `names.drawer`, and
+        InvalidRequest: There is no such drawer in this palace.
+    """
+    row = connection.execute(
+        f"SELECT {_COLUMNS} FROM drawers"  # noqa: S608 - columns
+        " WHERE uuid = ? AND palace_id = ? AND deleted_at_epoch IS NULL",
+        (names.drawer(name), palace),
+    ).fetchone()
+    if row is None:
+        raise _missing(name)
+    return _with_tags(connection, [row])[0]
+
+
+def delete(connection: sqlite3.Connection, palace: int, name: str) -> bool:
+    """Delete a drawer for good, forgotten or not; return whether there was one.
+
+    Raises: as `names.drawer`.
+    """
+    cursor = connection.execute(
+        "DELETE FROM drawers WHERE uuid = ? AND palace_id = ?", (names.drawer(name), palace)
+    )
+    return cursor.rowcount > 0
 
 
 def _number(connection: sqlite3.Connection, palace: int, name: str) -> int | None:

@@ -77,13 +77,21 @@ def assert_fact(
 
 
 def retract(
-    connection: sqlite3.Connection, palace: int, subject: str, predicate: str, now_ms: int
+    connection: sqlite3.Connection, palace: int, fact: tuple[str, str, str], now_ms: int
 ) -> int:
-    """Close what holds of a subject and predicate; return the number of triples."""
+    """Close what holds of a subject and predicate; return the number of triples.
+
+    fact: Subject, predicate and object; "" as the object for every object.
+
+    Raises: as `names.node`.
+    """
+    subject, predicate = names.node("subject", fact[0]), names.node("predicate", fact[1])
+    target = names.node("object", fact[2]) if fact[2] else ""
     cursor = connection.execute(
         "UPDATE triples SET valid_to = max(?, valid_from)"
-        " WHERE palace_id = ? AND subject = ? AND predicate = ? AND valid_to IS NULL",
-        (now_ms, palace, names.node("subject", subject), names.node("predicate", predicate)),
+        " WHERE palace_id = ? AND subject = ? AND predicate = ? AND valid_to IS NULL"
+        " AND (object = ? OR ? = '')",
+        (now_ms, palace, subject, predicate, target, target),
     )
     return cursor.rowcount
 

@@ -24,8 +24,11 @@ def search(
     room: str = "",
     tag: str = "",
     since_ms: int = 0,
+    superseded: bool = False,
 ) -> dict[int, float]:
     """Return the ids of the drawers that answer a query with their scores, best first.
+
+    superseded: Whether to return drawers that others supersede, too.
 
     A score is from 0 to 1, relative to the best. Drawers with all words come before the others.
     """
@@ -36,7 +39,7 @@ def search(
         sql = (
             "SELECT d.id, bm25(drawers_fts) FROM drawers_fts JOIN drawers d"
             " ON d.id = drawers_fts.rowid WHERE drawers_fts MATCH :match AND d.palace_id = :palace"
-            " AND d.deleted_at_epoch IS NULL AND d.superseded_by IS NULL"
+            " AND d.deleted_at_epoch IS NULL AND (d.superseded_by IS NULL OR :superseded)"
             " AND d.created_at_epoch >= :since"
         )
         if room:
@@ -47,7 +50,7 @@ def search(
             f"{sql} ORDER BY rank, d.id DESC LIMIT :limit",
             {
                 "match": match, "palace": palace, "since": since_ms, "tag": tag,
-                "room": names.room(room)[1], "limit": limit,
+                "room": names.room(room)[1], "limit": limit, "superseded": superseded,
             },
         )  # fmt: skip
         for at, rank in rows:

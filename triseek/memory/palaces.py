@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -70,6 +72,35 @@ def id_of(connection: sqlite3.Connection, name: str) -> int:
             tool_step="Call palace_list for those that exist, or palace_create.",
         )
     return int(row[0])
+
+
+def of_root(connection: sqlite3.Connection, root: str) -> str:
+    """Return the name of the palace of a project's folder; "" if it has none.
+
+    root: The absolute path of the folder.
+    """
+    row = connection.execute("SELECT name FROM palaces WHERE root = ?", (root,)).fetchone()
+    return "" if row is None else str(row[0])
+
+
+def create_for_root(connection: sqlite3.Connection, root: str, now_ms: int) -> str:
+    """Return the name of the palace of a project's folder; make it if need be.
+
+    It is named as the folder, with a number behind if another palace has that name.
+    """
+    if name := of_root(connection, root):
+        return name
+    wanted = re.sub(r"[^\w.@+-]+|\.\.+", "-", root.rsplit("/", 1)[-1]).strip("-. ")
+    wanted = re.sub(r"^[^\w]+", "", wanted)[: names.PALACE_MAX - 10] or "project"
+    taken = set(listed(connection))
+    name = next(
+        name
+        for number in itertools.count(1)
+        if (name := wanted if number == 1 else f"{wanted}-{number}") not in taken
+    )
+    create(connection, name, "", now_ms)
+    connection.execute("UPDATE palaces SET root = ? WHERE name = ?", (root, name))
+    return name
 
 
 def listed(connection: sqlite3.Connection) -> list[str]:

@@ -1,6 +1,7 @@
 """The schema of the memory database.
 
-A palace holds the memories of one project or subject. A drawer is one memory, verbatim but for
+A palace holds the memories of one project or subject; `root` is the project's folder, NULL if it is
+of none. A drawer is one memory, verbatim but for
 secrets. `room_key` is the name of its room by which rooms are compared; `room` is how it was
 written first. A drawer that is forgotten stays for some days with `deleted_at_epoch`; one that says
 the same as another has `superseded_by`. `vector` is the drawer's text as the embedder of that name
@@ -19,6 +20,7 @@ _TABLES = """
 CREATE TABLE palaces (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
+    root TEXT UNIQUE,
     description TEXT NOT NULL DEFAULT '',
     identity TEXT NOT NULL DEFAULT '',
     created_at_epoch INTEGER NOT NULL

@@ -89,6 +89,29 @@ class Memory:
         with self.database.read() as connection:
             return palaces.listed(connection)
 
+    def palace_of(self, root: str, *, creates: bool = False) -> str:
+        """Return the name of the palace of a project's folder; "" if it has none.
+
+        creates: Whether to make it then.
+        """
+        if not creates:
+            if not self.exists():
+                return ""
+            with self.database.read() as connection:
+                return palaces.of_root(connection, root)
+        with self.database.write() as connection:
+            return palaces.create_for_root(connection, root, now_ms())
+
+    def set_identity(self, palace: str, text: str) -> None:
+        """Write what is said of a palace's project before everything else; "" for nothing."""
+        with self.database.write() as connection:
+            palaces.set_identity(connection, palace, text)
+
+    def delete_palace(self, palace: str) -> int:
+        """Delete a palace with everything in it; return the number of its drawers."""
+        with self.database.write() as connection:
+            return palaces.delete(connection, palace)
+
     def info(self, palace: str) -> Palace:
         """Return what is known of a palace."""
         with self.database.read() as connection:
@@ -110,6 +133,7 @@ class Memory:
         room: str = "",
         tag: str = "",
         since_ms: int = 0,
+        deep: bool = False,
     ) -> Recalled:
         """Return what answers a query, and beside it what is always shown.
 
@@ -120,14 +144,15 @@ class Memory:
             room: Only of this room, in any case of its letters; "" for all.
             tag: Only with this tag; "" for all.
             since_ms: Only written at this Unix time or later.
+            deep: Look at every drawer that has a word of the query, superseded ones as well.
         """
         with self.database.read() as connection:
             info = palaces.info(connection, palace)
             scores = lexical.search(
                 connection, info.id, query, min(max(top_k, 0), TOP_MAX),
-                room=room, tag=tag, since_ms=since_ms,
+                room=room, tag=tag, since_ms=since_ms, superseded=deep,
             )  # fmt: skip
-            by_id = drawers.by_ids(connection, list(scores))
+            by_id = drawers.by_ids(connection, list(scores), superseded=deep)
             hits = tuple(Hit(by_id[at], score) for at, score in scores.items() if at in by_id)
             essentials = drawers.listed(connection, info.id, limit=ESSENTIALS_MAX)
         return Recalled(info.identity, tuple(essentials), hits)
@@ -148,10 +173,20 @@ class Memory:
             at = palaces.id_of(connection, palace)
             return drawers.update(connection, at, drawer, text, now_ms())
 
-    def forget(self, palace: str, drawer: str) -> bool:
-        """Forget a drawer; return whether there was one."""
+    def drawer(self, palace: str, drawer: str) -> Drawer:
+        """Return a drawer by its UUID."""
+        with self.database.read() as connection:
+            return drawers.by_name(connection, palaces.id_of(connection, palace), drawer)
+
+    def forget(self, palace: str, drawer: str, *, purges: bool = False) -> bool:
+        """Forget a drawer; return whether there was one.
+
+        purges: Whether it is deleted at once, so that it cannot be brought back.
+        """
         with self.database.write() as connection:
             at = palaces.id_of(connection, palace)
+            if purges:
+                return drawers.delete(connection, at, drawer)
             return drawers.forget(connection, at, drawer, now_ms())
 
     def restore(self, palace: str, drawer: str) -> bool:
@@ -176,6 +211,11 @@ class Memory:
                 connection, palaces.id_of(connection, palace), fact, now_ms(),
                 confidence=confidence, provenance=provenance, multi=multi,
             )  # fmt: skip
+
+    def retract(self, palace: str, fact: tuple[str, str, str]) -> int:
+        """Close what holds of a subject and predicate; return the number of triples."""
+        with self.database.write() as connection:
+            return graph.retract(connection, palaces.id_of(connection, palace), fact, now_ms())
 
     def facts(self, palace: str, subject: str, *, as_of_ms: int | None = None) -> Sequence[Triple]:
         """Return what holds of a subject, or held at a time."""
