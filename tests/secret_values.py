@@ -47,6 +47,10 @@ SECRETS = {
     "discord-webhook": lambda c: (
         f"https://discord.com/api/webhooks/{some(c, DIGITS, 18)}/{some(c, URL, 68)}"
     ),
+    "discord-token": lambda c: (
+        f"{base64.b64encode(('1' + some(c, DIGITS, 17)).encode()).decode()}.{some(c, URL, 6)}"
+        f".{some(c, URL, 38)}"
+    ),
     "google-key": lambda c: "AIza" + some(c, URL, 35),
     "google-oauth": lambda c: "ya29." + some(c, URL, 60),
     "stripe-key": lambda c: "sk_live_" + some(c, ALNUM, 24),

@@ -55,6 +55,10 @@ _KINDS = {
     "slack-token": r"\bx(?:ox[abeoprs]|app)-[A-Za-z0-9-]{10,250}",
     "slack-webhook": r"https://hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9/_-]{20,}",
     "discord-webhook": rf"https://(?:\w+\.)?discord(?:app)?\.com/api/webhooks/\d+/{_BASE64URL}{{60,}}",
+    "discord-token": (
+        rf"\b(?:[MNO][DTjz][AEIMQUYcgk][w-z0-5]){{5,6}}[A-Za-z0-9]{{0,3}}"
+        rf"\.{_BASE64URL}{{6}}\.{_BASE64URL}{{27,45}}"
+    ),
     "google-key": rf"\bAIza{_BASE64URL}{{35}}",
     "google-oauth": (
         rf"\b(?:ya29\.{_BASE64URL}{{20,}}|GOCSPX-{_BASE64URL}{{28}}|1//0{_BASE64URL}{{30,}})"

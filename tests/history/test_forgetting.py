@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.e2e.claude_transcripts import Transcript
 from tests.history.rows import Rows
+from triseek import paths
 from triseek.agents.base import InstallPlace
 from triseek.errors import InvalidQuery, InvalidRequest
-from triseek.history import operations
+from triseek.history import operations, tombstones
 from triseek.history.forgetting import Forgotten
 from triseek.history.importing import sources
 from triseek.history.service import History
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 TITLE = "Fixed tests/test_login.py::test_expiry in src/login.py:ttl"
 PROMPT = "the quetzalcoatl token expires too early, please look at it"
@@ -227,3 +228,25 @@ def test_forgetting_that_was_killed_is_finished_by_the_next_import(
     imported(history, home)
 
     assert files_with(home, "quetzal") == []
+
+
+def test_a_lost_key_stops_imports_until_that_is_accepted(history: History, home: Path) -> None:
+    """Nothing says any more which conversations were forgotten."""
+    transcript(home)
+    imported(history, home)
+    operations.forget(history, ["login"])
+    imported(history, home)
+    assert not rows(history, "SELECT 1 FROM sessions")
+    Path(paths.keys(), tombstones.KEY_NAME).unlink()
+
+    with pytest.raises(InvalidRequest, match="is lost: an import would bring them back"):
+        imported(history, home)
+    transcript(home, "other")
+    assert not rows(history, "SELECT 1 FROM sessions")
+
+    tombstones.accept_lost_key(history.database)
+    imported(history, home)
+    assert rows(history, "SELECT count(*) FROM sessions") == [(2,)]
+    operations.forget(history, ["other"])
+    imported(history, home)
+    assert rows(history, "SELECT external_id FROM sessions") == [("login",)]

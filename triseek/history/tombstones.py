@@ -16,15 +16,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triseek import paths, private
-from triseek.errors import StateUnwritable
+from triseek.errors import InvalidRequest, StateUnwritable
 from triseek.store import atomic
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable
 
+    from triseek.store.sqlite import Database
+
 KEY_NAME = "history.key"
 _KEY_BYTES = 32
+_OF_KEY = "key:"
+"""Begins a row that says with which key others were made: a keyed hash, too."""
 TEXT_MIN = 24
 """Characters of a text that has a tombstone of its own; shorter ones are said again by chance."""
 USE_MIN = 16
@@ -95,7 +99,7 @@ class Tombstones:
         new = set(keys)
         connection.executemany(
             "INSERT OR IGNORE INTO tombstones (key, forgotten_at) VALUES (?, ?)",
-            [(key, at_ms) for key in new],
+            [(key, at_ms) for key in (*new, _of_key(self._key))],
         )
         self._keys |= new
 
@@ -135,6 +139,40 @@ def forgotten_observations(connection: sqlite3.Connection, hashes: Iterable[str]
     }
 
 
+def import_key(database: Database) -> bytes:
+    """Return the key with which an import recognises what was forgotten.
+
+    Raises: as `load_key` and `Database`, and
+        InvalidRequest: Tombstones were made with another key, which is lost: what was forgotten
+            would come back.
+    """
+    key = load_key()
+    with database.read() as connection:
+        lost = connection.execute(
+            "SELECT 1 FROM tombstones WHERE key GLOB ? AND key != ?", (f"{_OF_KEY}*", _of_key(key))
+        ).fetchone()
+    if lost is not None:
+        raise InvalidRequest(
+            "the key by which forgotten conversations are recognised is lost:"
+            " an import would bring them back",
+            next_step=f"Restore {Path(paths.keys(), KEY_NAME)} from a backup,"
+            " or accept that: `triseek history import --lost-key …`.",
+        )
+    return key
+
+
+def accept_lost_key(database: Database) -> None:
+    """Accept that what was forgotten with another key may be imported again.
+
+    Raises: as `load_key` and `Database`.
+    """
+    key = load_key()
+    with database.write() as connection:
+        connection.execute(
+            "DELETE FROM tombstones WHERE key GLOB ? AND key != ?", (f"{_OF_KEY}*", _of_key(key))
+        )
+
+
 def load_key() -> bytes:
     """Return the key of the tombstones, made the first time.
 
@@ -156,6 +194,10 @@ def load_key() -> bytes:
     except OSError as error:
         raise StateUnwritable(f"{path}: {error.strerror}") from error
     return key
+
+
+def _of_key(key: bytes) -> str:
+    return _OF_KEY + _keyed(key, "key")
 
 
 def _keyed(key: bytes, *parts: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -37,6 +38,14 @@ def import_conversations(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Count what would be read, and read nothing.")
     ] = False,
+    lost_key: Annotated[
+        bool,
+        typer.Option(
+            "--lost-key",
+            help="The key by which forgotten conversations are recognised is lost: go on; they"
+            " may come back.",
+        ),
+    ] = False,
     json: options.Json = False,
 ) -> int:
     """Import conversations that agents keep on this machine, so that they can be searched.
@@ -50,9 +59,13 @@ def import_conversations(
     triseek history import --all --dry-run · triseek history import --file handoff.tcp ·
     triseek history import --file ~/.claude-mem/claude-mem.db
     """
+    from triseek.history import tombstones
     from triseek.history.commands import importing_files
     from triseek.history.importing import run
 
+    if lost_key:
+        with closing(open_history()) as history:
+            tombstones.accept_lost_key(history.database)
     if file:
         if agents or everyone or since:
             raise InvalidRequest(

@@ -19,7 +19,7 @@ from triseek.history.archive import FILES, FORMAT, ROWS, SESSION, VERSION
 from triseek.history.importing.cleaning import TEXT_MAX, clean, clean_name
 from triseek.history.importing.file_report import FileReport
 from triseek.history.sub_tokens import observation_sub, sub_tokens
-from triseek.history.tombstones import Tombstones, load_key
+from triseek.history.tombstones import Tombstones, import_key
 from triseek.model import budget
 from triseek.model.conversation import Unreadable
 
@@ -70,10 +70,10 @@ def run(database: Database, path: str) -> FileReport:
 
     Raises:
         OSError: It cannot be read, is damaged, cut short or no archive. What was read stays.
-        TriseekError: As `Database`.
+        TriseekError: As `Database` and `tombstones.import_key`.
     """
     report = FileReport(path)
-    key = load_key()
+    key = import_key(database)
     with database.read() as connection:
         writer = _Writer(Tombstones(connection, key), report)
     lines = _lines(path, report)

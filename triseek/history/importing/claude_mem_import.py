@@ -14,7 +14,7 @@ from triseek.history.importing import claude_mem
 from triseek.history.importing.claude_mem_writing import Writer
 from triseek.history.importing.file_report import FileReport
 from triseek.history.importing.writing import FOREIGN_PREFIX
-from triseek.history.tombstones import Tombstones, load_key
+from triseek.history.tombstones import Tombstones, import_key
 from triseek.model import budget
 from triseek.model.index import no_progress
 
@@ -50,9 +50,9 @@ def run(database: Database, path: str, *, progress: Progress = no_progress) -> F
 
     Raises:
         OSError: It cannot be read, or is none. What was imported before stays.
-        TriseekError: As `Database`.
+        TriseekError: As `Database` and `tombstones.import_key`.
     """
-    key = load_key()
+    key = import_key(database)
     report = FileReport(path)
     with claude_mem.reading(path) as source:
         stamp = json.dumps(claude_mem.state(path))

@@ -14,7 +14,7 @@ from triseek.errors import Busy
 from triseek.history.importing import cleaning, hidden_sources, precedence, sources
 from triseek.history.importing.routing import RoutingWriter
 from triseek.history.importing.writing import Writer
-from triseek.history.tombstones import Tombstones, load_key
+from triseek.history.tombstones import Tombstones, import_key, load_key
 from triseek.model import budget
 from triseek.model.conversation import Mark, Unreadable
 from triseek.model.index import no_progress
@@ -141,14 +141,14 @@ def run(
 
     Raises:
         Busy: Another process imports or forgets.
-        TriseekError: As `Database`. What was imported before stays.
+        TriseekError: As `Database` and `tombstones.import_key`. What was imported before stays.
     """
     total = sum(counts.bytes for counts in plan(database, agents, here, since).agents.values())
     report = ImportReport({agent.name: AgentReport() for agent in agents})
     present: set[tuple[str, str]] = set()
     done = 0
     with alone(folder, wait_s):
-        key = load_key()
+        key = import_key(database)
         with database.read() as connection:
             present_sources = list(_found(connection, agents, here))
         for source in present_sources:
