@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from bench.history.corpora import Haystack
-    from triseek.history.recall.ranking import By
+    from triseek.recall.ranking import By
     from triseek.store.sqlite import Database
 
 SEED = 20261127
@@ -199,11 +199,12 @@ def section(measured: LargeHistory) -> str:
 
 
 def _index(folder: Path) -> Indexing:
-    from triseek.history.recall.engine import Recall
+    from triseek.history.message_source import MessageSource
+    from triseek.recall.engine import Recall
 
     database = _opened(folder)
     before = _resident("VmRSS")
-    recall = Recall(str(folder / "recall"), database)
+    recall = Recall(str(folder / "recall"), MessageSource(database))
     wall, cpu = time.perf_counter(), time.process_time()
     recall.update()
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
@@ -220,12 +221,13 @@ def _index(folder: Path) -> Indexing:
 
 
 def _search(folder: Path, questions: list[str], indexing: Indexing) -> LargeHistory:
-    from triseek.history.recall.engine import Recall
+    from triseek.history.message_source import MessageSource
+    from triseek.recall.engine import Recall
 
     database = _opened(folder)
     thirds = _thirds(database)
     before = _resident("VmRSS")
-    recall = Recall(str(folder / "recall"), database)
+    recall = Recall(str(folder / "recall"), MessageSource(database))
 
     def ask(what: str, queries: Iterable[str], *, by: By = "session") -> Times:
         wall, cpu = [], []

@@ -23,9 +23,9 @@ from triseek.daemon.services import (
 from triseek.engine.service import Service
 from triseek.errors import StateUnwritable
 from triseek.history.importing.sources import importable
-from triseek.history.recall import engine
 from triseek.memo.memo import Asked, Memo
 from triseek.model.hook_event import Context, FileRead, ToolUse
+from triseek.recall import engine
 from triseek.sessions import files
 from triseek.sessions.lifecycle import Sessions
 

@@ -31,11 +31,11 @@ from triseek.daemon.standalone import front
 from triseek.errors import DaemonUnreachable, InvalidRequest, StateCorrupt
 from triseek.history.database import NAME
 from triseek.history.importing import run, sources
-from triseek.history.recall import engine
 from triseek.history.service import History
 from triseek.history.writing import AGENT
 from triseek.ipc import client
 from triseek.model.call import Call
+from triseek.recall import index
 
 if TYPE_CHECKING:
     import subprocess
@@ -171,7 +171,7 @@ def _works(state: Path) -> list[str]:
     folder = state / "history"
     works = [
         work
-        for work, name in (("importing", run.LOCK), ("recall", engine.LOCK))
+        for work, name in (("importing", run.LOCK), ("recall", index.LOCK))
         if _is_locked(folder / name)
     ]
     with contextlib.closing(sqlite3.connect(folder / NAME, timeout=0)) as connection:

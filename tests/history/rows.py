@@ -6,7 +6,7 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
-from triseek.history.sub_tokens import observation_sub, sub_tokens
+from triseek.recall.sub_tokens import observation_sub, sub_tokens
 
 if TYPE_CHECKING:
     from triseek.store.sqlite import Database

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from triseek.history.full_text import expression
-from triseek.history.sub_tokens import sub_tokens
+from triseek.recall.sub_tokens import sub_tokens
 
 COLUMNS = ("title", "narrative")
 ROWS = (

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Mapping, Sequence
 
-    from triseek.history.recall.engine import Recall
     from triseek.history.service import History
+    from triseek.recall.engine import Recall
     from triseek.store.sqlite import Database
 
     Freshness: TypeAlias = Callable[[sqlite3.Connection, Sequence[int]], Mapping[int, str]]

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from triseek.history.sub_tokens import WORD, is_cjk, parts
+from triseek.recall.sub_tokens import WORD, is_cjk, parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence

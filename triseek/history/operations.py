@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from triseek.history.answers.fix import FixAnswer
     from triseek.history.answers.how import HowAnswer
     from triseek.history.lookup import SessionRow
-    from triseek.history.recall.page import RecallHit
     from triseek.history.requests import By
     from triseek.history.service import History
+    from triseek.recall.page import RecallHit
 
 LIMIT_MAX = 100
 

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from triseek.history.importing.file_report import FileReport
     from triseek.history.importing.run import ImportReport
     from triseek.history.own_sessions import OwnSessions
-    from triseek.history.recall.engine import Recall
     from triseek.history.selecting import Selection
     from triseek.model.index import Progress
+    from triseek.recall.engine import Recall
     from triseek.store.sqlite import Database
 
 logger = logging.getLogger(__name__)
@@ -202,9 +202,10 @@ class History:
                 self._database.close()
 
     def _recall_of(self, database: Database) -> Recall:
-        from triseek.history.recall.engine import Recall
+        from triseek.history.message_source import MessageSource
+        from triseek.recall.engine import Recall
 
-        return Recall(os.path.join(self.folder, "recall"), database)  # noqa: PTH118
+        return Recall(os.path.join(self.folder, "recall"), MessageSource(database))  # noqa: PTH118
 
     def _finish_forgetting(self, database: Database) -> None:
         """Remove from all files what was forgotten, if that was interrupted and nothing imports."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from triseek.errors import InvalidQuery
-from triseek.history.sub_tokens import observation_sub
+from triseek.recall.sub_tokens import observation_sub
 from triseek.redaction import PRIVATE, redact
 
 if TYPE_CHECKING:

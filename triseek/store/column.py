@@ -184,6 +184,45 @@ class PagedColumn:
         self._verified[page] = 1
 
 
+class MemoryColumn:
+    """A column without a file, which is written and read as the others are.
+
+    Written in a `with` block; read after it.
+    """
+
+    values: np.ndarray[Any, Any]
+    """The whole column, read-only."""
+
+    def __init__(self, dtype: DTypeLike) -> None:
+        self._dtype = np.dtype(dtype)
+        self._pieces: list[np.ndarray[Any, Any]] = []
+
+    def append(self, values: np.ndarray[Any, Any]) -> None:
+        """Add values (cast safely to the column's dtype) at the end; they are copied."""
+        self._pieces.append(np.array(values, self._dtype))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.values = np.concatenate([np.empty(0, self._dtype), *self._pieces])
+        self.values.flags.writeable = False
+        self._pieces.clear()
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def whole(self) -> np.ndarray[Any, Any]:
+        """Return the whole column."""
+        return self.values
+
+    def verify(self, begin: int, end: int) -> None:
+        """Do nothing: no file can be damaged."""
+
+    def release(self) -> None:
+        """Do nothing: no file can be read again."""
+
+
 def map_file(path: str | os.PathLike[str], size: int) -> mmap.mmap:
     """Map a file of `size` bytes, read-only, without reading a byte; `size` must not be 0.
 

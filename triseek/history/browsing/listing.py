@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable
 
-    from triseek.history.recall.page import RecallHit
     from triseek.history.service import History
+    from triseek.recall.page import RecallHit
 
 LIMIT_MAX = 100
 OFFSET_MAX = 100_000

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from triseek.history import requests, results
     from triseek.history.context import Freshness, HistoryContext
-    from triseek.history.recall.page import RecallHit
     from triseek.model.call import Call
+    from triseek.recall.page import RecallHit
 
 EXCERPT_MAX = 300
 """Most characters of a message that are quoted."""

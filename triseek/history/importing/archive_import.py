@@ -18,10 +18,10 @@ from triseek.agents.payloads.fields import Fields
 from triseek.history.archive import FILES, FORMAT, ROWS, SESSION, VERSION
 from triseek.history.importing.cleaning import TEXT_MAX, clean, clean_name
 from triseek.history.importing.file_report import FileReport
-from triseek.history.sub_tokens import observation_sub, sub_tokens
 from triseek.history.tombstones import Tombstones, import_key
 from triseek.model import budget
 from triseek.model.conversation import Unreadable
+from triseek.recall.sub_tokens import observation_sub, sub_tokens
 
 if TYPE_CHECKING:
     import sqlite3

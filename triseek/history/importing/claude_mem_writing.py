@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from triseek.history.importing.claude_mem import ForeignSession
 from triseek.history.importing.cleaning import COMMAND_MAX, TEXT_MAX, clean, clean_name
 from triseek.history.importing.writing import FOREIGN_PREFIX
-from triseek.history.sub_tokens import observation_sub, sub_tokens
+from triseek.recall.sub_tokens import observation_sub, sub_tokens
 from triseek.redaction import PRIVATE
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from triseek.engine.roots import project
 from triseek.history.importing import cleaning, precedence
-from triseek.history.sub_tokens import sub_tokens
 from triseek.model.conversation import Conversation, Message, ToolEvent
+from triseek.recall.sub_tokens import sub_tokens
 from triseek.redaction import PRIVATE
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ import json
 import time
 from typing import TYPE_CHECKING
 
-from triseek.history.sub_tokens import sub_tokens
 from triseek.history.synthesis.rules import drafts_of
 from triseek.history.synthesis.session_events import load
 from triseek.history.synthesis.summary import Summary, summarize, summary_hash
 from triseek.history.tombstones import forgotten_observations
+from triseek.recall.sub_tokens import sub_tokens
 
 if TYPE_CHECKING:
     import sqlite3

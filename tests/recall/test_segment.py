@@ -3,8 +3,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.oracle import recall as oracle
-from triseek.history.recall import segment
-from triseek.history.recall.segment import Segment, SegmentWriter
+from triseek.recall import segment
+from triseek.recall.segment import Segment, SegmentWriter
 
 SAID = st.lists(st.lists(st.integers(0, 5), max_size=8), min_size=1, max_size=6)
 
@@ -17,7 +17,7 @@ def lists_of(tmp_path):
         writer = SegmentWriter()
         rows = [(n, 0, " ".join(f"x{term}" for term in one)) for n, one in enumerate(said)]
         writer.add(1, 0, rows)
-        read = Segment(tmp_path, writer.write(tmp_path))
+        read = Segment.open(tmp_path, writer.write(tmp_path))
         numbers = {term: read.number(f"x{term}") for term in range(6)}
         places = {term: read.place(at) for term, at in numbers.items() if at is not None}
         messages, counts = (column.tolist() for column in read.postings)

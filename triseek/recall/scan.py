@@ -9,21 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from triseek.history.recall import ranking, words
-from triseek.history.recall.part import Part, Refined
+from triseek.recall import ranking, words
+from triseek.recall.part import Part, Refined
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from triseek.history.recall.segment import MessageRow
+    from triseek.recall.source import SessionRows
 
 
 class _Corpus:
     """All messages: what of each the query asks for, in columns."""
 
-    def __init__(
-        self, rows: Iterable[tuple[int, int, Iterable[MessageRow]]], prefixes: set[str]
-    ) -> None:
+    def __init__(self, rows: Iterable[SessionRows], prefixes: set[str]) -> None:
         self.first, self.session_ids, self.session_ms = [0], list[int](), list[int]()
         self.message_ids, self.message_ms, self.lengths = list[int](), list[int](), list[int]()
         self.words: list[list[tuple[int, str]]] = []
@@ -51,7 +49,7 @@ def _key(term: str) -> str:
 
 
 def score(
-    rows: Iterable[tuple[int, int, Iterable[MessageRow]]], query: ranking.Query, since_ms: int
+    rows: Iterable[SessionRows], query: ranking.Query, since_ms: int
 ) -> tuple[list[Part], dict[str, float]]:
     """Return the scores of all sessions, and the IDF of each term and variant.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from triseek.history.sub_tokens import observation_sub, parts, sub_tokens
+from triseek.recall.sub_tokens import observation_sub, parts, sub_tokens
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A segment of the recall index: some sessions' messages, written once and mapped.
+"""A segment of the recall index: some sessions' messages, written once, to files or to memory.
 
 Messages are numbered in the segment, those of a session one after another. A session that grows is
 written again into a newer segment; the older copy is then dead. All columns are paged: a byte is
@@ -15,14 +15,19 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 
 from triseek import errors, private
-from triseek.history.recall import words
+from triseek.recall import words
 from triseek.store import column
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
+    from numpy.typing import DTypeLike
+
+    from triseek.recall.source import MessageRow
     from triseek.store.column import ColumnEntry
+
+    _Column = column.ColumnWriter | column.MemoryColumn
 
 KNOWN_MAX = 4_000
 """Terms whose numbers are kept."""
@@ -30,8 +35,6 @@ PIECE = 1 << 18
 """Values that are written at once."""
 POSTINGS_AT_ONCE = 1 << 17
 """Occurrences of terms, about, whose posting lists are made at once."""
-MessageRow = tuple[int, int, str]
-"""Id, Unix time in milliseconds, text."""
 
 
 class SegmentEntry(TypedDict):
@@ -51,7 +54,7 @@ class _Numbers(dict[str, int]):
 
 
 class SegmentWriter:
-    """Collects sessions in memory and writes them as a segment."""
+    """Collects sessions and makes a segment of them."""
 
     def __init__(self) -> None:
         self._numbers = _Numbers()
@@ -77,6 +80,11 @@ class SegmentWriter:
     def messages(self) -> int:
         """The number of messages so far."""
         return len(self._message_ids)
+
+    @property
+    def session_ids(self) -> set[int]:
+        """The sessions so far: those that have messages."""
+        return set(self._session_ids)
 
     def add(self, session_id: int, started_ms: int, rows: Iterable[MessageRow]) -> None:
         """Add a whole session, unless it has no messages.
@@ -135,20 +143,39 @@ class SegmentWriter:
         name = secrets.token_hex(8)
         target = folder / name
         private.make(target)
+        pages: list[int] = []
+        columns: dict[str, column.ColumnWriter] = {}
+
+        def add(key: str, dtype: DTypeLike) -> column.ColumnWriter:
+            columns[key] = column.ColumnWriter(target / f"{key}.npy", dtype, pages=pages)
+            return columns[key]
+
         try:
-            return self._written(name, target)
+            self._fill(add)
+            all_pages = column.write(target / "pages.npy", np.array(pages, np.uint64), np.uint64)
         except BaseException:
             shutil.rmtree(target, ignore_errors=True)
             raise
+        entries = {key: writer.entry for key, writer in columns.items()}
+        return {"name": name, "columns": entries, "pages": all_pages}
 
-    def _written(self, name: str, target: Path) -> SegmentEntry:
-        entries: dict[str, ColumnEntry] = {}
-        pages: list[int] = []
+    def in_memory(self) -> Segment:
+        """Return the segment without writing a file. The writer is used up."""
+        columns: dict[str, column.MemoryColumn] = {}
+
+        def add(key: str, dtype: DTypeLike) -> column.MemoryColumn:
+            columns[key] = column.MemoryColumn(dtype)
+            return columns[key]
+
+        self._fill(add)
+        return Segment(columns)
+
+    def _fill(self, add: Callable[[str, DTypeLike], _Column]) -> None:
+        """Write all columns. add: Opens one by its name and dtype."""
 
         def write(key: str, values: np.ndarray[Any, Any]) -> None:
-            with column.ColumnWriter(target / f"{key}.npy", values.dtype, pages=pages) as writer:
+            with add(key, values.dtype) as writer:
                 _append(writer, values)
-            entries[key] = writer.entry
 
         terms, term_at, rank = self._ordered()
         write("terms", terms)
@@ -161,12 +188,8 @@ class SegmentWriter:
             frequency += np.bincount(piece, minlength=len(rank))
         write("tokens", tokens)
         token_at = np.frombuffer(self._token_at, np.uint32)
-        with (
-            column.ColumnWriter(target / "messages.npy", np.uint32, pages=pages) as messages,
-            column.ColumnWriter(target / "counts.npy", np.uint8, pages=pages) as counts,
-        ):
+        with add("messages", np.uint32) as messages, add("counts", np.uint8) as counts:
             posting_at = _write_postings(messages, counts, tokens, token_at, frequency)
-        entries["messages"], entries["counts"] = messages.entry, counts.entry
         write("posting_at", posting_at)
         first = np.frombuffer(self._first, np.uint32)
         session_of = np.repeat(np.arange(len(first) - 1, dtype=np.uint32), np.diff(first))
@@ -177,8 +200,6 @@ class SegmentWriter:
         write("message_ms", np.frombuffer(self._message_ms, np.int64))
         write("session_ids", np.frombuffer(self._session_ids, np.int64))
         write("session_ms", np.frombuffer(self._session_ms, np.int64))
-        all_pages = column.write(target / "pages.npy", np.array(pages, np.uint64), np.uint64)
-        return {"name": name, "columns": entries, "pages": all_pages}
 
     def _ordered(self) -> tuple[np.ndarray[Any, Any], ...]:
         """Return the terms in order, where each begins, and the place of each by its number."""
@@ -194,15 +215,15 @@ class SegmentWriter:
         return np.frombuffer(terms, np.uint8), term_at, rank
 
 
-def _append(writer: column.ColumnWriter, values: np.ndarray[Any, Any]) -> None:
+def _append(writer: _Column, values: np.ndarray[Any, Any]) -> None:
     """Append values in pieces: the writer copies what it gets."""
     for at in range(0, len(values), PIECE):
         writer.append(values[at : at + PIECE])
 
 
 def _write_postings(
-    messages: column.ColumnWriter,
-    counts: column.ColumnWriter,
+    messages: _Column,
+    counts: _Column,
     tokens: np.ndarray[Any, Any],
     token_at: np.ndarray[Any, Any],
     frequency: np.ndarray[Any, Any],
@@ -254,20 +275,20 @@ def _postings(
 
 
 class Segment:
-    """A mapped segment.
+    """A segment that can be searched.
+
+    columns: Those that `SegmentWriter` wrote, by name.
 
     Raises, here and where it is read:
         IndexCorrupt: A file is missing or damaged.
     """
 
-    def __init__(self, folder: Path, entry: SegmentEntry) -> None:
+    entry: SegmentEntry | None = None
+    """What the manifest says of it; None if it has no files."""
+
+    def __init__(self, columns: Mapping[str, column.PagedColumn | column.MemoryColumn]) -> None:
+        self._columns = columns
         try:
-            where = folder / entry["name"]
-            pages = column.load(where / "pages.npy", entry["pages"])
-            self._columns = {
-                name: column.PagedColumn(where / f"{name}.npy", one, pages)
-                for name, one in entry["columns"].items()
-            }
             self.token_at = self._whole("token_at", np.uint32)
             self.session_of = self._whole("session_of", np.uint32)
             self.first = self._whole("first", np.uint32)
@@ -281,17 +302,32 @@ class Segment:
             self._posting_at = self._whole("posting_at", np.uint32)
             self._terms = self._whole("terms", np.uint8)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise errors.IndexCorrupt(f"the recall index in {folder} is not in order") from error
+            raise errors.IndexCorrupt("a segment of the recall index is not in order") from error
         self.last_ms = np.maximum.reduceat(self.message_ms, self.first[:-1])
         """int64 by session: the time of its last message."""
         self.session_tokens, self.window_tokens = _lengths(self.token_at, self.first)
-        self.entry = entry
         self.sizes = np.diff(self.first).astype(np.int64)
         """The messages of each session."""
         self._known: dict[str, int | None] = {}
         self._touched = set[int]()
         """Pages of postings that were read since pages were released last."""
         self.release()
+
+    @classmethod
+    def open(cls, folder: Path, entry: SegmentEntry) -> Segment:
+        """Map the segment that the manifest in a folder names. Raises as the class."""
+        try:
+            where = folder / entry["name"]
+            pages = column.load(where / "pages.npy", entry["pages"])
+            columns = {
+                name: column.PagedColumn(where / f"{name}.npy", one, pages)
+                for name, one in entry["columns"].items()
+            }
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise errors.IndexCorrupt(f"the recall index in {folder} is not in order") from error
+        segment = cls(columns)
+        segment.entry = entry
+        return segment
 
     def _whole(self, name: str, dtype: type) -> np.ndarray[Any, Any]:
         values = self._columns[name].whole()

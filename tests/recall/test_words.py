@@ -1,6 +1,6 @@
 import pytest
 
-from triseek.history.recall import words
+from triseek.recall import words
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-from triseek.history.recall import excerpt
+from triseek.recall import excerpt
 
 
 def test_the_excerpt_holds_the_rarest_terms_together():

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from triseek.history.recall import families, ranking
-from triseek.history.recall.part import Part, Refined
+from triseek.recall import families, ranking
+from triseek.recall.part import Part, Refined
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from triseek.history.recall.families import Family
-    from triseek.history.recall.segment import Segment
+    from triseek.recall.families import Family
+    from triseek.recall.index import LiveSegment
+    from triseek.recall.segment import Segment
 
 
 _Array: TypeAlias = np.ndarray[Any, Any]
@@ -23,15 +24,6 @@ _Lists: TypeAlias = tuple[_Array, _Array, _Array, _Array]
 """Messages, weights, and where the postings of each term begin and end."""
 _Columns: TypeAlias = tuple[_Array, _Array, _Array, _Array, float, float, float]
 """IDF by term; `first`, `token_at` and scored terms of a segment; BM25's mean length, k1 and b."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LiveSegment:
-    """A segment, and which of its sessions count."""
-
-    segment: Segment
-    live: _Array
-    """uint8 by session."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 import numpy as np
 
-from triseek.history.recall import ranking
+from triseek.recall import ranking
 
 MAY, JUNE, LATER = 1_683_500_000_000, 1_686_500_000_000, 1_720_000_000_000
 """2023-05-07, 2023-06-11, 2024-07-03."""

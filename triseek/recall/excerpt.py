@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from triseek.history.recall import words
+from triseek.recall import words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

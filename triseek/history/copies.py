@@ -7,25 +7,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Sequence
 
-
-@dataclass(slots=True)
-class Quoted:
-    """A hit and the message that it quotes."""
-
-    session_id: int
-    message_id: int
-    score: float
-    time_ms: int
-    """When it was said; 0 if unknown."""
-    copies: dict[int, int] = field(default_factory=dict)
-    """Other conversations that have the same message, and the message's id there."""
+    from triseek.recall.page import Quoted
 
 
 def merged(connection: sqlite3.Connection, quoted: Sequence[Quoted]) -> list[Quoted]:

@@ -6,8 +6,10 @@ import sys
 from typing import TYPE_CHECKING
 
 from tests.history.rows import Rows
-from triseek.history.recall import engine
-from triseek.history.recall.engine import Recall
+from triseek.history.message_source import MessageSource
+from triseek.recall import engine
+from triseek.recall.engine import Recall
+from triseek.recall.index import NOTHING
 
 if TYPE_CHECKING:
     import pytest
@@ -22,9 +24,9 @@ def test_kernels_are_loaded_only_for_many_messages(
     number = rows.session()
     rows.prompt(number, "The retry test is flaky")
     rows.said(number, "It waits too long")
-    recall = Recall(str(tmp_path / "recall"), database)
+    recall = Recall(str(tmp_path / "recall"), MessageSource(database))
     loaded: list[Recall] = []
-    monkeypatch.setattr(Recall, "_load", lambda self: loaded.append(self) or [])
+    monkeypatch.setattr(Recall, "open", lambda self: loaded.append(self) or NOTHING)
     monkeypatch.setattr(engine.cache, "is_ready", lambda: True)
     monkeypatch.delitem(sys.modules, "triseek.kernels.recall", raising=False)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from triseek.history.recall import ranking
+from triseek.recall import ranking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

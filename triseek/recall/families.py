@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from triseek.history.recall import ranking
+from triseek.recall import ranking
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from triseek.history.recall.segment import Segment
+    from triseek.recall.segment import Segment
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,3 +30,16 @@ class RecallPage:
 
     In a large history, what has only its most frequent terms is not counted.
     """
+
+
+@dataclass(slots=True)
+class Quoted:
+    """A hit and the message that it quotes."""
+
+    session_id: int
+    message_id: int
+    score: float
+    time_ms: int
+    """When it was said; 0 if unknown."""
+    copies: dict[int, int] = field(default_factory=dict)
+    """Other sessions that have the same message, and the message's id there."""

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from triseek.history import message_source
 from triseek.history.database import open_database
-from triseek.history.recall import engine, segment, session_rows
-from triseek.history.recall.engine import Recall
+from triseek.history.message_source import MessageSource
 from triseek.kernels import cache
+from triseek.recall import engine, index, segment
+from triseek.recall.engine import Recall
 
 DAY = 86_400_000
 START = 1_683_500_000_000
@@ -28,17 +30,10 @@ def snapshot_of(recall, queries=("alpha", "betaing delta in june", "develoption 
 
 
 @pytest.fixture
-def database(tmp_path):
-    made = open_database(str(tmp_path / "history"))
-    yield made
-    made.close()
-
-
-@pytest.fixture
 def recall(tmp_path, database, monkeypatch):
     monkeypatch.setattr(cache, "is_ready", lambda: True)
     monkeypatch.setattr(engine, "READ_FIRST", 0)  # the index, also in a process without kernels
-    return Recall(str(tmp_path / "recall"), database)
+    return Recall(str(tmp_path / "recall"), MessageSource(database))
 
 
 def add(database, session, *texts, at=START):
@@ -85,7 +80,7 @@ def test_a_message_is_found_with_its_excerpt(recall, database):
 @pytest.mark.parametrize("sessions", [None, range(1, 50, 3)])
 @pytest.mark.parametrize("by", ["session", "message"])
 def test_the_index_answers_as_reading_everything_does(recall, database, monkeypatch, by, sessions):
-    monkeypatch.setattr(engine, "BATCH_TOKENS", 200)
+    monkeypatch.setattr(index, "BATCH_TOKENS", 200)
     monkeypatch.setattr(engine, "RESIDENT_MAX", 1)
     monkeypatch.setattr(segment, "POSTINGS_AT_ONCE", 50)  # several rounds
     monkeypatch.setattr(segment, "PIECE", 30)
@@ -93,7 +88,7 @@ def test_the_index_answers_as_reading_everything_does(recall, database, monkeypa
     recall.update()
     fill(database, 2, range(30, 60))  # ten of them grow
     recall.update()
-    assert len(recall._load()) > 2
+    assert len(recall.open().segments) > 2
     queries = ["alpha", "develops betaing in june", "gammax1 delta alphas", "2023", "nowhere"]
     for query in queries:
         indexed = recall.search(query, by=by, limit=500, sessions=sessions)
@@ -120,7 +115,7 @@ def test_words_weigh_as_among_the_sessions_searched(tmp_path, recall, database, 
                     "SELECT text, created_at_epoch FROM messages WHERE session_id = ?", (session,)
                 ).fetchall()
             add(alone, session, *(text for text, _ in rows), at=rows[0][1])
-        single = Recall(str(tmp_path / "single"), alone)
+        single = Recall(str(tmp_path / "single"), MessageSource(alone))
         for one in (recall, single):
             one.update()
         for query in ("alpha betaing", "develop gamma in july"):
@@ -147,9 +142,9 @@ def test_pages_follow_one_another(recall, database):
 def test_nothing_new_is_nothing_done(recall, database):
     add(database, 1, "alpha")
     assert recall.update() == 1
-    before = Path(recall._folder, engine.MANIFEST).stat().st_mtime_ns
+    before = Path(recall._folder, index.MANIFEST).stat().st_mtime_ns
     assert recall.update() == 0
-    assert Path(recall._folder, engine.MANIFEST).stat().st_mtime_ns == before
+    assert Path(recall._folder, index.MANIFEST).stat().st_mtime_ns == before
 
 
 def test_a_grown_session_is_one_session(recall, database):
@@ -188,7 +183,7 @@ def test_dropping_leaves_no_file(recall, database):
 
 
 def test_purging_keeps_what_the_database_has(tmp_path, recall, database, monkeypatch):
-    monkeypatch.setattr(engine, "BATCH_TOKENS", 300)
+    monkeypatch.setattr(index, "BATCH_TOKENS", 300)
     fill(database, 5, range(1, 60))
     recall.update()
     add(database, 3, "grown alpha")  # an older copy of 3 stays in the first segment
@@ -198,22 +193,22 @@ def test_purging_keeps_what_the_database_has(tmp_path, recall, database, monkeyp
         connection.execute(
             "DELETE FROM messages WHERE id = (SELECT min(id) FROM messages WHERE session_id = 7)"
         )
-    names = {one.segment.entry["name"] for one in recall._load()}
+    names = {one.segment.entry["name"] for one in recall.open().segments}
 
     recall.purge()
 
     with database.read() as connection:
         rows = connection.execute("SELECT id FROM messages ORDER BY id")
         ids = [number for (number,) in rows]
-    segments = recall._load()
+    segments = recall.open().segments
     indexed = [number for one in segments for number in one.segment.message_ids.tolist()]
     assert sorted(indexed) == ids  # each once, nothing else
     after = {one.segment.entry["name"] for one in segments}
     assert len(after & names) == len(names) - 1  # only the first segment had some of it
-    assert {path.name for path in Path(recall._folder).iterdir()} == after | {engine.MANIFEST}
-    whole = Recall(str(tmp_path / "whole"), database)
+    assert {path.name for path in Path(recall._folder).iterdir()} == after | {index.MANIFEST}
+    whole = Recall(str(tmp_path / "whole"), MessageSource(database))
     whole.update()
-    assert snapshot_of(Recall(str(recall._folder), database)) == snapshot_of(whole)
+    assert snapshot_of(Recall(str(recall._folder), MessageSource(database))) == snapshot_of(whole)
     assert recall.update() == 0
 
 
@@ -233,7 +228,7 @@ def test_no_word_of_what_was_purged_is_left(recall, database):
     with database.write() as connection:
         connection.execute("DELETE FROM sessions")
     recall.purge()
-    assert [path.name for path in Path(recall._folder).iterdir()] == [engine.MANIFEST]
+    assert [path.name for path in Path(recall._folder).iterdir()] == [index.MANIFEST]
 
 
 def test_purging_without_kernels_drops_the_index(recall, database, monkeypatch):
@@ -274,28 +269,28 @@ def test_many_updates_make_few_segments(recall, database):
     for session in range(1, 40):
         add(database, session, f"alpha number{session}")
         recall.update()
-    assert len(recall._load()) <= engine.SEGMENTS_MAX + 2
+    assert len(recall.open().segments) <= index.SEGMENTS_MAX + 2
     assert len(found(recall, "alpha")) == 39
     folders = [path for path in Path(recall._folder).iterdir() if path.is_dir()]
-    assert len(folders) == len(recall._load())
+    assert len(folders) == len(recall.open().segments)
 
 
 def test_full_segments_are_neither_written_nor_mapped_again(recall, database, monkeypatch):
-    monkeypatch.setattr(engine, "BATCH_VOCABULARY", 5)
-    monkeypatch.setattr(engine, "SEGMENTS_MAX", 2)
+    monkeypatch.setattr(index, "BATCH_VOCABULARY", 5)
+    monkeypatch.setattr(index, "SEGMENTS_MAX", 2)
     fill(database, 5, range(1, 30))
     recall.update()
-    full = [one.segment for one in recall._load() if engine._is_full(one.segment)]
+    full = [one.segment for one in recall.open().segments if index._is_full(one.segment)]
     assert len(full) > 2
     add(database, 40, "zebra")
     recall.update()
     assert found(recall, "zebra") == [40]
-    assert [one.segment for one in recall._load()][: len(full)] == full
+    assert [one.segment for one in recall.open().segments][: len(full)] == full
 
 
 def test_reading_takes_what_is_wanted_then_what_is_new(recall, database, monkeypatch):
     monkeypatch.setattr(cache, "is_ready", lambda: False)
-    monkeypatch.setattr(session_rows, "SCANNED_MAX", 4)
+    monkeypatch.setattr(message_source, "SCANNED_MAX", 4)
     for session in range(1, 6):
         add(database, session, f"alpha one of {session}", "alpha two")
     assert sorted(found(recall, "alpha")) == [4, 5]
@@ -316,7 +311,7 @@ def test_a_damaged_index_is_built_again(tmp_path, recall, database, damage):
     wanted = found(recall, "alpha")
     folder = Path(recall._folder)
     if damage == "manifest":
-        (folder / engine.MANIFEST).write_bytes(b"{}")
+        (folder / index.MANIFEST).write_bytes(b"{}")
     for path in folder.glob("*/messages.npy"):
         if damage == "column":
             data = bytearray(path.read_bytes())
@@ -324,7 +319,7 @@ def test_a_damaged_index_is_built_again(tmp_path, recall, database, damage):
             path.write_bytes(data)
         elif damage == "missing":
             path.unlink()
-    again = Recall(str(folder), database)
+    again = Recall(str(folder), MessageSource(database))
     assert found(again, "alpha") == wanted
     assert again.update() > 0 or damage == "column"
     assert found(again, "alpha") == wanted

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from triseek.history.recall import words
+from triseek.recall import words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

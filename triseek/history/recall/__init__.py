@@ -1,1 +1,0 @@
-"""Search over what was said: a ranking of sessions or messages, and its index."""
