@@ -18,6 +18,7 @@ WINGS = {
     "sessions": ("session", ("session", "snapshot", "pack", "resume", "handoff", "replay")),
     "history": ("history", ("history",)),
     "history.work": ("history-work", ()),
+    "memory": ("memory", ("memory",)),
 }  # fmt: skip
 """One line per wing: the package below `triseek` that has its `wing.py`, the toolset by which its
 tools are selected, and its verbs. In the order in which the tools are listed."""
@@ -28,6 +29,10 @@ COMMANDS = {f"triseek.{folder}.commands": verbs for folder, (_, verbs) in WINGS.
 QUICK = {
     "history": ("triseek.history.commands.quick", (
         "search", "show", "timeline", "resume", "stats", "fix", "how", "blame", "friction",
+    )),
+    "memory": ("triseek.memory.commands.quick", (
+        "remember", "recall", "list", "show", "update", "forget", "restore", "palaces", "identity",
+        "kg", "stats",
     )),
 }  # fmt: skip
 """By verb: the module whose `perform(words, context)` runs it without Typer, in the daemon if one

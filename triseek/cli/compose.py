@@ -22,6 +22,7 @@ from triseek.daemon.tool_calls import ToolCalls
 from triseek.engine.roots import project
 from triseek.engine.tool_host import ToolHost
 from triseek.mcp import agent_verb
+from triseek.memory.service import Memory
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,6 +41,7 @@ def compose(settings: Settings) -> tuple[Handlers, Sequence[BackgroundTask]]:
         auto_open=settings.sessions_auto_open,
         auto_snapshot=settings.sessions_auto_snapshot,
     )
+    memory = Memory()
     own = SessionHistory(sessions.sessions, sessions.snapshots, sessions.checkpoints.finish)
     history = HistoryService(follow=settings.history_follow, own=own)
     opening = OpeningContext(history.history, settings.history_context_tokens)
@@ -57,7 +59,7 @@ def compose(settings: Settings) -> tuple[Handlers, Sequence[BackgroundTask]]:
                 answer,
                 jobs.service,
                 hook_handler=hook_handler,
-                kept={"history": history.history},
+                kept={"history": history.history, "memory": memory},
             ),
             calls={
                 **verbs.bound(jobs, verbs.ROOT_VERBS),

@@ -31,6 +31,10 @@ class Draft:
     importance: float = IMPORTANCE
     source: str = ""
     """Where it comes from; "" if that was not said."""
+    uuid: str = ""
+    """Its name in an export; "" for a new one."""
+    created_ms: int | None = None
+    """When it was written, in Unix milliseconds; None for now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,8 @@ def add(connection: sqlite3.Connection, palace: int, draft: Draft, now_ms: int) 
     text, (room, key) = names.text(draft.text), names.room(draft.room)
     tags, importance = names.tags(draft.tags), names.share("importance", draft.importance)
     source = names.node("source", draft.source) if draft.source else ""
-    own = str(uuid.uuid4())
+    own = names.drawer(draft.uuid) if draft.uuid else str(uuid.uuid4())
+    now_ms = now_ms if draft.created_ms is None else draft.created_ms
     cursor = connection.execute(
         "INSERT INTO drawers (uuid, palace_id, room, room_key, text, importance, source,"
         " created_at_epoch, updated_at_epoch) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -106,6 +111,38 @@ def listed(
         },
     ).fetchall()  # fmt: skip
     return _with_tags(connection, rows)
+
+
+def forgotten(connection: sqlite3.Connection, palace: int, limit: int) -> list[Drawer]:
+    """Return the drawers of a palace that can be brought back, those forgotten last first."""
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM drawers"  # noqa: S608 - columns
+        " WHERE palace_id = ? AND deleted_at_epoch IS NOT NULL"
+        " ORDER BY deleted_at_epoch DESC, id DESC LIMIT ?",
+        (palace, min(max(limit, 0), LISTED_MAX)),
+    ).fetchall()
+    return _with_tags(connection, rows)
+
+
+def begin_with(connection: sqlite3.Connection, palace: int, beginning: str) -> list[str]:
+    """Return at most two UUIDs of a palace that begin so, also of forgotten drawers."""
+    end = beginning.lower() + "~"  # follows all digits and the hyphen
+    rows = connection.execute(
+        "SELECT uuid FROM drawers WHERE uuid >= ? AND uuid < ? AND palace_id = ? LIMIT 2",
+        (beginning.lower(), end, palace),
+    )
+    return [row[0] for row in rows]
+
+
+def earlier(connection: sqlite3.Connection, number: int) -> list[tuple[str, int]]:
+    """Return the texts that a drawer had before, with the time at which each was replaced.
+
+    number: The drawer's id. Times are Unix milliseconds; the oldest text comes first.
+    """
+    return connection.execute(
+        "SELECT text, changed_at_epoch FROM drawer_changes WHERE drawer_id = ? ORDER BY id",
+        (number,),
+    ).fetchall()
 
 
 def by_ids(

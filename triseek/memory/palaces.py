@@ -103,6 +103,13 @@ def create_for_root(connection: sqlite3.Connection, root: str, now_ms: int) -> s
     return name
 
 
+def use(connection: sqlite3.Connection, name: str, root: str) -> None:
+    """Make a palace the one of a project's folder, in place of another. Raises as `id_of`."""
+    palace = id_of(connection, name)
+    connection.execute("UPDATE palaces SET root = NULL WHERE root = ?", (root,))
+    connection.execute("UPDATE palaces SET root = ? WHERE id = ?", (root, palace))
+
+
 def listed(connection: sqlite3.Connection) -> list[str]:
     """Return the names of all palaces, in order."""
     return [row[0] for row in connection.execute("SELECT name FROM palaces ORDER BY name")]

@@ -102,6 +102,11 @@ class Memory:
         with self.database.write() as connection:
             return palaces.create_for_root(connection, root, now_ms())
 
+    def use(self, palace: str, root: str) -> None:
+        """Make a palace the one of a project's folder, in place of another."""
+        with self.database.write() as connection:
+            palaces.use(connection, palace, root)
+
     def set_identity(self, palace: str, text: str) -> None:
         """Write what is said of a palace's project before everything else; "" for nothing."""
         with self.database.write() as connection:
@@ -177,6 +182,21 @@ class Memory:
         """Return a drawer by its UUID."""
         with self.database.read() as connection:
             return drawers.by_name(connection, palaces.id_of(connection, palace), drawer)
+
+    def forgotten(self, palace: str, limit: int = 50) -> list[Drawer]:
+        """Return the drawers that can be brought back, those forgotten last first."""
+        with self.database.read() as connection:
+            return drawers.forgotten(connection, palaces.id_of(connection, palace), limit)
+
+    def begin_with(self, palace: str, beginning: str) -> list[str]:
+        """Return at most two UUIDs that begin so, also of forgotten drawers."""
+        with self.database.read() as connection:
+            return drawers.begin_with(connection, palaces.id_of(connection, palace), beginning)
+
+    def earlier(self, drawer: Drawer) -> list[tuple[str, int]]:
+        """Return the texts that a drawer had before, with the time at which each was replaced."""
+        with self.database.read() as connection:
+            return drawers.earlier(connection, drawer.id)
 
     def forget(self, palace: str, drawer: str, *, purges: bool = False) -> bool:
         """Forget a drawer; return whether there was one.
