@@ -19,7 +19,9 @@ from triseek import paths
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _LINKS_MAX = 40
-_OWN_FOLDERS = frozenset(("indexes", "kernels", "daemon", "keys", "logs", "install", "exports"))
+_OWN_FOLDERS = frozenset((
+    "indexes", "kernels", "daemon", "history", "memory", "keys", "logs", "install", "exports",
+))  # fmt: skip
 """Folders that triseek creates in the state folder."""
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 if TYPE_CHECKING:
     from triseek.model.search import Skipped
 
-Stage: TypeAlias = Literal["walk", "read", "write", "compile", "check", "import", "forget"]
+Stage: TypeAlias = Literal["walk", "read", "write", "compile", "check", "import", "forget", "embed"]
 Progress: TypeAlias = Callable[[Stage, int, int], None]
 """progress(stage, done, total): total 0 means unknown."""
 Category: TypeAlias = Literal["small", "medium", "large", "very_large"]

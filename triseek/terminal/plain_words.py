@@ -28,9 +28,9 @@ class Argument(NamedTuple):
 
 
 class Option(NamedTuple):
-    """An option, spelled `--` and its parameter's name: a flag, a text or a whole number.
+    """An option, spelled as `spelling` says: a flag, a text or a whole number.
 
-    A flag has no metavar.
+    A flag has no metavar. An option of the type `list[str] | None` may be passed several times.
     """
 
     metavar: str
@@ -51,6 +51,11 @@ class Parameter(NamedTuple):
     declared: Argument | Option
     default: Any
     """`inspect.Parameter.empty` if it is required."""
+
+
+def spelling(parameter: Parameter) -> str:
+    """Return how an option is typed: `--as-of` for the parameter `as_of`."""
+    return f"--{parameter.name.replace('_', '-')}"
 
 
 @cache
@@ -85,14 +90,17 @@ def read(command: Callable[..., int], words: Sequence[str]) -> dict[str, Any] | 
             value = _value(option, text if separator else None, following) if option else None
             if option is None or value is None:
                 return None
-            values[option.name] = value
+            if option.type in (bool, int, str):
+                values[option.name] = value
+            else:
+                values[option.name] = [*(values[option.name] or ()), value]
     return values if _take(command, positional, values) else None
 
 
 @cache
 def _options(command: Callable[..., int]) -> dict[str, Parameter]:
     return {
-        f"--{parameter.name}": parameter
+        spelling(parameter): parameter
         for parameter in parameters(command)
         if isinstance(parameter.declared, Option)
     }
@@ -107,7 +115,7 @@ def _value(option: Parameter, text: str | None, following: Iterator[str]) -> str
         text = next(following, "-")
         if text.startswith("-"):
             return None
-    if option.type is str or not isinstance(declared, Option):
+    if option.type is not int or not isinstance(declared, Option):
         return text
     if not (text.isascii() and text.isdigit() and len(text) <= DIGITS_MAX):
         return None

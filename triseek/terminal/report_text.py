@@ -26,8 +26,9 @@ TITLES: dict[Stage, str] = {
     "write": "Writing the index",
     "compile": "Compiling kernels",
     "check": "Checking the index",
-    "import": "Importing conversations",
+    "import": "Importing",
     "forget": "Removing the text from all files",
+    "embed": "Embedding texts",
 }
 """Titles of progress bars."""
 

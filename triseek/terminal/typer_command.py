@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from triseek.terminal.command_context import CommandContext
-from triseek.terminal.plain_words import Argument, Option, Parameter, parameters
+from triseek.terminal.plain_words import Argument, Option, Parameter, parameters, spelling
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,6 +41,6 @@ def _annotation(parameter: Parameter) -> Any:  # noqa: ANN401 - a form of `typin
             return Annotated[parameter.type, typer.Argument(metavar=metavar, help=help_)]
         case Option(metavar, help_, least, most):
             option = typer.Option(
-                f"--{parameter.name}", metavar=metavar or None, help=help_, min=least, max=most
+                spelling(parameter), metavar=metavar or None, help=help_, min=least, max=most
             )
             return Annotated[parameter.type, option]

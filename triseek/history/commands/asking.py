@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from triseek.errors import InvalidRequest
 from triseek.history.commands.calling import call
-from triseek.history.commands.moments import moment_ms
 from triseek.terminal import report_text, status
+from triseek.terminal.moments import moment_ms
 from triseek.terminal.plain_words import Argument, Json, Option
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from triseek.agents.base import InstallPlace
 from triseek.errors import InvalidRequest
 from triseek.history.commands import import_report
 from triseek.history.commands.calling import open_history
-from triseek.history.commands.moments import moment_ms
 from triseek.terminal import options, report_text, status
+from triseek.terminal.moments import moment_ms
 
 if TYPE_CHECKING:
     from triseek.agents.base import Agent
