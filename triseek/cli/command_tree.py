@@ -11,12 +11,13 @@ import typer
 from typer.core import TyperCommand
 
 from triseek.app.wings import COMMANDS
-from triseek.cli import daemon_verb, mcp_verb, quick
+from triseek.cli import daemon_verb, mcp_verb, memory_verb, quick
 from triseek.cli.commands import audit, brief, doctor, install, ui
 from triseek.cli.find_words import FindWords
 from triseek.cli.flags import FLAGS
 from triseek.errors import InvalidRequest
 from triseek.history.commands import calling
+from triseek.memory.commands import serve as serving
 from triseek.model.plain_text import visible_line
 from triseek.terminal import options, report_text, status
 from triseek.terminal.command_context import CommandContext
@@ -193,6 +194,7 @@ def _own_sessions() -> OwnSessions:
 
 
 calling.provide(_own_sessions)
+serving.provide(memory_verb.serve)
 
 
 @cache

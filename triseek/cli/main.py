@@ -31,6 +31,8 @@ def main() -> NoReturn:
             os._exit(_hook(words))
         if words[:2] == ["mcp", "serve"]:
             sys.exit(_serve_agent(words))
+        if words[:2] == ["memory", "serve"]:
+            sys.exit(_serve_memory(words))
         sys.exit(_quick(words) if is_quick(words) else run(words))
     except KeyboardInterrupt:
         sys.exit(status.INTERRUPTED)
@@ -92,6 +94,19 @@ def _serve_agent(words: Sequence[str]) -> int:
         return run(words)
     try:
         return mcp_verb.serve(**plain)
+    except Exception as error:  # noqa: BLE001 - an edge: said as every command says it
+        return _failed(error, words)
+
+
+def _serve_memory(words: Sequence[str]) -> int:
+    """Serve a client of the memory by standard streams."""
+    from triseek.cli import mcp_verb, memory_verb
+
+    plain = mcp_verb.read(words[2:], memory_verb.USUAL)
+    if plain is None:
+        return run(words)
+    try:
+        return memory_verb.serve(**plain)
     except Exception as error:  # noqa: BLE001 - an edge: said as every command says it
         return _failed(error, words)
 

@@ -13,25 +13,25 @@ from triseek.terminal import status
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 USUAL = {"repo": "", "toolsets": "default", "http": ""}
 """Options of `triseek mcp serve`, and their defaults."""
 
 
-def read(words: Sequence[str]) -> dict[str, str] | None:
-    """Parse the arguments to values by the names of `USUAL`; None if they are left to Typer."""
+def read(words: Sequence[str], usual: Mapping[str, str] = USUAL) -> dict[str, str] | None:
+    """Parse the arguments to values by the names of `usual`; None if they are left to Typer."""
     options: dict[str, str] = {}
     following = iter(words)
     for word in following:
         name, is_joined, value = word.removeprefix("--").partition("=")
-        if not word.startswith("--") or name not in USUAL or name in options:
+        if not word.startswith("--") or name not in usual or name in options:
             return None
         argument = value if is_joined else next(following, None)
         if not argument or argument.startswith("-"):
             return None
         options[name] = argument
-    return USUAL | options
+    return {**usual, **options}
 
 
 def serve(repo: str, toolsets: str, http: str) -> int:

@@ -12,7 +12,7 @@ def register(app: typer.Typer) -> None:
     """Add the verbs to the command line."""
     from typer import Typer
 
-    from triseek.memory.commands import quick
+    from triseek.memory.commands import quick, serve
     from triseek.terminal.typer_command import typer_command
 
     group = Typer(
@@ -28,4 +28,5 @@ def register(app: typer.Typer) -> None:
     for name, command in quick.KG_VERBS.items():
         facts.command(name)(typer_command(command))
     group.add_typer(facts, name="kg")
+    group.command("serve")(serve.serve)
     app.add_typer(group, name="memory")
