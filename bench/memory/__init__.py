@@ -1,0 +1,1 @@
+"""Measures the memory: quality of recall, speed, vectors, the graph."""
