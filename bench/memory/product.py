@@ -1,0 +1,102 @@
+"""The product under measurement: the real profile as a process, or its `Memory` in this process."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+from bench.engines.triseek_process import command_line, environment
+from bench.model import Faulty
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from bench.memory.corpora import Corpus, Text
+    from triseek.memory.service import Memory
+
+
+class Profile:
+    """A `triseek memory serve` process, spoken to as its clients do: JSON-RPC lines."""
+
+    def __init__(self, state: Path) -> None:
+        """Start the process. state: its state folder."""
+        self.state = state
+        self._process = subprocess.Popen(
+            command_line("memory", "serve"), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            env={**os.environ, **environment(state)}, cwd=state,
+        )  # fmt: skip
+        self._number = 0
+        self._request(
+            "initialize",
+            {"protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": {"name": "bench"}},
+        )
+
+    @property
+    def process_id(self) -> int:
+        """The process's number."""
+        return self._process.pid
+
+    def call(self, tool: str, **arguments: object) -> dict[str, Any]:
+        """Call a tool and return its object.
+
+        Raises:
+            Faulty: The tool answers with an error.
+        """
+        result = self._request("tools/call", {"name": tool, "arguments": arguments})
+        answer: dict[str, Any] = json.loads(result["content"][0]["text"])
+        return answer
+
+    def recalled(self, palace: str, query: str, limit: int) -> list[str]:
+        """Return the ids of the drawers that are ranked, best first."""
+        answer = self.call("memory_recall", palace=palace, query=query, top_k=limit)
+        return [row["drawer_id"] for row in answer["results"] if row["layer"] >= 2]
+
+    def close(self) -> None:
+        """End the process."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.close()
+        self._process.wait(30)
+        self._process.stdout.close()
+
+    def _request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._number += 1
+        message = {"jsonrpc": "2.0", "id": self._number, "method": method, "params": params}
+        self._process.stdin.write(json.dumps(message).encode() + b"\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        if not line:
+            raise Faulty(f"triseek memory serve ended with status {self._process.wait(30)}")
+        reply = json.loads(line)
+        if reply["id"] != self._number or "result" not in reply:
+            raise Faulty(f"triseek memory serve: {reply.get('error', line[:200])}")
+        result: dict[str, Any] = reply["result"]
+        return result
+
+
+def store(memory: Memory, corpora: Sequence[Corpus]) -> dict[str, str]:
+    """Write the drawers of corpora, each with its time; return their ids by UUID."""
+    ids = {}
+    for corpus in corpora:
+        memory.create(corpus.name)
+        uuids = write(memory, corpus.name, corpus.drawers)
+        ids.update(zip(uuids, (drawer.id for drawer in corpus.drawers), strict=True))
+    return ids
+
+
+def write(memory: Memory, palace: str, texts: Sequence[Text]) -> list[str]:
+    """Write drawers in one transaction, each with its time; return their UUIDs."""
+    from triseek.memory import drawers, palaces
+    from triseek.memory.drawers import Draft
+
+    with memory.database.write() as connection:
+        at = palaces.id_of(connection, palace)
+        return [
+            drawers.add(connection, at, Draft(text=one.text, room=one.room), one.created_ms).uuid
+            for one in texts
+        ]
