@@ -19,6 +19,11 @@ UNDO_MS = 30 * 86_400_000
 """Milliseconds for which a forgotten drawer can be brought back."""
 LISTED_MAX = 1_000
 _COLUMNS = "id, uuid, room, text, importance, source, created_at_epoch, updated_at_epoch"
+_SAME = (
+    "id IN (WITH RECURSIVE same (id) AS (VALUES (?) UNION SELECT drawers.id FROM drawers"
+    " JOIN same ON drawers.superseded_by = same.id) SELECT id FROM same)"
+)
+"""The condition for a drawer and what it supersedes, directly or not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,8 +186,8 @@ def update(
         (now_ms, number),
     )
     connection.execute(
-        "UPDATE drawers SET text = ?, embedder = '', vector = NULL, updated_at_epoch = ?"
-        " WHERE id = ?",
+        "UPDATE drawers SET text = ?, embedder = '', vector = NULL, superseded_by = NULL,"
+        " updated_at_epoch = ? WHERE id = ?",
         (kept, now_ms, number),
     )
     return by_ids(connection, [number])[number]
@@ -191,23 +196,37 @@ def update(
 def forget(connection: sqlite3.Connection, palace: int, name: str, now_ms: int) -> bool:
     """Forget a drawer, for `UNDO_MS` in a way that can be undone; return whether there was one.
 
+    What it supersedes says the same and is forgotten with it.
+
     Raises: as `names.drawer`.
     """
     number = _number(connection, palace, name)
     if number is None:
         return False
-    connection.execute("UPDATE drawers SET deleted_at_epoch = ? WHERE id = ?", (now_ms, number))
+    connection.execute(
+        f"UPDATE drawers SET deleted_at_epoch = ? WHERE deleted_at_epoch IS NULL AND {_SAME}",  # noqa: S608
+        (now_ms, number),
+    )
     return True
 
 
 def restore(connection: sqlite3.Connection, palace: int, name: str) -> bool:
-    """Bring a forgotten drawer back; return whether it could be. Raises as `names.drawer`."""
-    cursor = connection.execute(
-        "UPDATE drawers SET deleted_at_epoch = NULL"
+    """Bring a forgotten drawer back, with what was forgotten with it; return whether it could be.
+
+    Raises: as `names.drawer`.
+    """
+    row = connection.execute(
+        "SELECT id, deleted_at_epoch FROM drawers"
         " WHERE uuid = ? AND palace_id = ? AND deleted_at_epoch IS NOT NULL",
         (names.drawer(name), palace),
+    ).fetchone()
+    if row is None:
+        return False
+    connection.execute(
+        f"UPDATE drawers SET deleted_at_epoch = NULL WHERE deleted_at_epoch = ? AND {_SAME}",  # noqa: S608
+        (row[1], row[0]),
     )
-    return cursor.rowcount > 0
+    return True
 
 
 def purge(connection: sqlite3.Connection, before_ms: int, palace: int | None = None) -> int:
@@ -241,12 +260,17 @@ def by_name(connection: sqlite3.Connection, palace: int, name: str) -> Drawer:
 def delete(connection: sqlite3.Connection, palace: int, name: str) -> bool:
     """Delete a drawer for good, forgotten or not; return whether there was one.
 
+    What it supersedes says the same and is deleted with it.
+
     Raises: as `names.drawer`.
     """
-    cursor = connection.execute(
-        "DELETE FROM drawers WHERE uuid = ? AND palace_id = ?", (names.drawer(name), palace)
-    )
-    return cursor.rowcount > 0
+    row = connection.execute(
+        "SELECT id FROM drawers WHERE uuid = ? AND palace_id = ?", (names.drawer(name), palace)
+    ).fetchone()
+    if row is None:
+        return False
+    connection.execute(f"DELETE FROM drawers WHERE {_SAME}", row)  # noqa: S608
+    return True
 
 
 def _number(connection: sqlite3.Connection, palace: int, name: str) -> int | None:

@@ -30,6 +30,18 @@ class Triple:
     provenance: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """A subject and predicate for which several objects hold at once."""
+
+    subject: str
+    predicate: str
+    triples: tuple[Triple, ...]
+    """In the order in which they began."""
+    is_multi: bool
+    """Whether each was written as one of several."""
+
+
 def assert_fact(
     connection: sqlite3.Connection,
     palace: int,
@@ -114,6 +126,36 @@ def facts(
 def history(connection: sqlite3.Connection, palace: int, subject: str) -> list[Triple]:
     """Return everything that ever held of a subject, in the order in which it began."""
     return _triples(connection, "TRUE", [palace, names.node("subject", subject)])
+
+
+def contradictions(connection: sqlite3.Connection, palace: int) -> list[Contradiction]:
+    """Return the subjects and predicates of a palace for which several objects hold.
+
+    Those whose facts were not all written as one of several come first: they contradict each
+    other. palace: Its id.
+    """
+    keys = connection.execute(
+        "SELECT subject, predicate, min(is_multi) FROM triples"
+        " WHERE palace_id = ? AND valid_to IS NULL GROUP BY subject, predicate"
+        " HAVING count(DISTINCT object) > 1 ORDER BY min(is_multi), subject, predicate LIMIT ?",
+        (palace, TRIPLES_MAX),
+    ).fetchall()
+    return [
+        Contradiction(
+            subject,
+            predicate,
+            tuple(
+                Triple(*row)
+                for row in connection.execute(
+                    f"SELECT {_COLUMNS} FROM triples WHERE palace_id = ? AND subject = ?"  # noqa: S608
+                    " AND predicate = ? AND valid_to IS NULL ORDER BY valid_from, id LIMIT ?",
+                    (palace, subject, predicate, TRIPLES_MAX),
+                )
+            ),
+            bool(is_multi),
+        )
+        for subject, predicate, is_multi in keys
+    ]
 
 
 def _triples(connection: sqlite3.Connection, when: str, values: list[object]) -> list[Triple]:

@@ -14,6 +14,7 @@ milliseconds. Text is redacted before it gets here.
 
 from __future__ import annotations
 
+from triseek.memory.dream_tables import DREAM_TABLES
 from triseek.store.sqlite import Migration
 
 _TABLES = """
@@ -91,4 +92,4 @@ CREATE INDEX triples_in_time ON triples (palace_id, subject, valid_from);
 CREATE INDEX triples_of_object ON triples (palace_id, object) WHERE valid_to IS NULL;
 """
 
-MIGRATIONS = (Migration(1, _TABLES),)
+MIGRATIONS = (Migration(1, _TABLES + DREAM_TABLES),)

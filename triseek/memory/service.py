@@ -11,12 +11,18 @@ from typing import TYPE_CHECKING
 from triseek import paths
 from triseek.memory import drawers, graph, lexical, palaces
 from triseek.memory.database import NAME, open_database
+from triseek.memory.dreaming import closets, log, undo
+from triseek.memory.dreaming.dream import BUDGET_S, dream
+from triseek.memory.dreaming.run import Report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from triseek.memory.drawers import Draft, Drawer
-    from triseek.memory.graph import Triple
+    from triseek.memory.dreaming.log import Change
+    from triseek.memory.dreaming.run import Flag
+    from triseek.memory.dreaming.undo import Undone
+    from triseek.memory.graph import Contradiction, Triple
     from triseek.memory.palaces import Palace
     from triseek.store.sqlite import Database
 
@@ -58,6 +64,7 @@ class Memory:
         self.folder = folder or paths.memory()
         self._lock = threading.Lock()
         self._database: Database | None = None
+        self._used = time.monotonic()
 
     def exists(self) -> bool:
         """Return whether there is a memory, without making one."""
@@ -66,6 +73,14 @@ class Memory:
     @property
     def database(self) -> Database:
         """The database, opened with its first use. Raises as `Database`."""
+        self._used = time.monotonic()
+        return self._opened()
+
+    def idle_s(self) -> float:
+        """Return the seconds since it was used, other than by `dream`."""
+        return time.monotonic() - self._used
+
+    def _opened(self) -> Database:
         with self._lock:
             if self._database is None:
                 self._database = open_database(self.folder)
@@ -247,6 +262,42 @@ class Memory:
         """Return everything that ever held of a subject."""
         with self.database.read() as connection:
             return graph.history(connection, palaces.id_of(connection, palace), subject)
+
+    def contradictions(self, palace: str) -> list[Contradiction]:
+        """Return the subjects and predicates for which several objects hold at once."""
+        with self.database.read() as connection:
+            return graph.contradictions(connection, palaces.id_of(connection, palace))
+
+    # Consolidation
+
+    def dream(
+        self,
+        palaces: Sequence[str] | None = None,
+        *,
+        dry_run: bool = False,
+        budget_s: float = BUDGET_S,
+        cancelled: Flag | None = None,
+    ) -> Report:
+        """Consolidate palaces; None for all. For the others see `dreaming.dream.dream`."""
+        if not self.exists():
+            return Report(is_dry=dry_run)
+        return dream(
+            self._opened(), palaces, dry_run=dry_run, budget_s=budget_s, cancelled=cancelled
+        )
+
+    def dreams(self, limit: int = 100, *, run: int = 0) -> list[Change]:
+        """Return what consolidations changed, newest first. run: Only this one; 0 for all."""
+        with self.database.read() as connection:
+            return log.listed(connection, limit, run)
+
+    def undo_dream(self, run: int) -> Undone:
+        """Undo what a consolidation has linked."""
+        return undo.undo(self.database, run, now_ms())
+
+    def closets(self, palace: str) -> dict[str, list[str]]:
+        """Return the keywords of a palace's rooms, as the last consolidation left them."""
+        with self.database.read() as connection:
+            return closets.of_palace(connection, palaces.id_of(connection, palace))
 
 
 def now_ms() -> int:

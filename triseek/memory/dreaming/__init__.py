@@ -1,0 +1,1 @@
+"""Consolidation of drawers that destroys nothing: duplicates, keywords of rooms, the forgotten."""
