@@ -11,8 +11,11 @@ from triseek.app.tool_context import ToolContext
 from triseek.engine.service import Service
 from triseek.engine.tool_host import ToolHost
 from triseek.loopback.address import Address
+from triseek.memory.service import Memory
 from triseek.ui.app import application
 from triseek.ui.auth import Keys
+from triseek.ui.memory.feed import Feed
+from triseek.ui.memory.routes import routes
 
 if TYPE_CHECKING:
     from httpx2 import Response
@@ -28,7 +31,10 @@ class Opened:
         self.root = root
         dispatch = Local(ToolContext(ToolHost(service=Service(), root=root)))
         self.keys = Keys()
-        self.app = application(dispatch, Address("127.0.0.1", PORT), self.keys)
+        memory = Memory()
+        self.app = application(
+            dispatch, Address("127.0.0.1", PORT), self.keys, routes(memory, Feed(memory))
+        )
         self.client = TestClient(self.app, base_url=OWN)
 
     @property

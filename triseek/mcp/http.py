@@ -9,13 +9,8 @@ reading the body.
 
 from __future__ import annotations
 
-import contextlib
-import os
-import secrets
-import shlex
 import sys
 from collections import Counter, OrderedDict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -23,18 +18,18 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 
-from triseek import private
-from triseek.errors import InvalidRequest, StateUnwritable
-from triseek.ipc import lock
 from triseek.loopback import serving
-from triseek.loopback.address import Address, listening
+from triseek.loopback.address import listening
 from triseek.loopback.host_guard import ServerNames, knows
+from triseek.loopback.token import Token
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    import contextlib
 
     from mcp.server.lowlevel import Server
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from triseek.loopback.address import Address
 
 PATH = "/mcp"
 SESSION_HEADER = "mcp-session-id"
@@ -43,9 +38,6 @@ BODY_MAX = 4 << 20
 SESSIONS_MAX = 256
 GRACE_S = 2
 """Seconds that open requests have when the process is told to end."""
-TOKEN, TOKEN_FILE = "TRISEEK_MCP_TOKEN", "TRISEEK_MCP_TOKEN_FILE"
-TOKEN_MIN = 16
-"""Minimum characters of a token set by the user."""
 
 
 def serve(server: Server[Any], address: Address) -> None:
@@ -57,8 +49,7 @@ def serve(server: Server[Any], address: Address) -> None:
         StateUnwritable: the token file cannot be written.
     """
     bound, address = listening(address)
-    chosen = chosen_token()
-    token = chosen or secrets.token_urlsafe(32)
+    token = Token("mcp")
     app = server.streamable_http_app(
         streamable_http_path=PATH,
         max_request_body_size=BODY_MAX,
@@ -66,14 +57,11 @@ def serve(server: Server[Any], address: Address) -> None:
         # `RequestGuard` does this.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    guard = RequestGuard(HttpSessions(app, SESSIONS_MAX), address, token)
+    guard = RequestGuard(HttpSessions(app, SESSIONS_MAX), address, token.value)
 
     def ready(leaving: contextlib.ExitStack) -> None:
         """Announce the URL with a shell expression that expands to the token without showing it."""
-        shown = f"${TOKEN}"
-        if chosen is None:
-            file = leaving.enter_context(kept(address, token))
-            shown = f"$(cat {shlex.quote(str(file))})"
+        shown = leaving.enter_context(token.shown(address))
         print(  # noqa: T201 - output for the user
             f"triseek: MCP server on http://{address.authority}{PATH}\n"
             f"triseek: clients send `Authorization: Bearer {shown}`",
@@ -207,48 +195,3 @@ class RequestGuard:
                 "A bearer token is needed", 401, {"WWW-Authenticate": 'Bearer realm="triseek"'}
             )
         return None
-
-
-def chosen_token() -> str | None:
-    """Return the token set by the variable `TOKEN` or the file in `TOKEN_FILE`; None if not set.
-
-    `TOKEN` is removed from the environment, so that child processes do not inherit it.
-
-    Raises:
-        InvalidRequest: the token is too short or has invalid characters, or the file is unreadable.
-    """
-    token, file = os.environ.pop(TOKEN, None), os.environ.get(TOKEN_FILE)
-    if token is None and file:
-        try:
-            token = Path(file).read_text("ascii", "replace").strip()
-        except OSError as error:
-            raise InvalidRequest(
-                f"cannot read {file}: {error.strerror}",
-                next_step=f"Write a token into it, or unset {TOKEN_FILE}.",
-            ) from None
-    if token is None:
-        return None
-    if len(token) < TOKEN_MIN or not all("!" <= character <= "~" for character in token):
-        raise InvalidRequest(
-            f"a token has {TOKEN_MIN} or more printable ASCII characters and no space",
-            next_step="Make one with `openssl rand -hex 32`, or let the server make one.",
-        )
-    return token
-
-
-@contextlib.contextmanager
-def kept(address: Address, token: str) -> Iterator[Path]:
-    """Write the token to a private file named after the port; yield its path, then remove it."""
-    file = Path(lock.ensure_folder(), f"mcp-{address.port}.token")
-    aside = file.with_suffix(f".{os.getpid()}.partial")
-    try:
-        with open(aside, "x", encoding="ascii", opener=private.opener) as text:
-            text.write(token)
-        aside.replace(file)
-    except OSError as error:
-        aside.unlink(missing_ok=True)
-        raise StateUnwritable(f"cannot write {file}: {error.strerror}") from None
-    try:
-        yield file
-    finally:  # we held the port until now, so the file is ours
-        file.unlink(missing_ok=True)

@@ -154,3 +154,27 @@ def delete(connection: sqlite3.Connection, name: str) -> int:
     palace = info(connection, name)
     connection.execute("DELETE FROM palaces WHERE id = ?", (palace.id,))
     return palace.drawers
+
+
+def change(
+    connection: sqlite3.Connection, name: str, *, new_name: str = "", description: str | None = None
+) -> str:
+    """Rename or describe a palace; return its name then.
+
+    Args:
+        connection: A connection with a transaction.
+        name: The palace.
+        new_name: "" to leave it.
+        description: "" for none; None to leave it.
+
+    Raises: as `id_of`, and
+        InvalidRequest: Another palace has the new name.
+    """
+    palace, new_name = id_of(connection, name), names.palace(new_name or name)
+    if new_name != name and new_name in listed(connection):
+        raise InvalidRequest(f"there is another palace {new_name!r}", next_step="Choose another.")
+    connection.execute("UPDATE palaces SET name = ? WHERE id = ?", (new_name, palace))
+    if description is not None:
+        text = redact(description[: names.NODE_MAX])
+        connection.execute("UPDATE palaces SET description = ? WHERE id = ?", (text, palace))
+    return new_name

@@ -92,4 +92,40 @@ CREATE INDEX triples_in_time ON triples (palace_id, subject, valid_from);
 CREATE INDEX triples_of_object ON triples (palace_id, object) WHERE valid_to IS NULL;
 """
 
-MIGRATIONS = (Migration(1, _TABLES + DREAM_TABLES),)
+_EVENTS = """
+CREATE TABLE events (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind TEXT NOT NULL,
+    palace TEXT NOT NULL,
+    drawer TEXT NOT NULL DEFAULT '',
+    detail TEXT NOT NULL DEFAULT ''
+);
+CREATE TRIGGER event_bounded AFTER INSERT ON events BEGIN
+    DELETE FROM events WHERE seq <= new.seq - 1000; END;
+CREATE TRIGGER event_palace_created AFTER INSERT ON palaces BEGIN
+    INSERT INTO events (kind, palace) VALUES ('palace_created', new.name); END;
+CREATE TRIGGER event_palace_deleted AFTER DELETE ON palaces BEGIN
+    INSERT INTO events (kind, palace) VALUES ('palace_deleted', old.name); END;
+CREATE TRIGGER event_drawer_added AFTER INSERT ON drawers BEGIN
+    INSERT INTO events (kind, palace, drawer) SELECT 'drawer_added', name, new.uuid
+        FROM palaces WHERE id = new.palace_id; END;
+CREATE TRIGGER event_drawer_forgotten AFTER UPDATE OF deleted_at_epoch ON drawers
+    WHEN (old.deleted_at_epoch IS NULL) <> (new.deleted_at_epoch IS NULL) BEGIN
+    INSERT INTO events (kind, palace, drawer)
+        SELECT iif(new.deleted_at_epoch IS NULL, 'drawer_added', 'drawer_deleted'), name, new.uuid
+        FROM palaces WHERE id = new.palace_id; END;
+CREATE TRIGGER event_drawer_deleted AFTER DELETE ON drawers
+    WHEN old.deleted_at_epoch IS NULL BEGIN
+    INSERT INTO events (kind, palace, drawer) SELECT 'drawer_deleted', name, old.uuid
+        FROM palaces WHERE id = old.palace_id; END;
+CREATE TRIGGER event_triple_asserted AFTER INSERT ON triples BEGIN
+    INSERT INTO events (kind, palace) SELECT 'kg_changed', name
+        FROM palaces WHERE id = new.palace_id; END;
+CREATE TRIGGER event_triple_closed AFTER UPDATE OF valid_to ON triples BEGIN
+    INSERT INTO events (kind, palace) SELECT 'kg_changed', name
+        FROM palaces WHERE id = new.palace_id; END;
+"""
+"""The newest 1,000 changes, which any process may follow by `seq`. Drawers that go with a palace
+make no events: the palace is gone when they are deleted."""
+
+MIGRATIONS = (Migration(1, _TABLES + DREAM_TABLES + _EVENTS),)

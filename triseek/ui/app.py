@@ -1,50 +1,43 @@
-"""The page's server: its files and its API. Every route but `enter` only reads."""
+"""The page's server: its files and its API.
+
+The routes of the memory write; every other route but `enter` only reads.
+"""
 
 from __future__ import annotations
 
-import json
-import logging
-import threading
+import contextlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import anyio
-import anyio.to_thread
 from starlette.applications import Starlette
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from triseek.daemon.standalone import front
 from triseek.engine.roots import project
 from triseek.engine.service import Service
-from triseek.errors import BackendFailure, Cancelled, InvalidRequest, TriseekError
 from triseek.loopback import serving
 from triseek.loopback.address import Address, listening
-from triseek.model.call import Call
-from triseek.search import envelopes
+from triseek.memory.service import Memory
 from triseek.ui import history, searches, state, work
 from triseek.ui.auth import API, ENTER, Auth, Keys
+from triseek.ui.memory.feed import Feed
+from triseek.ui.memory.routes import routes as memory_routes
+from triseek.ui.runner import Document, HandlerRunner
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from starlette.requests import Request
+    from starlette.routing import BaseRoute
     from starlette.types import ASGIApp
 
     from triseek.app.dispatch import Dispatch
-    from triseek.daemon.server import Result
-
-    Handler = Callable[[Mapping[str, str], Call], Result]
-
-logger = logging.getLogger(__name__)
+    from triseek.ui.runner import Handler
 
 HOST = "127.0.0.1"
 GRACE_S = 2
 """Seconds that open requests have when the process is told to end."""
-THREADS = 8
-"""API requests answered at once; further ones wait."""
-LEFT = 499
-"""The status of an answer whose client has left; it is not sent."""
 
 _HTML, _CSS, _JS = "text/html", "text/css", "text/javascript"
 FILES = {
@@ -55,7 +48,7 @@ FILES = {
         f"/{name}.js": (f"{name}.js", _JS)
         for name in (
             "main", "ask", "dom", "search", "state", "sessions", "entries", "snapshots",
-            "history", "heatmap", "conversation",
+            "history", "heatmap", "conversation", "memory", "drawers", "graph", "layout", "follow",
         )
     },
 }  # fmt: skip
@@ -90,9 +83,11 @@ def serve(folder: str, port: int, announce: Callable[[Links], None]) -> None:
         links = Links(
             root, address.port, f"{link}token={keys.token}", f"{link}ticket={keys.ticket()}"
         )
-        app = application(dispatch, address, keys)
-        dispatch.prepare()
-        serving.run(app, bound, lambda _: announce(links), grace_s=GRACE_S)
+        with contextlib.closing(Memory()) as memory:
+            feed = Feed(memory)
+            app = application(dispatch, address, keys, memory_routes(memory, feed))
+            dispatch.prepare()
+            serving.run(app, bound, lambda _: announce(links), grace_s=GRACE_S, ended=feed.end)
 
 
 def static_files() -> dict[str, Response]:
@@ -106,19 +101,27 @@ def static_files() -> dict[str, Response]:
     }
 
 
-def application(dispatch: Dispatch, address: Address, keys: Keys) -> ASGIApp:
-    """Return the application for the page of one root, wrapped in its access checks."""
+def application(
+    dispatch: Dispatch, address: Address, keys: Keys, more: Sequence[BaseRoute]
+) -> ASGIApp:
+    """Return the application for the page of one root, wrapped in its access checks.
+
+    more: Routes beside the page's own.
+    """
 
     async def enter(_request: Request) -> Response:
-        return _Document({"token": keys.token})
+        return Document({"token": keys.token})
 
     runner = HandlerRunner()
-    routes = [Route(path, file, methods=["GET"]) for path, file in static_files().items()]
+    routes: list[BaseRoute] = [
+        Route(path, file, methods=["GET"]) for path, file in static_files().items()
+    ]
+    routes += more
     routes += [
         Route(API + path, runner.endpoint(handler)) for path, handler in _handlers(dispatch).items()
     ]
     routes.append(Route(ENTER, enter, methods=["POST"]))
-    return Auth(Starlette(routes=routes), address, keys)
+    return Auth(Starlette(routes=routes), address, keys, public=FILES)
 
 
 def _handlers(dispatch: Dispatch) -> Mapping[str, Handler]:
@@ -143,73 +146,3 @@ def _handlers(dispatch: Dispatch) -> Mapping[str, Handler]:
         "history/overview": lambda params, _: history.overview(params),
         "history/{number}": lambda params, _: history.conversation(params),
     }
-
-
-class HandlerRunner:
-    """Runs the API's handlers in threads, and cancels those whose client has left."""
-
-    def __init__(self) -> None:
-        self._limiter = anyio.CapacityLimiter(THREADS)
-
-    def endpoint(self, handler: Handler) -> Callable[[Request], Any]:
-        """Return an endpoint that runs a handler."""
-
-        async def respond(request: Request) -> Response:
-            params = {**request.query_params, **request.path_params}
-            left = threading.Event()
-            call = Call(cancelled=left.is_set)
-            answer: Response = Response(status_code=LEFT)
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(_watch, request, left, tasks.cancel_scope)
-                try:
-                    answer = await anyio.to_thread.run_sync(
-                        lambda: _answer(handler, params, call),
-                        abandon_on_cancel=True, limiter=self._limiter,
-                    )  # fmt: skip
-                finally:
-                    left.set()
-                tasks.cancel_scope.cancel()
-            return answer
-
-        return respond
-
-
-async def _watch(request: Request, left: threading.Event, scope: anyio.CancelScope) -> None:
-    """Cancel the answer when the browser disconnects, as it does when the user types on."""
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
-    left.set()
-    scope.cancel()
-
-
-def _answer(handler: Handler, params: Mapping[str, str], call: Call) -> Response:
-    try:
-        return _Document(handler(params, call))
-    except Cancelled:
-        return Response(status_code=LEFT)
-    except InvalidRequest as error:
-        return _failed(error, 400)
-    except TriseekError as error:
-        return _failed(error, 503 if error.retryable else 400)
-    except Exception as error:
-        logger.exception("a request of the page failed")
-        return _failed(BackendFailure(f"internal error: {type(error).__name__}"), 500)
-
-
-def _failed(error: TriseekError, status: int) -> Response:
-    """Return an error in the form agents get, but with the next step meant for people."""
-    envelope = envelopes.failure(error)
-    if error.next_step:
-        envelope["error"]["suggested_action"] = error.next_step
-    return _Document(envelope, status)
-
-
-class _Document(JSONResponse):
-    """JSON in ASCII, because a path may hold lone surrogates, which have to be escaped.
-
-    A session, log entry, manifest or other record is written as its document.
-    """
-
-    def render(self, content: Any) -> bytes:  # noqa: ANN401 - JSON
-        text = json.dumps(content, separators=(",", ":"), default=lambda record: record.document())
-        return text.encode("ascii")

@@ -20,6 +20,8 @@ from starlette.responses import JSONResponse
 from triseek.loopback.host_guard import Refusal, ServerNames, knows, only
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from triseek.loopback.address import Address
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 API = "/api/"
 ENTER = "/api/enter"
 """The path where a ticket is exchanged for the token."""
+REST, HEALTH, SSE = "/api/v1", "/health", "/sse"
+"""Where the memory is served, also to programs, whose errors are `{"error": MESSAGE}`."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
@@ -48,8 +52,9 @@ TICKETS_MAX = 16
 class Keys:
     """The token of one run and the tickets for it; safe to use from several threads."""
 
-    def __init__(self) -> None:
-        self.token = secrets.token_urlsafe(32)
+    def __init__(self, token: str = "") -> None:
+        """Keep a token; "" to make one."""
+        self.token = token or secrets.token_urlsafe(32)
         self._tickets: list[str] = []
         self._lock = Lock()
 
@@ -77,10 +82,14 @@ class Keys:
 class Auth:
     """An ASGI application around another: refuses requests, and adds headers to responses."""
 
-    def __init__(self, app: ASGIApp, address: Address, keys: Keys) -> None:
+    def __init__(
+        self, app: ASGIApp, address: Address, keys: Keys, *, public: Collection[str]
+    ) -> None:
+        """Wrap an application. public: The paths that need no token."""
         self._app = app
         self._names = ServerNames(address)
         self._keys = keys
+        self._public = public
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
@@ -96,8 +105,7 @@ class Auth:
         refusal = self._refusal(scope["path"], Headers(scope=scope))
         app = self._app
         if refusal is not None:
-            error = {"code": "REFUSED", "message": refusal.reason, "suggested_action": ""}
-            app = JSONResponse({"error": error}, refusal.status)
+            app = _refused(scope["path"], refusal)
         await app(scope, receive, sent)
 
     def _refusal(self, path: str, headers: Headers) -> Refusal | None:
@@ -110,6 +118,14 @@ class Auth:
             scheme, _, ticket = only(headers, "authorization").partition(" ")
             is_valid = scheme == "Ticket" and self._keys.enter(ticket)
             return None if is_valid else Refusal(401, "That link has been used")
-        if path.startswith(API) and not knows(headers, self._keys.token):
+        if path not in self._public and not knows(headers, self._keys.token):
             return Refusal(401, "The token of this run is needed")
         return None
+
+
+def _refused(path: str, refusal: Refusal) -> JSONResponse:
+    """Return a refusal in the form of the errors of its path."""
+    error: object = refusal.reason
+    if not path.startswith((f"{REST}/", HEALTH, SSE)):
+        error = {"code": "REFUSED", "message": refusal.reason, "suggested_action": ""}
+    return JSONResponse({"error": error}, refusal.status)

@@ -9,7 +9,7 @@ import anyio
 from starlette.requests import Request
 
 from triseek.errors import Busy, Cancelled
-from triseek.ui.app import LEFT, THREADS, HandlerRunner
+from triseek.ui.runner import LEFT, THREADS, HandlerRunner
 
 if TYPE_CHECKING:
     import pytest

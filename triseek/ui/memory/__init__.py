@@ -1,0 +1,1 @@
+"""The memory by HTTP: its REST interface, its feed of events, and the server of both."""

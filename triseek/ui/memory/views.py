@@ -1,0 +1,68 @@
+"""Palaces, drawers and triples as the REST interface shows them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from triseek.memory.drawers import Drawer
+    from triseek.memory.graph import Triple
+    from triseek.memory.palaces import Palace
+    from triseek.memory.service import Recalled
+
+Document = dict[str, Any]
+
+
+def rfc3339(ms: int | None) -> str | None:
+    """Return a Unix time in milliseconds as RFC 3339 in UTC; None for None."""
+    if ms is None:
+        return None
+    return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
+
+
+def palace(info: Palace) -> Document:
+    """Return a palace and its size."""
+    return {
+        "id": info.name,
+        "name": info.name,
+        "description": info.description,
+        "drawer_count": info.drawers,
+        "kg_triple_count": info.triples,
+        "created_at": rfc3339(info.created_ms),
+    }
+
+
+def drawer(record: Drawer) -> Document:
+    """Return a drawer."""
+    return {
+        "id": record.uuid,
+        "room": record.room,
+        "content": record.text,
+        "importance": record.importance,
+        "tags": list(record.tags),
+        "source_file": record.source or None,
+        "created_at": rfc3339(record.created_ms),
+        "updated_at": rfc3339(record.updated_ms),
+    }
+
+
+def triple(record: Triple) -> Document:
+    """Return a triple with the time in which it holds."""
+    return {
+        "subject": record.subject,
+        "predicate": record.predicate,
+        "object": record.object,
+        "valid_from": rfc3339(record.valid_from),
+        "valid_to": rfc3339(record.valid_to),
+        "confidence": record.confidence,
+        "provenance": record.provenance,
+    }
+
+
+def hits(recalled: Recalled, name: str, *, deep: bool) -> list[Document]:
+    """Return what answers a query, best first; `layer` is 3 for a deep recall, else 2."""
+    return [
+        {**drawer(hit.drawer), "palace_id": name, "score": hit.score, "layer": 3 if deep else 2}
+        for hit in recalled.hits
+    ]
