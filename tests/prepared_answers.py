@@ -14,7 +14,7 @@ from triseek import __version__
 from triseek.agents.registry import AGENTS
 from triseek.app import wings
 from triseek.app.registry import TOOLS, WINGS
-from triseek.mcp import hosting, prepared
+from triseek.mcp import hosting, instructions, prepared
 from triseek.mcp.result_form import is_lean
 from triseek.mcp.tool_handlers import ToolHandlers
 
@@ -69,7 +69,10 @@ def _lines() -> Iterator[Sequence[str]]:
         if form == "lean":
             assert greeting["serverInfo"]["version"] == __version__
             greeting["serverInfo"]["version"] = prepared.VERSION
+            greeting["instructions"] += prepared.ABOUT
             yield "initialize", _json({**greeting, "protocolVersion": prepared.PROTOCOL})
+            for toolset, about in instructions.ABOUT.items():
+                yield "about", toolset, _json(about)[1:-1]
         for toolset in wings.TOOLSETS:
             names = {tool.name for tool in TOOLS if tool.toolset == toolset}
             items = (tool for tool in listed["tools"] if tool["name"] in names)

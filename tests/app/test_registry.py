@@ -32,6 +32,14 @@ def test_sessions_have_the_contracts_tools():
     ]  # fmt: skip
 
 
+def test_the_memory_has_the_contracts_tools_first():
+    assert [verb.name for verb in chosen(["memory"])] == [
+        "memory_remember", "memory_recall", "memory_recall_deep", "palace_create", "palace_list",
+        "kg_assert", "kg_query", "memory_list", "memory_forget", "palace_info",
+        "memory_update", "memory_restore", "kg_retract",
+    ]  # fmt: skip
+
+
 def test_a_toolset_is_chosen_by_name():
     assert chosen(TOOLSETS) == TOOLS
     assert chosen([]) == ()

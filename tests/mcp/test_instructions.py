@@ -5,13 +5,21 @@ from __future__ import annotations
 import pytest
 
 from triseek.app.registry import TOOLS
-from triseek.mcp.instructions import INSTRUCTIONS, INSTRUCTIONS_MAX
+from triseek.app.wings import TOOLSETS
+from triseek.mcp.instructions import ABOUT, INSTRUCTIONS, INSTRUCTIONS_MAX, instructions
 
 RULE = 300
 
 
 def test_no_client_cuts_the_instructions():
-    assert len(INSTRUCTIONS) < INSTRUCTIONS_MAX
+    assert len(instructions(TOOLSETS)) < INSTRUCTIONS_MAX
+
+
+@pytest.mark.parametrize(("toolset", "tool"), [("memory", "memory_recall"), ("history", "find_by")])
+def test_a_toolset_that_is_off_is_not_mentioned(toolset, tool):
+    assert tool in ABOUT[toolset]
+    assert instructions(["default", toolset]) == INSTRUCTIONS + ABOUT[toolset]
+    assert instructions(["default"]) == INSTRUCTIONS
 
 
 @pytest.mark.parametrize("word", ["grep", "rg", "find", "search_content", "find_files", "instead"])
@@ -28,6 +36,7 @@ def test_what_the_contract_asks_for_is_said(word):
 
 def test_every_tool_that_is_named_is_there():
     known = {verb.name for verb in TOOLS} | {"context_pack"}
-    named = {word.strip(":;,.`") for word in INSTRUCTIONS.split()}
+    named = {word.strip(":;,.`") for word in instructions(TOOLSETS).split()}
 
-    assert {word for word in named if word.startswith(("search_", "find_f", "index_"))} <= known
+    prefixes = ("search_", "find_", "index_", "memory_", "kg_")
+    assert {word for word in named if word.startswith(prefixes)} <= known

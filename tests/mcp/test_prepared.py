@@ -64,6 +64,15 @@ def test_agents_that_are_offered_the_history_are_told_of_resources(toolsets: str
     assert "resources" in json.loads(answer or b"")["result"]["capabilities"]
 
 
+@pytest.mark.parametrize("toolsets", ["memory", "default,memory", "history,memory"])
+def test_agents_that_are_offered_the_memory_are_told_of_it(toolsets: str) -> None:
+    _check("codex-mcp-client", "2025-11-25", toolsets)
+
+    answer = PreparedAnswers(toolsets)(line(greeting())) or b""
+    assert b"memory_recall" in answer
+    assert prepared.ABOUT.encode() not in answer
+
+
 def _check(client: str, version: str, toolsets: str) -> None:
     answers = PreparedAnswers(toolsets)
 

@@ -19,6 +19,8 @@ VERB = {verb.name: verb for verb in TOOLS}
 WRITING = {
     "reindex", "session_open", "session_close", "session_snapshot", "session_handoff",
     "session_resume", "remember", "supersede", "pin", "forget",
+    "memory_remember", "palace_create", "kg_assert", "memory_forget", "memory_update",
+    "memory_restore", "kg_retract",
 }  # fmt: skip
 each_verb = pytest.mark.parametrize("verb", TOOLS, ids=lambda verb: verb.name)
 LIST_TOKENS = 5_000
@@ -40,8 +42,11 @@ def test_the_list_of_tools_costs_an_agent_little():
     assert token_estimate.of_json({"tools": tools}) < LIST_TOKENS
 
 
-def test_the_arguments_of_the_history_tools_cost_little_though_they_are_many():
-    tools = chosen(["history", "history-work"])
+@pytest.mark.parametrize(
+    ("toolsets", "most"), [(("history", "history-work"), HISTORY_TOKENS), (("memory",), 1_800)]
+)
+def test_the_arguments_of_many_tools_cost_little(toolsets, most):
+    tools = chosen(toolsets)
     cost = sum(
         token_estimate.of_json(
             {"name": tool.name, "description": schemas.description(tool),
@@ -50,8 +55,16 @@ def test_the_arguments_of_the_history_tools_cost_little_though_they_are_many():
         for tool in tools
     )  # fmt: skip
 
-    assert cost <= HISTORY_TOKENS
+    assert 0 < cost <= most
     assert all(len(schemas.description(tool)) <= 160 for tool in tools)
+
+
+def test_bounds_of_the_memory_tools_are_told():
+    recall = schemas.input_schema(VERB["memory_recall"])["properties"]
+    listed = schemas.input_schema(VERB["memory_list"])["properties"]
+
+    assert recall["top_k"] == {"type": "integer", "default": 10, "minimum": 1, "maximum": 100}
+    assert (listed["limit"]["default"], listed["limit"]["maximum"]) == (50, 500)
 
 
 @each_verb
@@ -162,7 +175,7 @@ def test_a_tool_that_does_something_more_each_time_says_so():
     told = {tool["name"]: tool["annotations"] for tool in listed()}
 
     assert {name for name, hints in told.items() if not hints["idempotentHint"]} == {
-        "session_open", "session_snapshot", "session_handoff"
+        "session_open", "session_snapshot", "session_handoff", "memory_remember", "kg_assert"
     }  # fmt: skip
 
 
@@ -171,7 +184,9 @@ def test_the_tools_that_change_nothing_say_so():
 
     assert {name for name, hints in told.items() if not hints["readOnlyHint"]} == WRITING
     assert not any(hints["openWorldHint"] for hints in told.values())
-    assert [name for name, hints in told.items() if hints["destructiveHint"]] == ["forget"]
+    assert [name for name, hints in told.items() if hints["destructiveHint"]] == [
+        "forget", "memory_forget"
+    ]  # fmt: skip
 
 
 def test_every_verb_is_of_a_toolset_and_has_a_name_of_its_own():

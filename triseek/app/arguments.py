@@ -54,6 +54,8 @@ _ALIASES: Mapping[str, str] = {
     "output_path": "output", "pack": "output", "pack_path": "output",
 }  # fmt: skip
 """Other names of arguments; used if the tool has the argument but none of the other name."""
+_IDS = ("session_id", "snapshot_id", "drawer_id")
+"""What `id` stands for, if the tool has it."""
 _PIN_ALIASES: Mapping[str, str] = {
     "file": "path", "file_path": "path", "filePath": "path", "filename": "path",
     "start": "line_start", "start_line": "line_start", "startLine": "line_start",
@@ -198,7 +200,7 @@ def _target(name: str, value: Any, own: set[str]) -> tuple[str | None, Any]:  # 
             return "mode", "regex" if _is_true(value) else "literal"
         return ("query" if "query" in own else "content_query"), value
     if name == "id":
-        return next((only for only in ("session_id", "snapshot_id") if only in own), None), value
+        return next((only for only in _IDS if only in own), None), value
     target = _ALIASES.get(name, "")
     target = target if target in own else _ALIASES.get(target, "")
     return (target, value) if target in own else (None, value)

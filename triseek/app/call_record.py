@@ -18,8 +18,12 @@ ARGUMENT_MAX = 500
 """Most characters of an argument that are recorded."""
 PATH_MAX = 4_096
 _ALSO = ("search_id", "cache", "files_with_matches", "total_line_matches", "recommendation")
-_KEPT_BY_HISTORY = {"remember": ("text", "title"), "supersede": ("text", "title")}
-"""Arguments by tool that are not recorded: the history keeps them, and may be told to forget."""
+_KEPT_ELSEWHERE = {
+    "remember": ("text", "title"), "supersede": ("text", "title"),
+    "memory_remember": ("text",), "memory_update": ("text",),
+}  # fmt: skip
+"""Arguments by tool that are not recorded: the history or the memory keeps them, and may be told to
+forget."""
 _BY_THE_DAEMON = frozenset(("session_open", "session_close", "session_resume", "session_handoff"))
 
 
@@ -32,7 +36,7 @@ def payload(
 ) -> dict[str, Any]:
     """Return the record of a call: its arguments, and the paths and counts of its answer."""
     results = envelope.get("results") or envelope.get("items") or ()
-    left_out = _KEPT_BY_HISTORY.get(tool, ())
+    left_out = _KEPT_ELSEWHERE.get(tool, ())
     recorded = {name: value for name, value in request_arguments.items() if name not in left_out}
     record: dict[str, Any] = {
         "tool": tool,

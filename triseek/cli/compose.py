@@ -17,7 +17,7 @@ from triseek.cli.remote import answer
 from triseek.daemon import verbs
 from triseek.daemon.open_roots import OpenRoots
 from triseek.daemon.server import Handlers
-from triseek.daemon.services import HistoryService, MemoService, SessionService
+from triseek.daemon.services import HistoryService, MemoryService, MemoService, SessionService
 from triseek.daemon.tool_calls import ToolCalls
 from triseek.engine.roots import project
 from triseek.engine.tool_host import ToolHost
@@ -52,7 +52,8 @@ def compose(settings: Settings) -> tuple[Handlers, Sequence[BackgroundTask]]:
         refuse=settings.memo_refuse,
         opening=opening.text if settings.history_context else None,
     )
-    context = partial(_tool_context, jobs, memo, sessions, history)
+    memory = MemoryService()
+    context = partial(_tool_context, jobs, memo, sessions, history, memory)
     return (
         Handlers(
             text=partial(
@@ -70,7 +71,7 @@ def compose(settings: Settings) -> tuple[Handlers, Sequence[BackgroundTask]]:
             },
             agent=partial(agent_verb.accept, context),
         ),
-        (jobs, memo, sessions, history),
+        (jobs, memo, sessions, history, memory),
     )
 
 
@@ -79,6 +80,7 @@ def _tool_context(
     memo: MemoService,
     sessions: SessionService,
     history: HistoryService,
+    memory: MemoryService,
     root: str,
 ) -> ToolContext:
     """Return the context on which the tools of one agent work in the daemon."""
@@ -89,6 +91,7 @@ def _tool_context(
             "session": sessions.operations,
             "memo": memo.memo,
             "history": history.history,
+            "memory": memory.memory,
         },
         newest_resume=lambda root: sessions.resuming.serial(project(root)),
         is_building=jobs.is_building,

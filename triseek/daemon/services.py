@@ -1,4 +1,4 @@
-"""What the daemon keeps: the memo, the sessions and the history.
+"""What the daemon keeps: the memo, the sessions, the history and the memory.
 
 An entry of a session is written to its log at once and survives a kill of the daemon. It survives a
 loss of power once it has been synced, a few seconds later.
@@ -19,6 +19,7 @@ from triseek.app.resume import Resuming
 from triseek.errors import Busy, TriseekError
 from triseek.history.service import History
 from triseek.memo.memo import Memo
+from triseek.memory.service import Memory
 from triseek.sessions.checkpoints import Checkpoints
 from triseek.sessions.lifecycle import Sessions
 from triseek.sessions.operations import SessionOperations
@@ -179,3 +180,22 @@ class HistoryService(Autosave):
         here = InstallPlace("", os.path.expanduser("~"), "/", dict(os.environ))  # noqa: PTH111
         with contextlib.suppress(Busy):  # a command imports
             self.history.follow(here)
+
+
+class MemoryService:
+    """Owns the memory of this machine."""
+
+    def __init__(self) -> None:
+        """Open nothing yet."""
+        self.memory = Memory()
+
+    def start(self) -> None:
+        """Do nothing: the database is opened with its first use."""
+
+    def busy(self) -> bool:
+        """Return False: each write is in the database when its call is answered."""
+        return False
+
+    def close(self) -> None:
+        """Close the database."""
+        self.memory.close()

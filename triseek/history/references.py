@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from triseek.errors import InvalidQuery
-from triseek.history import times
+from triseek.model.moment import moment
 
 if TYPE_CHECKING:
     import sqlite3
@@ -58,7 +58,7 @@ def parse(value: str | int) -> Reference:
         return Reference("time" if not letter and number >= _TIMES_FROM else kind, number)
     if not text or (re.fullmatch(r"#?[SsPp]?[\w-]*", text) and not re.match(r"\d{4}-", text)):
         raise InvalidQuery(f"{_NO_ANCHOR}, not {text[:60]!r}", tool_step=_STEP)
-    return Reference("time", times.moment(text, "anchor") or 0)
+    return Reference("time", moment(text, "anchor") or 0)
 
 
 _STEP = "Take an id from a search's answer, such as 123, S45 or claude-mem://observation/123."

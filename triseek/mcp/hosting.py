@@ -12,7 +12,6 @@ from triseek import config, logs
 from triseek.app import wings
 from triseek.errors import BackendFailure, InvalidRequest
 from triseek.files.tree.index_policy import repository
-from triseek.mcp.prepared import WITH_RESOURCES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -94,7 +93,7 @@ def run(
     from triseek.mcp import server
     from triseek.mcp import session as sessions
 
-    mcp_server = server.create(handlers, begin, has_resources=WITH_RESOURCES in toolsets)
+    mcp_server = server.create(handlers, begin, toolsets)
     anyio.run(sessions.serve, mcp_server, sock, partial(_lost, handlers), current)
 
 
@@ -229,6 +228,6 @@ def serve_http(repo: str, toolsets: str, http: str) -> None:
     structured = config.read().mcp_structured
     with front(choose_root(repo)) as dispatch:
         handlers = ToolHandlers(dispatch, tools, structured=structured)
-        has_resources = any(tool.toolset == WITH_RESOURCES for tool in tools)
-        mcp_server = server.create(lambda: handlers, dispatch.prepare, has_resources=has_resources)
+        offered = {tool.toolset for tool in tools}
+        mcp_server = server.create(lambda: handlers, dispatch.prepare, offered)
         over_http.serve(mcp_server, Address.parse(http))

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
 INSTRUCTIONS_MAX = 2_048
 """Characters after which clients cut the instructions."""
 INSTRUCTIONS = """\
@@ -29,3 +33,15 @@ session_handoff at the end; session_resume goes on with a snapshot.
 """
 """What agents are told of the server. Many clients show nothing else before the first call of a
 tool, so the main rule comes first."""
+ABOUT: Mapping[str, str] = {
+    "history": "- Earlier sessions: search_observations has what was done and learned, "
+    "memory_search what was said, find_by_file a file's history; remember keeps a finding.\n",
+    "memory": "- Facts of this project: memory_recall before you start, memory_remember for what "
+    "later sessions need, kg_assert for what may change.\n",
+}
+"""What is said in addition, by the toolset that has to be on."""
+
+
+def instructions(toolsets: Collection[str]) -> str:
+    """Return what an agent that is offered some toolsets is told."""
+    return INSTRUCTIONS + "".join(text for name, text in ABOUT.items() if name in toolsets)

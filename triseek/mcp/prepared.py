@@ -32,12 +32,14 @@ ANSWERS = os.path.join(os.path.dirname(__file__), "prepared.tsv")  # noqa: PTH11
     default     the toolsets that `default` stands for
     lean        how the clients' names begin that get the lean form
     initialize  the result
+    about       toolset  what the instructions say of it in addition, as JSON without the quotes
     tools       form  toolset  the tools, as JSON without the brackets
 
 Versions, toolsets and names are separated by commas.
 """
-VERSION, PROTOCOL = "@VERSION@", "@PROTOCOL@"
-"""Stand in `ANSWERS` for the version of triseek and the version of the protocol."""
+VERSION, PROTOCOL, ABOUT = "@VERSION@", "@PROTOCOL@", "@ABOUT@"
+"""Stand in `ANSWERS` for the version of triseek, the version of the protocol, and what the
+instructions say of the chosen toolsets in addition."""
 WITH_RESOURCES = "history"
 """The toolset with which resources are offered."""
 CAPABILITIES = '"capabilities":{'
@@ -85,7 +87,8 @@ class PreparedAnswers:
             return ""
         entries = _entries()
         form = _form(params["clientInfo"]["name"], entries) if entries else ""
-        lists = [entries.get(("tools", form, name)) for name in self._chosen(entries)]
+        chosen = self._chosen(entries)
+        lists = [entries.get(("tools", form, name)) for name in chosen]
         if not lists or None in lists:
             return ""
         self._tools = ",".join(filter(None, lists))
@@ -94,6 +97,8 @@ class PreparedAnswers:
         result = entries["initialize",]
         if WITH_RESOURCES in self._toolsets:
             result = result.replace(CAPABILITIES, CAPABILITIES + RESOURCES, 1)
+        about = "".join(entries.get(("about", name), "") for name in chosen)
+        result = result.replace(ABOUT, about)
         return result.replace(VERSION, __version__).replace(PROTOCOL, version)
 
     def _chosen(self, entries: Entries) -> list[str]:

@@ -17,6 +17,7 @@ from typing import (
 
 from triseek.history.requests import BOUNDS as HISTORY_BOUNDS
 from triseek.history.requests import CONTRACT as HISTORY_CONTRACT
+from triseek.memory.requests import BOUNDS as MEMORY_BOUNDS
 from triseek.model.context_pack import BUDGET_TOKENS_MAX, FILES_MAX, INTENTS
 from triseek.search import requests
 from triseek.sessions.requests import RESUME_TOKENS_MAX, RESUME_TOKENS_MIN
@@ -55,7 +56,7 @@ _BOUNDS: Mapping[str, JsonSchema] = {
     "session_resume.budget_tokens": {"minimum": RESUME_TOKENS_MIN, "maximum": RESUME_TOKENS_MAX},
 }
 """Bounds of arguments as agents see them. A value outside is replaced by the nearest inside; those
-of the history tools are elsewhere, and a value outside is refused."""
+of the history and memory tools are elsewhere, and a value outside is refused."""
 _FRUGAL = frozenset(("history", "history-work"))
 """Toolsets of many tools, whose schemas leave out what agents can do without."""
 _NAMES_MAX = 4
@@ -91,12 +92,7 @@ def input_schema(tool: Tool) -> JsonSchema:
             body = _plain_object(tool, definitions[body["$ref"].rpartition("/")[2]])
         if name in descriptions:
             body["description"] = descriptions[name]
-        bounds = (
-            _history_bounds(tool, name)
-            if tool.toolset in _FRUGAL
-            else _BOUNDS.get(f"{tool.name}.{name}") or _BOUNDS.get(name, {})
-        )
-        properties[name] = cast("JsonSchema", {**body, **bounds})
+        properties[name] = cast("JsonSchema", {**body, **_bounds(tool, name)})
     compact: JsonSchema = {"type": "object"}
     if properties:
         compact["properties"] = properties
@@ -133,6 +129,15 @@ def _without_the_obvious(body: Mapping[str, Any]) -> dict[str, Any]:
         and not (key == "default" and (value is False or value == 0))
         and not (key == "description" and len(value) < TELLING_MIN)
     }
+
+
+def _bounds(tool: Tool, name: str) -> JsonSchema:
+    if tool.toolset in _FRUGAL:
+        return _history_bounds(tool, name)
+    if tool.toolset == "memory":
+        bounds = MEMORY_BOUNDS.get(name)
+        return {"minimum": bounds[0], "maximum": bounds[1]} if bounds else {}
+    return _BOUNDS.get(f"{tool.name}.{name}") or _BOUNDS.get(name, {})
 
 
 def _history_bounds(tool: Tool, name: str) -> JsonSchema:

@@ -13,10 +13,11 @@ import mcp_types as types
 from mcp.server.lowlevel import Server
 
 from triseek import __version__
-from triseek.mcp.instructions import INSTRUCTIONS
+from triseek.mcp.instructions import instructions
+from triseek.mcp.prepared import WITH_RESOURCES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from mcp.server.context import ServerRequestContext
 
@@ -26,15 +27,14 @@ if TYPE_CHECKING:
 def create(
     handlers: Callable[[], ToolHandlers],
     begin: Callable[[], None],
-    *,
-    has_resources: bool = False,
+    toolsets: Collection[str] = (),
 ) -> Server[Any]:
     """Return a server for some tools on one root.
 
     Args:
         handlers: Returns the handlers of the tools, always the same.
         begin: Called once, after the first request: does work that would have delayed its answer.
-        has_resources: Whether the tools of the history are among them, whose records are resources.
+        toolsets: The toolsets of the tools.
     """
 
     async def listed(
@@ -51,11 +51,11 @@ def create(
         "triseek",
         version=__version__,
         title="triseek: code search",
-        instructions=INSTRUCTIONS,
+        instructions=instructions(toolsets),
         on_list_tools=listed,
         on_call_tool=call,
     )
-    if has_resources:
+    if WITH_RESOURCES in toolsets:
         _add_resources(server, handlers)
     server.add_request_handler("shutdown", types.RequestParams, _shut_down)
     begin_once = functools.cache(begin)

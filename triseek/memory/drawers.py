@@ -89,6 +89,7 @@ def listed(
     tag: str = "",
     since_ms: int = 0,
     limit: int = 50,
+    offset: int = 0,
 ) -> list[Drawer]:
     """Return the drawers of a palace, most important first, then in the order of writing.
 
@@ -99,6 +100,7 @@ def listed(
         tag: Only with this tag; "" for all.
         since_ms: Only written at this Unix time or later.
         limit: The most drawers; bounded to `LISTED_MAX`.
+        offset: Drawers to skip.
     """
     sql = (
         f"SELECT {_COLUMNS} FROM drawers WHERE palace_id = :palace"  # noqa: S608 - columns
@@ -109,10 +111,10 @@ def listed(
     if tag:
         sql += " AND id IN (SELECT drawer_id FROM drawer_tags WHERE tag = :tag)"
     rows = connection.execute(
-        f"{sql} ORDER BY importance DESC, id LIMIT :limit",
+        f"{sql} ORDER BY importance DESC, id LIMIT :limit OFFSET :offset",
         {
             "palace": palace, "since": since_ms, "tag": tag, "room": names.room(room)[1],
-            "limit": min(max(limit, 0), LISTED_MAX),
+            "limit": min(max(limit, 0), LISTED_MAX), "offset": max(offset, 0),
         },
     ).fetchall()  # fmt: skip
     return _with_tags(connection, rows)

@@ -178,13 +178,20 @@ class Memory:
         return Recalled(info.identity, tuple(essentials), hits)
 
     def listed(
-        self, palace: str, *, room: str = "", tag: str = "", since_ms: int = 0, limit: int = 50
+        self,
+        palace: str,
+        *,
+        room: str = "",
+        tag: str = "",
+        since_ms: int = 0,
+        limit: int = 50,
+        offset: int = 0,
     ) -> list[Drawer]:
         """Return the drawers of a palace, most important first."""
         with self.database.read() as connection:
             return drawers.listed(
                 connection, palaces.id_of(connection, palace),
-                room=room, tag=tag, since_ms=since_ms, limit=limit,
+                room=room, tag=tag, since_ms=since_ms, limit=limit, offset=offset,
             )  # fmt: skip
 
     def update(self, palace: str, drawer: str, text: str) -> Drawer:
