@@ -22,7 +22,6 @@ from triseek.daemon.tool_calls import ToolCalls
 from triseek.engine.roots import project
 from triseek.engine.tool_host import ToolHost
 from triseek.mcp import agent_verb
-from triseek.memory.service import Memory
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +40,7 @@ def compose(settings: Settings) -> tuple[Handlers, Sequence[BackgroundTask]]:
         auto_open=settings.sessions_auto_open,
         auto_snapshot=settings.sessions_auto_snapshot,
     )
-    memory = Memory()
+    memory = MemoryService()
     own = SessionHistory(sessions.sessions, sessions.snapshots, sessions.checkpoints.finish)
     history = HistoryService(follow=settings.history_follow, own=own)
     opening = OpeningContext(history.history, settings.history_context_tokens)
@@ -52,7 +51,6 @@ def compose(settings: Settings) -> tuple[Handlers, Sequence[BackgroundTask]]:
         refuse=settings.memo_refuse,
         opening=opening.text if settings.history_context else None,
     )
-    memory = MemoryService()
     context = partial(_tool_context, jobs, memo, sessions, history, memory)
     return (
         Handlers(
@@ -60,7 +58,7 @@ def compose(settings: Settings) -> tuple[Handlers, Sequence[BackgroundTask]]:
                 answer,
                 jobs.service,
                 hook_handler=hook_handler,
-                kept={"history": history.history, "memory": memory},
+                kept={"history": history.history, "memory": memory.memory},
             ),
             calls={
                 **verbs.bound(jobs, verbs.ROOT_VERBS),

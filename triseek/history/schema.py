@@ -14,7 +14,7 @@ sets `error_key` and `event_programs`, the programs that a command runs (`pytest
 The FTS tables index content of other tables (external content) and are kept in step by triggers.
 `sub` holds what `sub_tokens` computes: parts of identifiers (camelCase, paths) and pairs of
 Chinese, Japanese and Korean characters; of messages only prompts have it. The recall index
-(`triseek.recall`) indexes `messages` separately. `tombstones` are keyed hashes of what was forgotten;
+(`triseek.recall`) indexes `messages`. `tombstones` are keyed hashes of what was forgotten;
 `facts_of_database` holds what is true of the database as a whole, such as whose conversations may
 be read.
 """
