@@ -6,12 +6,15 @@ import re
 from typing import TYPE_CHECKING
 
 from triseek.memory import names
+from triseek.recall.words import STOP
 
 if TYPE_CHECKING:
     import sqlite3
 
 WORDS_MAX = 32
 """Words of a query that are searched."""
+QUERY_MAX = 10_000
+"""Characters of a query that are read."""
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -32,7 +35,11 @@ def search(
 
     A score is from 0 to 1, relative to the best. Drawers with all words come before the others.
     """
-    words = list(dict.fromkeys(_WORD.findall(query.lower())))[:WORDS_MAX]
+    words = [
+        word
+        for word in dict.fromkeys(_WORD.findall(query[:QUERY_MAX].lower()))
+        if word not in STOP and word.isprintable()
+    ][:WORDS_MAX]
     scores: dict[int, float] = {}
     for joiner in (" ", " OR ")[: len(words)]:
         match = joiner.join(f'"{word}"' for word in words)

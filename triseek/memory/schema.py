@@ -8,6 +8,12 @@ the same as another has `superseded_by`. `vector` is the drawer's text as the em
 and version sees it: it is written in the transaction of its drawer, so that both are there or
 neither is.
 
+A group holds drawers of one room that were written one after another, each within an hour of the
+one before: recall ranks a drawer with its neighbours. `changed_seq` is the number of the last
+change of its drawers, and `changes` holds the last number of all. The first number is the time at
+which the database was made, in milliseconds: so numbers are greater than those of a database that
+was there before. Triggers keep groups and numbers, whoever writes a drawer.
+
 A triple holds from `valid_from` until before `valid_to`, NULL if it holds still. Times are Unix
 milliseconds. Text is redacted before it gets here.
 """
@@ -26,6 +32,21 @@ CREATE TABLE palaces (
     identity TEXT NOT NULL DEFAULT '',
     created_at_epoch INTEGER NOT NULL
 );
+CREATE TABLE changes (last INTEGER NOT NULL);
+INSERT INTO changes VALUES (CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER));
+CREATE TABLE groups (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    palace_id INTEGER NOT NULL REFERENCES palaces (id) ON DELETE CASCADE,
+    room_key TEXT NOT NULL,
+    last_at_epoch INTEGER NOT NULL,
+    drawers INTEGER NOT NULL DEFAULT 0,
+    characters INTEGER NOT NULL DEFAULT 0,
+    changed_seq INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX groups_of_room ON groups (palace_id, room_key, id);
+CREATE INDEX groups_changed ON groups (changed_seq);
+CREATE TRIGGER group_removed AFTER DELETE ON groups BEGIN
+    UPDATE changes SET last = last + 1; END;
 CREATE TABLE drawers (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     uuid TEXT NOT NULL UNIQUE,
@@ -33,7 +54,6 @@ CREATE TABLE drawers (
     room TEXT NOT NULL,
     room_key TEXT NOT NULL,
     text TEXT NOT NULL,
-    sub TEXT NOT NULL DEFAULT '',
     importance REAL NOT NULL DEFAULT 0.5 CHECK (importance BETWEEN 0 AND 1),
     source TEXT NOT NULL DEFAULT '',
     created_at_epoch INTEGER NOT NULL,
@@ -43,11 +63,14 @@ CREATE TABLE drawers (
     recalled_at_epoch INTEGER,
     recall_count INTEGER NOT NULL DEFAULT 0,
     embedder TEXT NOT NULL DEFAULT '',
-    vector BLOB
+    vector BLOB,
+    group_id INTEGER REFERENCES groups (id) ON DELETE CASCADE
 );
+CREATE INDEX drawers_of_group ON drawers (group_id);
 CREATE INDEX drawers_of_palace ON drawers (palace_id, importance DESC, id)
     WHERE deleted_at_epoch IS NULL;
 CREATE INDEX drawers_of_room ON drawers (palace_id, room_key);
+CREATE INDEX drawers_superseded ON drawers (palace_id) WHERE superseded_by IS NOT NULL;
 CREATE INDEX drawers_deleted ON drawers (deleted_at_epoch) WHERE deleted_at_epoch IS NOT NULL;
 CREATE TABLE drawer_tags (
     drawer_id INTEGER NOT NULL REFERENCES drawers (id) ON DELETE CASCADE,
@@ -64,17 +87,35 @@ CREATE TABLE drawer_changes (
 );
 CREATE INDEX drawer_changes_of_drawer ON drawer_changes (drawer_id);
 CREATE VIRTUAL TABLE drawers_fts USING fts5 (
-    text, sub, content='drawers', content_rowid='id', tokenize='porter unicode61'
+    text, content='drawers', content_rowid='id', tokenize='porter unicode61'
 );
 CREATE TRIGGER drawer_added AFTER INSERT ON drawers BEGIN
-    INSERT INTO drawers_fts (rowid, text, sub) VALUES (new.id, new.text, new.sub); END;
+    INSERT INTO drawers_fts (rowid, text) VALUES (new.id, new.text); END;
 CREATE TRIGGER drawer_removed AFTER DELETE ON drawers BEGIN
-    INSERT INTO drawers_fts (drawers_fts, rowid, text, sub)
-        VALUES ('delete', old.id, old.text, old.sub); END;
-CREATE TRIGGER drawer_changed AFTER UPDATE OF text, sub ON drawers BEGIN
-    INSERT INTO drawers_fts (drawers_fts, rowid, text, sub)
-        VALUES ('delete', old.id, old.text, old.sub);
-    INSERT INTO drawers_fts (rowid, text, sub) VALUES (new.id, new.text, new.sub); END;
+    INSERT INTO drawers_fts (drawers_fts, rowid, text) VALUES ('delete', old.id, old.text); END;
+CREATE TRIGGER drawer_changed AFTER UPDATE OF text ON drawers BEGIN
+    INSERT INTO drawers_fts (drawers_fts, rowid, text) VALUES ('delete', old.id, old.text);
+    INSERT INTO drawers_fts (rowid, text) VALUES (new.id, new.text); END;
+CREATE TRIGGER drawer_grouped AFTER INSERT ON drawers BEGIN
+    INSERT INTO groups (palace_id, room_key, last_at_epoch)
+        SELECT new.palace_id, new.room_key, new.created_at_epoch WHERE NOT EXISTS (
+            SELECT 1 FROM (SELECT * FROM groups WHERE palace_id = new.palace_id
+                AND room_key = new.room_key ORDER BY id DESC LIMIT 1)
+            WHERE drawers < 100 AND characters < 50000
+                AND abs(last_at_epoch - new.created_at_epoch) <= 3600000);
+    UPDATE changes SET last = last + 1;
+    UPDATE groups SET drawers = drawers + 1, characters = characters + length(new.text),
+        last_at_epoch = new.created_at_epoch, changed_seq = (SELECT last FROM changes)
+        WHERE id = (SELECT max(id) FROM groups
+            WHERE palace_id = new.palace_id AND room_key = new.room_key);
+    UPDATE drawers SET group_id = (SELECT max(id) FROM groups
+        WHERE palace_id = new.palace_id AND room_key = new.room_key) WHERE id = new.id; END;
+CREATE TRIGGER drawer_touched AFTER UPDATE OF text, deleted_at_epoch, superseded_by ON drawers BEGIN
+    UPDATE changes SET last = last + 1;
+    UPDATE groups SET changed_seq = (SELECT last FROM changes) WHERE id = new.group_id; END;
+CREATE TRIGGER drawer_dropped AFTER DELETE ON drawers BEGIN
+    UPDATE changes SET last = last + 1;
+    UPDATE groups SET changed_seq = (SELECT last FROM changes) WHERE id = old.group_id; END;
 CREATE TABLE triples (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     palace_id INTEGER NOT NULL REFERENCES palaces (id) ON DELETE CASCADE,

@@ -5,18 +5,18 @@ from __future__ import annotations
 import os
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from triseek import paths
-from triseek.memory import drawers, graph, lexical, palaces
+from triseek.memory import drawers, graph, names, palaces
 from triseek.memory.database import NAME, open_database
 from triseek.memory.dreaming import closets, log, undo
 from triseek.memory.dreaming.dream import BUDGET_S, dream
 from triseek.memory.dreaming.run import Report
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from triseek.memory.drawers import Draft, Drawer
     from triseek.memory.dreaming.log import Change
@@ -24,11 +24,14 @@ if TYPE_CHECKING:
     from triseek.memory.dreaming.undo import Undone
     from triseek.memory.graph import Contradiction, Triple
     from triseek.memory.palaces import Palace
+    from triseek.memory.word_search import Lane, WordSearch
     from triseek.store.sqlite import Database
 
 ESSENTIALS_MAX = 15
 """The most important drawers that stand beside each recall."""
 TOP_MAX = 100
+IMPORTANCE_SHARE = 0.05
+"""The most that importance takes from a score: it decides between drawers that answer alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,12 @@ class Recalled:
     """L1: the most important drawers, whatever the query."""
     hits: tuple[Hit, ...]
     """L2 or L3: what answers the query, best first."""
+    lane: Lane
+    """In which way words were searched."""
+    terms: tuple[str, ...] = ()
+    """The query's terms, in order."""
+    weights: Mapping[str, float] = field(default_factory=dict)
+    """IDF in the palace by term, of the query's terms and the words that begin like them."""
 
 
 class Memory:
@@ -65,6 +74,7 @@ class Memory:
         self._lock = threading.Lock()
         self._database: Database | None = None
         self._used = time.monotonic()
+        self._word_search: WordSearch | None = None
 
     def exists(self) -> bool:
         """Return whether there is a memory, without making one."""
@@ -86,9 +96,21 @@ class Memory:
                 self._database = open_database(self.folder)
             return self._database
 
+    @property
+    def _words(self) -> WordSearch:
+        from triseek.memory.word_search import WordSearch
+
+        database = self.database
+        with self._lock:
+            if self._word_search is None:
+                self._word_search = WordSearch(self.folder, database)
+            return self._word_search
+
     def close(self) -> None:
         """Close the files. Does nothing the second time."""
         with self._lock:
+            if self._word_search is not None:
+                self._word_search.close()
             if self._database is not None:
                 self._database.close()
 
@@ -166,16 +188,35 @@ class Memory:
             since_ms: Only written at this Unix time or later.
             deep: Look at every drawer that has a word of the query, superseded ones as well.
         """
+        from triseek.memory.word_search import Filters
+
+        most = min(max(top_k, 0), TOP_MAX)
+        filters = Filters(names.room(room)[1] if room else "", tag, since_ms, deep)
+        opened = self._words.open()
         with self.database.read() as connection:
             info = palaces.info(connection, palace)
-            scores = lexical.search(
-                connection, info.id, query, min(max(top_k, 0), TOP_MAX),
-                room=room, tag=tag, since_ms=since_ms, superseded=deep,
-            )  # fmt: skip
-            by_id = drawers.by_ids(connection, list(scores), superseded=deep)
-            hits = tuple(Hit(by_id[at], score) for at, score in scores.items() if at in by_id)
+            ranked = self._words.search(connection, opened, info.id, query, most, filters)
+            by_id = drawers.by_ids(connection, list(ranked.scores), superseded=deep)
             essentials = drawers.listed(connection, info.id, limit=ESSENTIALS_MAX)
-        return Recalled(info.identity, tuple(essentials), hits)
+        hits = [
+            Hit(drawer, score * (1 - IMPORTANCE_SHARE + IMPORTANCE_SHARE * drawer.importance))
+            for at, score in ranked.scores.items()
+            if (drawer := by_id.get(at)) is not None
+        ]
+        hits.sort(key=lambda hit: -hit.score)  # ties stay in the order of their ranking
+        return Recalled(
+            info.identity, tuple(essentials), tuple(hits), ranked.lane, ranked.terms, ranked.weights
+        )
+
+    def prepare(self) -> int:
+        """Bring the files of the recall index up to date; return the drawers indexed.
+
+        A search finds all drawers without it; after thousands of new ones, by a plainer ranking
+        until this has been done in a thread of its own.
+
+        Raises: as `WordSearch.prepare`.
+        """
+        return self._words.prepare()
 
     def listed(
         self,

@@ -66,6 +66,8 @@ class _Candidates:
     part: np.ndarray[Any, Any]
     session: np.ndarray[Any, Any]
     dates: np.ndarray[Any, Any]
+    is_front: np.ndarray[Any, Any]
+    """bool: false for one that was not chosen by its score."""
     total: int
 
 
@@ -73,6 +75,8 @@ class _Candidates:
 class _Scored:
     """Scores of the candidates."""
 
+    top: tuple[float, float]
+    """The greatest of `best` and of `whole` in front."""
     best: np.ndarray[Any, Any]
     """Of the best window, with dates."""
     whole: np.ndarray[Any, Any]
@@ -81,6 +85,19 @@ class _Scored:
     """The message that shows the session: of the best window, that with the most terms."""
     refined: list[tuple[np.ndarray[Any, Any], Refined]]
     """By part: the places of its candidates, and their windows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mix:
+    """What each part of a message's score counts; together 1."""
+
+    window: float
+    session: float
+    terms: float
+    """The share of the terms that the message itself has."""
+
+
+MESSAGE = Mix(0.5, 0.25, 0.25)
 
 
 def rank(
@@ -93,15 +110,59 @@ def rank(
     scored = _refined(parts, chosen)
     if by == "session":
         return _best_sessions(parts, chosen, scored, most), chosen.total
-    found = _best_messages(parts, chosen, scored, most, len(query.terms), since_ms)
+    kept = [part.message_ms >= since_ms for part in parts] if since_ms else None
+    found = _best_messages(parts, chosen, scored, most, len(query.terms), MESSAGE, kept)
     return found, sum(part.messages for part in parts)
 
 
-def _candidates(parts: Sequence[Part], query: ranking.Query, most: int) -> _Candidates:
-    """Return the sessions with the best scores before proximity is known."""
+def rank_messages(
+    parts: Sequence[Part],
+    query: ranking.Query,
+    *,
+    most: int,
+    mix: Mix,
+    kept: Sequence[np.ndarray[Any, Any]] | None = None,
+    candidates: int = ranking.CANDIDATES,
+) -> list[Found]:
+    """Return the best `most` messages, best first.
+
+    Args:
+        parts: Scores of all sessions.
+        query: The query.
+        most: The most messages.
+        mix: What makes their score.
+        kept: bool by message, for each part: the messages that may be returned. Their sessions are
+            refined all, so that they are ranked as among all messages; None for all messages.
+        candidates: The most sessions that are refined beside these.
+    """
+    also = (
+        None
+        if kept is None
+        else [
+            np.logical_or.reduceat(mask, part.first[:-1].astype(np.int64))
+            for mask, part in zip(kept, parts, strict=True)
+        ]
+    )
+    chosen = _candidates(parts, query, candidates, also)
+    if not len(chosen.part):
+        return []
+    scored = _refined(parts, chosen)
+    return _best_messages(parts, chosen, scored, most, len(query.terms), mix, kept)
+
+
+def _candidates(
+    parts: Sequence[Part],
+    query: ranking.Query,
+    most: int,
+    also: Sequence[np.ndarray[Any, Any]] | None = None,
+) -> _Candidates:
+    """Return the sessions with the best scores before proximity is known.
+
+    also: bool by session, for each part: sessions to return with any score.
+    """
     if not parts:
         empty = np.zeros(0, np.int64)
-        return _Candidates(empty, empty, np.zeros(0, np.float32), 0)
+        return _Candidates(empty, empty, np.zeros(0, np.float32), np.zeros(0, bool), 0)
     counted = np.concatenate([part.counted for part in parts])
     dates = np.zeros(len(counted), np.float32)
     if query.months or query.years:
@@ -115,11 +176,14 @@ def _candidates(parts: Sequence[Part], query: ranking.Query, most: int) -> _Cand
         best, whole, (float(best.max(initial=0.0)), float(whole.max(initial=0.0)))
     )
     total = len(at)
+    is_front = np.ones(total, bool)
     if total > most:
-        at = np.sort(at[np.argpartition(-first, most)[:most]])
+        is_front[np.argpartition(-first, most)[most:]] = False
+        taken = is_front if also is None else is_front | np.concatenate(also)[at]
+        at, is_front = at[taken], is_front[taken]
     part_of = np.repeat(np.arange(len(parts)), [len(part.counted) for part in parts])
     base = np.cumsum([0, *(len(part.counted) for part in parts)])
-    return _Candidates(part_of[at], at - base[part_of[at]], dates[at], total)
+    return _Candidates(part_of[at], at - base[part_of[at]], dates[at], is_front, total)
 
 
 def _refined(parts: Sequence[Part], chosen: _Candidates) -> _Scored:
@@ -143,7 +207,8 @@ def _refined(parts: Sequence[Part], chosen: _Candidates) -> _Scored:
         best[at] += windows.windows[windows.middles]
         whole[at] += part.whole[sessions]
         refined.append((at, windows))
-    return _Scored(best, whole, message, refined)
+    top = float(best[chosen.is_front].max()), float(whole[chosen.is_front].max())
+    return _Scored(top, best, whole, message, refined)
 
 
 def _extents(
@@ -157,9 +222,7 @@ def _extents(
 def _best_sessions(
     parts: Sequence[Part], chosen: _Candidates, scored: _Scored, most: int
 ) -> list[Found]:
-    scores = ranking.mixed(
-        scored.best, scored.whole, (float(scored.best.max()), float(scored.whole.max()))
-    )
+    scores = ranking.mixed(scored.best, scored.whole, scored.top)
     ids, times, messages = (np.zeros(len(scores), np.int64) for _ in range(3))
     for at, _ in scored.refined:
         part, sessions = parts[chosen.part[at[0]]], chosen.session[at]
@@ -175,12 +238,12 @@ def _best_messages(
     scored: _Scored,
     most: int,
     terms: int,
-    since_ms: int,
+    mix: Mix,
+    kept: Sequence[np.ndarray[Any, Any]] | None,
 ) -> list[Found]:
     """Return the best messages of the candidates that have terms.
 
-    The score is half the window's, a quarter the session's and a quarter the share of the terms
-    that the message itself has.
+    kept: bool by message, for each part; None for all.
     """
     owners, ids, times, scores = [], [], [], []
     for at, windows in scored.refined:
@@ -189,17 +252,18 @@ def _best_messages(
         has = np.flatnonzero(windows.terms_in)
         owner = np.repeat(np.arange(len(at)), sizes)[has]
         messages = (begins - (np.cumsum(sizes) - sizes))[owner] + has
+        if kept is not None:
+            is_kept = kept[chosen.part[at[0]]][messages]
+            has, owner, messages = has[is_kept], owner[is_kept], messages[is_kept]
         times.append(part.message_ms[messages])
         ids.append(part.message_ids[messages])
         owners.append(part.session_ids[sessions][owner])
         scores.append(
-            0.5 * windows.windows[has] / max(float(scored.best.max()), 1e-9)
-            + 0.25 * scored.whole[at][owner] / max(float(scored.whole.max()), 1e-9)
-            + 0.25 * windows.terms_in[has] / max(terms, 1)
+            mix.window * windows.windows[has] / max(scored.top[0], 1e-9)
+            + mix.session * scored.whole[at][owner] / max(scored.top[1], 1e-9)
+            + mix.terms * windows.terms_in[has] / max(terms, 1)
         )
     columns = [np.concatenate(one) for one in (owners, ids, times, scores)]
-    if since_ms:
-        columns = [column[columns[2] >= since_ms] for column in columns]
     if len(columns[3]) > most:  # sorting what may be among them is all
         least = np.partition(columns[3], -most)[-most]
         columns = [column[columns[3] >= least] for column in columns]
