@@ -95,6 +95,8 @@ class Mix:
     session: float
     terms: float
     """The share of the terms that the message itself has."""
+    best: float = 0.0
+    """The session's best window."""
 
 
 MESSAGE = Mix(0.5, 0.25, 0.25)
@@ -262,6 +264,7 @@ def _best_messages(
             mix.window * windows.windows[has] / max(scored.top[0], 1e-9)
             + mix.session * scored.whole[at][owner] / max(scored.top[1], 1e-9)
             + mix.terms * windows.terms_in[has] / max(terms, 1)
+            + mix.best * scored.best[at][owner] / max(scored.top[0], 1e-9)
         )
     columns = [np.concatenate(one) for one in (owners, ids, times, scores)]
     if len(columns[3]) > most:  # sorting what may be among them is all
