@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from triseek.errors import InvalidRequest, TriseekError
@@ -27,6 +27,7 @@ TOP_K = 10
 LISTED = 50
 QUERY_MAX = 100_000
 """Characters of a query: as many as a drawer holds."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST_MS = 253_402_300_799_999
 """The last millisecond of the year 9999, beyond which RFC 3339 has no times."""
 _log = logging.getLogger(__name__)
@@ -69,6 +70,7 @@ class Calls:
 
     def _result(self, tool: str, arguments: Mapping[str, object]) -> str:
         begun = time.monotonic()
+        _log.debug("%s is called", tool)
         try:
             self._open()
             return compact(_TOOLS[tool](self, _Arguments(tool, arguments, self._default_palace)))
@@ -280,7 +282,7 @@ def _triple_row(triple: Triple) -> dict[str, Any]:
 
 def _time(ms: int) -> str:
     """Return a Unix time in milliseconds as RFC 3339, in UTC."""
-    moment = datetime.fromtimestamp(min(max(ms, 0), _LAST_MS) / 1000, UTC)
+    moment = _EPOCH + timedelta(milliseconds=min(max(ms, 0), _LAST_MS))
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

@@ -12,7 +12,6 @@ import os
 import queue
 import signal
 import threading
-import traceback
 from typing import TYPE_CHECKING
 
 from triseek.memory.profile import handshake
@@ -109,6 +108,8 @@ class Loop:
                 del message  # it may be large
                 self._waiting.task_done()
         except BaseException:  # noqa: BLE001 - the other thread would wait for ever
+            import traceback
+
             traceback.print_exc()
             os._exit(status.BUG)
 

@@ -7,8 +7,7 @@ a string, a finite number or null.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from triseek.memory.profile.lines import LINE_MAX
 
@@ -24,8 +23,7 @@ SHOWN_MAX = 200
 """Characters of a caller's name that an error message repeats."""
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(NamedTuple):
     """A request, or a notification, which has no id and gets no answer."""
 
     method: object

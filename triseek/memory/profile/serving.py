@@ -30,6 +30,8 @@ def serve(palace: str, background: Callable[[Memory, Event], None] | None = None
     from triseek.memory.profile.loop import Loop
 
     target = os.dup(1)
+    for descriptor in (0, target):
+        os.set_blocking(descriptor, True)
     os.dup2(2, 1)  # whatever prints, only answers get to the client
 
     def open_calls() -> Callable[[Mapping[str, object]], object]:
