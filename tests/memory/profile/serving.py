@@ -27,7 +27,7 @@ class Client:
     def answer(self, tool: str, **arguments: object) -> dict[str, Any]:
         """The answer to a call, as it came."""
         self._number += 1
-        return self.spoken.ask(call(self._number, tool, **arguments))
+        return self.spoken.ask(call(f"call {self._number}", tool, **arguments))
 
     def result(self, tool: str, **arguments: object) -> dict[str, Any]:
         """The object in the text of the answer."""
