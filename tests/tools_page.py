@@ -22,7 +22,7 @@ from triseek.sessions import session_pages, snapshot
 from triseek.sessions.requests import SessionSnapshotRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from triseek.model.tool import Tool
 
@@ -36,6 +36,18 @@ CONTRACT_ARGUMENTS = frozenset(
         "snapshot_id", "snapshot_a", "snapshot_b",
     )
 )  # fmt: skip
+MEMORY_ARGUMENTS: Mapping[str, str] = {
+    "memory_remember": "palace text room tags",
+    "memory_recall": "palace query top_k",
+    "memory_recall_deep": "palace query top_k",
+    "palace_create": "name description",
+    "kg_assert": "palace subject predicate object confidence provenance",
+    "kg_query": "palace subject",
+    "memory_list": "palace room tag limit",
+    "memory_forget": "palace drawer_id",
+    "palace_info": "palace",
+}
+"""Those of the memory's contract, by tool."""
 
 
 DESCRIBED: set[type] = set()
@@ -224,7 +236,7 @@ def _tool(tool: Tool) -> str:
     schema = schemas.input_schema(tool)
     required = schema.get("required", ())
     rows = [
-        f"| `{name}`{'' if name in CONTRACT_ARGUMENTS else ' ' + ADDED} | {_kind(body)} "
+        f"| `{name}`{_added(tool, name)} | {_kind(body)} "
         f"| {'required' if name in required else _default(body)} | {_meaning(tool, name, body)} |"
         for name, body in schema.get("properties", {}).items()
     ]
@@ -241,6 +253,13 @@ def _tool(tool: Tool) -> str:
             *(f"Its answer:\n\n{answer}" for answer in answers),
         )
     )
+
+
+def _added(tool: Tool, name: str) -> str:
+    contract: Collection[str] = CONTRACT_ARGUMENTS
+    if tool.toolset == "memory":
+        contract = MEMORY_ARGUMENTS.get(tool.name, "").split()
+    return "" if name in contract else f" {ADDED}"
 
 
 def _kind(body: Mapping[str, Any]) -> str:
