@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import os
 import sqlite3
 import time as clock
 from pathlib import Path
@@ -26,6 +27,8 @@ MARGIN_MS = 600_000
 """How long before its mark a row counts as new: programs take the time before they commit."""
 DAY_MS = 86_400_000
 """The same for conversations whose time may be older than the newest of their rows."""
+_WAL = 2
+"""The version of the file format in which a database has a write-ahead log."""
 
 
 class TranscriptDatabase:
@@ -78,6 +81,17 @@ def reading(path: str, *, is_closed: bool = False) -> Iterator[TranscriptDatabas
             yield TranscriptDatabase(connection)
     except sqlite3.Error as error:
         raise OSError(errno.EIO, f"SQLite: {error}", path) from error
+
+
+def has_no_log(path: str) -> bool:
+    """Return whether it is a database with a write-ahead log that no program has open.
+
+    Such a log exists from the first program that opens the database to the last that closes it.
+    Without it, SQLite would make one, and leave it there. Raises OSError if it cannot be read.
+    """
+    with jsonl.opened(path) as file:
+        head = file.read(20)
+    return head[18:] == bytes((_WAL, _WAL)) and not os.path.lexists(f"{path}-wal")
 
 
 def bounded(column: str) -> str:

@@ -12,13 +12,17 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import stat
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import xxhash
 
 from triseek import errors, private
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _HEAD = b'{"xxh3":"%s","body":'
 _HEAD_BYTES = len(_HEAD % (b"0" * 16))
@@ -62,6 +66,21 @@ def write(path: str | os.PathLike[str], data: bytes, *, mode: int = 0o600) -> No
         aside.unlink(missing_ok=True)
         raise
     sync(target.parent)
+
+
+def write_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
+    """Atomically replace the file at `path` with one of these lines, that only this user can read.
+
+    The lines have their line ends, and may be more than memory holds.
+    """
+    target = Path(path)
+    aside = target.with_name(f"{target.name}.{secrets.token_hex(4)}.partial")
+    try:
+        with open(aside, "w", encoding="utf-8", opener=private.opener) as file:
+            file.writelines(lines)
+        publish(aside, target)
+    finally:
+        aside.unlink(missing_ok=True)
 
 
 def publish(partial: str | os.PathLike[str], final: str | os.PathLike[str]) -> None:

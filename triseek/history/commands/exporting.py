@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from triseek import private
 from triseek.errors import StateUnwritable
 from triseek.history.commands.calling import open_history
 from triseek.model.plain_text import encodable
@@ -41,7 +39,7 @@ def export(
                 sys.stdout.write(line)
             return status.FOUND
         try:
-            _write(Path(os.path.abspath(target)), lines)
+            atomic.write_lines(os.path.abspath(target), lines)
         except OSError as error:
             raise _unwritable(target, error) from error
     return status.FOUND
@@ -78,17 +76,6 @@ def _unwritable(target: str, error: OSError) -> StateUnwritable:
         f"cannot write {target}: {error.strerror}",
         next_step="Name a file in a folder that exists, which you may write and which has room.",
     )
-
-
-def _write(target: Path, lines: Iterator[str]) -> None:
-    """Write a file that only this user can read, atomically."""
-    aside = target.with_name(f"{target.name}.{secrets.token_hex(4)}.partial")
-    try:
-        with open(aside, "w", encoding="utf-8", opener=private.opener) as file:
-            file.writelines(lines)
-        atomic.publish(aside, target)
-    finally:
-        aside.unlink(missing_ok=True)
 
 
 def _lines(history: History) -> Iterator[str]:

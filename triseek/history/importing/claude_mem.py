@@ -30,8 +30,6 @@ TABLES = ("sdk_sessions", "observations", "session_summaries", "user_prompts")
 ITEMS_MAX = 1_000
 """Entries of a list that are kept."""
 _MAGIC = b"SQLite format 3\0"
-_WAL = 2
-"""The version of the file format in which a database has a write-ahead log."""
 _FIRST = -(1 << 63)
 _EXTERNAL = ("content_session_id", "claude_session_id")
 _MEMORY = ("memory_session_id", "sdk_session_id")
@@ -221,7 +219,7 @@ def reading(path: str) -> Iterator[ClaudeMem]:
         OSError: It cannot be read, is damaged or is no such database, or it has changed meanwhile;
             also from within the block.
     """
-    is_closed = _has_no_log(path)
+    is_closed = transcript_database.has_no_log(path)
     before = _stamp(path)
     with transcript_database.reading(path, is_closed=is_closed) as database:
         rows = database.rows(  # views and virtual tables could run anything
@@ -235,17 +233,6 @@ def reading(path: str) -> Iterator[ClaudeMem]:
         yield ClaudeMem(database, tables)
     if is_closed and _stamp(path) != before:
         raise OSError(errno.EBUSY, "claude-mem has changed it meanwhile; import it again", path)
-
-
-def _has_no_log(path: str) -> bool:
-    """Return whether it is a database with a write-ahead log that no program has open.
-
-    Such a log exists from the first program that opens the database to the last that closes it.
-    Without it, SQLite would make one, and leave it there.
-    """
-    with jsonl.opened(path) as file:
-        head = file.read(20)
-    return head[18:] == bytes((_WAL, _WAL)) and not os.path.lexists(f"{path}-wal")
 
 
 def state(path: str) -> list[tuple[int, int, int]]:

@@ -12,7 +12,7 @@ def register(app: typer.Typer) -> None:
     """Add the verbs to the command line."""
     from typer import Typer
 
-    from triseek.memory.commands import quick, serve
+    from triseek.memory.commands import exchanging, quick, serve
     from triseek.terminal.typer_command import typer_command
 
     group = Typer(
@@ -24,6 +24,8 @@ def register(app: typer.Typer) -> None:
     )
     for name, command in quick.VERBS.items():
         group.command(name)(typer_command(command))
+    group.command("export")(exchanging.export)
+    group.command("import")(exchanging.import_)
     facts = Typer(help="Facts, and the time in which they held.", no_args_is_help=True)
     for name, command in quick.KG_VERBS.items():
         facts.command(name)(typer_command(command))

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from triseek.errors import InvalidRequest
 from triseek.memory import inventory
-from triseek.memory.commands import showing
 from triseek.memory.commands.calling import (
     NOTHING_KEPT,
     Palace,
@@ -19,6 +18,7 @@ from triseek.memory.commands.calling import (
     root_of,
     text_of,
 )
+from triseek.memory.times import rfc3339
 from triseek.model.plain_text import counted, visible_line
 from triseek.terminal import report_text, status
 from triseek.terminal.plain_words import Argument, Json, Option
@@ -132,7 +132,7 @@ def _list(context: CommandContext, *, json: bool) -> int:
         documents = [
             {
                 "name": info.name, "description": info.description, "drawers": info.drawers,
-                "facts": info.triples, "created_at": showing.time(info.created_ms),
+                "facts": info.triples, "created_at": rfc3339(info.created_ms),
                 "is_here": info.name == here,
             }
             for info in infos

@@ -18,6 +18,7 @@ from triseek.memory.commands.calling import (
     palace_to_read,
     since_ms,
 )
+from triseek.memory.times import rfc3339
 from triseek.model.plain_text import visible_line
 from triseek.terminal import report_text, status
 from triseek.terminal.plain_words import Argument, Json, Option
@@ -118,20 +119,20 @@ def show(context: CommandContext, drawer: Drawer, palace: Palace = "", json: Jso
         entry = memory.drawer(name, drawer_named(memory, name, drawer))
         earlier = memory.earlier(entry)
     if json:
-        texts = [{"content": text, "until": showing.time(until)} for text, until in earlier]
+        texts = [{"content": text, "until": rfc3339(until)} for text, until in earlier]
         document = {"palace": name, **showing.document(entry), "earlier": texts}
         context.print(report_text.as_json(document))
         return status.FOUND
     lines = [
         f"{entry.uuid}  palace {name}, room {visible_line(entry.room)}",
-        f"written {showing.time(entry.created_ms)}, importance {entry.importance:g}",
+        f"written {rfc3339(entry.created_ms)}, importance {entry.importance:g}",
         *([f"tags: {', '.join(map(visible_line, entry.tags))}"] if entry.tags else ()),
         *([f"source: {visible_line(entry.source)}"] if entry.source else ()),
         "",
         entry.text,
     ]
     for text, until in reversed(earlier):
-        lines += ["", f"Until {showing.time(until)}:", text]
+        lines += ["", f"Until {rfc3339(until)}:", text]
     context.print(report_text.readable("\n".join(lines)))
     return status.FOUND
 

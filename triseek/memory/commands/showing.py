@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from triseek.memory.times import rfc3339
 from triseek.model.plain_text import clipped, visible_line
 from triseek.terminal import report_text
 
@@ -22,17 +22,6 @@ ROOM_MAX = 16
 """Columns of a room's name in a list."""
 
 
-def time(time_ms: int | None) -> str | None:
-    """Return Unix milliseconds in the form of RFC 3339; None for None."""
-    if time_ms is None:
-        return None
-    try:
-        moment = datetime.fromtimestamp(time_ms / 1000, UTC)
-    except (ValueError, OverflowError, OSError):
-        return str(time_ms)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
 def document(drawer: Drawer) -> dict[str, Any]:
     """Return a drawer for JSON, under the names that the tools use."""
     return {
@@ -42,8 +31,8 @@ def document(drawer: Drawer) -> dict[str, Any]:
         "tags": list(drawer.tags),
         "importance": drawer.importance,
         "source": drawer.source or None,
-        "created_at": time(drawer.created_ms),
-        "updated_at": time(drawer.updated_ms),
+        "created_at": rfc3339(drawer.created_ms),
+        "updated_at": rfc3339(drawer.updated_ms),
     }
 
 
@@ -53,8 +42,8 @@ def fact_document(triple: Triple) -> dict[str, Any]:
         "subject": triple.subject,
         "predicate": triple.predicate,
         "object": triple.object,
-        "valid_from": time(triple.valid_from),
-        "valid_to": time(triple.valid_to),
+        "valid_from": rfc3339(triple.valid_from),
+        "valid_to": rfc3339(triple.valid_to),
         "confidence": triple.confidence,
         "provenance": triple.provenance,
     }
