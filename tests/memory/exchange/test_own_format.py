@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from tests.secret_values import SECRETS
 from triseek.errors import FormatTooNew, InvalidRequest
+from triseek.memory import graph
 from triseek.memory.drawers import Draft
 from triseek.memory.exchange import exporting, importing, sources
 from triseek.memory.service import Memory
@@ -144,6 +145,39 @@ def test_a_fact_that_ended_since_is_not_opened_again(memory: Memory) -> None:
     report = imported(memory, text)
     assert (report.facts, report.known) == (0, 1)
     assert memory.facts("shop", "checkout") == []
+
+
+def test_a_fact_that_has_ended_elsewhere_ends_here(memory: Memory) -> None:
+    imported(memory, written(PALACE, {**FACT, "valid_from": 5}))
+    report = imported(memory, written(PALACE, {**FACT, "valid_from": 5, "valid_to": 9}))
+    assert report.known == 1
+    assert [triple.valid_to for triple in memory.fact_history("shop", "checkout")] == [9]
+
+
+ENDS = st.lists(st.integers(0, 3), min_size=1, max_size=8)
+
+
+@settings(max_examples=30)
+@given(ENDS, st.lists(st.sampled_from(["stripe", "paypal"]), min_size=8, max_size=8))
+def test_facts_of_one_millisecond_are_restored(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[int], targets: list[str]
+) -> None:
+    folder = tmp_path_factory.mktemp("facts")
+    memory, other = Memory(str(folder / "a")), Memory(str(folder / "b"))
+    try:
+        memory.create("shop")
+        with memory.database.write() as connection:
+            now = 100
+            for step, target in zip(steps, targets, strict=False):
+                now += step
+                graph.assert_fact(connection, 1, ("checkout", "uses", target), now)
+        text = exported(memory)
+        for _ in range(2):
+            imported(other, text)
+            assert exported(other) == text
+    finally:
+        memory.close()
+        other.close()
 
 
 @pytest.mark.parametrize(("begin", "holds"), [("2026-01-02", "paypal"), ("2025-12-31", "stripe")])

@@ -211,22 +211,26 @@ class _Writer:
         begin: int | None,
         end: int | None,
     ) -> bool:
-        """Return whether a fact is there. It may have ended since it was exported."""
-        rows = [
-            row
-            for row in connection.execute(
-                "SELECT valid_from, valid_to FROM triples"
-                " WHERE palace_id = ? AND subject = ? AND predicate = ? AND object = ?",
-                key,
-            )
-            if begin in (None, row[0])
-        ]
+        """Return whether a fact is there. It may have ended since it was exported.
+
+        If it has ended since it was written here, it ends here, too.
+        """
+        when, values = ("", key) if begin is None else (" AND valid_from = ?", (*key, begin))
+        rows = connection.execute(
+            "SELECT id, valid_from, valid_to FROM triples"  # noqa: S608 - ours
+            f" WHERE palace_id = ? AND subject = ? AND predicate = ? AND object = ?{when}",
+            values,
+        ).fetchall()
         if begin is not None and begin == end:
             self._instants[*key, begin] += 1
-            return rows.count((begin, end)) >= self._instants[*key, begin]
-        if end is None:
-            return any(ended is None or ended > since for since, ended in rows)
-        return bool(rows)
+            return [row[2] for row in rows].count(end) >= self._instants[*key, begin]
+        lasting = [row for row in rows if row[2] is None or row[2] > row[1]]
+        if end is not None:
+            connection.executemany(
+                "UPDATE triples SET valid_to = ? WHERE id = ?",
+                [(end, number) for number, _, ended in lasting if ended is None],
+            )
+        return bool(lasting)
 
     def _skip(self, where: str, reason: str) -> None:
         self.report.left_out += 1
