@@ -91,7 +91,7 @@ class Companion:
         self._server.should_exit = True
         with contextlib.suppress(RuntimeError):  # the loop is closed
             assert self._loop is not None  # noqa: S101 - set before `_is_serving`
-            asyncio.run_coroutine_threadsafe(self._feed.end(), self._loop)
+            self._loop.call_soon_threadsafe(self._feed.stop)
         self._thread.join(GRACE_S + JOIN_S)
         self._leaving.close()
 

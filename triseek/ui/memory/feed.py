@@ -66,9 +66,13 @@ class Feed:
             headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
         )
 
+    def stop(self) -> None:
+        """End all streams; called in the thread that serves them."""
+        self._ended.set()
+
     async def end(self) -> None:
         """End all streams."""
-        self._ended.set()
+        self.stop()
 
     async def _stream(self, last: int | None) -> AsyncIterator[bytes]:
         self._streams += 1
