@@ -1,4 +1,4 @@
-"""python -m bench: run report compare mcp tokens hooks memo history observations handoff pack."""
+"""python -m bench VERB: measures parts of triseek; `--help` lists the verbs."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench import corpora, machine, record
+from bench.memory import run as memory_run
 from bench.model import Faulty
 from bench.profiles import PROFILES
 from bench.progress import Progress
@@ -112,6 +113,9 @@ def _parser() -> argparse.ArgumentParser:
     history.add_argument("--out", type=Path, default=_DOCS / "history.md", help="the page")
     history.add_argument("--record", type=Path, help="folder of the figures")
     history.set_defaults(verb=_history)
+
+    memory = verbs.add_parser("memory", help="quality and speed of the memory, and its page")
+    memory_run.add_options(memory, _DOCS / "memory.md")
 
     observations = verbs.add_parser("observations", help="how often derived observations are true")
     observations.add_argument("--git", action="append", default=[], metavar="OWNER/NAME=CLONE")

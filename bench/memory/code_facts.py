@@ -1,7 +1,7 @@
 """A corpus of facts about code, made by rule from installed packages and asked for by a part.
 
 Identifiers and files come from the source of Click, the options of a command from uvicorn, versions
-from the packages' metadata, error codes from the operating system. Questions are parts of the names:
+from the packages' metadata, error codes from the operating system. Questions are parts of names:
 words of an identifier, a file without its folder, a command's option, a version, a code.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import errno
 import importlib.metadata
+import itertools
 import os
 import re
 from pathlib import Path
@@ -24,8 +25,10 @@ if TYPE_CHECKING:
 OF_A_KIND = 40
 """The most drawers of a kind."""
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_VERSIONED = ("anyio", "attrs", "cachetools", "click", "cryptography", "hypothesis", "numba", "numpy",
-    "packaging", "pillow", "pyarrow", "pydantic", "pytest", "rich", "starlette", "typer", "uvicorn")  # fmt: skip
+_VERSIONED = (
+    "anyio", "attrs", "cachetools", "click", "cryptography", "hypothesis", "numba", "numpy",
+    "packaging", "pillow", "pyarrow", "pydantic", "pytest", "rich", "starlette", "typer", "uvicorn",
+)  # fmt: skip
 
 
 def read() -> Corpus:
@@ -45,7 +48,7 @@ def read() -> Corpus:
             questions += [
                 Question(query=query, evidence=(drawers[-1].id,), kind=name) for query in asked
             ]
-    return Corpus(name="code facts", drawers=tuple(drawers), questions=tuple(questions))
+    return Corpus(name="code-facts", drawers=tuple(drawers), questions=tuple(questions))
 
 
 def parts(identifier: str) -> list[str]:
@@ -61,9 +64,7 @@ def _identifiers() -> Iterator[tuple[str, list[str]]]:
         for name, node in _functions(tree)
     }
     facts = dict(list(facts.items())[: 10 * OF_A_KIND])
-    pairs = {
-        name: list(zip(words, words[1:], strict=False)) for name in facts for words in [parts(name)]
-    }
+    pairs = {name: list(itertools.pairwise(words)) for name in facts for words in [parts(name)]}
     every = [pair for listed in pairs.values() for pair in set(listed)]
     for name, fact in facts.items():
         unique = [pair for pair in pairs[name] if every.count(pair) == 1]

@@ -51,7 +51,7 @@ class Corpus:
 
 
 def locomo(path: Path) -> list[Corpus]:
-    """Return the conversations of a LoCoMo file: a palace each, a room per session, turns as drawers.
+    """Return LoCoMo's conversations: a palace each, a room for each session, turns as drawers.
 
     Raises:
         Faulty: The file is not one of LoCoMo.
@@ -70,13 +70,14 @@ def _conversation(name: str, row: dict[str, Any]) -> Corpus:
 
 
 def _turns(conversation: dict[str, Any]) -> Iterator[Text]:
-    for key in conversation:
+    for key, turns in conversation.items():
         session = re.fullmatch(r"session_(\d+)", key)
         if not session:
             continue
-        began = datetime.strptime(conversation[f"{key}_date_time"], "%I:%M %p on %d %B, %Y")
-        began_ms = int(began.replace(tzinfo=UTC).timestamp() * 1000)
-        for at, turn in enumerate(conversation[key]):
+        text = conversation[f"{key}_date_time"]
+        began = datetime.strptime(text, "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
+        began_ms = int(began.timestamp() * 1000)
+        for at, turn in enumerate(turns):
             if turn.get("text"):
                 yield Text(
                     id=turn["dia_id"],

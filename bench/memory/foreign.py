@@ -1,4 +1,4 @@
-"""A corpus of texts that the project did not write: changelogs and docstrings of installed packages.
+"""A corpus of texts that others wrote: changelogs and docstrings of installed packages.
 
 The questions are the project's own. Each was written from its drawer's text alone, before any
 ranking was seen: a paraphrase avoids the drawer's words where it can, an exact one repeats some.
@@ -53,7 +53,7 @@ def read() -> Corpus:
         if digests.get(row["drawer"]) != row["digest"]:
             raise Faulty(f"the text {row['drawer']} is not the one that its question is about")
         questions.append(Question(query=row["query"], evidence=(row["drawer"],), kind=row["kind"]))
-    return Corpus(name="foreign", drawers=drawers, questions=tuple(questions))
+    return Corpus(name="foreign-texts", drawers=drawers, questions=tuple(questions))
 
 
 def digest(text: str) -> str:

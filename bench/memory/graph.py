@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, TypedDict
 import numpy as np
 
 from bench import machine
+from bench.markdown import ms, table
 from bench.memory.timing import Times, times
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from bench.progress import Progress
     from triseek.memory.service import Memory
@@ -127,3 +128,36 @@ def _measured(
 
 def _fact(at: int) -> tuple[str, str, str]:
     return f"service-{at // OF_A_SUBJECT}", f"predicate-{at % PREDICATES}", f"object-{at}"
+
+
+def section(graph: Graph) -> Iterator[str]:
+    """Yield the section about the graph."""
+    yield "## The graph while it grows"
+    yield (
+        f"Subjects have {OF_A_SUBJECT} triples each, half of them closed. At each size "
+        f"{SAMPLES} facts are asserted, each in a transaction of its own that replaces a fact of "
+        "a random subject; what holds of a subject, and what held at a random time, is read as "
+        f"often. Runnable processes at the end: {graph['load']}."
+    )
+    head = (
+        "triples", "assert p50 ms", "assert CPU ms", "current p50 ms", "as-of p50 ms",
+        "as-of CPU ms", "database MB",
+    )  # fmt: skip
+    rows = [
+        (
+            f"{size['triples']:,}",
+            *map(ms, (size["asserted"]["p50_ms"], size["asserted"]["cpu_p50_ms"])),
+            *map(ms, (size["current"]["p50_ms"], size["as_of"]["p50_ms"])),
+            ms(size["as_of"]["cpu_p50_ms"]), f"{size['database_bytes'] / 1e6:,.0f}",
+        )
+        for size in graph["sizes"]
+    ]  # fmt: skip
+    yield table(head, rows)
+    growth = ", ".join(
+        f"{name} {100 * slope(graph, what):+.1f} %"
+        for what, name in (("asserted", "assert"), ("current", "current"), ("as_of", "as-of"))
+    )
+    yield (
+        f"Growth of the median CPU time by 100,000 triples, by least squares: {growth}. As-of "
+        f"over a fact that changed {CHANGES:,} times: p50 {ms(graph['busiest']['p50_ms'])} ms."
+    )

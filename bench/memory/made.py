@@ -24,7 +24,7 @@ CLUSTERS = 200
 """Directions around which vectors lie; what is near a vector is mostly of its cluster."""
 _START_MS = 1_600_000_000_000
 _STEP_MS = 600_000
-_SYLLABLES = "ka to mi re su lo na pe di vo qu sta bre ing er on".split()
+_SYLLABLES = re.findall(r"\w+", "ka to mi re su lo na pe di vo qu sta bre ing er on")
 _WORD = re.compile(r"[a-z]{2,}")
 
 

@@ -17,7 +17,7 @@ SAMPLES = 2_000
 
 
 class Answers(TypedDict):
-    """Where one arm ranked what answers the questions of one corpus; a place is from 1, 0 if none."""
+    """Where one arm ranked what answers a corpus's questions. A place is from 1, or 0 if none."""
 
     corpus: str
     arm: str

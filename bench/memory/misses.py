@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import re
 from typing import TYPE_CHECKING, TypedDict
 
 from bench.memory.references import stems
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Sequence
 
     from bench.memory.corpora import Corpus, Question
@@ -27,14 +28,20 @@ CLASSES = {
 }
 """What each class says, in the order in which they are tried."""
 _STOP = frozenset(
-    "a about after all an and any are as at be been before but by can could did do does doing for "
-    "from had has have he her his how i in into is it its like may me might more most my of on or "
-    "our out she so some such than that the their them then there they this to was we were what "
-    "when where which who why will with would you your".split()
+    re.findall(
+        r"\w+",
+        "a about after all an and any are as at be been before but by can could did do does "
+        "doing for from had has have he her his how i in into is it its like may me might "
+        "more most my of on or our out she so some such than that the their them then there "
+        "they this to was we were what when where which who why will with would you your",
+    )
 )
 _DATES = frozenset(
-    "when date day week month year january february march april may june july august september "
-    "october november december".split()
+    re.findall(
+        r"\w+",
+        "when date day week month year january february march april may june july august september "
+        "october november december",
+    )
 )
 
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypedDict
 
 from bench.memory import misses
 from bench.memory.embedding import VectorsAlone, chosen, embed_all, embedder, installed
-
 from bench.memory.product import Profile, store
 from bench.memory.references import Bm25, FullText
 

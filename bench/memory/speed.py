@@ -1,21 +1,23 @@
-"""Time of recall and remember over many drawers that a program makes, in process and by the profile."""
+"""Time of recall and remember over many made drawers, in process and by the profile."""
 
 from __future__ import annotations
 
 import tempfile
 import time
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, TypedDict
 
 from bench import machine
 from bench.history.searchers import size_of
+from bench.markdown import ms, table
 from bench.memory import foreign, made
 from bench.memory.embedding import chosen, embed_all
 from bench.memory.product import Profile, write
-from bench.memory.timing import Timed, Times, interleaved, process_cpu_ns, resident, times
+from bench.memory.timing import Timed, Times, interleaved, process_cpu_ns, resident
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from bench.memory.corpora import Text
     from bench.progress import Progress
@@ -129,7 +131,8 @@ def _timed(
     cold = [_cold(profile.state, query) for query in asked[:COLD]]
     return {
         "recall": recall, "remember": remember, "recall_after_remember": fresh,
-        "cold_start_ms": [start for start, _ in cold], "cold_recall_ms": [first for _, first in cold],
+        "cold_start_ms": [start for start, _ in cold],
+        "cold_recall_ms": [first for _, first in cold],
         "resident_bytes": resident(profile.process_id),
     }  # fmt: skip
 
@@ -160,3 +163,45 @@ def _cold(state: Path, query: str) -> tuple[float, float]:
 def _fill(memory: Memory, drawers: Sequence[Text]) -> None:
     for begin in range(0, len(drawers), BATCH):
         write(memory, _PALACE, drawers[begin : begin + BATCH])
+
+
+def section(measured: Sequence[Speed]) -> Iterator[str]:
+    """Yield the section about times."""
+    yield "## Time of recall and remember"
+    yield (
+        f"Drawers of {made.LENGTHS[0]} to {made.LENGTHS[1] - 1} words are made by Zipf's law over "
+        "the words of the foreign texts and made words; so are the questions. “in process” calls "
+        "`Memory`, “profile” is the tool of a `triseek memory serve` process; they take turns. CPU "
+        "is that of the calling thread, or of the whole profile process."
+    )
+    rows = []
+    for one in measured:
+        for what in ("recall", "remember"):
+            for way, times in one[what].items():  # type: ignore[literal-required]
+                rows.append((*_name(one), f"{what}, {way}", *_cells(times)))
+        rows.append((*_name(one), "recall after a remember", *_cells(one["recall_after_remember"])))
+    head = ("drawers", "embedder", "what", "calls", "p50 ms", "p95 ms", "max ms", "CPU p50 ms")
+    yield table(head, rows)
+    head = (
+        "drawers", "embedder", "store, drawers/CPU s", "embed s", "first index s", "cold start ms",
+        "cold recall ms", "state MB", "profile RSS MB", "runnable",
+    )  # fmt: skip
+    yield table(head, [_whole(one) for one in measured])
+
+
+def _whole(one: Speed) -> tuple[str, ...]:
+    return (
+        *_name(one), f"{one['drawers'] / one['store_cpu_s']:,.0f}", f"{one['embed_s']:.1f}",
+        f"{one['index_s']:.2f}", ms(median(one["cold_start_ms"])),
+        ms(median(one["cold_recall_ms"])), f"{one['state_bytes'] / 1e6:,.0f}",
+        f"{one['resident_bytes'] / 1e6:,.0f}", str(one["load"]),
+    )  # fmt: skip
+
+
+def _name(one: Speed) -> tuple[str, str]:
+    return f"{one['drawers']:,}", one["embedder"]
+
+
+def _cells(times: Times) -> tuple[str, ...]:
+    values = times["p50_ms"], times["p95_ms"], times["max_ms"], times["cpu_p50_ms"]
+    return (str(times["calls"]), *map(ms, values))
