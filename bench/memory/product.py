@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bench.engines.triseek_process import command_line, environment
 from bench.model import Faulty
+from triseek.kernels import jit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +23,8 @@ class Profile:
     """A `triseek memory serve` process, spoken to as its clients do: JSON-RPC lines."""
 
     def __init__(self, state: Path) -> None:
-        """Start the process. state: its state folder."""
+        """Start the process, with kernels compiled. state: its state folder."""
+        jit.warm(lambda *_: None)
         self.state = state
         self._process = subprocess.Popen(
             command_line("memory", "serve"), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
