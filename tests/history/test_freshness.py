@@ -7,7 +7,8 @@ import os
 
 import pytest
 
-from triseek.history.freshness import Freshness, freshness_of, mark_of
+from triseek.history.freshness import freshness_of, mark_of
+from triseek.model.freshness import Freshness
 
 TEXT = "def total(items):\n    return sum(items) * rate\n"
 LATER = 10**15

@@ -16,11 +16,11 @@ import json
 import os
 import re
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING, TypedDict
 
 from triseek.errors import TriseekError
 from triseek.files import containment
+from triseek.model.freshness import Freshness
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -34,19 +34,6 @@ NEIGHBOURS_MAX = 40
 ANCHOR_MAX = 120
 SYMBOLS_MAX = 5
 _OCCURRENCES_MAX = 50
-
-
-class Freshness(StrEnum):
-    """What has become of the files of an observation."""
-
-    FRESH = "FRESH"
-    """The text is there as it was left, or the file has not been modified since."""
-    MOVED = "MOVED"
-    """The text, or what it defines, is in another file now."""
-    STALE = "STALE"
-    """The file has changed there."""
-    GONE = "GONE"
-    """The file does not exist any more, or nothing that the text defined."""
 
 
 class FileMark(TypedDict, total=False):

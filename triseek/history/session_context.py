@@ -15,10 +15,11 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from triseek.history import times
-from triseek.history.freshness import Freshness, freshness_of
+from triseek.history.freshness import freshness_of
 from triseek.history.reading.filters import visible
 from triseek.history.writing import AGENT
 from triseek.model import budget
+from triseek.model.freshness import Freshness
 from triseek.model.plain_text import clipped
 from triseek.model.token_estimate import TEXT_BYTES_PER_TOKEN
 from triseek.redaction import redact

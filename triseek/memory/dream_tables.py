@@ -10,7 +10,7 @@ texts, so that a drawer that is deleted for good is in no table.
 from __future__ import annotations
 
 DREAM_TABLES = """
-CREATE INDEX drawers_superseded ON drawers (superseded_by) WHERE superseded_by IS NOT NULL;
+CREATE INDEX drawers_superseded_by ON drawers (superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE TABLE dream_queue (
     drawer_id INTEGER PRIMARY KEY REFERENCES drawers (id) ON DELETE CASCADE
 );

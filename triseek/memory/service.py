@@ -18,6 +18,7 @@ from triseek.memory.dreaming.run import Report
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from triseek.memory.audit.audit import Audit
     from triseek.memory.drawers import Draft, Drawer
     from triseek.memory.dreaming.log import Change
     from triseek.memory.dreaming.run import Flag
@@ -346,6 +347,20 @@ class Memory:
         """Return the keywords of a palace's rooms, as the last consolidation left them."""
         with self.database.read() as connection:
             return closets.of_palace(connection, palaces.id_of(connection, palace))
+
+    def audit(self, palace: str) -> Audit:
+        """Check a palace for what is doubtful in it. Raises as `palaces.id_of`."""
+        from triseek.memory.audit.audit import audit
+
+        return audit(self.database, palace)
+
+    def remove_secrets(self, palace: str) -> tuple[int, bool]:
+        """Redact what is kept of a palace; for the result see `audit.secrets.remove`."""
+        from triseek.memory.audit import secrets
+
+        with self.database.read() as connection:
+            at = palaces.id_of(connection, palace)
+        return secrets.remove(self.database, at)
 
 
 def now_ms() -> int:

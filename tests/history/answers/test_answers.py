@@ -11,8 +11,8 @@ from triseek.history.answers.blame import blame
 from triseek.history.answers.fix import fix
 from triseek.history.answers.friction import friction
 from triseek.history.answers.how import how
-from triseek.history.freshness import Freshness
 from triseek.history.synthesis.synthesize import synthesize_pending
+from triseek.model.freshness import Freshness
 
 REFUSED = "npm ERR! connect ECONNREFUSED 127.0.0.1:4873\n"
 NEW = "def total(items, rate):\n    return sum(items) * rate\n"

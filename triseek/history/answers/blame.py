@@ -14,7 +14,7 @@ from triseek.history.synthesis.summary import request_of
 if TYPE_CHECKING:
     import sqlite3
 
-    from triseek.history.freshness import Freshness
+    from triseek.model.freshness import Freshness
     from triseek.store.sqlite import Database
 
 EDITS_MAX = 2_000

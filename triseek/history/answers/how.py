@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 from triseek.history.answers.conversation_ref import ConversationRef, conversation
 from triseek.history.answers.later_events import OUTPUT_TAIL, run_outcome
 from triseek.history.commands_run import main_run, runs_of
-from triseek.history.freshness import FileMark, Freshness, freshness_of
+from triseek.history.freshness import FileMark, freshness_of
 from triseek.history.synthesis.session_events import relative
 
 if TYPE_CHECKING:
     from triseek.history.commands_run import Run
+    from triseek.model.freshness import Freshness
     from triseek.store.sqlite import Database
 
 RUNS_MAX = 5_000

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from triseek.history.commands_run import main_run, runs_of
-from triseek.history.freshness import EvidenceFields, Freshness, freshness_of, mark_of
+from triseek.history.freshness import EvidenceFields, freshness_of, mark_of
 from triseek.history.outcomes import outcome_of
 from triseek.history.synthesis.edit_shape import lines_changed, symbols_of
 from triseek.history.synthesis.session_events import relative
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from triseek.history.commands_run import Run
     from triseek.history.outcomes import Outcome
+    from triseek.model.freshness import Freshness
 
 EVENTS_MAX = 400
 """Events after an error that are examined."""

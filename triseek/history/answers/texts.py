@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from triseek.history.answers.friction import RecurringError
     from triseek.history.answers.how import HowAnswer, Variant
     from triseek.history.answers.later_events import Resolution
-    from triseek.history.freshness import Freshness
+    from triseek.model.freshness import Freshness
 
 _LINE = 200
 

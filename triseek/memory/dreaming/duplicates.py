@@ -255,6 +255,9 @@ def _apply(connection: sqlite3.Connection, link: _Link) -> list[Change]:
                 "INSERT INTO drawer_tags (drawer_id, position, tag) VALUES (?, ?, ?)",
                 [(link.survivor.id, *row) for row in json.loads(change.after)],
             )
+            connection.execute(  # so that its words are indexed anew
+                "UPDATE drawers SET superseded_by = NULL WHERE id = ?", (link.survivor.id,)
+            )
     return changes
 
 

@@ -1,0 +1,1 @@
+"""What is doubtful in a palace: said twice, out of date, contradictory, or not to be kept."""
