@@ -23,6 +23,8 @@ T = TypeVar("T", bound=Value)
 
 LEVELS = ("debug", "info", "warning", "error")
 STRUCTURED = ("auto", "full")
+EMBEDDERS = ("none", "hashing", "minilm", "endpoint")
+VECTOR_INDEXES = ("exact", "hnsw")
 CONTEXT_TOKENS_MAX = 2_000
 _YES, _NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
@@ -95,10 +97,15 @@ def _level(value: object) -> str:
     raise ValueError("one of " + ", ".join(LEVELS))
 
 
-def _structured(value: object) -> str:
-    if value in STRUCTURED:
-        return str(value)
-    raise ValueError("one of " + ", ".join(STRUCTURED))
+def _one_of(choices: tuple[str, ...]) -> Callable[[object], str]:
+    """Return a check for one of some words."""
+
+    def check(value: object) -> str:
+        if value in choices:
+            return str(value)
+        raise ValueError("one of " + ", ".join(choices))
+
+    return check
 
 
 def _url(value: object) -> str:
@@ -202,11 +209,35 @@ class Settings:
     history_context_tokens: int = _setting(
         800, "The most tokens of that, 1 to 2,000.", _context_tokens
     )
+    memory_embedder: str = _setting(
+        "none",
+        "What makes vectors of memories, so that recall finds other words of one meaning: "
+        "`none`, `hashing` (no model), `minilm` (a package of its own) or `endpoint`.",
+        _one_of(EMBEDDERS),
+    )
+    memory_vector_index: str = _setting(
+        "exact",
+        "How the nearest vectors are searched: `exact`, or `hnsw` (a package of its own).",
+        _one_of(VECTOR_INDEXES),
+    )
+    memory_endpoint_url: str = _setting(
+        "",
+        "Where `endpoint` asks for vectors: an OpenAI-compatible endpoint of this machine, as "
+        "http://localhost:11434/v1.",
+        _url,
+    )
+    memory_endpoint_model: str = _setting("", "The model it asks for there.", _model)
+    memory_endpoint_key: str = _setting(
+        "", "The key it shows there, if one is wanted.", _secret_key, secret=True
+    )
+    memory_endpoint_remote: bool = _setting(
+        False, "Whether it may be another machine, which then gets the text of each memory."
+    )
     mcp_structured: str = _setting(
         "auto",
         "What agents get: `auto`: text alone where their models are known to see it; "
         "`full`: always both forms.",
-        _structured,
+        _one_of(STRUCTURED),
     )
     log_level: str = _setting("info", "The least that the daemon's log keeps.", _level)
     brief_local_url: str = _setting(

@@ -6,7 +6,8 @@ secrets. `room_key` is the name of its room by which rooms are compared; `room` 
 written first. A drawer that is forgotten stays for some days with `deleted_at_epoch`; one that says
 the same as another has `superseded_by`. `vector` is the drawer's text as the embedder of that name
 and version sees it: it is written in the transaction of its drawer, so that both are there or
-neither is.
+neither is. `vector_seq` is the number of the change that wrote it: what is in memory is brought
+up to date by it.
 
 A group holds drawers of one room that were written one after another, each within an hour of the
 one before: recall ranks a drawer with its neighbours. `changed_seq` is the number of the last
@@ -64,6 +65,7 @@ CREATE TABLE drawers (
     recall_count INTEGER NOT NULL DEFAULT 0,
     embedder TEXT NOT NULL DEFAULT '',
     vector BLOB,
+    vector_seq INTEGER,
     group_id INTEGER REFERENCES groups (id) ON DELETE CASCADE
 );
 CREATE INDEX drawers_of_group ON drawers (group_id);
@@ -71,6 +73,17 @@ CREATE INDEX drawers_of_palace ON drawers (palace_id, importance DESC, id)
     WHERE deleted_at_epoch IS NULL;
 CREATE INDEX drawers_of_room ON drawers (palace_id, room_key);
 CREATE INDEX drawers_superseded ON drawers (palace_id) WHERE superseded_by IS NOT NULL;
+CREATE INDEX drawers_hidden ON drawers (palace_id)
+    WHERE deleted_at_epoch IS NOT NULL OR superseded_by IS NOT NULL;
+CREATE INDEX drawers_of_embedder ON drawers (embedder, id) WHERE deleted_at_epoch IS NULL;
+CREATE INDEX drawers_embedded ON drawers (palace_id, vector_seq) WHERE vector_seq IS NOT NULL;
+CREATE TRIGGER drawer_written_with_vector AFTER INSERT ON drawers WHEN new.vector IS NOT NULL BEGIN
+    UPDATE changes SET last = last + 1;
+    UPDATE drawers SET vector_seq = (SELECT last FROM changes) WHERE id = new.id; END;
+CREATE TRIGGER drawer_embedded AFTER UPDATE OF vector ON drawers BEGIN
+    UPDATE changes SET last = last + 1;
+    UPDATE drawers SET vector_seq = iif(new.vector IS NULL, NULL, (SELECT last FROM changes))
+        WHERE id = new.id; END;
 CREATE INDEX drawers_deleted ON drawers (deleted_at_epoch) WHERE deleted_at_epoch IS NOT NULL;
 CREATE TABLE drawer_tags (
     drawer_id INTEGER NOT NULL REFERENCES drawers (id) ON DELETE CASCADE,

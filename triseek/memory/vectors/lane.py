@@ -1,0 +1,142 @@
+"""Recall by vectors: the drawers nearest to a query, whatever their words."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+from triseek.errors import BackendFailure, InvalidRequest
+from triseek.memory.vectors import rows
+from triseek.memory.vectors.embedder import identity
+from triseek.memory.vectors.matrix import Matrix
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+
+    import numpy as np
+
+    from triseek.memory.vectors.embedder import Embedder
+    from triseek.memory.vectors.rows import Filter
+
+logger = logging.getLogger(__name__)
+
+BYTES_MAX = 512 << 20
+"""Of all palaces in memory; the one used longest ago makes room."""
+_SPARE = 40
+"""Drawers that are compared by their vectors beyond those that are wanted: bytes are not exact."""
+
+
+class VectorLane:
+    """Vectors of drawers by one embedder. Thread-safe.
+
+    An embedder that fails takes nothing away: drawers stay without a vector until
+    `Memory.embed_missing`, and a query is answered by its words.
+    """
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.embedder = embedder
+        self._lock = threading.Lock()
+        self._palaces: OrderedDict[int, tuple[threading.Lock, Matrix]] = OrderedDict()
+        self._failed = ""
+
+    def embed(self, text: str) -> np.ndarray | None:
+        """Return the vector of a text or query: float32[d]; None if the embedder cannot, now."""
+        try:
+            vector: np.ndarray = self.embedder.embed([text])[0]
+        except (BackendFailure, InvalidRequest) as error:
+            if self._failed != error.message:
+                logger.warning("no vectors: %s", error.message)
+            self._failed = error.message
+            return None
+        self._failed = ""
+        return vector
+
+    @property
+    def identity(self) -> str:
+        """The name under which its vectors are kept."""
+        return identity(self.embedder)
+
+    def search(
+        self,
+        connection: sqlite3.Connection,
+        palace: int,
+        query: np.ndarray,
+        count: int,
+        wanted: Filter,
+    ) -> dict[int, float]:
+        """Return the drawers nearest to a query with their cosines, nearest first.
+
+        Equal ones are in the order of writing. Raises sqlite3's errors.
+
+        Args:
+            connection: A connection of the memory database, in a transaction.
+            palace: The palace's id.
+            query: float32[d], as `embed` returns it.
+            count: The most drawers.
+            wanted: Which drawers.
+        """
+        if count <= 0 or not query.any():
+            return {}
+        only, without = rows.eligible(connection, palace, wanted)
+        if only is not None and len(only) <= count + _SPARE:
+            candidates: Sequence[int] = only
+        else:
+            candidates = self._nearest(connection, palace, query, count + _SPARE, only, without)
+        cosines = self.cosines(connection, candidates, query)
+        best = sorted(cosines.items(), key=lambda item: (-item[1], item[0]))
+        return dict(best[:count])
+
+    def cosines(
+        self, connection: sqlite3.Connection, ids: Sequence[int], query: np.ndarray
+    ) -> dict[int, float]:
+        """Return the cosines of drawers with a query; those without a vector are left out."""
+        return rows.cosines(connection, self.identity, ids, query)
+
+    def release(self) -> None:
+        """Give back all memory; the next search reads the vectors again."""
+        with self._lock:
+            self._palaces.clear()
+        self.embedder.release()
+
+    def _nearest(
+        self,
+        connection: sqlite3.Connection,
+        palace: int,
+        query: np.ndarray,
+        count: int,
+        only: Sequence[int] | None,
+        without: Sequence[int],
+    ) -> list[int]:
+        lock, matrix = self._of(palace)
+        with lock:
+            if rows.position(connection, palace) > matrix.position:
+                self._refresh(connection, palace, matrix)
+            nearest = matrix.search(query, count, only=only, without=without)
+        self._make_room()
+        return nearest
+
+    def _of(self, palace: int) -> tuple[threading.Lock, Matrix]:
+        with self._lock:
+            if palace not in self._palaces:
+                self._palaces[palace] = threading.Lock(), Matrix(self.embedder.dimension)
+            self._palaces.move_to_end(palace)
+            return self._palaces[palace]
+
+    def _refresh(self, connection: sqlite3.Connection, palace: int, matrix: Matrix) -> None:
+        """Read what was written since. The transaction sees one state, so the position fits."""
+        last = rows.position(connection, palace)
+        dimension = self.embedder.dimension
+        parts = rows.changed(connection, palace, self.identity, dimension, matrix.position)
+        for ids, vectors in parts:
+            matrix.put(ids, vectors)
+        matrix.position = last
+
+    def _make_room(self) -> None:
+        with self._lock:
+            size = sum(matrix.bytes for _, matrix in self._palaces.values())
+            while size > BYTES_MAX and len(self._palaces) > 1:
+                _, (_, matrix) = self._palaces.popitem(last=False)
+                size -= matrix.bytes
