@@ -74,6 +74,15 @@ def id_of(connection: sqlite3.Connection, name: str) -> int:
     return int(row[0])
 
 
+def identity_of(connection: sqlite3.Connection, name: str) -> tuple[int, str]:
+    """Return the id of a palace and what is said of its project. Raises as `id_of`."""
+    palace = id_of(connection, name)
+    (identity,) = connection.execute(
+        "SELECT identity FROM palaces WHERE id = ?", (palace,)
+    ).fetchone()
+    return palace, identity
+
+
 def of_root(connection: sqlite3.Connection, root: str) -> str:
     """Return the name of the palace of a project's folder; "" if it has none.
 

@@ -195,10 +195,10 @@ class Memory:
         filters = Filters(names.room(room)[1] if room else "", tag, since_ms, deep)
         opened = self._words.open()
         with self.database.read() as connection:
-            info = palaces.info(connection, palace)
-            ranked = self._words.search(connection, opened, info.id, query, most, filters)
+            number, identity = palaces.identity_of(connection, palace)
+            ranked = self._words.search(connection, opened, number, query, most, filters)
             by_id = drawers.by_ids(connection, list(ranked.scores), superseded=deep)
-            essentials = drawers.listed(connection, info.id, limit=ESSENTIALS_MAX)
+            essentials = drawers.listed(connection, number, limit=ESSENTIALS_MAX)
         hits = [
             Hit(drawer, score * (1 - IMPORTANCE_SHARE + IMPORTANCE_SHARE * drawer.importance))
             for at, score in ranked.scores.items()
@@ -206,7 +206,7 @@ class Memory:
         ]
         hits.sort(key=lambda hit: -hit.score)  # ties stay in the order of their ranking
         return Recalled(
-            info.identity, tuple(essentials), tuple(hits), ranked.lane, ranked.terms, ranked.weights
+            identity, tuple(essentials), tuple(hits), ranked.lane, ranked.terms, ranked.weights
         )
 
     def prepare(self) -> int:
