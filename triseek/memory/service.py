@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import time
@@ -9,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from triseek import paths
+from triseek.errors import TriseekError
 from triseek.memory import drawers, graph, names, palaces
 from triseek.memory.database import NAME, open_database
 from triseek.memory.dreaming import closets, log, undo
@@ -28,9 +30,13 @@ if TYPE_CHECKING:
     from triseek.memory.word_search import Lane, WordSearch
     from triseek.store.sqlite import Database
 
+logger = logging.getLogger(__name__)
+
 ESSENTIALS_MAX = 15
 """The most important drawers that stand beside each recall."""
 TOP_MAX = 100
+TIME_MAX = 1 << 62
+"""Greatest Unix time in milliseconds that a filter takes; later ones mean the same."""
 IMPORTANCE_SHARE = 0.05
 """The most that importance takes from a score: it decides between drawers that answer alike."""
 
@@ -153,7 +159,9 @@ class Memory:
     def delete_palace(self, palace: str) -> int:
         """Delete a palace with everything in it; return the number of its drawers."""
         with self.database.write() as connection:
-            return palaces.delete(connection, palace)
+            count = palaces.delete(connection, palace)
+        self.purge_words()
+        return count
 
     def info(self, palace: str) -> Palace:
         """Return what is known of a palace."""
@@ -192,6 +200,8 @@ class Memory:
         from triseek.memory.word_search import Filters
 
         most = min(max(top_k, 0), TOP_MAX)
+        [tag] = names.tags([tag]) or [""]
+        since_ms = min(max(since_ms, 0), TIME_MAX)
         filters = Filters(names.room(room)[1] if room else "", tag, since_ms, deep)
         opened = self._words.open()
         with self.database.read() as connection:
@@ -218,6 +228,16 @@ class Memory:
         Raises: as `WordSearch.prepare`.
         """
         return self._words.prepare()
+
+    def purge_words(self) -> None:
+        """Remove from the files of the recall index what was deleted or forgotten.
+
+        If that fails, the next update or purge of the index does it.
+        """
+        try:
+            self._words.purge()
+        except TriseekError as error:
+            logger.warning("recall index not purged", extra={"reason": str(error)})
 
     def listed(
         self,
@@ -269,9 +289,11 @@ class Memory:
         """
         with self.database.write() as connection:
             at = palaces.id_of(connection, palace)
-            if purges:
-                return drawers.delete(connection, at, drawer)
-            return drawers.forget(connection, at, drawer, now_ms())
+            if not purges:
+                return drawers.forget(connection, at, drawer, now_ms())
+            was_there = drawers.delete(connection, at, drawer)
+        self.purge_words()
+        return was_there
 
     def restore(self, palace: str, drawer: str) -> bool:
         """Bring a forgotten drawer back; return whether it could be."""

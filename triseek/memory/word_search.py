@@ -141,7 +141,13 @@ class WordSearch:
 
     def purge(self) -> None:
         """Remove from the files what the database does not have. Raises as `Index.purge`."""
-        self._index.purge()
+        try:
+            has_files = bool(self._index.open().segments)
+        except errors.IndexCorrupt:
+            self._index.drop()
+        else:
+            if has_files:
+                self._index.purge()
 
     def close(self) -> None:
         """Wait a moment for files that are being written."""
