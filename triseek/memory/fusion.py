@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
 WORDS_WEIGHT = 1.2
 """What a drawer with all words of the query counts, where a vector like the query's counts 1.
@@ -37,6 +37,12 @@ def fuse(
         by_words = WORDS_WEIGHT * words.get(drawer, 0.0) * coverage.get(drawer, 0.0)
         scores[drawer] = min((by_words + near) / (WORDS_WEIGHT + 1), 1.0)
     return dict(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
+
+
+def weights(terms: Iterable[str], idf: Mapping[str, float]) -> dict[str, float]:
+    """Return what each term of a query weighs; one that no drawer has, as much as the rarest."""
+    rarest = max(idf.values(), default=1.0)
+    return {term: idf.get(term, rarest) for term in terms}
 
 
 def coverage(terms: Mapping[str, float], spoken: Collection[str]) -> float:

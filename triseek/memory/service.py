@@ -6,11 +6,11 @@ import logging
 import os
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from triseek import paths
-from triseek.errors import TriseekError
+from triseek import config, paths
+from triseek.errors import InvalidRequest, TriseekError
 from triseek.memory import drawers, graph, names, palaces
 from triseek.memory.database import NAME, open_database
 from triseek.memory.dreaming import closets, log, undo
@@ -18,8 +18,9 @@ from triseek.memory.dreaming.dream import BUDGET_S, dream
 from triseek.memory.dreaming.run import Report
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from triseek.config import Settings
     from triseek.memory.audit.audit import Audit
     from triseek.memory.drawers import Draft, Drawer
     from triseek.memory.dreaming.log import Change
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
     from triseek.memory.dreaming.undo import Undone
     from triseek.memory.graph import Contradiction, Triple
     from triseek.memory.palaces import Palace
-    from triseek.memory.word_search import Lane, WordSearch
+    from triseek.memory.vectors.lane import VectorLane
+    from triseek.memory.word_search import WordSearch
     from triseek.store.sqlite import Database
 
 logger = logging.getLogger(__name__)
@@ -60,8 +62,8 @@ class Recalled:
     """L1: the most important drawers, whatever the query."""
     hits: tuple[Hit, ...]
     """L2 or L3: what answers the query, best first."""
-    lane: Lane
-    """In which way words were searched."""
+    lane: str
+    """How words were searched, a `word_search.Lane`; with `+vectors` if vectors were, too."""
     terms: tuple[str, ...] = ()
     """The query's terms, in order."""
     weights: Mapping[str, float] = field(default_factory=dict)
@@ -75,13 +77,21 @@ class Memory:
     `Database`.
     """
 
-    def __init__(self, folder: str = "") -> None:
-        """Open nothing yet. folder: Where the memory lies; "" for the state folder's."""
+    def __init__(self, folder: str = "", settings: Settings | None = None) -> None:
+        """Open nothing yet.
+
+        folder: Where the memory lies; "" for the state folder's. settings: None for those of this
+        process, which are read when they are first needed.
+        """
         self.folder = folder or paths.memory()
+        self._settings = settings
         self._lock = threading.Lock()
         self._database: Database | None = None
         self._used = time.monotonic()
         self._word_search: WordSearch | None = None
+        self._vector_lane: VectorLane | None = None
+        self._has_chosen = False
+        self._has_complained = False
 
     def exists(self) -> bool:
         """Return whether there is a memory, without making one."""
@@ -112,6 +122,22 @@ class Memory:
             if self._word_search is None:
                 self._word_search = WordSearch(self.folder, database)
             return self._word_search
+
+    @property
+    def vectors(self) -> VectorLane | None:
+        """Search by vectors; None if they are off.
+
+        Raises:
+            InvalidRequest: The settings name an embedder that cannot be used.
+        """
+        with self._lock:
+            if not self._has_chosen:
+                from triseek.memory.vectors import embedder, lane
+
+                chosen = embedder.choose(self._settings or config.read())
+                self._vector_lane = None if chosen is None else lane.VectorLane(chosen)
+                self._has_chosen = True
+            return self._vector_lane
 
     def close(self) -> None:
         """Close the files. Does nothing the second time."""
@@ -171,9 +197,16 @@ class Memory:
     # Drawers
 
     def remember(self, palace: str, draft: Draft) -> Drawer:
-        """Write a drawer."""
+        """Write a drawer, and its vector if vectors are on."""
+        draft, vector = replace(draft, text=names.text(draft.text)), None
+        if (lane := self._usable_vectors()) is not None:
+            vector = lane.embed(draft.text)  # it may take a while: before the transaction
         with self.database.write() as connection:
-            return drawers.add(connection, palaces.id_of(connection, palace), draft, now_ms())
+            at = palaces.id_of(connection, palace)
+            drawer = drawers.add(connection, at, draft, now_ms())
+            if lane is not None and vector is not None:
+                lane.write(connection, drawer.id, vector)
+            return drawer
 
     def recall(
         self,
@@ -204,9 +237,17 @@ class Memory:
         since_ms = min(max(since_ms, 0), TIME_MAX)
         filters = Filters(names.room(room)[1] if room else "", tag, since_ms, deep)
         opened = self._words.open()
+        lane = self._usable_vectors() if most and query.strip() else None
+        vector = lane.embed(query) if lane is not None else None
         with self.database.read() as connection:
             number, identity = palaces.identity_of(connection, palace)
-            ranked = self._words.search(connection, opened, number, query, most, filters)
+            if lane is None or vector is None:
+                ranked = self._words.search(connection, opened, number, query, most, filters)
+                way: str = ranked.lane
+            else:
+                ranked = self._words.search(connection, opened, number, query, TOP_MAX, filters)
+                ranked = lane.join(connection, number, ranked, vector, most, filters)
+                way = f"{ranked.lane}+vectors"
             by_id = drawers.by_ids(connection, list(ranked.scores), superseded=deep)
             essentials = drawers.listed(connection, number, limit=ESSENTIALS_MAX)
         hits = [
@@ -216,8 +257,18 @@ class Memory:
         ]
         hits.sort(key=lambda hit: -hit.score)  # ties stay in the order of their ranking
         return Recalled(
-            identity, tuple(essentials), tuple(hits), ranked.lane, ranked.terms, ranked.weights
+            identity, tuple(essentials), tuple(hits), way, ranked.terms, ranked.weights
         )
+
+    def _usable_vectors(self) -> VectorLane | None:
+        """Return search by vectors, None if it is off or cannot be used: nothing else may fail."""
+        try:
+            return self.vectors
+        except InvalidRequest as error:
+            if not self._has_complained:
+                logger.warning("no vectors: %s", error.message)
+            self._has_complained = True
+            return None
 
     def prepare(self) -> int:
         """Bring the files of the recall index up to date; return the drawers indexed.
@@ -257,10 +308,31 @@ class Memory:
             )  # fmt: skip
 
     def update(self, palace: str, drawer: str, text: str) -> Drawer:
-        """Write another text into a drawer."""
+        """Write another text into a drawer, and its vector if vectors are on."""
+        text, vector = names.text(text), None
+        if (lane := self._usable_vectors()) is not None:
+            vector = lane.embed(text)
         with self.database.write() as connection:
             at = palaces.id_of(connection, palace)
-            return drawers.update(connection, at, drawer, text, now_ms())
+            changed = drawers.update(connection, at, drawer, text, now_ms())
+            if lane is not None and vector is not None:
+                lane.write(connection, changed.id, vector)
+            return changed
+
+    def embed_missing(
+        self,
+        budget_s: float = float("inf"),
+        progress: Callable[[int, int], None] = lambda _done, _all: None,
+    ) -> int:
+        """Embed drawers that have no vector, or one of another embedder; return how many are left.
+
+        Does nothing if vectors are off. See `vectors.embedding`, and `vectors` for what is raised.
+        """
+        if (lane := self.vectors) is None:
+            return 0
+        from triseek.memory.vectors import embedding
+
+        return embedding.embed_missing(self.database, lane.embedder, budget_s, progress)
 
     def drawer(self, palace: str, drawer: str) -> Drawer:
         """Return a drawer by its UUID."""

@@ -5,12 +5,16 @@ from __future__ import annotations
 import logging
 import threading
 from collections import OrderedDict
+from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from triseek.errors import BackendFailure, InvalidRequest
+from triseek.memory import fusion, source
 from triseek.memory.vectors import rows
 from triseek.memory.vectors.embedder import identity
 from triseek.memory.vectors.matrix import Matrix
+from triseek.recall import words
 
 if TYPE_CHECKING:
     import sqlite3
@@ -19,12 +23,14 @@ if TYPE_CHECKING:
     import numpy as np
 
     from triseek.memory.vectors.embedder import Embedder
-    from triseek.memory.vectors.rows import Filter
+    from triseek.memory.word_search import Filters, Ranked
 
 logger = logging.getLogger(__name__)
 
 BYTES_MAX = 512 << 20
 """Of all palaces in memory; the one used longest ago makes room."""
+CANDIDATES = 100
+"""Drawers that vectors bring to be joined with those of the words."""
 _SPARE = 40
 """Drawers that are compared by their vectors beyond those that are wanted: bytes are not exact."""
 
@@ -59,13 +65,46 @@ class VectorLane:
         """The name under which its vectors are kept."""
         return identity(self.embedder)
 
+    def write(self, connection: sqlite3.Connection, drawer: int, vector: np.ndarray) -> None:
+        """Write the vector of a drawer, in its transaction. vector: As `embed` returns it."""
+        rows.write(connection, self.identity, drawer, rows.pack(vector))
+
+    def join(
+        self,
+        connection: sqlite3.Connection,
+        palace: int,
+        ranked: Ranked,
+        query: np.ndarray,
+        most: int,
+        filters: Filters,
+    ) -> Ranked:
+        """Return the best drawers by words and vectors together.
+
+        Args:
+            connection: A connection of the memory database, in a transaction.
+            palace: The palace's id.
+            ranked: What the words have found: more than `most`, so that both ways have a say.
+            query: The query's vector, as `embed` returns it.
+            most: The most drawers.
+            filters: Which drawers were searched.
+        """
+        cosines = self.search(connection, palace, query, CANDIDATES, filters)
+        cosines |= self.cosines(
+            connection, [at for at in ranked.scores if at not in cosines], query
+        )
+        weights = fusion.weights(ranked.terms, ranked.weights)
+        texts = source.texts(connection, list(ranked.scores))
+        covered = {at: fusion.coverage(weights, set(words.terms(text))) for at, text in texts}
+        scores = fusion.fuse(ranked.scores, covered, cosines)
+        return replace(ranked, scores=dict(islice(scores.items(), most)))
+
     def search(
         self,
         connection: sqlite3.Connection,
         palace: int,
         query: np.ndarray,
         count: int,
-        wanted: Filter,
+        wanted: Filters,
     ) -> dict[int, float]:
         """Return the drawers nearest to a query with their cosines, nearest first.
 

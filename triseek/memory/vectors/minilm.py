@@ -184,7 +184,8 @@ def _dense(weights: dict[str, np.ndarray], name: str, state: np.ndarray) -> np.n
     matrix = weights[f"{name}.weight"]
     flat = state.reshape(-1, state.shape[-1]) @ matrix.T  # one product, not one for each text
     flat += weights[f"{name}.bias"]
-    return flat.reshape(*state.shape[:-1], matrix.shape[0])
+    product: np.ndarray = flat.reshape(*state.shape[:-1], matrix.shape[0])
+    return product
 
 
 def _normalized(weights: dict[str, np.ndarray], name: str, state: np.ndarray) -> np.ndarray:

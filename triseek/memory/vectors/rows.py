@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from triseek.memory import names
-
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator, Sequence
+
+    from triseek.memory.word_search import Filters
 
 _TYPE = np.dtype("<f2")
 """Half precision: cosines differ by less than 0.001 from those of single precision."""
@@ -19,20 +18,6 @@ _FETCHED = 4_096
 """Rows read at a time."""
 _MARKS_MAX = 10_000
 """Ids in one statement; SQLite takes 32,766 values."""
-
-
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """Which drawers of a palace are wanted."""
-
-    room: str = ""
-    """Only of this room, in any case of its letters; "" for all."""
-    tag: str = ""
-    """Only with this tag; "" for all."""
-    since_ms: int = 0
-    """Only written at this Unix time or later."""
-    superseded: bool = False
-    """Whether drawers that others supersede are wanted, too."""
 
 
 def pack(vector: np.ndarray) -> bytes:
@@ -133,20 +118,20 @@ def cosines(
 
 
 def eligible(
-    connection: sqlite3.Connection, palace: int, wanted: Filter
+    connection: sqlite3.Connection, palace: int, wanted: Filters
 ) -> tuple[list[int] | None, list[int]]:
     """Return the drawers that a search may return, None for all; and those that it may not.
 
     The second list holds something only if the first is None.
     """
     hidden = "deleted_at_epoch IS NOT NULL"  # written as the indexes are, so that they are used
-    if not wanted.superseded:
+    if not wanted.deep:
         hidden = f"({hidden} OR superseded_by IS NOT NULL)"
-    is_filtered = bool(wanted.room or wanted.tag or wanted.since_ms > 0)
+    is_filtered = bool(wanted.room_key or wanted.tag or wanted.since_ms > 0)
     sql = "SELECT id FROM drawers WHERE palace_id = :palace AND "
     if is_filtered:
         sql += f"NOT {hidden} AND created_at_epoch >= :since"
-        if wanted.room:
+        if wanted.room_key:
             sql += " AND room_key = :room"
         if wanted.tag:
             sql += " AND id IN (SELECT drawer_id FROM drawer_tags WHERE tag = :tag)"
@@ -155,7 +140,7 @@ def eligible(
     rows = connection.execute(
         sql,
         {
-            "palace": palace, "since": wanted.since_ms, "room": names.room(wanted.room)[1],
+            "palace": palace, "since": wanted.since_ms, "room": wanted.room_key,
             "tag": wanted.tag,
         },
     )  # fmt: skip
