@@ -9,11 +9,17 @@ import os
 
 from triseek.terminal import status
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from threading import Event
+
+    from triseek.memory.service import Memory
+
 USUAL = {"palace": "", "http": ""}
 """Options of `triseek memory serve`, and their defaults."""
 
 
-def serve(palace: str, http: str) -> int:  # noqa: ARG001
+def serve(palace: str, http: str) -> int:
     """Serve a client by standard streams until it has left; the process ends with it.
 
     Args:
@@ -21,9 +27,43 @@ def serve(palace: str, http: str) -> int:  # noqa: ARG001
         http: HOST:PORT at which the memory is served by HTTP, too; "" for nowhere.
 
     Raises:
-        InvalidRequest: `palace` is not a palace's name.
+        InvalidRequest: `palace` is not a palace's name, or `http` not a loopback address.
     """
     from triseek.memory.profile import serving
 
-    serving.serve(palace)
+    if http:
+        from triseek.loopback.address import Address
+
+        Address.parse(http)  # raises; the server starts later
+
+    def beside(memory: Memory, cancelled: Event) -> None:
+        if not http:
+            _dream(memory, cancelled)
+            return
+        from triseek.cli.error_boundary import settled
+        from triseek.terminal.command_context import to_stderr
+
+        code = settled(lambda: _serve_http(http, memory, cancelled), to_stderr, ["memory", "serve"])
+        if code:
+            os._exit(code)
+
+    serving.serve(palace, beside)
     os._exit(status.FOUND)  # a normal exit would wait for threads in the background
+
+
+def _serve_http(http: str, memory: Memory, cancelled: Event) -> int:
+    from triseek.ui.memory import companion
+
+    server = companion.start(http, memory)
+    try:
+        _dream(memory, cancelled)
+    finally:
+        server.stop()
+    return status.FOUND
+
+
+def _dream(memory: Memory, cancelled: Event) -> None:
+    """Consolidate the memory while nobody uses it, until `cancelled` is set."""
+    from triseek.memory.dreaming import idle
+
+    idle.run(memory, cancelled)

@@ -12,6 +12,7 @@ import os
 import queue
 import signal
 import threading
+import time
 from typing import TYPE_CHECKING
 
 from triseek.memory.profile import handshake
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 CALL = "tools/call"
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 GRACE_S = 1.5
-"""Seconds for the call that runs when a signal comes; the process is gone within 2."""
+"""Seconds for what still runs when a signal comes; the process is gone within 2."""
 WAITING_MAX = 8
 """Requests that wait for a call; no more are read. Each may have `lines.LINE_MAX` bytes."""
 NEVER_ANSWERED = ("notifications/initialized", "notifications/cancelled")
@@ -67,6 +68,7 @@ class Loop:
         self._writing = threading.Lock()
         self._open_calls = open_calls
         self._calling = threading.Thread(target=self._run_calls, daemon=True)
+        self._beside: threading.Thread | None = None
 
     def run(self) -> None:
         """Serve until the input ends and all requests are answered.
@@ -85,6 +87,16 @@ class Loop:
         self._waiting.put(None)
         self._calling.join()
         self.cancelled.set()
+        self._join_beside(GRACE_S)
+
+    def run_beside(self, work: Callable[[], None]) -> None:
+        """Run `work` in a thread until it returns: soon, once `cancelled` is set."""
+        self._beside = threading.Thread(target=work, daemon=True)
+        self._beside.start()
+
+    def _join_beside(self, seconds: float) -> None:
+        if self._beside is not None:
+            self._beside.join(max(seconds, 0))
 
     def _take(self, line: bytes | None) -> None:
         """Answer a line now, or leave it to the thread that calls tools."""
@@ -141,10 +153,12 @@ class Loop:
 
     def _wait_for_signal(self) -> None:
         signal.sigwait(SIGNALS)
+        until = time.monotonic() + GRACE_S
         self.cancelled.set()
         with contextlib.suppress(queue.Full):
             self._waiting.put_nowait(None)
         self._calling.join(GRACE_S)
+        self._join_beside(until - time.monotonic())
         self._writing.acquire(timeout=0.1)  # no line is cut
         _end()
 

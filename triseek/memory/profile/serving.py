@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from triseek.memory.service import Memory
 
 
-def serve(palace: str, background: Callable[[Memory, Event], None] | None = None) -> None:
+def serve(palace: str, beside: Callable[[Memory, Event], None]) -> None:
     """Serve a client by standard streams until it has left.
 
     Args:
         palace: Of calls that name none, made if it does not exist; "" if each must name one.
-        background: Called once the process serves, with the memory and with what is set when the
-            process is to end. It must not block.
+        beside: Called in a thread once the process serves, with the memory and with what is set
+            when the process is to end. It returns then.
 
     Raises:
         InvalidRequest: `palace` is not a palace's name.
@@ -42,8 +42,7 @@ def serve(palace: str, background: Callable[[Memory, Event], None] | None = None
         logs.configure("mcp", log_filter.level(os.environ.get("RUST_LOG", "")))
         opened = calls.Calls(Memory(), palace)
         opened.begin()
-        if background is not None:
-            background(opened.memory, loop.cancelled)
+        loop.run_beside(lambda: beside(opened.memory, loop.cancelled))
         return opened.call
 
     loop = Loop(0, target, open_calls, palace)
