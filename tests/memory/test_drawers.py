@@ -133,3 +133,9 @@ def test_bad_drawers_are_refused_and_nothing_is_written(
 def test_what_is_no_uuid_is_refused(database: Database, palace: int, name: str) -> None:
     with database.write() as connection, pytest.raises(InvalidRequest, match="UUID"):
         drawers.forget(connection, palace, name, 1)
+
+
+def test_a_filter_that_no_tag_can_be_is_refused(database: Database, palace: int) -> None:
+    for tag in ("\ud800", "a\nb", "x" * 1_000):
+        with database.read() as connection, pytest.raises(InvalidRequest, match="the tag"):
+            drawers.listed(connection, palace, tag=tag)

@@ -91,3 +91,11 @@ def test_folders_of_the_same_name_have_palaces_of_their_own(tmp_path: Path) -> N
     memory.create("api")
     assert memory.palace_of("/one/api", creates=True) == "api-2"
     assert memory.palace_of("/two/api", creates=True) == "api-3"
+
+
+def test_half_a_surrogate_pair_in_a_description_is_replaced(database: Database) -> None:
+    with database.write() as connection:
+        palaces.create(connection, "shop", "tea \ud800", 1)
+        palaces.set_identity(connection, "shop", "\udcff a shop\0")
+        info = palaces.info(connection, "shop")
+    assert (info.description, info.identity) == ("tea ?", "? a shop\ufffd")

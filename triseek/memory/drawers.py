@@ -113,7 +113,7 @@ def listed(
     rows = connection.execute(
         f"{sql} ORDER BY importance DESC, id LIMIT :limit OFFSET :offset",
         {
-            "palace": palace, "since": since_ms, "tag": tag, "room": names.room(room)[1],
+            "palace": palace, "since": since_ms, "tag": names.tag(tag), "room": names.room(room)[1],
             "limit": min(max(limit, 0), LISTED_MAX), "offset": max(offset, 0),
         },
     ).fetchall()  # fmt: skip

@@ -65,11 +65,21 @@ def tags(names: Iterable[object]) -> list[str]:
     Raises:
         InvalidRequest: They are too many, or one is too long or has control characters.
     """
-    kept = dict.fromkeys(_line("tag", name) for name in names if isinstance(name, str))
+    kept = dict.fromkeys(tag(name) for name in names if isinstance(name, str))
     kept.pop("", None)
     if len(kept) > TAGS_MAX:
         raise InvalidRequest(f"a drawer has at most {TAGS_MAX} tags; {len(kept)} were passed")
     return list(kept)
+
+
+def tag(name: str) -> str:
+    """Return a tag as it is kept. Raises InvalidRequest as `tags`."""
+    return _line("tag", name)
+
+
+def prose(value: str) -> str:
+    """Return a text without secrets, and without what a database cannot hold or show."""
+    return redact(value.encode("utf-8", "replace").decode()).strip().replace("\0", "\ufffd")
 
 
 def text(value: str) -> str:
@@ -79,10 +89,10 @@ def text(value: str) -> str:
             f"the text has {len(value):,} characters; a drawer holds {TEXT_MAX:,}",
             next_step="Store it in parts, or store what is to be remembered of it.",
         )
-    kept = redact(value.encode("utf-8", "replace").decode()).strip()
+    kept = prose(value)
     if not kept:
         raise InvalidRequest("the text is empty", next_step="Pass what is to be remembered.")
-    return kept.replace("\0", "\ufffd")
+    return kept
 
 
 def node(what: str, value: str) -> str:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from triseek.errors import InvalidRequest
 from triseek.memory import names
-from triseek.redaction import redact
 
 if TYPE_CHECKING:
     import sqlite3
@@ -43,7 +42,7 @@ def create(
 
     Raises: as `names.palace`.
     """
-    name, description = names.palace(name), redact(description[: names.NODE_MAX])
+    name, description = names.palace(name), names.prose(description[: names.NODE_MAX])
     row = connection.execute("SELECT id FROM palaces WHERE name = ?", (name,)).fetchone()
     if row is None:
         cursor = connection.execute(
@@ -150,9 +149,7 @@ def set_identity(connection: sqlite3.Connection, name: str, text: str) -> None:
             f"an identity has at most {IDENTITY_MAX:,} characters; this has {len(text):,}"
         )
     palace = id_of(connection, name)
-    connection.execute(
-        "UPDATE palaces SET identity = ? WHERE id = ?", (redact(text).strip(), palace)
-    )
+    connection.execute("UPDATE palaces SET identity = ? WHERE id = ?", (names.prose(text), palace))
 
 
 def delete(connection: sqlite3.Connection, name: str) -> int:
@@ -184,6 +181,6 @@ def change(
         raise InvalidRequest(f"there is another palace {new_name!r}", next_step="Choose another.")
     connection.execute("UPDATE palaces SET name = ? WHERE id = ?", (new_name, palace))
     if description is not None:
-        text = redact(description[: names.NODE_MAX])
+        text = names.prose(description[: names.NODE_MAX])
         connection.execute("UPDATE palaces SET description = ? WHERE id = ?", (text, palace))
     return new_name
