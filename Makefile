@@ -105,7 +105,7 @@ clients: $(VENV)/.ready  ## Real agents (npm) use the server and the memo, take 
 	    tests/e2e/test_handoff_in_agents.py tests/e2e/test_shown_in_agents.py \
 	    tests/e2e/test_install_clients.py tests/e2e/test_plugins.py tests/e2e/test_plugin_behaviour.py \
 	    tests/e2e/test_doctor.py tests/e2e/test_first_request.py tests/e2e/test_reuse_in_agents.py \
-	    tests/agents/test_listing.py
+	    tests/agents/test_listing.py tests/e2e/test_memory_profile_clients.py
 
 browser: $(VENV)/.ready  ## Get Chromium, in which the tests look at the page of `triseek ui`
 	$(RUN) tests.ui.chromium
