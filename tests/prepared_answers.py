@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from triseek.model.tool import Tool
 
+MEMORY = prepared.WITH_ARGUMENTS
 FULL = "a client that no agent has"
 
 
@@ -64,7 +65,10 @@ def _lines() -> Iterator[Sequence[str]]:
     yield "default", ",".join(wing.toolset for wing in WINGS if wing.is_default)
     yield "lean", ",".join(lean_names())
     for form, client in (("lean", lean_names()[0]), ("full", FULL)):
-        _, listed = replies(VERSIONS[-1], client)
+        usual, more = (
+            {tool["name"]: tool for tool in replies(VERSIONS[-1], client, tools)[1]["tools"]}
+            for tools in ([tool for tool in TOOLS if tool.toolset != MEMORY], TOOLS)
+        )
         greeting, _ = replies(VERSIONS[-1], client, ())
         if form == "lean":
             assert greeting["serverInfo"]["version"] == __version__
@@ -74,9 +78,14 @@ def _lines() -> Iterator[Sequence[str]]:
             for toolset, about in instructions.ABOUT.items():
                 yield "about", toolset, _json(about)[1:-1]
         for toolset in wings.TOOLSETS:
-            names = {tool.name for tool in TOOLS if tool.toolset == toolset}
-            items = (tool for tool in listed["tools"] if tool["name"] in names)
-            yield "tools", form, toolset, ",".join(map(_json, items))
+            names = [tool.name for tool in TOOLS if tool.toolset == toolset]
+            lists = [
+                ",".join(_json(by_name[name]) for name in names if name in by_name)
+                for by_name in ((more, more) if toolset == MEMORY else (usual, more))
+            ]
+            yield "tools", form, toolset, lists[0]
+            if lists[1] != lists[0]:
+                yield f"with {MEMORY}", form, toolset, lists[1]
 
 
 def _json(value: object) -> str:

@@ -41,7 +41,7 @@ def sha(text: str) -> str:
 class Worked:
     """The daemon's own objects, without its socket."""
 
-    def __init__(self, folder: Path, **settings: bool) -> None:
+    def __init__(self, folder: Path, **settings: Any) -> None:
         self.root = os.path.realpath(folder / "repo")
         self.path = folder / "repo"
         (self.path / "src").mkdir(parents=True)

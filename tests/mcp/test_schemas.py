@@ -30,16 +30,21 @@ HISTORY_TOKENS = 1_800
 together."""
 
 
-def listed():
-    tools = [_listed(verb, False) for verb in TOOLS]
+def listed(toolsets=TOOLSETS):
+    tools = [_listed(verb, False, frozenset(toolsets)) for verb in chosen(toolsets)]
     return [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools]
 
 
 def test_the_list_of_tools_costs_an_agent_little():
-    default = {tool.name for tool in chosen([DEFAULT])}
-    tools = [tool for tool in listed() if tool["name"] in default]
+    assert token_estimate.of_json({"tools": listed([DEFAULT])}) < LIST_TOKENS
 
-    assert token_estimate.of_json({"tools": tools}) < LIST_TOKENS
+
+@pytest.mark.parametrize("tool", ["context_pack", "session_resume"])
+def test_an_argument_on_the_memory_is_listed_only_where_the_memory_is_offered(tool):
+    usual = schemas.input_schema(VERB[tool], [DEFAULT])["properties"]
+    more = schemas.input_schema(VERB[tool], [DEFAULT, "memory"])["properties"]
+
+    assert more.keys() - usual.keys() == {"memory"}
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from triseek.files.tree import git
 from triseek.memo.primed import Primed, PrimedFile
 from triseek.memo.resolve_context import Asked
 from triseek.model import spans, token_estimate
+from triseek.model.project_memory import nothing
 from triseek.sessions import hydration, snapshot_files
 from triseek.sessions.hydration import Drift, HydrationReport, Resumed, Stale
 from triseek.sessions.snapshot import quote
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from triseek.engine.service import Service
     from triseek.files.access import Content
     from triseek.memo.memo import Memo
+    from triseek.model.project_memory import Remembering
     from triseek.model.session import Session
     from triseek.model.snapshot import FileSeen, Pin, SearchRun
     from triseek.model.spans import Spans
@@ -76,6 +78,7 @@ class Resuming:
     _checkpoints: Checkpoints
     _memo: Memo
     _clock: Callable[[], float] = time.time
+    remembering: Remembering = nothing
 
     def __post_init__(self) -> None:
         self._hydrated = NewestResumes(Path(paths.daemon()) / HYDRATED, self._clock)
@@ -87,6 +90,8 @@ class Resuming:
         who: Mapping[str, object],
         budget_tokens: int = hydration.BUDGET,
         payload_file: str = "",
+        *,
+        memory: bool = False,
     ) -> Resumed:
         """Prepare this machine for going on with a snapshot's work.
 
@@ -97,6 +102,7 @@ class Resuming:
             budget_tokens: Most tokens of the payload.
             payload_file: Where the payload is going to be written, absolute. The payload does not
                 report this change of the file: the same work gives the same bytes again.
+            memory: Whether the payload draws on what is remembered of the project.
 
         Raises:
             InvalidRequest: There is no such snapshot, it is damaged, or `who` is not valid.
@@ -117,7 +123,11 @@ class Resuming:
             own = os.path.relpath(os.path.realpath(payload_file), root)
             output = [file for file in stale if file.path != own]
             since = since._replace(dirty=_as_written(own, since, snapshot))
-        payload = hydration.payload(snapshot, since, output, budget_tokens)
+        remembered = None
+        if memory:
+            share = hydration.memory_tokens(budget_tokens)
+            remembered = self.remembering(root, hydration.subject(snapshot), share)
+        payload = hydration.payload(snapshot, since, output, budget_tokens, remembered)
         session = self._session(snapshot, root, receiver)
         primed = self._prime(snapshot, looks, stale, payload, receiver)
         restored = self._restore(snapshot, root)

@@ -19,6 +19,7 @@ from triseek.errors import InvalidRequest
 from triseek.history.commands import calling
 from triseek.memory.commands import serve as serving
 from triseek.model.plain_text import visible_line
+from triseek.search import pack_memory
 from triseek.terminal import options, report_text, status
 from triseek.terminal.command_context import CommandContext
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from triseek.history.own_sessions import OwnSessions
+    from triseek.model.project_memory import ProjectMemory
 
 # Typer has bundled click since 0.2x; its exceptions are reached through a class that Typer exports,
 # so that both kinds work: BadParameter < UsageError < ClickException.
@@ -193,8 +195,20 @@ def _own_sessions() -> OwnSessions:
     return SessionHistory()
 
 
+def _remembered(root: str, goal: str, budget_tokens: int) -> ProjectMemory:
+    from triseek.app.project_memory import remembered
+    from triseek.memory.service import Memory
+
+    memory = Memory()
+    try:
+        return remembered(memory, root, goal, budget_tokens)
+    finally:
+        memory.close()
+
+
 calling.provide(_own_sessions)
 serving.provide(memory_verb.serve)
+pack_memory.provide(_remembered)
 
 
 @cache

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from triseek.app.dispatch import VERB
 from triseek.app.hook_handler import HookHandler
 from triseek.app.opening_context import OpeningContext
+from triseek.app.project_memory import remembered
 from triseek.app.session_history import SessionHistory
 from triseek.app.tool_context import ToolContext
 from triseek.cli.remote import answer
@@ -34,11 +35,14 @@ def compose(settings: Settings) -> tuple[Handlers, Sequence[BackgroundTask]]:
     """Return the daemon's handlers and its background tasks."""
     jobs = OpenRoots(settings)
     memo = MemoService(keep=settings.memo_keep)
+    memory = MemoryService()
+    remembering = partial(remembered, memory.memory)
     sessions = SessionService(
         jobs.service,
         memo.memo,
         auto_open=settings.sessions_auto_open,
         auto_snapshot=settings.sessions_auto_snapshot,
+        remembering=remembering,
     )
     memory = MemoryService()
     own = SessionHistory(sessions.sessions, sessions.snapshots, sessions.checkpoints.finish)
@@ -94,5 +98,6 @@ def _tool_context(
         newest_resume=lambda root: sessions.resuming.serial(project(root)),
         is_building=jobs.is_building,
         trouble=lambda engine: jobs.trouble(engine.root),
+        remembering=partial(remembered, memory.memory),
     )
     return ToolContext(host, sessions.recorder.of_tools, sessions.resuming)

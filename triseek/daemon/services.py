@@ -20,6 +20,7 @@ from triseek.errors import Busy, TriseekError
 from triseek.history.service import History
 from triseek.memo.memo import Memo
 from triseek.memory.service import Memory
+from triseek.model.project_memory import nothing
 from triseek.sessions.checkpoints import Checkpoints
 from triseek.sessions.lifecycle import Sessions
 from triseek.sessions.operations import SessionOperations
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from triseek.engine.service import Service
     from triseek.history.own_sessions import OwnSessions
+    from triseek.model.project_memory import Remembering
 
 logger = logging.getLogger(__name__)
 
@@ -115,6 +117,7 @@ class SessionService(Autosave):
         *,
         auto_open: bool = True,
         auto_snapshot: bool = True,
+        remembering: Remembering = nothing,
     ) -> None:
         """Load what an earlier daemon saved.
 
@@ -123,6 +126,7 @@ class SessionService(Autosave):
             memo: The memo, which is notified of a resume.
             auto_open: Whether a prompt opens a session where none is open.
             auto_snapshot: Whether to take a snapshot before an agent compacts its context.
+            remembering: Returns what is remembered of a project; a resume asks it.
         """
         super().__init__("sessions", self._save_and_prune, SAVE_S)
         self.sessions = Sessions(paths.sessions())
@@ -130,7 +134,10 @@ class SessionService(Autosave):
         self.checkpoints = Checkpoints(service, self.sessions, self.snapshots)
         compacting = self.checkpoints.before_compaction if auto_snapshot else lambda *_: None
         self.recorder = Recorder(self.sessions, compacting, by_itself=auto_open)
-        self.resuming = Resuming(service, self.sessions, self.snapshots, self.checkpoints, memo)
+        self.resuming = Resuming(
+            service, self.sessions, self.snapshots, self.checkpoints, memo,
+            remembering=remembering,
+        )  # fmt: skip
         self.operations = SessionOperations(
             self.sessions,
             self.snapshots,

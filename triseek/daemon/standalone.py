@@ -13,11 +13,13 @@ import os
 import threading
 import time
 from collections import deque
+from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from triseek import errors
 from triseek.app.dispatch import Local, LocalSearches, Remote
+from triseek.app.project_memory import remembered
 from triseek.app.tool_context import ToolContext
 from triseek.daemon.index_jobs import IndexJobs
 from triseek.engine import reindex_process
@@ -25,6 +27,7 @@ from triseek.engine.service import Service
 from triseek.engine.tool_host import ToolHost
 from triseek.files.tree.index_policy import refusal
 from triseek.ipc import client
+from triseek.memory.service import Memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +58,13 @@ class Standalone:
         """Whether the index is being updated."""
         self.outbox = Outbox()
         self._service = Service(is_cold=lambda: self.is_cold)
-        host = ToolHost(service=self._service, root=root, is_building=lambda _: self.is_syncing)
+        self._memory = Memory()
+        host = ToolHost(
+            service=self._service,
+            root=root,
+            is_building=lambda _: self.is_syncing,
+            remembering=partial(remembered, self._memory),
+        )
         self.context = ToolContext(host, self.outbox)
         self._local = Local(self.context)
         self.remote = Remote(self._local, self.begin, self.outbox.send)
@@ -108,6 +117,7 @@ class Standalone:
         if self._indexing is not None:
             self._indexing.join(END_S)
         self._service.close()
+        self._memory.close()
 
 
 class Outbox:

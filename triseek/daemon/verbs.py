@@ -487,9 +487,11 @@ def session_snapshot_diff(
 
 
 def session_resume(service: SessionService, params: Parameters) -> results.ResumeAnswer:
-    """Resume a snapshot: `{target_root, snapshot_id, budget_tokens?, payload_file?, …who}`.
+    """Resume a snapshot.
 
-    payload_file: The absolute path to which the payload will be written.
+    `{target_root, snapshot_id, budget_tokens?, payload_file?, memory?, …who}`.
+    payload_file: The absolute path to which the payload will be written. memory: Draw on what is
+    remembered of the project.
     """
     return service.operations.resume(
         params.root(),
@@ -497,6 +499,7 @@ def session_resume(service: SessionService, params: Parameters) -> results.Resum
         params.asker()._asdict(),
         params.number("budget_tokens", BUDGET),
         params.text("payload_file", PATH_MAX),
+        memory=params.is_true("memory"),
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from triseek.errors import BackendFailure, TriseekError
 from triseek.ipc import address, client
 from triseek.model.origin import Origin
+from triseek.model.project_memory import nothing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from triseek.engine.freshness.journal import Trouble
     from triseek.engine.service import Service
     from triseek.model.call import Call
+    from triseek.model.project_memory import Remembering
 
 
 PING_S = 2.0
@@ -41,6 +43,9 @@ class ToolHost:
     """Returns whether a root without an index is about to get one."""
     trouble: Callable[[Engine], Trouble | None] = lambda engine: engine.trouble
     """Returns why a root is not watched although it should be, or None."""
+
+    remembering: Remembering = nothing
+    """Returns what is remembered of a project."""
 
     @property
     def engine(self) -> Engine:

@@ -34,6 +34,7 @@ ANSWERS = os.path.join(os.path.dirname(__file__), "prepared.tsv")  # noqa: PTH11
     initialize  the result
     about       toolset  what the instructions say of it in addition, as JSON without the quotes
     tools       form  toolset  the tools, as JSON without the brackets
+    with memory form  toolset  likewise where the toolset memory is offered, if that differs
 
 Versions, toolsets and names are separated by commas.
 """
@@ -42,6 +43,8 @@ VERSION, PROTOCOL, ABOUT = "@VERSION@", "@PROTOCOL@", "@ABOUT@"
 instructions say of the chosen toolsets in addition."""
 WITH_RESOURCES = "history"
 """The toolset with which resources are offered."""
+WITH_ARGUMENTS = "memory"
+"""The toolset with which tools of others have further arguments."""
 CAPABILITIES = '"capabilities":{'
 RESOURCES = '"resources":{"subscribe":false,"listChanged":false},'
 """What the result of `initialize` then says in addition, after `CAPABILITIES`."""
@@ -89,6 +92,9 @@ class PreparedAnswers:
         form = _form(params["clientInfo"]["name"], entries) if entries else ""
         chosen = self._chosen(entries)
         lists = [entries.get(("tools", form, name)) for name in chosen]
+        if WITH_ARGUMENTS in chosen:
+            more = (entries.get((f"with {WITH_ARGUMENTS}", form, name)) for name in chosen)
+            lists = [own or usual for own, usual in zip(more, lists, strict=True)]
         if not lists or None in lists:
             return ""
         self._tools = ",".join(filter(None, lists))

@@ -23,7 +23,7 @@ from triseek.search import requests
 from triseek.sessions.requests import RESUME_TOKENS_MAX, RESUME_TOKENS_MIN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from triseek.model.tool import Tool
 
@@ -66,8 +66,11 @@ TELLING_MIN = 16
 _PLAIN = {str: "string", int: "integer", bool: "boolean", float: "number"}
 
 
-def input_schema(tool: Tool) -> JsonSchema:
-    """Return the schema of a tool's arguments."""
+def input_schema(tool: Tool, toolsets: Collection[str] | None = None) -> JsonSchema:
+    """Return the schema of a tool's arguments.
+
+    toolsets: Those that are offered; None for all arguments, whatever is offered.
+    """
     from pydantic import TypeAdapter
 
     schema = TypeAdapter(tool.request).json_schema()
@@ -78,6 +81,9 @@ def input_schema(tool: Tool) -> JsonSchema:
     shared = requests.ContentOptions.__dataclass_fields__ if is_content else ()
     properties: dict[str, JsonSchema] = {}
     for name in sorted(schema["properties"], key=lambda name: name in shared):
+        needed = dict(tool.needs_toolset).get(name)
+        if toolsets is not None and needed is not None and needed not in toolsets:
+            continue
         body = {
             key: value
             for key, value in schema["properties"][name].items()

@@ -60,6 +60,7 @@ class ToolHandlers:
 
     def __post_init__(self) -> None:
         self._by_name = {tool.name: tool for tool in self.tools}
+        self._toolsets = frozenset(tool.toolset for tool in self.tools)
         self._limiter = anyio.CapacityLimiter(THREADS)
 
     def by_name(self, name: object) -> Tool | None:
@@ -69,7 +70,8 @@ class ToolHandlers:
     def listed(self, ctx: ServerRequestContext[Any]) -> types.ListToolsResult:
         """Return all tools in one page."""
         is_lean = result_form.is_lean(_client(ctx), self.structured)
-        return types.ListToolsResult(tools=[_listed(tool, is_lean) for tool in self.tools])
+        tools = [_listed(tool, is_lean, self._toolsets) for tool in self.tools]
+        return types.ListToolsResult(tools=tools)
 
     async def call(
         self, ctx: ServerRequestContext[Any], params: types.CallToolRequestParams
@@ -110,12 +112,12 @@ class ToolHandlers:
 
 
 @functools.cache  # deriving the schemas takes longer than all else of a session's start
-def _listed(tool: Tool, is_lean: bool) -> types.Tool:
+def _listed(tool: Tool, is_lean: bool, toolsets: frozenset[str]) -> types.Tool:
     return types.Tool(
         name=tool.name,
         title=tool.title,
         description=schemas.description(tool),
-        input_schema=dict(schemas.input_schema(tool)),
+        input_schema=dict(schemas.input_schema(tool, toolsets)),
         output_schema=None if is_lean else dict(schemas.output_schema(tool)),
         annotations=types.ToolAnnotations(
             read_only_hint=tool.read_only,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
+from triseek.model.project_memory import ProjectMemory  # noqa: TC001 - schemas read the types
+
 Intent: TypeAlias = Literal["bugfix", "review"]
 Reason: TypeAlias = Literal[
     "changed_file",
@@ -54,6 +56,8 @@ class ContextPackRequest:
     """1 to 12, else cut to that."""
     changed_files: tuple[str, ...] = ()
     """Relative to the root or absolute; beside what git says is not committed."""
+    memory: bool = False
+    """Add, within the budget, what was remembered of this project."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,3 +108,11 @@ class ContextPack:
     def envelope(self) -> dict[str, Any]:
         """The answer as agents get it, ready for JSON."""
         return asdict(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextPackWithMemory(ContextPack):
+    """A context pack to which the memory of the project was added."""
+
+    memory: ProjectMemory
+    """What the project's palace has on the goal; a part of the budget and of the estimate."""

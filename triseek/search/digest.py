@@ -172,3 +172,13 @@ def pack_lines(_tool: str, _arguments: Mapping[str, Any], pack: Mapping[str, Any
     yield from (f"next: {step}" for step in pack["suggested_next_steps"])
     if pack["truncated"]:
         yield "[truncated: more matched — raise budget_tokens or max_files]"
+    if "memory" in pack:
+        yield from _memory_lines(pack["memory"])
+
+
+def _memory_lines(memory: Mapping[str, Any]) -> Iterator[str]:
+    yield f"memory: {memory['note']}"
+    if memory["identity"]:
+        yield f"  {memory['identity']}"
+    for drawer in (*memory["recalled"], *memory["essentials"]):
+        yield f"  [{drawer['drawer_id']}] {drawer['content']}"

@@ -17,7 +17,7 @@ from triseek.files.tree import index_policy
 from triseek.model import budget
 from triseek.model.index import IndexStatus
 from triseek.query.globs.scope import Scope
-from triseek.search import envelopes, incomplete, reuse
+from triseek.search import envelopes, incomplete, pack_memory, reuse
 from triseek.search.requests import LIMIT_MAX
 
 if TYPE_CHECKING:
@@ -121,8 +121,12 @@ def context_pack(context: SearchContext, request: ContextPackRequest, call: Call
     engine = context.engine
     with envelopes.limited(call) as stop:
         way_on = incomplete.way_on(context)
-        made = pack.context_pack(engine, request, stop, envelopes.DEADLINE_S, way_on)
-        answer = made.envelope()
+        answer = pack_memory.packed(
+            lambda asked: pack.context_pack(engine, asked, stop, envelopes.DEADLINE_S, way_on),
+            request,
+            engine.root,
+            context.host.remembering,
+        )
     return answer | {"repo_root": envelopes.printable(engine.root)}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from triseek.model.context_pack import ContextPack, ContextPackRequest
+from triseek.model.context_pack import ContextPack, ContextPackRequest, ContextPackWithMemory
 from triseek.model.tool import Tool
 from triseek.search import digest, handlers, requests, results, searching
 
@@ -50,7 +50,7 @@ TOOLS: tuple[Tool, ...] = (
         name="context_pack",
         title="Starting set for a task",
         request=ContextPackRequest,
-        results=(ContextPack,),
+        results=(ContextPack, ContextPackWithMemory),
         listed=(
             "version estimated_tokens truncated items.path items.score items.reasons "
             "suggested_next_steps"
@@ -58,6 +58,7 @@ TOOLS: tuple[Tool, ...] = (
         answer=handlers.context_pack,
         digest=digest.pack_lines,
         kind="context_pack",
+        needs_toolset=(("memory", "memory"),),
     ),
     _tool(
         name="index_status",

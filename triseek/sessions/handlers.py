@@ -184,8 +184,9 @@ def resume(context: SessionContext, request: SessionResumeRequest, call: Call) -
     """
     snapshot_id = checked_id(request.snapshot_id.strip(), "snapshot_id")
     answer = context.operations.resume(
-        context.root, snapshot_id, call.who, request.budget_tokens, origin=context.origin(call)
-    )
+        context.root, snapshot_id, call.who, request.budget_tokens,
+        origin=context.origin(call), memory=request.memory,
+    )  # fmt: skip
     context.work_on(answer["session_id"], call.connection)
     return session_pages.cut(answer)
 

@@ -36,6 +36,7 @@ from triseek.sessions.working_set import gather
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from triseek.model.project_memory import ProjectMemory
     from triseek.model.snapshot import FileSeen, Pin, SearchRun
     from triseek.model.spans import Spans
     from triseek.sessions.results import ResumeAnswer
@@ -53,6 +54,9 @@ _FILES_MAX, _SEARCHES_MAX, _CHANGED_MAX = 120, 120, 40
 _RESULTS = (20, 8, 4)
 """Result files listed for a search: the first of these numbers with which everything fits."""
 _PATH_MAX = 200
+_MEMORY_SHARE = 0.25
+_IDENTITY_MAX, _DRAWER_MAX = 4_000, 2_000
+"""Bytes; what the memory sends is shorter."""
 _LEFT_OUT_MAX = 180
 """Bytes of the line that counts what was left out."""
 _FENCE = re.compile(r"`{3,}")
@@ -127,7 +131,11 @@ class Payload(NamedTuple):
 
 
 def payload(
-    snapshot: Snapshot, since: Drift, stale: Sequence[Stale], budget_tokens: int = BUDGET
+    snapshot: Snapshot,
+    since: Drift,
+    stale: Sequence[Stale],
+    budget_tokens: int = BUDGET,
+    memory: ProjectMemory | None = None,
 ) -> Payload:
     """Build the payload.
 
@@ -136,13 +144,15 @@ def payload(
         since: The state of the repository now.
         stale: Files that have changed since the snapshot.
         budget_tokens: Maximum number of tokens; clamped to 256 to 12,000.
+        memory: What is remembered of the project; None to say nothing of it.
     """
-    budget = min(max(budget_tokens, BUDGET_MIN), BUDGET_MAX) * TEXT_BYTES_PER_TOKEN
+    budget = _bounded(budget_tokens) * TEXT_BYTES_PER_TOKEN
     # Writing the payload changes the file that holds it; to report that would change it again.
     stale = [file for file in stale if not holds_payloads(file.path)]
     work = gather(snapshot.entries)
     head = list(_head(snapshot))
-    room = budget - size_of(head) - size_of(["", CUT, "x" * _LEFT_OUT_MAX])
+    remembered = [] if memory is None else list(_memory(memory))
+    room = budget - size_of(head) - size_of(["", CUT, "x" * _LEFT_OUT_MAX]) - size_of(remembered)
     asked = log_parts.requests(work, room)
     room -= size_of(asked.last)
     goal = _goal(snapshot, asked)
@@ -170,10 +180,34 @@ def payload(
     text = [
         *head,
         *payload_room.lines(filled.parts, filled.blocks),
+        *remembered,
         *_end([*cuts, filled.left_out]),
     ]
     quoted = [block.pin for taken in filled.blocks for block in taken if block.pin is not None]
     return Payload("\n".join(text) + "\n", _carried(snapshot, quoted))
+
+
+def memory_tokens(budget_tokens: int) -> int:
+    """Return how many tokens of a payload's budget the memory may take."""
+    return int(_bounded(budget_tokens) * _MEMORY_SHARE)
+
+
+def subject(snapshot: Snapshot) -> str:
+    """Return what the work of a snapshot is about: its goal and the last request."""
+    texts = log_parts.requests(gather(snapshot.entries), 0).texts
+    return "\n".join(dict.fromkeys(filter(None, (snapshot.manifest.goal, *texts[-1:]))))
+
+
+def _bounded(budget_tokens: int) -> int:
+    return min(max(budget_tokens, BUDGET_MIN), BUDGET_MAX)
+
+
+def _memory(memory: ProjectMemory) -> Iterator[str]:
+    yield from ("", "## Project memory", "", f"- {code(memory.note, 200)}")
+    if memory.identity:
+        yield f"- identity: {code(memory.identity, _IDENTITY_MAX)}"
+    for drawer in (*memory.recalled, *memory.essentials):
+        yield f"- drawer {drawer.drawer_id}: {code(drawer.content, _DRAWER_MAX)}"
 
 
 class _Filled(NamedTuple):

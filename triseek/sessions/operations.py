@@ -61,7 +61,7 @@ class SessionOperations:
         sessions: Sessions,
         snapshots: Snapshots,
         checkpoints: Checkpoints,
-        resume: Callable[[str, str, Mapping[str, object], int, str], Resumed],
+        resume: Callable[..., Resumed],
         attribution: Attribution,
     ) -> None:
         """Work on what the daemon keeps.
@@ -177,6 +177,8 @@ class SessionOperations:
         budget_tokens: int = BUDGET,
         payload_file: str = "",
         origin: Origin = NOBODY,
+        *,
+        memory: bool = False,
     ) -> ResumeAnswer:
         """Resume a snapshot; the arguments are those of `app.resume.Resuming.resume`.
 
@@ -184,7 +186,7 @@ class SessionOperations:
         """
         if budget_tokens < 1:
             raise InvalidRequest(f"budget_tokens has to be a number from 1, not {budget_tokens}")
-        resumed = self._resume(snapshot_id, folder, who, budget_tokens, payload_file)
+        resumed = self._resume(snapshot_id, folder, who, budget_tokens, payload_file, memory=memory)
         root = project(folder)
         conversation = self._attribution.conversation(root, origin)
         if conversation:

@@ -155,3 +155,5 @@ class SessionResumeRequest:
     """From session_snapshot_list."""
     budget_tokens: int = RESUME_TOKENS
     """Most tokens to read."""
+    memory: bool = False
+    """Add, within the budget, what was remembered of this project."""

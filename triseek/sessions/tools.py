@@ -26,6 +26,7 @@ def _tool(
     result: type[object],
     answer: Callable[..., object],
     effect: Mapping[str, bool],
+    needs_toolset: tuple[tuple[str, str], ...] = (),
 ) -> Tool:
     return Tool(
         name=name,
@@ -37,6 +38,7 @@ def _tool(
         answer=answer,
         digest=digest.session_lines,
         kind=name,
+        needs_toolset=needs_toolset,
         **effect,
     )
 
@@ -84,6 +86,7 @@ TOOLS: tuple[Tool, ...] = (
         "session_resume", "Go on with handed work",
         "session_id payload_markdown payload_token_estimate hydration_report searches",
         requests.SessionResumeRequest, results.ResumeAnswer, handlers.resume, _CHANGES,
+        needs_toolset=(("memory", "memory"),),
     ),
 )  # fmt: skip
 """In the order in which they are listed."""

@@ -14,6 +14,7 @@ from triseek.model.context_pack import (
     FILES_MAX,
     ContextPackRequest,
 )
+from triseek.search import pack_memory
 from triseek.search.digest import pack_lines
 from triseek.terminal import options, report_text, status
 
@@ -37,6 +38,10 @@ def context_pack(
         list[str] | None,
         typer.Option("--changed-file", metavar="FILE", help="One that was edited; again for more."),
     ] = None,
+    memory: Annotated[
+        bool,
+        typer.Option("--memory", help="Add what is remembered of the project, within the budget."),
+    ] = False,
     json: options.Json = False,
 ) -> int:
     """Show the few files and lines to start a task from.
@@ -55,13 +60,17 @@ def context_pack(
         budget_tokens=budget_tokens,
         max_files=max_files,
         changed_files=tuple(map(_typed, changed_file or ())),
+        memory=memory,
     )
     with Service() as service:
-        pack = engine.context_pack(service.engine(options.existing_folder(path)), request)
-    envelope = pack.envelope()
+        root = service.engine(options.existing_folder(path))
+        envelope = pack_memory.packed(
+            lambda asked: engine.context_pack(root, asked), request, root.root,
+            pack_memory.provided(),
+        )  # fmt: skip
     text = report_text.readable("\n".join(pack_lines("context_pack", {}, envelope)))
     print(report_text.as_json(envelope) if json else text)
-    return status.FOUND if pack.items else status.NOTHING
+    return status.FOUND if envelope["items"] else status.NOTHING
 
 
 def _typed(path: str) -> str:

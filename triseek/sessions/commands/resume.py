@@ -44,6 +44,10 @@ def resume(
         bool, typer.Option("--print", help="Write it to standard output, as without a file.")
     ] = False,
     budget_tokens: Budget = None,
+    memory: Annotated[
+        bool,
+        typer.Option("--memory", help="Draw on what is remembered of the project, within N."),
+    ] = False,
     repo: options.Repo = ".",
     json: options.Json = False,
 ) -> int:
@@ -62,6 +66,7 @@ def resume(
         "target_root": root,
         "budget_tokens": budget_tokens,
         "payload_file": os.path.abspath(write_to) if write_to else "",
+        "memory": memory,
     }
     reply = ask.required("session_resume", params)
     report = reply["hydration_report"]
