@@ -22,14 +22,16 @@ if TYPE_CHECKING:
     import pytest
 
     from triseek.history.service import History
+    from triseek.memory.service import Memory
 
     Capture = pytest.CaptureFixture[bytes]
 
 
 @contextlib.contextmanager
-def serving(history: History | None = None) -> Iterator[Server]:
+def serving(history: History | None = None, memory: Memory | None = None) -> Iterator[Server]:
     """The real server with the real text handler, where this process's TRISEEK_HOME says."""
-    kept = {} if history is None else {"history": history}
+    both = {"history": history, "memory": memory}
+    kept = {verb: service for verb, service in both.items() if service is not None}
     calls = {} if history is None else verbs.of_history(history)
     with Service() as service:
 

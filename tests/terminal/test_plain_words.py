@@ -9,29 +9,41 @@ import pytest
 from tests.cli.typer_reading import typers_reading
 from triseek.app import wings
 from triseek.history.commands import quick
+from triseek.memory.commands import quick as memory_quick
 from triseek.terminal.plain_words import read
 
 PIECES = [
     "a", "b c", "-", "--", "--json", "--json=1", "--limit", "--limit=3", "7", "--limit=", "--plain",
     "--limit=-1", "--limit=101", "--limit=0", "--limit=1_0", "--limit=٣", "--limit=x", "--limit= 3",
     "--by", "--by=message", "--project", "--project=", "--since", "30d", "--before=3", "--after",
-    "--png=x", "--help", "-h", "--jso", "-x", "é", "\udcff", "", "--agent=a=b", "--agent",
+    "--png=x", "--tag", "--tag=b", "--as-of=x", "--as-of", "--as_of=x", "--deep",
+    "--help", "-h", "--jso", "-x", "é", "\udcff", "", "--agent=a=b", "--agent",
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("verb", quick.VERBS)
+VERBS = {
+    **{("history", name): command for name, command in quick.VERBS.items()},
+    **{("memory", name): command for name, command in memory_quick.VERBS.items()},
+    **{("memory", "kg", name): command for name, command in memory_quick.KG_VERBS.items()},
+}
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=" ".join)
 @pytest.mark.parametrize("seed", range(60))
 def test_what_is_read_without_typer_is_what_typer_reads(
-    seed: int, verb: str, capsys: pytest.CaptureFixture[str]
+    seed: int, verb: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    generator = random.Random(f"{seed} {verb}")
+    generator = random.Random(f"{seed} {verb[-1]}")
     words = generator.choices(PIECES, k=generator.randrange(6))
 
-    values = read(quick.VERBS[verb], words)
+    values = read(VERBS[verb], words)
 
     if values is not None:
-        its = typers_reading(words, "history", verb) or {}
+        its = typers_reading(words, *verb) or {}
         lists = {name: list(value) for name, value in its.items() if isinstance(value, tuple)}
+        # Typer makes None of an empty list when it calls the command.
+        lists |= {name: None for name, value in lists.items() if not value and not values[name]}
+        values |= {name: None for name in lists if not values[name]}
         assert {**its, **lists} == values, words
 
 
@@ -68,3 +80,5 @@ def test_help_and_mistakes_are_left_to_typer(verb: str, words: str) -> None:
 
 def test_the_table_of_wings_has_the_quick_verbs() -> None:
     assert wings.QUICK["history"] == (quick.__name__, tuple(quick.VERBS))
+    module, verbs = wings.QUICK["memory"]
+    assert (module, set(verbs)) == (memory_quick.__name__, {*memory_quick.VERBS, "kg"})

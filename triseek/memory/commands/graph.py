@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
+from triseek.memory import names
 from triseek.memory.commands import showing
 from triseek.memory.commands.calling import (
     NOTHING_KEPT,
@@ -50,6 +51,8 @@ def assert_(
     """
     only_here(context)
     level = share(confidence, "confidence", 1.0)
+    for what, name in (("subject", subject), ("predicate", predicate), ("object", object_)):
+        names.node(what, name)  # before a palace is made for it
     with opened(context) as memory:
         name = palace_to_write(memory, context, palace)
         triple = memory.assert_fact(

@@ -18,7 +18,7 @@ from triseek.memory.commands.calling import (
     root_of,
     text_of,
 )
-from triseek.memory.times import rfc3339
+from triseek.model.moment import rfc3339
 from triseek.model.plain_text import counted, visible_line
 from triseek.terminal import report_text, status
 from triseek.terminal.plain_words import Argument, Json, Option

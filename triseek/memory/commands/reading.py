@@ -18,7 +18,7 @@ from triseek.memory.commands.calling import (
     palace_to_read,
     since_ms,
 )
-from triseek.memory.times import rfc3339
+from triseek.model.moment import rfc3339
 from triseek.model.plain_text import visible_line
 from triseek.terminal import report_text, status
 from triseek.terminal.plain_words import Argument, Json, Option

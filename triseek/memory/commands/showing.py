@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from triseek.memory.times import rfc3339
+from triseek.model.moment import rfc3339
 from triseek.model.plain_text import clipped, visible_line
 from triseek.terminal import report_text
 
@@ -43,7 +43,7 @@ def fact_document(triple: Triple) -> dict[str, Any]:
         "predicate": triple.predicate,
         "object": triple.object,
         "valid_from": rfc3339(triple.valid_from),
-        "valid_to": rfc3339(triple.valid_to),
+        "valid_to": None if triple.valid_to is None else rfc3339(triple.valid_to),
         "confidence": triple.confidence,
         "provenance": triple.provenance,
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
+from triseek.memory import names
 from triseek.memory.commands.calling import (
     Drawer,
     Palace,
@@ -48,6 +49,7 @@ def remember(
         text=text_of(context, text), room=room, tags=tag or (), source=source,
         importance=share(importance, "importance", IMPORTANCE),
     )  # fmt: skip
+    names.text(draft.text)  # before a palace is made for it
     with opened(context) as memory:
         name = palace_to_write(memory, context, palace)
         drawer = memory.remember(name, draft)

@@ -9,7 +9,7 @@ from triseek.errors import FormatTooNew, InvalidRequest
 from triseek.memory.drawers import IMPORTANCE
 from triseek.memory.exchange.exporting import FORMAT, VERSION
 from triseek.memory.exchange.records import DrawerRecord, FactRecord, PalaceRecord
-from triseek.memory.times import milliseconds
+from triseek.memory.exchange.times import milliseconds
 from triseek.model.conversation import Unreadable
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from triseek.agents.payloads.fields import Fields
 from triseek.memory import names
 from triseek.memory.drawers import IMPORTANCE
 from triseek.memory.exchange.records import DrawerRecord, FactRecord, PalaceRecord
-from triseek.memory.times import milliseconds
+from triseek.memory.exchange.times import milliseconds
 from triseek.model.conversation import Unreadable
 
 if TYPE_CHECKING:

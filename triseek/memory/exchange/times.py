@@ -1,25 +1,19 @@
-"""Times as texts for JSON."""
+"""Times as texts, read and written."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import overload
+
+from triseek.model.moment import rfc3339
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 TIME_MAX = 253_402_300_799_999
 """The end of the year 9999, in Unix milliseconds."""
 
 
-@overload
-def rfc3339(time_ms: int) -> str: ...
-@overload
-def rfc3339(time_ms: None) -> None: ...
-def rfc3339(time_ms: int | None) -> str | None:
+def text(time_ms: int | None) -> str | None:
     """Return Unix milliseconds in the form of RFC 3339, in UTC; None for None."""
-    if time_ms is None:
-        return None
-    moment = _EPOCH + timedelta(milliseconds=min(max(time_ms, 0), TIME_MAX))
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return None if time_ms is None else rfc3339(time_ms)
 
 
 def milliseconds(value: object) -> int | None:
