@@ -112,7 +112,7 @@ def _examined(service: Service, cwd: str, wait_s: float, *, ask_clients: bool) -
     if ask_clients:
         asking_daemon.append(Check("MCP server", partial(serving.server, host)))
     yield from examine(asking_daemon)
-    yield from examine([Check("history", partial(_history, host))])
+    yield from examine([Check("history", partial(_history, host)), Check("memory", _memory)])
     until = time.monotonic() + wait_s
     asking = DoctorHost(cwd=host.cwd, program=host.program, until=until)
     with _waiting() as tell:
@@ -132,6 +132,18 @@ def _history(host: DoctorHost) -> Iterator[Finding]:
         yield from history_checks.conversations(history, here)
     finally:
         history.close()
+
+
+def _memory() -> Iterator[Finding]:
+    """Check the database of the memory."""
+    from triseek.memory import doctor as memory_checks
+    from triseek.memory.service import Memory
+
+    memory = Memory()
+    try:
+        yield from memory_checks.database(memory)
+    finally:
+        memory.close()
 
 
 def _clients(host: DoctorHost, *, ask: bool) -> Iterator[Check]:
