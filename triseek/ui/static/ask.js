@@ -4,8 +4,9 @@
 const KEPT = "triseek-token";
 
 export class Refused extends Error {
+  // `error`: of the page's API; the memory's routes, which are for programs too, send a line instead.
   constructor(status, error) {
-    super(error.message);
+    super(error.message || String(error));
     this.status = status;
     this.code = error.code;
     this.step = error.suggested_action || "";
@@ -34,12 +35,17 @@ export async function enter() {
   return sessionStorage.getItem(KEPT) !== null;
 }
 
-export async function ask(path, given = {}, signal = undefined) {
+export function authorization() {
+  return { Authorization: `Bearer ${sessionStorage.getItem(KEPT)}` };
+}
+
+export function ask(path, given = {}, signal = undefined) {
   const query = new URLSearchParams(given).toString();
-  const answer = await fetch(`/api/${path}${query ? `?${query}` : ""}`, {
-    headers: { Authorization: `Bearer ${sessionStorage.getItem(KEPT)}` },
-    signal,
-  });
+  return send("GET", `${path}${query ? `?${query}` : ""}`, signal);
+}
+
+export async function send(method, path, signal = undefined) {
+  const answer = await fetch(`/api/${path}`, { method, headers: authorization(), signal });
   const reply = await answer.json();
   if (!answer.ok) {
     throw new Refused(answer.status, reply.error);

@@ -4,6 +4,7 @@ import { ask, enter, every } from "/ask.js";
 import { code, el, empty, show, wrong } from "/dom.js";
 import { conversationPage } from "/conversation.js";
 import { historyPage } from "/history.js";
+import { memoryPage, palacePage } from "/memory.js";
 import { searchPage } from "/search.js";
 import { indexPage } from "/state.js";
 import { sessionPage, sessionsPage } from "/sessions.js";
@@ -19,6 +20,8 @@ const PAGES = [
   [/^\/diff\/([^/]+)\/([^/]+)$/, "snapshots", diffPage],
   [/^\/history$/, "history", historyPage],
   [/^\/history\/(\d+)$/, "history", conversationPage],
+  [/^\/memory$/, "memory", memoryPage],
+  [/^\/memory\/([^/]+)$/, "memory", palacePage],
 ];
 const main = document.getElementById("main");
 const notice = document.getElementById("notice");
@@ -92,7 +95,7 @@ document.addEventListener("keydown", (event) => {
   const writing = event.target.matches("input, textarea, select");
   if (event.key === "/" && !writing && !event.ctrlKey && !event.metaKey && !event.altKey) {
     event.preventDefault();
-    if (!/^#\/(search|history)(\?|$)/.test(location.hash)) {
+    if (!/^#\/((search|history|memory)(\?|$)|memory\/)/.test(location.hash)) {
       location.hash = "#/search";
     }
     requestAnimationFrame(() => document.getElementById("query")?.select());
