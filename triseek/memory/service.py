@@ -103,6 +103,10 @@ class Memory:
         self._used = time.monotonic()
         return self._opened()
 
+    def watched(self) -> Database:
+        """Return the database to who only waits for changes, which is no use of the memory."""
+        return self._opened()
+
     def idle_s(self) -> float:
         """Return the seconds since it was used, other than by `dream`."""
         return time.monotonic() - self._used

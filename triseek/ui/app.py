@@ -48,7 +48,8 @@ FILES = {
         f"/{name}.js": (f"{name}.js", _JS)
         for name in (
             "main", "ask", "dom", "search", "state", "sessions", "entries", "snapshots",
-            "history", "heatmap", "conversation", "memory", "drawers", "graph", "picture", "layout", "follow",
+            "history", "heatmap", "conversation", "memory", "drawers", "graph", "picture", "layout",
+            "follow",
         )
     },
 }  # fmt: skip

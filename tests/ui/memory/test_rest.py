@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from triseek.memory import events
 from triseek.memory.drawers import Draft
 from triseek.ui.memory.requests import BODY_MAX
 from triseek.ui.memory.routes import OPERATIONS
@@ -222,6 +223,32 @@ def test_a_dense_neighbourhood_is_bounded(client: Client, memory: Memory, palace
     graph = client.get(f"/palaces/{palace}/kg/graph", subject="hub", depth=3, limit=70)
     assert len(graph["triples"]) == 70
     assert client.get(f"/palaces/{palace}/kg/graph", subject="hub", limit=0)["triples"] == []
+
+
+def test_duplicates_are_consolidated(client: Client, palace: str) -> None:
+    assert client.get("/dream/status") == {"waiting": 0, "last_run": None}
+    text = "The retry waits one second, and doubles the wait up to thirty seconds."
+    for _ in range(2):
+        remember(client, palace, text)
+    assert client.get(f"/palaces/{palace}/dream/status")["waiting"] == 2
+    plan = client.send("POST", "/dream/run", {"dry_run": True})
+    assert (plan["dry_run"], plan["merged"]) == (True, 1)
+    assert len(client.get(f"/palaces/{palace}/drawers")["drawers"]) == 2
+    done = client.send("POST", "/dream/run", {"palaces": [palace]})
+    assert (done["status"], done["merged"], done["run"]) == ("done", 1, 1)
+    assert contents(client.get(f"/palaces/{palace}/drawers")["drawers"]) == [text]
+    reply = client.get(f"/palaces/{palace}/dream/status")
+    assert reply["waiting"] == 0
+    assert (reply["last_run"]["run"], reply["last_run"]["merged"]) == (1, 1)
+    assert client.get("/dream/status")["last_run"] == reply["last_run"]
+    with client.memory.database.read() as connection:
+        batch, _ = events.after(connection, 0, 100)
+    assert [event.kind for event in batch][-1] == "dream_completed"
+    assert json.loads(batch[-1].detail)["merged"] == 1
+    client.send("POST", "/dream/run", {"palaces": ["unknown"]}, status=404)
+    client.send("POST", "/dream/run", {"palaces": [5]}, status=404)
+    client.send("POST", "/dream/run", {"palaces": "all"}, status=422)
+    client.send("POST", "/dream/run", {"dry_run": "yes"}, status=422)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from triseek.memory import events
 from triseek.memory import palaces as named
 from triseek.memory.dreaming import closets, duplicates, purge
 from triseek.memory.dreaming.run import Run
@@ -48,4 +49,18 @@ def dream(
     for step in (purge.purge, closets.refresh, duplicates.consolidate):
         if run.goes_on():
             step(run)
-    return run.finish()
+    report = run.finish()
+    if report.run or (report.closets and not dry_run):
+        with database.write() as connection:
+            events.note(connection, "dream_completed", "", _summary(report))
+    return report
+
+
+def _summary(report: Report) -> dict[str, object]:
+    return {
+        "merged": report.superseded,
+        "pruned": report.purged,
+        "compacted": 0,
+        "closets_updated": report.closets,
+        "duration_ms": round(report.seconds * 1000),
+    }

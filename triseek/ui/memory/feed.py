@@ -121,12 +121,12 @@ class Feed:
     def _read_position(self) -> int:
         if not self._memory.exists():
             return 0
-        with self._memory.database.read() as connection:
+        with self._memory.watched().read() as connection:
             return events.position(connection)
 
     def _read_after(self, seq: int) -> tuple[list[bytes], int]:
         """Return the next frames after a position, and their last position."""
-        with self._memory.database.read() as connection:
+        with self._memory.watched().read() as connection:
             batch, skipped = events.after(connection, seq, BATCH)
             newest = events.position(connection)
             counts = events.drawer_counts(connection)
@@ -145,7 +145,7 @@ class Feed:
         return self._totals[1]
 
     def _count(self) -> Totals:
-        with self._memory.database.read() as connection:
+        with self._memory.watched().read() as connection:
             return events.totals(connection)
 
 

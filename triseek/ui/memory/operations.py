@@ -9,9 +9,11 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 from triseek import __version__
-from triseek.errors import InvalidRequest
+from triseek.errors import Cancelled, InvalidRequest, OutOfTime
 from triseek.memory import events, extract, filters, palaces
 from triseek.memory.drawers import IMPORTANCE, LISTED_MAX, Draft
+from triseek.memory.dreaming.status import DreamStatus
+from triseek.memory.dreaming.status import status as status_of
 from triseek.memory.service import TOP_MAX
 from triseek.model import budget
 from triseek.ui.memory import views
@@ -27,7 +29,10 @@ if TYPE_CHECKING:
     Operation = Callable[[Memory, Asked], Document]
 
 LIST = 50
+OFFSET_MAX = 100_000_000
 TOP_K = 10
+DREAM_S = 20.0
+"""Seconds of a consolidation; the next one goes on with what is left."""
 RECALLED_PALACES_MAX = 200
 """The most palaces that one recall searches."""
 
@@ -126,12 +131,12 @@ def palace_delete(memory: Memory, asked: Asked) -> Document:
 def drawer_list(memory: Memory, asked: Asked) -> Document:
     """GET /palaces/{id}/drawers?room&tag&since&limit&offset: the most important first."""
     name, params = _palace(memory, asked), asked.params
-    limit, offset = params.count("limit", LIST, LISTED_MAX), params.count("offset", 0, LISTED_MAX)
+    limit, offset = params.count("limit", LIST, LISTED_MAX), params.count("offset", 0, OFFSET_MAX)
     records = memory.listed(
         name, room=params.text("room"), tag=params.text("tag"),
-        since_ms=params.time_ms("since") or 0, limit=offset + limit,
+        since_ms=params.time_ms("since") or 0, limit=limit, offset=offset,
     )  # fmt: skip
-    return {"palace": name, "drawers": [views.drawer(record) for record in records[offset:]]}
+    return {"palace": name, "drawers": [views.drawer(record) for record in records]}
 
 
 def drawer_create(memory: Memory, asked: Asked) -> Document:
@@ -272,6 +277,49 @@ def graph(memory: Memory, asked: Asked) -> Document:
         "first": views.rfc3339(part.first_ms),
         "last": views.rfc3339(part.last_ms),
     }
+
+
+def dream_status(memory: Memory, asked: Asked) -> Document:
+    """GET /palaces/{id}/dream/status: what waits to be consolidated, and what the last run did."""
+    name = _palace(memory, asked)
+    with memory.database.read() as connection:
+        return {
+            "palace": name,
+            **views.dream(status_of(connection, palaces.id_of(connection, name))),
+        }
+
+
+def dream_status_all(memory: Memory, _asked: Asked) -> Document:
+    """GET /dream/status: the same of all palaces together."""
+    if not memory.exists():
+        return views.dream(DreamStatus(0, 0, 0, 0, 0))
+    with memory.database.read() as connection:
+        return views.dream(status_of(connection))
+
+
+def dream_run(memory: Memory, asked: Asked) -> Document:
+    """POST /dream/run {palaces?, dry_run?}: consolidate palaces, or all of them."""
+    names = asked.fields.texts("palaces")
+    known = memory.palaces() if memory.exists() else []
+    for name in names:
+        if name not in known:
+            raise Refused(404, f"there is no palace {str(name)[:100]!r}")
+    report = memory.dream(
+        [str(name) for name in names] or None, dry_run=asked.fields.flag("dry_run"),
+        budget_s=DREAM_S, cancelled=_Left(),
+    )  # fmt: skip
+    return views.dreamt(report)
+
+
+class _Left:
+    """Set once nobody waits for the answer."""
+
+    def is_set(self) -> bool:
+        try:
+            budget.check()
+        except (Cancelled, OutOfTime):
+            return True
+        return False
 
 
 def _palace(memory: Memory, asked: Asked) -> str:

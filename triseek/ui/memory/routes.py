@@ -56,6 +56,9 @@ OPERATIONS: dict[str, dict[str, Operation]] = {
     f"{_PALACE}/kg": {"GET": operations.facts, "POST": operations.fact_assert},
     f"{_PALACE}/kg/subjects": {"GET": operations.subjects},
     f"{_PALACE}/kg/graph": {"GET": operations.graph},
+    f"{_PALACE}/dream/status": {"GET": operations.dream_status},
+    "/dream/status": {"GET": operations.dream_status_all},
+    "/dream/run": {"POST": operations.dream_run},
 }
 """By path below `REST` and by method."""
 _CREATED = frozenset(("created", "stored", "asserted"))

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from triseek.memory.drawers import Drawer
+    from triseek.memory.dreaming.run import Report
+    from triseek.memory.dreaming.status import DreamStatus
     from triseek.memory.graph import Triple
     from triseek.memory.palaces import Palace
     from triseek.memory.service import Recalled
@@ -66,3 +68,32 @@ def hits(recalled: Recalled, name: str, *, deep: bool) -> list[Document]:
         {**drawer(hit.drawer), "palace_id": name, "score": hit.score, "layer": 3 if deep else 2}
         for hit in recalled.hits
     ]
+
+
+def dream(status: DreamStatus) -> Document:
+    """Return how far the consolidation is."""
+    last = {
+        "run": status.run,
+        "started_at": rfc3339(status.began_ms),
+        "merged": status.superseded,
+        "pruned": status.purged,
+    }
+    return {"waiting": status.waiting, "last_run": last if status.run else None}
+
+
+def dreamt(report: Report) -> Document:
+    """Return what a consolidation did, or would do."""
+    return {
+        "status": report.ended,
+        "dry_run": report.is_dry,
+        "run": report.run,
+        "merged": report.superseded,
+        "pruned": report.purged,
+        "closets_updated": report.closets,
+        "waiting": report.left,
+        "duration_ms": round(report.seconds * 1000),
+        "changes": [
+            {"step": change.step, "palace": change.palace, "drawer_id": change.drawer}
+            for change in report.changes
+        ],
+    }
