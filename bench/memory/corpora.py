@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 LOCOMO_KINDS = {1: "multi-hop", 2: "date", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
 """Names of LoCoMo's categories of questions."""
+APART_MS = 2 * 3_600_000
+"""Between drawers that were not written together."""
 _EVIDENCE = re.compile(r"D(\d+):(\d+)")
 
 
@@ -48,6 +50,15 @@ class Corpus:
     """Unique in a run; also the palace's name."""
     drawers: tuple[Text, ...]
     questions: tuple[Question, ...]
+
+
+def apart(corpus: Corpus) -> Corpus:
+    """Return a corpus whose drawers are written one after another, `APART_MS` apart."""
+    drawers = tuple(
+        replace(drawer, created_ms=drawer.created_ms + at * APART_MS)
+        for at, drawer in enumerate(corpus.drawers)
+    )
+    return replace(corpus, name=f"{corpus.name}-apart", drawers=drawers)
 
 
 def locomo(path: Path) -> list[Corpus]:

@@ -13,10 +13,9 @@ from triseek.errors import InvalidRequest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from triseek.memory.vectors.embedder import Embedder
-
     from bench.memory.corpora import Corpus
     from triseek.memory.service import Memory
+    from triseek.memory.vectors.embedder import Embedder
 
 NAMES = ("hashing", "minilm")
 """The embedders that need no service."""
@@ -43,9 +42,8 @@ def embedder(name: str) -> Embedder:
     Raises:
         InvalidRequest: What it needs is not installed, or there is none of this name.
     """
-    from triseek.memory.vectors.embedder import choose
-
     from triseek.config import Settings
+    from triseek.memory.vectors.embedder import choose
 
     own = choose(Settings(memory_embedder=name))
     if own is None:

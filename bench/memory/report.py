@@ -106,7 +106,7 @@ def _locomo(answers: Sequence[Answers]) -> Iterator[str]:
 
 def _others(corpus: str, answers: Sequence[Answers]) -> Iterator[str]:
     yield f"### {corpus[:1].upper()}{corpus[1:]}"
-    yield _ABOUT[corpus]
+    yield _ABOUT.get(corpus, _AT_ONCE)
     head = ("row", "questions", "recall@1", "recall@5", "MRR", "recall@5 less FTS5's", "p50 ms")
     base = next((one for one in answers if one["arm"] == budgets.BASELINE), None)
     rows = []
@@ -151,15 +151,20 @@ def _missed(rows: Sequence[misses.Misses]) -> str:
     )
 
 
+_AT_ONCE = (
+    "The same drawers and questions as above, but all drawers have one time, as if imported "
+    "together: drawers of a room that are near in time are a group, and rank each other."
+)
 _ABOUT = {
     "foreign texts": (
         "Drawers are entries of Debian packages' NEWS files and docstrings of Python packages, "
-        "read from what is installed. The questions are in `bench/memory/questions.jsonl`: each "
-        "was written from its drawer's text before any ranking was seen. A paraphrase avoids the "
+        "read from what is installed, two hours apart. The questions are in "
+        "`bench/memory/questions.jsonl`: each was written from its drawer's text before any ranking was seen. A paraphrase avoids the "
         "drawer's words where it can, the others repeat some of them. Nothing was tuned on them."
     ),
     "code facts": (
-        "Drawers say by rule what identifiers, files, options, versions and error codes are "
+        "Drawers say by rule what identifiers, files, options, versions and error codes are, "
+        "two hours apart "
         "(`bench/memory/code_facts.py`); they are asked for by a part of the identifier, the "
         "file's name, the command, the version, the code. Nothing was tuned on them."
     ),

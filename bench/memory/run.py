@@ -75,8 +75,9 @@ def _sets(options: argparse.Namespace) -> list[Set]:
             raise Faulty(f"no corpus is called {options.corpus}; say locomo=FILE")
         sets.append(Set("LoCoMo", corpora.locomo(Path(path)), is_tuned=True))
     if options.texts:
-        sets.append(Set("foreign texts", [foreign.read()], is_tuned=False))
-        sets.append(Set("code facts", [code_facts.read()], is_tuned=False))
+        for name, corpus in (("foreign texts", foreign.read()), ("code facts", code_facts.read())):
+            sets.append(Set(name, [corpora.apart(corpus)], is_tuned=False))
+            sets.append(Set(f"{name}, written at once", [corpus], is_tuned=False))
     return sets
 
 

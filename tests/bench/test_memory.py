@@ -235,3 +235,10 @@ def test_ways_take_turns():
     assert calls == [("a", 1), ("b", 1), ("a", 2), ("b", 2)]
     assert times["a"]["calls"] == 2
     assert 0 <= times["a"]["p50_ms"] <= times["a"]["p95_ms"] <= times["a"]["max_ms"]
+
+
+def test_drawers_apart_are_of_no_group():
+    drawers = corpora.apart(SMALL).drawers
+    times = [drawer.created_ms for drawer in drawers]
+    assert np.diff(times).tolist() == [corpora.APART_MS] * 2
+    assert [drawer.text for drawer in drawers] == [drawer.text for drawer in SMALL.drawers]
