@@ -105,7 +105,8 @@ def _duplicates(database: Database, palace: str, findings: Findings) -> None:
                 "duplicate", change.drawer, f"drawer {change.after} says all of it",
                 "triseek memory dream",
             )  # fmt: skip
-    findings.counts["duplicate"] = max(report.superseded, findings.counts["duplicate"])
+    if report.superseded:
+        findings.counts["duplicate"] = report.superseded
 
 
 def _said_in_other_rooms(drawer: _Drawer, seen: dict[int, str], findings: Findings) -> None:

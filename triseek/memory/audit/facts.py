@@ -13,17 +13,19 @@ if TYPE_CHECKING:
     from triseek.memory.audit.findings import Findings
 
 _BESIDE = """
-SELECT t.subject, t.predicate, t.object, p.name, o.object FROM triples t
-JOIN palaces own ON own.id = t.palace_id
-JOIN palaces p ON p.id != own.id AND p.root IS NOT NULL AND (
-    substr(p.root, 1, length(own.root) + 1) = own.root || '/'
-    OR substr(own.root, 1, length(p.root) + 1) = p.root || '/')
-JOIN triples o ON o.palace_id = p.id AND o.subject = t.subject AND o.predicate = t.predicate
-    AND o.object != t.object AND o.valid_to IS NULL AND NOT o.is_multi
-WHERE t.palace_id = ? AND t.valid_to IS NULL AND NOT t.is_multi
-ORDER BY t.subject, t.predicate, p.name
+SELECT other.id, other.name FROM palaces own JOIN palaces other ON other.id != own.id
+WHERE own.id = ? AND (substr(other.root, 1, length(own.root) + 1) = own.root || '/'
+    OR substr(own.root, 1, length(other.root) + 1) = other.root || '/')
+ORDER BY other.name
 """
-"""Facts that differ from those of a palace whose root lies inside of this one's, or around it."""
+"""Palaces whose root lies inside of this one's, or around it."""
+_DIFFERENT = """
+SELECT t.subject, t.predicate, t.object, o.object FROM triples t CROSS JOIN triples o
+ON o.palace_id = ? AND o.subject = t.subject AND o.predicate = t.predicate
+    AND o.object != t.object AND o.valid_to IS NULL AND NOT o.is_multi
+WHERE t.palace_id = ? AND t.valid_to IS NULL AND NOT t.is_multi ORDER BY t.id
+"""
+"""CROSS JOIN has SQLite look up `o` by its index for each `t`, and not the other way round."""
 
 
 def check(connection: sqlite3.Connection, palace: int, findings: Findings) -> None:
@@ -39,10 +41,11 @@ def check(connection: sqlite3.Connection, palace: int, findings: Findings) -> No
             "triseek memory kg retract "
             + shlex.join((contradiction.subject, contradiction.predicate, objects[0])),
         )  # fmt: skip
-    for subject, predicate, target, other, their in connection.execute(_BESIDE, (palace,)):
-        findings.add(
-            "contradiction", f"{subject} {predicate}",
-            f"{target} here, {their} in palace {other}, whose folder is of the same project",
-            "triseek memory kg assert "
-            + shlex.join((subject, predicate, target, "--palace", other)),
-        )  # fmt: skip
+    for beside, name in connection.execute(_BESIDE, (palace,)).fetchall():
+        for subject, predicate, own, their in connection.execute(_DIFFERENT, (beside, palace)):
+            findings.add(
+                "contradiction", f"{subject} {predicate}",
+                f"{own} here, {their} in palace {name}, whose folder is of the same project",
+                f"triseek memory kg assert {shlex.join((subject, predicate, own))}"
+                f" --palace {shlex.quote(name)}",
+            )  # fmt: skip

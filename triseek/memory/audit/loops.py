@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from triseek.memory.audit.findings import Findings
 
+SHOWN_MAX = 10
+"""Nodes of a loop that are named."""
 MUTUAL = frozenset((
     "knows", "related_to", "similar_to", "same_as", "equals", "connected_to", "talks_to",
     "works_with", "conflicts_with", "see_also", "is_alias_for", "alias_of", "linked_to",
@@ -26,7 +28,7 @@ def check(connection: sqlite3.Connection, palace: int, findings: Findings) -> No
         for loop in cycles(edges):
             findings.add(
                 "loop", f"{loop[0]} {predicate}",
-                f"{predicate} leads back: {' → '.join([*loop, loop[0]])}",
+                f"{predicate} leads back: {_shown(loop)}",
                 f"triseek memory kg retract {shlex.join((loop[-1], predicate, loop[0]))}",
             )  # fmt: skip
     links = connection.execute(
@@ -39,6 +41,11 @@ def check(connection: sqlite3.Connection, palace: int, findings: Findings) -> No
             "loop", loop[0], f"{len(loop)} drawers supersede one another, so that none is recalled",
             f"triseek memory update {loop[0]} TEXT",
         )  # fmt: skip
+
+
+def _shown(loop: Sequence[str]) -> str:
+    left = [f"{len(loop) - SHOWN_MAX:,} more"] if len(loop) > SHOWN_MAX else []
+    return " → ".join([*loop[:SHOWN_MAX], *left, loop[0]])
 
 
 def _edges(connection: sqlite3.Connection, palace: int) -> dict[str, dict[str, list[str]]]:

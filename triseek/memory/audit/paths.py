@@ -32,10 +32,9 @@ FILE_MAX = 4 << 20
 """Bytes of a file whose digest is computed; a larger one is compared by its time."""
 _PART = r"[\w.+~@-]{1,255}"
 _NAMED = re.compile(rf"(?<![\w/:.+~@-])(?:\.{{0,2}}/)?{_PART}(?:/{_PART})+")
-_SOURCE = re.compile(
-    rf"(?P<path>(?:\.{{0,2}}/)?{_PART}(?:/{_PART})*?)"
-    r"(?:@(?P<digest>[0-9a-f]{7,64}))?(?::\d{1,9}(?:[-:]\d{1,9})?)?"
-)
+_SOURCE = re.compile(rf"(?:\.{{0,2}}/)?{_PART}(?:/{_PART})*")
+_BEHIND = re.compile(r"(?:@(?P<digest>[0-9a-f]{7,64}))?(?::\d{1,9}(?:[-:]\d{1,9})?)?$")
+"""What may stand behind the path of a source: a digest, lines."""
 _ENDING = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,9}$")
 
 
@@ -67,9 +66,11 @@ def of_text(text: str) -> Iterator[Named]:
 
 def of_source(source: str | None) -> Iterator[Named]:
     """Yield the path of a source or provenance: `path`, `path:line` or `path@digest`."""
-    match = _SOURCE.fullmatch((source or "").strip())
-    if match and ("/" in match["path"] or _ENDING.search(match["path"])):
-        yield Named(match["path"], match["digest"] or "", is_source=True)
+    text = (source or "").strip()
+    behind = _BEHIND.search(text)
+    path = text[: behind.start()] if behind else text
+    if _SOURCE.fullmatch(path) and ("/" in path or _ENDING.search(path)):
+        yield Named(path, behind["digest"] or "" if behind else "", is_source=True)
 
 
 class Tree:
