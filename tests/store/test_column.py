@@ -141,3 +141,17 @@ def test_a_write_that_fails_closes_its_file(tmp_path):
     with pytest.raises((TypeError, ValueError)):
         column.write(tmp_path / "c.npy", np.array(["no number"]), np.uint32)
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_column_in_memory_is_read_as_one_in_a_file() -> None:
+    with column.MemoryColumn(np.uint32) as made:
+        for piece in (np.arange(3, dtype=np.uint32), np.arange(9, dtype=np.uint8)):
+            made.append(piece)
+    assert made.whole().tolist() == [*range(3), *range(9)]
+    assert made.values.dtype == np.uint32
+    assert len(made) == 12
+    with pytest.raises(ValueError, match="read-only"):
+        made.values[0] = 1
+    with column.MemoryColumn(np.int64) as empty:
+        pass
+    assert empty.whole().tolist() == []
