@@ -7,36 +7,42 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-WORDS_WEIGHT = 1.2
-"""What a drawer with all words of the query counts, where a vector like the query's counts 1.
-
-Chosen on half of LoCoMo, and the same at 0.6 to 1.2 on other texts: see docs/decisions/0043.
-"""
+WORDS_WEIGHT = 2.0
+"""What the best by words counts where a drawer has all words of the query, and the nearest vector
+there can be counts 1. Chosen on half of LoCoMo: see docs/decisions/0043."""
+NEAR_MIN = 0.2
+"""The cosine of a drawer that is returned without a word of the query: the nearest to words without
+meaning have less, and 98 % of those that answer a question have more."""
 
 
 def fuse(
-    words: Mapping[int, float], coverage: Mapping[int, float], cosines: Mapping[int, float]
+    words: Mapping[int, float], coverage: float, cosines: Mapping[int, float]
 ) -> dict[int, float]:
     """Return the drawers of both ways with joined scores from 0 to 1, best first.
 
-    A score is a bounded sum: that of the words counts as much as the drawer covers the query. One
-    word that a drawer shares by chance cannot outweigh a vector near the query's, as it does where
-    ranks are added (Cormack et al. 2009); a drawer with all words keeps its place.
+    A score is a bounded sum, in which words count as much as the best of them cover the query:
+    where no drawer has more than one of five words, which may be there by chance, vectors decide;
+    where one has all, it stays in front. A sum of ranks (Cormack et al. 2009) cannot tell these
+    apart.
 
     Args:
-        words: Scores by words from 0 to 1, relative to the best, by drawer.
-        coverage: The share of the query's terms that each of these has, by their IDF: 0 to 1.
+        words: Scores by words from 0 to 1, by drawer.
+        coverage: The share of the query's terms, by their IDF, that one of these has at most.
         cosines: Cosines with the query's vector, of all drawers that have a vector.
     """
-    known = [max(cosine, 0.0) for cosine in cosines.values()]
+    near = {
+        drawer: max(cosine, 0.0)
+        for drawer, cosine in cosines.items()
+        if cosine >= NEAR_MIN or drawer in words
+    }
     # A drawer that has no vector yet is neither near nor far.
-    middle = sum(known) / len(known) if known else 0.0
-    scores = {}
-    for drawer in words.keys() | cosines.keys():
-        near = max(cosines.get(drawer, middle), 0.0)
-        by_words = WORDS_WEIGHT * words.get(drawer, 0.0) * coverage.get(drawer, 0.0)
-        scores[drawer] = min((by_words + near) / (WORDS_WEIGHT + 1), 1.0)
-    return dict(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
+    middle = sum(near.values()) / len(near) if near else 0.0
+    scores = {
+        drawer: WORDS_WEIGHT * coverage * words.get(drawer, 0.0) + near.get(drawer, middle)
+        for drawer in words.keys() | near.keys()
+    }
+    best = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+    return {drawer: min(score / (WORDS_WEIGHT + 1), 1.0) for drawer, score in best}
 
 
 def weights(terms: Iterable[str], idf: Mapping[str, float]) -> dict[str, float]:

@@ -31,6 +31,8 @@ BYTES_MAX = 512 << 20
 """Of all palaces in memory; the one used longest ago makes room."""
 CANDIDATES = 100
 """Drawers that vectors bring to be joined with those of the words."""
+_READ = 20
+"""The best by words, of which one has the most of the query's terms."""
 _SPARE = 40
 """Drawers that are compared by their vectors beyond those that are wanted: bytes are not exact."""
 
@@ -93,9 +95,9 @@ class VectorLane:
             connection, [at for at in ranked.scores if at not in cosines], query
         )
         weights = fusion.weights(ranked.terms, ranked.weights)
-        texts = source.texts(connection, list(ranked.scores))
-        covered = {at: fusion.coverage(weights, set(words.terms(text))) for at, text in texts}
-        scores = fusion.fuse(ranked.scores, covered, cosines)
+        texts = source.texts(connection, list(islice(ranked.scores, _READ)))
+        covered = [fusion.coverage(weights, set(words.terms(text))) for _, text in texts]
+        scores = fusion.fuse(ranked.scores, max(covered, default=0.0), cosines)
         return replace(ranked, scores=dict(islice(scores.items(), most)))
 
     def search(
