@@ -260,9 +260,7 @@ class Memory:
             if (drawer := by_id.get(at)) is not None
         ]
         hits.sort(key=lambda hit: -hit.score)  # ties stay in the order of their ranking
-        return Recalled(
-            identity, tuple(essentials), tuple(hits), way, ranked.terms, ranked.weights
-        )
+        return Recalled(identity, tuple(essentials), tuple(hits), way, ranked.terms, ranked.weights)
 
     def _usable_vectors(self) -> VectorLane | None:
         """Return search by vectors, None if it is off or cannot be used: nothing else may fail."""

@@ -24,8 +24,8 @@ _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\WA-Z_\d]+|\d+")
 _LONGEST = 64
 """Characters of a word; longer runs are data."""
 _LENGTHS = (3, 4, 5)
-_PARTS_WEIGHT = 0.5
-"""What all runs of a word weigh together; its stem weighs 1."""
+_PARTS_WEIGHT = 1.0
+"""What all runs of a word weigh together, as much as its stem."""
 _DIMENSION = 512
 _CHARACTERS_MAX = 20_000
 """Of a text that are looked at."""

@@ -111,9 +111,10 @@ def cosines(
             (embedder, len(query) * _TYPE.itemsize, *part),
         ).fetchall()
         vectors = _unpack([row[1] for row in rows], len(query)).astype(np.float32)
-        for (number, _), product in zip(rows, (vectors @ query).tolist(), strict=True):
-            if -2 < product < 2:  # not so of what is not a number
-                products[number] = min(max(product, -1.0), 1.0)
+        numbers = np.array([row[0] for row in rows], np.int64)
+        finite = np.isfinite(vectors).all(1)
+        cosines = np.clip(vectors[finite] @ query, -1, 1)
+        products |= dict(zip(numbers[finite].tolist(), cosines.tolist(), strict=True))
     return products
 
 
