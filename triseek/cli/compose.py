@@ -44,7 +44,6 @@ def compose(settings: Settings) -> tuple[Handlers, Sequence[BackgroundTask]]:
         auto_snapshot=settings.sessions_auto_snapshot,
         remembering=remembering,
     )
-    memory = MemoryService()
     own = SessionHistory(sessions.sessions, sessions.snapshots, sessions.checkpoints.finish)
     history = HistoryService(follow=settings.history_follow, own=own)
     opening = OpeningContext(history.history, settings.history_context_tokens)
