@@ -162,7 +162,12 @@ def test_a_command_imports_no_more_than_it_needs(
             check=False,
         )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert not light & set(done.stderr.splitlines())
+    loaded = set(done.stderr.splitlines())
+    assert ("triseek.cli.fast" in loaded, "triseek.memory.service" in loaded) == (
+        True,
+        not is_served,
+    )
+    assert not light & loaded
 
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
