@@ -58,12 +58,14 @@ def cli_page() -> str:
 
 def verbs() -> list[tuple[str, Any]]:
     """Every verb that Typer owns, groups taken apart. Typer carries a click of its own."""
-    found: list[tuple[str, Any]] = []
-    for name, verb in sorted(typer.main.get_command(command_tree.app()).commands.items()):
-        inner = getattr(verb, "commands", {})
-        found += [(f"{name} {below}", inner[below]) for below in sorted(inner)]
-        found += [] if inner or name == "search" else [(name, verb)]
-    return found
+    tree = typer.main.get_command(command_tree.app())
+    return [(name, verb) for name, verb in below("", tree) if name != "search"]
+
+
+def below(path: str, verb: Any) -> list[tuple[str, Any]]:
+    inner = getattr(verb, "commands", {})
+    every = [below(f"{path} {name}".strip(), inner[name]) for name in sorted(inner)]
+    return [found for one in every for found in one] if inner else [(path, verb)]
 
 
 def verb_section(name: str, verb: Any) -> str:

@@ -301,3 +301,17 @@ def test_a_working_tree_has_the_palace_of_its_repository(tmp_path: Path) -> None
 def test_without_a_word_there_is_help_with_examples(shop: Path) -> None:
     done = memory(shop)
     assert (done.status, "Examples: triseek memory remember" in done.err) == (2, True)
+
+
+def test_older_drawers_are_embedded(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    document(shop, "remember", "Prices are in cents")
+    off = memory(shop, "embed")
+    assert (off.status, "memory.embedder" in off.err) == (2, True)
+    monkeypatch.setenv("TRISEEK_MEMORY_EMBEDDER", "hashing")
+    done = document(shop, "embed")
+    assert (done["embedded"], done["left"]) == (1, 0)
+    assert done["embedder"].startswith("hashing")
+    assert lines(shop, "embed") == ["0 drawers embedded"]
+    [counts] = document(shop, "stats")["palaces"]
+    assert counts["embedded"] == 1
+    assert "vectors" in document(shop, "recall", "cents")["lane"]

@@ -12,7 +12,7 @@ def register(app: typer.Typer) -> None:
     """Add the verbs to the command line."""
     from typer import Typer
 
-    from triseek.memory.commands import exchanging, quick, serve
+    from triseek.memory.commands import embedding, exchanging, quick, serve
     from triseek.terminal.typer_command import typer_command
 
     group = Typer(
@@ -26,6 +26,7 @@ def register(app: typer.Typer) -> None:
         group.command(name)(typer_command(command))
     group.command("export")(exchanging.export)
     group.command("import")(exchanging.import_)
+    group.command("embed")(embedding.embed)
     facts = Typer(help="Facts, and the time in which they held.", no_args_is_help=True)
     for name, command in quick.KG_VERBS.items():
         facts.command(name)(typer_command(command))

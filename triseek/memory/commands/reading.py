@@ -67,7 +67,10 @@ def recall(
             "identity": recalled.identity,
             "essentials": [showing.document(drawer) for drawer in recalled.essentials],
         }
-        document = {"palace": name, "query": words, "results": results, "context": beside}
+        document = {
+            "palace": name, "query": words, "lane": recalled.lane, "results": results,
+            "context": beside,
+        }  # fmt: skip
         context.print(report_text.as_json(document))
     else:
         lines = [*(_beside(recalled) if essentials else ()), *_hits(recalled)]
