@@ -159,7 +159,8 @@ _ABOUT = {
     "foreign texts": (
         "Drawers are entries of Debian packages' NEWS files and docstrings of Python packages, "
         "read from what is installed, two hours apart. The questions are in "
-        "`bench/memory/questions.jsonl`: each was written from its drawer's text before any ranking was seen. A paraphrase avoids the "
+        "`bench/memory/questions.jsonl`: each was written from its drawer's text before any "
+        "ranking was seen. A paraphrase avoids the "
         "drawer's words where it can, the others repeat some of them. Nothing was tuned on them."
     ),
     "code facts": (

@@ -5,7 +5,18 @@ import json
 import numpy as np
 import pytest
 
-from bench.memory import code_facts, corpora, foreign, graph, made, metrics, misses, quality, timing
+from bench.memory import (
+    code_facts,
+    corpora,
+    foreign,
+    graph,
+    made,
+    metrics,
+    misses,
+    nearest,
+    quality,
+    timing,
+)
 from bench.memory.corpora import Corpus, Question, Text
 from bench.memory.references import Bm25, FullText
 from bench.model import Faulty
@@ -242,3 +253,22 @@ def test_drawers_apart_are_of_no_group():
     times = [drawer.created_ms for drawer in drawers]
     assert np.diff(times).tolist() == [corpora.APART_MS] * 2
     assert [drawer.text for drawer in drawers] == [drawer.text for drawer in SMALL.drawers]
+
+
+@pytest.mark.parametrize("way", [nearest.exact, nearest.signed_bytes])
+def test_ways_find_the_nearest_vectors(way):
+    vectors = made.vectors(500, 64)
+    search, _ = way(vectors)
+    query = made.vectors(1, 64, 5)[0]
+    right = np.argsort(-(vectors @ query))[: nearest.COUNT].tolist()
+    assert search(query) == right
+
+
+def test_hnsw_finds_most_of_the_nearest():
+    pytest.importorskip("usearch")
+    vectors = made.vectors(500, 64)
+    search, size = nearest.hnsw(vectors)
+    query = made.vectors(1, 64, 5)[0]
+    right = set(np.argsort(-(vectors @ query))[: nearest.COUNT].tolist())
+    assert len(right & set(search(query))) >= 8
+    assert size > 500 * 64 * 2
