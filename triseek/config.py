@@ -233,6 +233,9 @@ class Settings:
     memory_endpoint_remote: bool = _setting(
         False, "Whether it may be another machine, which then gets the text of each memory."
     )
+    memory_dream: bool = _setting(
+        True, "Whether the daemon consolidates the memory while nobody uses it."
+    )
     mcp_structured: str = _setting(
         "auto",
         "What agents get: `auto`: text alone where their models are known to see it; "

@@ -17,6 +17,7 @@ from triseek.daemon.services import (
     PRUNE_S,
     Autosave,
     HistoryService,
+    MemoryService,
     MemoService,
     SessionService,
 )
@@ -24,6 +25,9 @@ from triseek.engine.service import Service
 from triseek.errors import StateUnwritable
 from triseek.history.importing.sources import importable
 from triseek.memo.memo import Asked, Memo
+from triseek.memory.drawers import Draft
+from triseek.memory.dreaming import idle
+from triseek.memory.service import Memory
 from triseek.model.hook_event import Context, FileRead, ToolUse
 from triseek.recall import engine
 from triseek.sessions import files
@@ -187,3 +191,38 @@ def resident(folder):
     starts = [at for at, line in enumerate(lines) if f"{folder}/recall" in line]
     sizes = [next(line for line in lines[at:] if line.startswith("Rss:")) for at in starts]
     return sum(int(line.split()[1]) for line in sizes)
+
+
+def test_the_memory_is_consolidated_while_nobody_uses_it(monkeypatch):
+    monkeypatch.setattr(idle, "LOOK_S", 0.01)
+    monkeypatch.setattr(idle.once, "__defaults__", (0.05,))
+    for dreams in (False, True):
+        kept = MemoryService(dreams=dreams)
+        kept.memory.create("shop")
+        kept.memory.remember("shop", Draft(text=TEXT))
+        kept.memory.remember("shop", Draft(text=TEXT))
+        kept.start()
+        deadline = time.monotonic() + (60 if dreams else 0.5)
+        while kept.memory.idle_s() < 0.3 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        began = time.monotonic()
+        kept.close()
+        assert time.monotonic() - began < 2
+    memory = Memory()
+    assert len(memory.listed("shop")) == 1
+    assert len(memory.dreams()) == 3
+    memory.close()
+
+
+def test_the_end_does_not_wait_for_the_memorys_consolidation(monkeypatch):
+    monkeypatch.setattr(idle, "LOOK_S", 0.01)
+    monkeypatch.setattr(idle.once, "__defaults__", (0.05,))
+    kept = MemoryService()
+    kept.memory.create("shop")
+    for number in range(2_000):
+        kept.memory.remember("shop", Draft(text=f"{TEXT} {number}"))
+    kept.start()
+    time.sleep(0.2)
+    began = time.monotonic()
+    kept.close()
+    assert time.monotonic() - began < 2

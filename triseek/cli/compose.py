@@ -35,7 +35,7 @@ def compose(settings: Settings) -> tuple[Handlers, Sequence[BackgroundTask]]:
     """Return the daemon's handlers and its background tasks."""
     jobs = OpenRoots(settings)
     memo = MemoService(keep=settings.memo_keep)
-    memory = MemoryService()
+    memory = MemoryService(dreams=settings.memory_dream)
     remembering = partial(remembered, memory.memory)
     sessions = SessionService(
         jobs.service,

@@ -19,6 +19,7 @@ from triseek.app.resume import Resuming
 from triseek.errors import Busy, TriseekError
 from triseek.history.service import History
 from triseek.memo.memo import Memo
+from triseek.memory.dreaming import idle
 from triseek.memory.service import Memory
 from triseek.model.project_memory import nothing
 from triseek.sessions.checkpoints import Checkpoints
@@ -189,20 +190,20 @@ class HistoryService(Autosave):
             self.history.follow(here)
 
 
-class MemoryService:
-    """Owns the memory of this machine."""
+class MemoryService(Autosave):
+    """Owns the memory of this machine, and consolidates it while nobody uses it."""
 
-    def __init__(self) -> None:
-        """Open nothing yet."""
+    def __init__(self, *, dreams: bool = True) -> None:
+        """Open nothing yet. dreams: Whether to consolidate it."""
+        super().__init__("memory", self._dream, idle.LOOK_S)
         self.memory = Memory()
-
-    def start(self) -> None:
-        """Do nothing: the database is opened with its first use."""
-
-    def busy(self) -> bool:
-        """Return False: each write is in the database when its call is answered."""
-        return False
+        self._dreams = dreams
 
     def close(self) -> None:
-        """Close the database."""
+        """Stop, and close the database."""
+        self.stop(FINISH_S)
         self.memory.close()
+
+    def _dream(self) -> None:
+        if self._dreams:
+            idle.once(self.memory, self._ended)

@@ -14,8 +14,7 @@ from triseek.errors import InvalidRequest, TriseekError
 from triseek.memory import drawers, graph, names, palaces
 from triseek.memory.database import NAME, open_database
 from triseek.memory.dreaming import closets, log, undo
-from triseek.memory.dreaming.dream import BUDGET_S, dream
-from triseek.memory.dreaming.run import Report
+from triseek.memory.dreaming.run import BUDGET_S, Report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -424,6 +423,8 @@ class Memory:
         cancelled: Flag | None = None,
     ) -> Report:
         """Consolidate palaces; None for all. For the others see `dreaming.dream.dream`."""
+        from triseek.memory.dreaming.dream import dream
+
         if not self.exists():
             return Report(is_dry=dry_run)
         return dream(

@@ -12,7 +12,7 @@ def register(app: typer.Typer) -> None:
     """Add the verbs to the command line."""
     from typer import Typer
 
-    from triseek.memory.commands import embedding, exchanging, quick, serve
+    from triseek.memory.commands import auditing, dreaming, embedding, exchanging, quick, serve
     from triseek.terminal.typer_command import typer_command
 
     group = Typer(
@@ -27,6 +27,8 @@ def register(app: typer.Typer) -> None:
     group.command("export")(exchanging.export)
     group.command("import")(exchanging.import_)
     group.command("embed")(embedding.embed)
+    group.command("dream")(typer_command(dreaming.dream))
+    group.command("audit")(typer_command(auditing.audit))
     facts = Typer(help="Facts, and the time in which they held.", no_args_is_help=True)
     for name, command in quick.KG_VERBS.items():
         facts.command(name)(typer_command(command))

@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING
 from triseek.memory import events
 from triseek.memory import palaces as named
 from triseek.memory.dreaming import closets, duplicates, purge
-from triseek.memory.dreaming.run import Run
+from triseek.memory.dreaming.run import BUDGET_S, Run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from triseek.memory.dreaming.run import Flag, Report
     from triseek.store.sqlite import Database
-
-BUDGET_S = 30.0
-"""Seconds of a run if nothing else was said."""
 
 
 def dream(

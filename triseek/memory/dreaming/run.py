@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from triseek.memory.dreaming.log import Change
     from triseek.store.sqlite import Database
 
+BUDGET_S = 30.0
+"""Seconds of a run if nothing else was said."""
 PAUSE_S = 0.005
 """Seconds between two transactions, so that others who write get their turn."""
 CHANGES_MAX = 1_000
