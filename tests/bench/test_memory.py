@@ -1,5 +1,6 @@
 """The bench of the memory: its corpora, references, figures and made data."""
 
+import argparse
 import json
 
 import numpy as np
@@ -15,6 +16,9 @@ from bench.memory import (
     misses,
     nearest,
     quality,
+    report,
+    run,
+    speed,
     timing,
 )
 from bench.memory.corpora import Corpus, Question, Text
@@ -272,3 +276,52 @@ def test_hnsw_finds_most_of_the_nearest():
     right = set(np.argsort(-(vectors @ query))[: nearest.COUNT].tolist())
     assert len(right & set(search(query))) >= 8
     assert size > 500 * 64 * 2
+
+
+@pytest.mark.slow
+def test_the_real_profile_is_asked_and_reported(tmp_path):
+    measured = {"answers": [], "misses": []}
+    sets = [quality.Set("foreign texts", [SMALL], is_tuned=False)]
+    quality._ask(measured, sets[0], FullText.name, FullText)
+    quality._ask_product(measured, sets, "none", Progress())
+    assert [one["arm"] for one in measured["answers"]] == ["SQLite FTS5", "words"]
+    assert measured["answers"][1]["places"] == [[1], [1], [0]]
+    report.write({"quality": measured}, tmp_path, tmp_path / "page.md")
+    page = (tmp_path / "page.md").read_text()
+    assert "| words, exact words | 2 | 1.000 (1.000-1.000) |" in page
+    assert "| foreign texts, exact words, recall@1: words | ≥ 1.000 (FTS5) | 1.000 | met |" in page
+    assert report.read(tmp_path)["quality"]["answers"] == measured["answers"]
+
+
+@pytest.mark.slow
+def test_times_of_few_drawers_are_measured(monkeypatch):
+    monkeypatch.setattr(speed, "QUESTIONS", 5)
+    monkeypatch.setattr(speed, "REMEMBERED", 3)
+    monkeypatch.setattr(speed, "COLD", 1)
+    monkeypatch.setattr(foreign, "read", lambda: SMALL)
+    [one] = speed.measure([50], [], Progress())
+    assert (one["drawers"], one["embedder"]) == (50, "none")
+    assert one["recall"]["profile"]["calls"] == 5
+    assert one["remember"]["in process"]["calls"] == 3
+    assert one["resident_bytes"] > 1e6
+    page = "\n".join(speed.section([one]))
+    assert "| 50 | none | recall, profile | 5 |" in page
+
+
+def test_figures_of_other_corpora_stay_in_the_record():
+    def part(*names):
+        return {"answers": [{"corpus": name} for name in names], "misses": []}
+
+    joined = run._joined(part("LoCoMo", "foreign texts"), part("foreign texts", "code facts"))
+    assert [one["corpus"] for one in joined["answers"]] == [
+        "LoCoMo", "foreign texts", "code facts",
+    ]  # fmt: skip
+
+
+def test_nothing_to_measure_is_said():
+    options = argparse.ArgumentParser()
+    run.add_options(options, run.Path("page.md"))
+    with pytest.raises(Faulty, match="nothing to measure"):
+        run.run(options.parse_args([]))
+    with pytest.raises(Faulty, match="no corpus is called other=x"):
+        run.run(options.parse_args(["--corpus", "other=x"]))
