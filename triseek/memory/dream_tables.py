@@ -11,6 +11,9 @@ from __future__ import annotations
 
 DREAM_TABLES = """
 CREATE INDEX drawers_superseded_by ON drawers (superseded_by) WHERE superseded_by IS NOT NULL;
+CREATE INDEX drawers_by_use ON drawers (
+    palace_id, importance DESC, max(updated_at_epoch, coalesce(recalled_at_epoch, 0)) DESC
+) WHERE deleted_at_epoch IS NULL AND superseded_by IS NULL;
 CREATE TABLE dream_queue (
     drawer_id INTEGER PRIMARY KEY REFERENCES drawers (id) ON DELETE CASCADE
 );

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from triseek import config, paths
 from triseek.errors import InvalidRequest, TriseekError
-from triseek.memory import drawers, graph, names, palaces
+from triseek.memory import drawers, essentials, graph, names, palaces
 from triseek.memory.database import NAME, open_database
 from triseek.memory.dreaming import closets, log, undo
 from triseek.memory.dreaming.run import BUDGET_S, Report
@@ -87,6 +87,7 @@ class Memory:
         self._lock = threading.Lock()
         self._database: Database | None = None
         self._used = time.monotonic()
+        self._uses = essentials.Uses()
         self._word_search: WordSearch | None = None
         self._vector_lane: VectorLane | None = None
         self._has_chosen = False
@@ -252,14 +253,15 @@ class Memory:
                 ranked = lane.join(connection, number, ranked, vector, most, filters)
                 way = f"{ranked.lane}+vectors"
             by_id = drawers.by_ids(connection, list(ranked.scores), superseded=deep)
-            essentials = drawers.listed(connection, number, limit=ESSENTIALS_MAX)
+            beside = essentials.chosen(connection, number, now_ms(), ESSENTIALS_MAX)
         hits = [
             Hit(drawer, score * (1 - IMPORTANCE_SHARE + IMPORTANCE_SHARE * drawer.importance))
             for at, score in ranked.scores.items()
             if (drawer := by_id.get(at)) is not None
         ]
         hits.sort(key=lambda hit: -hit.score)  # ties stay in the order of their ranking
-        return Recalled(identity, tuple(essentials), tuple(hits), way, ranked.terms, ranked.weights)
+        self._uses.note((hit.drawer.id for hit in hits), now_ms())
+        return Recalled(identity, tuple(beside), tuple(hits), way, ranked.terms, ranked.weights)
 
     def _usable_vectors(self) -> VectorLane | None:
         """Return search by vectors, None if it is off or cannot be used: nothing else may fail."""
@@ -427,6 +429,8 @@ class Memory:
 
         if not self.exists():
             return Report(is_dry=dry_run)
+        if not dry_run:
+            self._uses.write(self._opened())
         return dream(
             self._opened(), palaces, dry_run=dry_run, budget_s=budget_s, cancelled=cancelled
         )
