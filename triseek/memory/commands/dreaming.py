@@ -11,7 +11,7 @@ from triseek.memory.commands.calling import NOTHING_KEPT, only_here, opened
 from triseek.memory.commands.showing import SHORT
 from triseek.memory.dreaming.log import DUPLICATE, PURGE
 from triseek.memory.dreaming.run import BUDGET_S
-from triseek.memory.times import rfc3339
+from triseek.model.moment import rfc3339
 from triseek.model.plain_text import counted, visible_line
 from triseek.terminal import report_text, status
 from triseek.terminal.plain_words import Json, Option
