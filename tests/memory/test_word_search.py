@@ -358,6 +358,18 @@ def test_identifiers_are_found_by_their_parts(memory: Memory, text: str) -> None
         assert texts(memory, query)[0] == f"Look at {text} first."
 
 
+def test_the_same_name_comes_before_names_that_begin_alike(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for at in range(10, 30):
+        memory.remember("shop", Draft(text=f"The ticket ticket{at} waits."))
+    for lane in ("words", "scan"):
+        monkeypatch.setattr(cache, "is_ready", lambda lane=lane: lane == "words")
+        for at in range(10, 30):
+            assert memory.recall("shop", f"ticket{at}").lane == lane
+            assert texts(memory, f"ticket{at}")[0] == f"The ticket ticket{at} waits."
+
+
 def test_tags_and_rooms_are_words(memory: Memory) -> None:
     memory.remember("shop", Draft(text="It waits.", room="Billing", tags=["retry-policy"]))
     memory.remember("shop", Draft(text="It runs."))

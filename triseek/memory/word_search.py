@@ -42,7 +42,7 @@ FLUSHED = 2_000
 """Drawers in memory from which on they are written to files."""
 CLOSE_S = 2.0
 """Seconds that `close` waits for the files to be written."""
-MIX = Mix(window=0.25, session=0.4, terms=0.15, best=0.2)
+MIX = Mix(window=0.25, session=0.4, exact=0.15, best=0.2)
 """Chosen on one half of LoCoMo: docs/decisions/0042-one-recall-for-two-wings.md."""
 _KERNELS = "triseek.kernels.recall"
 

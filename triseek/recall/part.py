@@ -45,6 +45,8 @@ class Part:
     """float32: the score of each session as a whole."""
     messages: int
     """How many messages may be returned."""
+    weights: Callable[[], np.ndarray[Any, Any]]
+    """Computes how many of the query's terms each message has, variants for less: float32."""
     refine: Callable[[np.ndarray[Any, Any]], Refined]
     """Computes the windows of these sessions, int64, ascending."""
 
@@ -93,8 +95,10 @@ class Mix:
 
     window: float
     session: float
-    terms: float
+    terms: float = 0.0
     """The share of the terms that the message itself has."""
+    exact: float = 0.0
+    """The same, where a variant of a term counts less."""
     best: float = 0.0
     """The session's best window."""
 
@@ -264,6 +268,7 @@ def _best_messages(
             mix.window * windows.windows[has] / max(scored.top[0], 1e-9)
             + mix.session * scored.whole[at][owner] / max(scored.top[1], 1e-9)
             + mix.terms * windows.terms_in[has] / max(terms, 1)
+            + (mix.exact * part.weights()[messages] / max(terms, 1) if mix.exact else 0.0)
             + mix.best * scored.best[at][owner] / max(scored.top[0], 1e-9)
         )
     columns = [np.concatenate(one) for one in (owners, ids, times, scores)]

@@ -65,7 +65,7 @@ def score(
     session_lengths = np.add.reduceat(lengths, first[:-1])
     window_lengths = _window_sums(lengths, first)
     windows, whole = np.zeros(messages), np.zeros(sessions)
-    terms_in = np.zeros(messages, np.uint8)
+    terms_in, term_weights = np.zeros(messages, np.uint8), np.zeros(messages, np.float32)
     weights: dict[str, float] = {}
     idf: dict[str, float] = {}
     for word in query.terms:
@@ -81,6 +81,7 @@ def score(
             in_sessions, session_lengths, 1.0
         )
         terms_in += counts > 0
+        term_weights += np.minimum(counts, 1).astype(np.float32)
     message_ms = np.array(corpus.message_ms, np.int64)
     allowed = np.maximum.reduceat(message_ms, first[:-1]) >= since_ms
     part = Part(
@@ -94,6 +95,7 @@ def score(
         best=np.maximum.reduceat(windows, first[:-1]),
         whole=whole,
         messages=int(((terms_in > 0) & (message_ms >= since_ms)).sum()),
+        weights=lambda: term_weights,
         refine=partial(_refine, corpus, first, idf, windows, terms_in),
     )
     return [part], weights

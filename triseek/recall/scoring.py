@@ -220,10 +220,20 @@ def _part(
         best=best,
         whole=whole,
         messages=messages,
+        weights=partial(_weights, segment, partial(merged.of, order)),
         refine=partial(
             _refine, segment, [query.terms[at] for at in order], partial(merged.of, order), columns
         ),
     )
+
+
+def _weights(segment: Segment, merged: partial[_Lists]) -> _Array:
+    """Return how many of the query's terms each message has, variants for less: float32."""
+    sums = np.zeros(len(segment.message_ids), np.float32)
+    messages, weights, begins, ends = merged()
+    for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
+        sums[messages[begin:end]] += np.minimum(weights[begin:end], np.float32(1))
+    return sums
 
 
 def _refine(
