@@ -374,6 +374,9 @@ def test_tags_and_rooms_are_words(memory: Memory) -> None:
     memory.remember("shop", Draft(text="It waits.", room="Billing", tags=["retry-policy"]))
     memory.remember("shop", Draft(text="It runs."))
     assert texts(memory, "retry") == texts(memory, "billing") == ["It waits."]
+    memory.remember("shop", Draft(text="We met.", room="session_7"))
+    assert texts(memory, "on the 7th of the session") == ["We met."]
+    assert texts(memory, "7") == []
 
 
 def test_importance_decides_between_like_answers_alone(memory: Memory) -> None:

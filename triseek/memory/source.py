@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from triseek.recall import sub_tokens
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from triseek.recall.source import MessageRow, SessionRows
     from triseek.store.sqlite import Database
 
+_NUMBER = re.compile(r"(?<![^\W_])\d+(?![^\W_])")
+"""In a room's name: the room `session_7` has nothing to do with the 7th of May."""
 IN_MEMORY_MAX = 4_000
 """Drawers in groups that have changed: a fifth of a second to index."""
 _TAGS = (
@@ -134,7 +137,8 @@ def texts(connection: sqlite3.Connection, ids: list[int]) -> list[tuple[int, str
 
 def _message(row: tuple[int, int, str, str, str]) -> MessageRow:
     number, created_ms, text, room, tags = row
-    return number, created_ms, f"{searched(text)}\n{searched(f'{room} {tags}')}"
+    labels = f"{_NUMBER.sub(' ', room)} {tags}"
+    return number, created_ms, f"{searched(text)}\n{searched(labels)}"
 
 
 def _number(connection: sqlite3.Connection, statement: str, *values: int) -> int:
