@@ -10,7 +10,7 @@ def test_a_word_by_chance_does_not_outrank_a_near_vector() -> None:
 
 
 def test_a_drawer_with_all_words_stays_in_front() -> None:
-    assert list(fusion.fuse({1: 1.0, 3: 0.4}, 1.0, {1: 0.3, 2: 0.9, 3: 0.9}))[0] == 1
+    assert next(iter(fusion.fuse({1: 1.0, 3: 0.4}, 1.0, {1: 0.3, 2: 0.9, 3: 0.9}))) == 1
 
 
 def test_what_is_far_is_no_answer_without_a_word() -> None:

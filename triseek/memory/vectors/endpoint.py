@@ -151,12 +151,10 @@ class Endpoint:
         end.start()
         try:
             line.request("POST", target, body, headers)
-            response = line.getresponse()
-            data = b""
-            while piece := response.read1(1 << 20):
-                data += piece
-                if len(data) > _ANSWER_MAX:
-                    raise BackendFailure(f"the answer of {self._place} is too long")
+            with contextlib.closing(line.getresponse()) as response:
+                data = b""
+                while len(data) <= _ANSWER_MAX and (piece := response.read1(1 << 20)):
+                    data += piece
         except TimeoutError:
             raise BackendFailure(
                 f"the endpoint {self._place} did not answer within {timeout_s:g} s"
@@ -169,6 +167,8 @@ class Endpoint:
         finally:
             end.cancel()
             line.close()
+        if len(data) > _ANSWER_MAX:
+            raise BackendFailure(f"the answer of {self._place} is too long")
         if response.status != 200:  # a redirect would carry texts and key elsewhere
             raise BackendFailure(f"the endpoint {self._place} answers {response.status}")
         return data
