@@ -136,10 +136,15 @@ class Memory:
         """
         with self._lock:
             if not self._has_chosen:
-                from triseek.memory.vectors import embedder, lane
+                from triseek.memory.vectors import choice, hnsw, lane
 
-                chosen = embedder.choose(self._settings or config.read())
-                self._vector_lane = None if chosen is None else lane.VectorLane(chosen)
+                settings = self._settings or config.read()
+                chosen = choice.choose(settings)
+                folder = ""
+                if chosen is not None and settings.memory_vector_index == "hnsw":
+                    hnsw.require()
+                    folder = os.path.join(self.folder, "vectors")  # noqa: PTH118
+                self._vector_lane = lane.VectorLane(chosen, folder) if chosen else None
                 self._has_chosen = True
             return self._vector_lane
 
@@ -335,7 +340,10 @@ class Memory:
             return 0
         from triseek.memory.vectors import embedding
 
-        return embedding.embed_missing(self.database, lane.embedder, budget_s, progress)
+        left = embedding.embed_missing(self.database, lane.embedder, budget_s, progress)
+        if not left and lane.graphs is not None:
+            lane.graphs.update(self.database)
+        return left
 
     def drawer(self, palace: str, drawer: str) -> Drawer:
         """Return a drawer by its UUID."""

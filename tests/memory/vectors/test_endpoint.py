@@ -12,7 +12,8 @@ import pytest
 from triseek.config import Settings
 from triseek.errors import BackendFailure, InvalidRequest
 from triseek.memory.vectors import endpoint
-from triseek.memory.vectors.embedder import choose, identity
+from triseek.memory.vectors.choice import choose
+from triseek.memory.vectors.embedder import identity
 from triseek.memory.vectors.endpoint import Endpoint
 
 if TYPE_CHECKING:
@@ -32,6 +33,9 @@ class Server(http.server.ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.requests: list[dict[str, object]] = []
         self.url = f"http://127.0.0.1:{self.server_port}/v1"
+
+    def handle_error(self, *_arguments: object) -> None:
+        """Say nothing of a client that has gone."""
 
 
 class Handler(http.server.BaseHTTPRequestHandler):

@@ -1,18 +1,14 @@
-"""What turns texts into vectors: the protocol, and the choice by name."""
+"""What turns texts into vectors."""
 
 from __future__ import annotations
 
 import threading
 from typing import TYPE_CHECKING, Protocol
 
-from triseek.errors import InvalidRequest
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy as np
-
-    from triseek.config import Settings
 
 
 class Embedder(Protocol):
@@ -75,27 +71,3 @@ class Resting:
 def identity(embedder: Embedder) -> str:
     """Return the name under which vectors are kept: those of two names are never compared."""
     return f"{embedder.name}/{embedder.version}/{embedder.dimension}"
-
-
-def choose(settings: Settings) -> Embedder | None:
-    """Return the embedder of the settings; None if vectors are off.
-
-    Raises:
-        InvalidRequest: What it needs is not installed, or its settings are not complete.
-    """
-    match settings.memory_embedder:
-        case "hashing":
-            from triseek.memory.vectors.hashing import Hashing
-
-            return Hashing()
-        case "minilm":
-            from triseek.memory.vectors.minilm import MiniLm
-
-            return MiniLm()
-        case "endpoint":
-            from triseek.memory.vectors.endpoint import Endpoint
-
-            return Endpoint.of(settings)
-        case "none":
-            return None
-    raise InvalidRequest(f"there is no embedder {settings.memory_embedder!r}")

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from triseek.memory.vectors.embedder import Embedder
+    from triseek.memory.vectors.hnsw import Graphs
     from triseek.memory.word_search import Filters, Ranked
 
 logger = logging.getLogger(__name__)
@@ -44,8 +45,11 @@ class VectorLane:
     `Memory.embed_missing`, and a query is answered by its words.
     """
 
-    def __init__(self, embedder: Embedder) -> None:
+    def __init__(self, embedder: Embedder, graphs_folder: str = "") -> None:
+        """Load nothing yet. graphs_folder: Where graphs of large palaces lie; "" for none."""
         self.embedder = embedder
+        self._graphs_folder = graphs_folder
+        self._graphs: Graphs | None = None
         self._lock = threading.Lock()
         self._palaces: OrderedDict[int, tuple[threading.Lock, Matrix]] = OrderedDict()
         self._failed = ""
@@ -140,6 +144,7 @@ class VectorLane:
         """Give back all memory; the next search reads the vectors again."""
         with self._lock:
             self._palaces.clear()
+            self._graphs = None
         self.embedder.release()
 
     def _nearest(
@@ -151,13 +156,25 @@ class VectorLane:
         only: Sequence[int] | None,
         without: Sequence[int],
     ) -> list[int]:
+        if (graphs := self.graphs) is not None:
+            nearest = graphs.search(connection, palace, query, count, only, without)
+            if nearest is not None:
+                return nearest
         lock, matrix = self._of(palace)
         with lock:
-            if rows.position(connection, palace) > matrix.position:
-                self._refresh(connection, palace, matrix)
+            rows.refresh(connection, palace, self.identity, matrix)
             nearest = matrix.search(query, count, only=only, without=without)
         self._make_room()
         return nearest
+
+    @property
+    def graphs(self) -> Graphs | None:
+        """The graphs of large palaces; None if all are scanned."""
+        if self._graphs is None and self._graphs_folder:
+            from triseek.memory.vectors.hnsw import Graphs
+
+            self._graphs = Graphs(self._graphs_folder, self.identity, self.embedder.dimension)
+        return self._graphs
 
     def _of(self, palace: int) -> tuple[threading.Lock, Matrix]:
         with self._lock:
@@ -165,15 +182,6 @@ class VectorLane:
                 self._palaces[palace] = threading.Lock(), Matrix(self.embedder.dimension)
             self._palaces.move_to_end(palace)
             return self._palaces[palace]
-
-    def _refresh(self, connection: sqlite3.Connection, palace: int, matrix: Matrix) -> None:
-        """Read what was written since. The transaction sees one state, so the position fits."""
-        last = rows.position(connection, palace)
-        dimension = self.embedder.dimension
-        parts = rows.changed(connection, palace, self.identity, dimension, matrix.position)
-        for ids, vectors in parts:
-            matrix.put(ids, vectors)
-        matrix.position = last
 
     def _make_room(self) -> None:
         with self._lock:

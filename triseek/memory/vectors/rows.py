@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator, Sequence
 
+    from triseek.memory.vectors.matrix import Matrix
     from triseek.memory.word_search import Filters
 
 _TYPE = np.dtype("<f2")
@@ -78,6 +79,27 @@ def position(connection: sqlite3.Connection, palace: int) -> int:
     return int(row[0])
 
 
+def behind(connection: sqlite3.Connection, palace: int, since: int, limit: int) -> int:
+    """Return how many vectors were written after a position; at most `limit`."""
+    row = connection.execute(
+        "SELECT count(*) FROM"
+        " (SELECT 1 FROM drawers WHERE palace_id = ? AND vector_seq > ? LIMIT ?)",
+        (palace, since, limit),
+    ).fetchone()
+    return int(row[0])
+
+
+def counts(connection: sqlite3.Connection, embedder: str) -> dict[int, int]:
+    """Return how many vectors of an embedder each palace has."""
+    return dict(
+        connection.execute(
+            "SELECT palace_id, count(*) FROM drawers WHERE embedder = ? AND vector_seq IS NOT NULL"
+            " GROUP BY palace_id",
+            (embedder,),
+        )
+    )
+
+
 def changed(
     connection: sqlite3.Connection, palace: int, embedder: str, dimension: int, since: int
 ) -> Iterator[tuple[list[int], np.ndarray]]:
@@ -92,6 +114,20 @@ def changed(
     )
     while rows := cursor.fetchmany(_FETCHED):
         yield [row[0] for row in rows], _unpack([row[1] for row in rows], dimension)
+
+
+def refresh(connection: sqlite3.Connection, palace: int, embedder: str, matrix: Matrix) -> None:
+    """Put into a matrix what was written after its position.
+
+    The transaction sees one state, so that vectors and position fit.
+    """
+    last = position(connection, palace)
+    if last > matrix.position:
+        for ids, vectors in changed(
+            connection, palace, embedder, matrix.dimension, matrix.position
+        ):
+            matrix.put(ids, vectors)
+        matrix.position = last
 
 
 def cosines(
