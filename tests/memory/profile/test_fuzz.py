@@ -125,6 +125,7 @@ def test_twenty_thousand_messages(home: Path, folder: Path, seeds: range) -> Non
     fuzzed(home, folder, seeds, 1_000)
 
 
+@pytest.mark.long
 def test_ten_megabytes_of_a_name_are_refused_in_one_line(home: Path, folder: Path) -> None:
     with serving("--palace", "shop") as client:
         client.result("palace_list")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import re
 import signal
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -75,8 +76,9 @@ def companion(home: Path) -> Iterator[Client]:
         yield client
 
 
-def asked(client: Client, path: str) -> Any:
-    """What the server by HTTP answers."""
+@contextlib.contextmanager
+def asked(client: Client, path: str) -> Iterator[http.client.HTTPResponse]:
+    """The answer of the server by HTTP, of which only the head has been read."""
     port = re.search(rb"http://127\.0\.0\.1:(\d+)", client.spoken.said)
     file = re.search(rb"\$\(cat (.+)\)", client.spoken.said)
     assert port
@@ -84,15 +86,14 @@ def asked(client: Client, path: str) -> Any:
     connection = http.client.HTTPConnection("127.0.0.1", int(port[1]), timeout=PATIENCE_S)
     token = Path(file[1].decode()).read_text().strip()
     connection.request("GET", path, headers={"Authorization": f"Bearer {token}"})
-    answer = json.loads(connection.getresponse().read())
-    connection.close()
-    return answer
+    with contextlib.closing(connection), connection.getresponse() as response:
+        yield response
 
 
 def test_the_server_by_http_has_the_same_memory(companion: Client) -> None:
     companion.result("memory_remember", text="The gateway validates tokens.")
-    answer = asked(companion, "/api/v1/palaces/shop/recall?q=gateway")
-    assert "The gateway validates tokens." in json.dumps(answer)
+    with asked(companion, "/api/v1/palaces/shop/recall?q=gateway") as response:
+        assert "The gateway validates tokens." in json.dumps(json.load(response))
 
 
 def test_the_server_by_http_ends_with_the_input(companion: Client, home: Path) -> None:
@@ -101,10 +102,12 @@ def test_the_server_by_http_ends_with_the_input(companion: Client, home: Path) -
 
 
 def test_the_server_by_http_ends_with_a_signal(companion: Client, home: Path) -> None:
-    begun = time.monotonic()
-    companion.spoken.process.send_signal(signal.SIGTERM)
-    assert companion.spoken.process.wait(PATIENCE_S) == 0
-    assert time.monotonic() - begun < 2.0
+    with asked(companion, "/sse") as feed:
+        assert any(b"connected" in feed.readline() for _ in range(10))
+        begun = time.monotonic()
+        companion.spoken.process.send_signal(signal.SIGTERM)
+        assert companion.spoken.process.wait(PATIENCE_S) == 0
+        assert time.monotonic() - begun < 2.0
     assert not list((home / "daemon").glob("*.token"))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from triseek.errors import InvalidRequest, TriseekError
 from triseek.memory.profile.messages import INTERNAL_ERROR, SHOWN_MAX, RpcError, compact
@@ -54,7 +54,7 @@ class Calls:
             self.memory.create(self._default_palace)
             self._is_open = True
 
-    def call(self, params: Mapping[str, object]) -> dict[str, Any]:
+    def call(self, params: Mapping[str, object]) -> dict[str, object]:
         """Return the result of `tools/call`.
 
         Raises:
@@ -134,7 +134,7 @@ class _Arguments:
         return default
 
 
-def _remember(calls: Calls, arguments: _Arguments) -> dict[str, Any]:
+def _remember(calls: Calls, arguments: _Arguments) -> dict[str, object]:
     from triseek.memory.drawers import Draft
 
     palace = arguments.palace
@@ -145,7 +145,7 @@ def _remember(calls: Calls, arguments: _Arguments) -> dict[str, Any]:
     return {"drawer_id": drawer.uuid, "palace": palace, "status": "stored"}
 
 
-def _recall(calls: Calls, arguments: _Arguments, *, deep: bool = False) -> dict[str, Any]:
+def _recall(calls: Calls, arguments: _Arguments, *, deep: bool = False) -> dict[str, object]:
     palace, query = arguments.palace, arguments.required("query")
     if len(query) > QUERY_MAX:
         raise InvalidRequest(
@@ -155,11 +155,11 @@ def _recall(calls: Calls, arguments: _Arguments, *, deep: bool = False) -> dict[
     return {"palace": palace, "query": query, "results": _rows(recalled, 3 if deep else 2)}
 
 
-def _recall_deep(calls: Calls, arguments: _Arguments) -> dict[str, Any]:
+def _recall_deep(calls: Calls, arguments: _Arguments) -> dict[str, object]:
     return _recall(calls, arguments, deep=True)
 
 
-def _list(calls: Calls, arguments: _Arguments) -> dict[str, Any]:
+def _list(calls: Calls, arguments: _Arguments) -> dict[str, object]:
     palace = arguments.palace
     drawers = calls.memory.listed(
         palace,
@@ -170,23 +170,23 @@ def _list(calls: Calls, arguments: _Arguments) -> dict[str, Any]:
     return {"palace": palace, "drawers": [_listed_row(drawer) for drawer in drawers]}
 
 
-def _forget(calls: Calls, arguments: _Arguments) -> dict[str, Any]:
+def _forget(calls: Calls, arguments: _Arguments) -> dict[str, object]:
     palace, drawer = arguments.palace, arguments.required("drawer_id")
     status = "deleted" if calls.memory.forget(palace, drawer) else "not_found"
     return {"status": status, "drawer_id": drawer, "palace": palace}
 
 
-def _create(calls: Calls, arguments: _Arguments) -> dict[str, Any]:
+def _create(calls: Calls, arguments: _Arguments) -> dict[str, object]:
     name = arguments.required("name")
     is_new = calls.memory.create(name, arguments.text("description"))
     return {"palace_id": name, "status": "created" if is_new else "exists"}
 
 
-def _palaces(calls: Calls, _: _Arguments) -> dict[str, Any]:
+def _palaces(calls: Calls, _: _Arguments) -> dict[str, object]:
     return {"palaces": calls.memory.palaces()}
 
 
-def _info(calls: Calls, arguments: _Arguments) -> dict[str, Any]:
+def _info(calls: Calls, arguments: _Arguments) -> dict[str, object]:
     info = calls.memory.info(arguments.palace)
     return {
         "id": info.name,
@@ -196,7 +196,7 @@ def _info(calls: Calls, arguments: _Arguments) -> dict[str, Any]:
     }
 
 
-def _assert(calls: Calls, arguments: _Arguments) -> dict[str, Any]:
+def _assert(calls: Calls, arguments: _Arguments) -> dict[str, object]:
     palace = arguments.palace
     fact = (
         arguments.required("subject"),
@@ -212,13 +212,13 @@ def _assert(calls: Calls, arguments: _Arguments) -> dict[str, Any]:
     return {"status": "asserted"}
 
 
-def _query(calls: Calls, arguments: _Arguments) -> dict[str, Any]:
+def _query(calls: Calls, arguments: _Arguments) -> dict[str, object]:
     palace, subject = arguments.palace, arguments.required("subject")
     triples = calls.memory.facts(palace, subject)
     return {"subject": subject, "triples": [_triple_row(triple) for triple in triples]}
 
 
-_TOOLS: dict[str, Callable[[Calls, _Arguments], dict[str, Any]]] = {
+_TOOLS: dict[str, Callable[[Calls, _Arguments], dict[str, object]]] = {
     "memory_remember": _remember,
     "memory_recall": _recall,
     "memory_recall_deep": _recall_deep,
@@ -232,7 +232,7 @@ _TOOLS: dict[str, Callable[[Calls, _Arguments], dict[str, Any]]] = {
 }
 
 
-def _rows(recalled: Recalled, layer: int) -> list[dict[str, Any]]:
+def _rows(recalled: Recalled, layer: int) -> list[dict[str, object]]:
     """Return the ranked rows, then L0 and L1, which are there whatever the query."""
     rows = [_recalled_row(hit.drawer, round(hit.score, 4), layer) for hit in recalled.hits]
     if recalled.identity:
@@ -247,7 +247,7 @@ def _rows(recalled: Recalled, layer: int) -> list[dict[str, Any]]:
     return rows
 
 
-def _recalled_row(drawer: Drawer, score: float, layer: int) -> dict[str, Any]:
+def _recalled_row(drawer: Drawer, score: float, layer: int) -> dict[str, object]:
     return {
         "drawer_id": drawer.uuid,
         "content": drawer.text,
@@ -258,7 +258,7 @@ def _recalled_row(drawer: Drawer, score: float, layer: int) -> dict[str, Any]:
     }
 
 
-def _listed_row(drawer: Drawer) -> dict[str, Any]:
+def _listed_row(drawer: Drawer) -> dict[str, object]:
     return {
         "drawer_id": drawer.uuid,
         "content": drawer.text,
@@ -268,7 +268,7 @@ def _listed_row(drawer: Drawer) -> dict[str, Any]:
     }
 
 
-def _triple_row(triple: Triple) -> dict[str, Any]:
+def _triple_row(triple: Triple) -> dict[str, object]:
     return {
         "subject": triple.subject,
         "predicate": triple.predicate,

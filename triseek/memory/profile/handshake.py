@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from triseek import __version__
 from triseek.memory.profile.messages import METHOD_NOT_FOUND, SHOWN_MAX, RpcError, compact
@@ -21,7 +21,7 @@ PROTOCOL = "2024-11-05"
 NAME = "trusty-memory"
 
 
-def answer(message: Message, default_palace: str) -> dict[str, Any]:
+def answer(message: Message, default_palace: str) -> dict[str, object]:
     """Return the result of a request that is no call of a tool.
 
     default_palace: Of calls that name none; "" if each must name one.
@@ -40,14 +40,14 @@ def answer(message: Message, default_palace: str) -> dict[str, Any]:
     raise RpcError(METHOD_NOT_FOUND, f"Method not found: {name[:SHOWN_MAX]}")
 
 
-def _initialize(default_palace: str) -> dict[str, Any]:
+def _initialize(default_palace: str) -> dict[str, object]:
     server = {"name": NAME, "version": __version__}
     if default_palace:
         server["default_palace"] = default_palace
     return {"protocolVersion": PROTOCOL, "capabilities": {"tools": {}}, "serverInfo": server}
 
 
-def _tools(default_palace: str) -> dict[str, Any]:
+def _tools(default_palace: str) -> dict[str, object]:
     """Return the contract's schemas. With a default palace, no tool requires the argument."""
     tools = json.loads(Path(__file__).with_name("tools.json").read_text(encoding="utf-8"))
     if default_palace:
