@@ -34,7 +34,7 @@ PACKAGE = str(Path(__file__).parents[2])
 PALACE = "my-project"
 TEXT = "The API gateway validates JWT tokens using RS256."
 TAGS = ["auth", "jwt", "api-gateway"]
-TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z")
 TOOLS = {
     "memory_remember": {"palace": PALACE, "text": TEXT, "room": "Backend", "tags": TAGS},
     "memory_recall": {"palace": PALACE, "query": "How does token validation work?", "top_k": 5},

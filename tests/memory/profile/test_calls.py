@@ -241,12 +241,12 @@ def test_a_fact_replaces_the_one_before(calls: Calls) -> None:
 
 def test_times_out_of_range_do_not_hide_a_fact(calls: Calls) -> None:
     result(calls, "kg_assert", subject="s", predicate="p", object="o")
-    times = {-5: "1970-01-01T00:00:00.000Z", 1 << 62: "9999-12-31T23:59:59.999Z"}
+    times = {-(1 << 62): "0001-01-01T00:00:00", 1 << 62: "9999-12-31T23:59:59"}
     for ms, shown in times.items():
         with calls.memory.database.write() as connection:
             connection.execute("UPDATE triples SET valid_from = ?", (ms,))
         [triple] = result(calls, "kg_query", subject="s")["triples"]
-        assert triple["valid_from"] == shown
+        assert triple["valid_from"].startswith(shown)
 
 
 def test_a_store_that_fails_is_an_error_of_the_call_and_the_next_one_tries_again(

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import logging
 import time
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from triseek.errors import InvalidRequest, TriseekError
 from triseek.memory.profile.messages import INTERNAL_ERROR, SHOWN_MAX, RpcError, compact
+from triseek.model.moment import rfc3339
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -27,9 +27,6 @@ TOP_K = 10
 LISTED = 50
 QUERY_MAX = 100_000
 """Characters of a query: as many as a drawer holds."""
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_LAST_MS = 253_402_300_799_999
-"""The last millisecond of the year 9999, beyond which RFC 3339 has no times."""
 _log = logging.getLogger(__name__)
 
 
@@ -264,7 +261,7 @@ def _listed_row(drawer: Drawer) -> dict[str, object]:
         "content": drawer.text,
         "importance": drawer.importance,
         "tags": list(drawer.tags),
-        "created_at": _time(drawer.created_ms),
+        "created_at": rfc3339(drawer.created_ms),
     }
 
 
@@ -273,17 +270,11 @@ def _triple_row(triple: Triple) -> dict[str, object]:
         "subject": triple.subject,
         "predicate": triple.predicate,
         "object": triple.object,
-        "valid_from": _time(triple.valid_from),
-        "valid_to": None if triple.valid_to is None else _time(triple.valid_to),
+        "valid_from": rfc3339(triple.valid_from),
+        "valid_to": None if triple.valid_to is None else rfc3339(triple.valid_to),
         "confidence": triple.confidence,
         "provenance": triple.provenance,
     }
-
-
-def _time(ms: int) -> str:
-    """Return a Unix time in milliseconds as RFC 3339, in UTC."""
-    moment = _EPOCH + timedelta(milliseconds=min(max(ms, 0), _LAST_MS))
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _with_step(error: TriseekError) -> str:
