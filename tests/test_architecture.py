@@ -48,6 +48,10 @@ def _modules(code: str) -> set[str]:
             "import triseek.mcp.agent_verb, triseek.mcp.hosting",
             ("numba", "pyarrow", "typer", "rich", "numpy", *PROTOCOL),
         ),
+        (  # a client of the memory waits for the first answer
+            "import triseek.cli.memory_verb, triseek.memory.profile.loop",
+            (*HEAVY, *PROTOCOL, "sqlite3", "dataclasses", "logging", "re2"),
+        ),
         ("import triseek.ui.app", ("numba", "pyarrow", "typer", "rich", "mcp", "mcp_types")),
         (
             "import triseek.app.arguments, triseek.mcp.schemas, triseek.search.digest",
