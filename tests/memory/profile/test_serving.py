@@ -125,3 +125,23 @@ def test_a_port_in_use_ends_the_process(companion: Client) -> None:
         assert spoken.ended() == 2
     assert spoken.said.startswith(b"triseek: ")
     assert spoken.said.count(b"\n") == 1
+
+
+DREAMS_SOON = """
+from triseek.memory.dreaming import idle
+idle.LOOK_S = 0.1
+idle.once.__defaults__ = (0.2,)
+from triseek.cli.memory_verb import serve
+serve("shop", "")
+"""
+
+
+def test_the_memory_is_consolidated_while_nobody_uses_it(home: Path) -> None:
+    with speaking(["-c", DREAMS_SOON]) as spoken:
+        client = Client(spoken)
+        for _ in range(2):
+            client.result("memory_remember", text="The gateway validates tokens with RS256.")
+        memory = Memory(str(home / "memory"))
+        until(lambda: len(memory.listed("shop")) == 1)
+        memory.close()
+        assert spoken.close() == 0
