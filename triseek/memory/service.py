@@ -136,17 +136,21 @@ class Memory:
         """
         with self._lock:
             if not self._has_chosen:
-                from triseek.memory.vectors import choice, hnsw, lane
-
                 settings = self._settings or config.read()
-                chosen = choice.choose(settings)
-                folder = ""
-                if chosen is not None and settings.memory_vector_index == "hnsw":
-                    hnsw.require()
-                    folder = os.path.join(self.folder, "vectors")  # noqa: PTH118
-                self._vector_lane = lane.VectorLane(chosen, folder) if chosen else None
+                if settings.memory_embedder != "none":  # a command that only writes needs no NumPy
+                    self._vector_lane = self._chosen_vectors(settings)
                 self._has_chosen = True
             return self._vector_lane
+
+    def _chosen_vectors(self, settings: Settings) -> VectorLane | None:
+        from triseek.memory.vectors import choice, hnsw, lane
+
+        chosen = choice.choose(settings)
+        folder = ""
+        if chosen is not None and settings.memory_vector_index == "hnsw":
+            hnsw.require()
+            folder = os.path.join(self.folder, "vectors")  # noqa: PTH118
+        return lane.VectorLane(chosen, folder) if chosen else None
 
     def close(self) -> None:
         """Close the files. Does nothing the second time."""

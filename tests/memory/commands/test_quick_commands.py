@@ -142,8 +142,9 @@ HEAVY = {"numpy", "typer", "rich", "pydantic", "sqlite3", "json", "re", "typing"
     [
         ("recall staging", True, HEAVY),
         ("kg query checkout", True, HEAVY),
-        ("list", False, {"typer", "rich", "pydantic"}),
-        ("remember 'Prices are in cents'", False, {"typer", "rich", "pydantic"}),
+        ("recall staging", False, {"typer", "rich", "pydantic", "numba"}),
+        ("list", False, {"typer", "rich", "pydantic", "numpy"}),
+        ("remember 'Prices are in cents'", False, {"typer", "rich", "pydantic", "numpy"}),
     ],
 )
 def test_a_command_imports_no_more_than_it_needs(
