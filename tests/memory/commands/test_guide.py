@@ -24,7 +24,7 @@ SERVERS = ("triseek memory serve", "triseek ui", "triseek mcp serve", "curl")
 """Beginnings of commands that wait for a client: tests of their own run them."""
 NAMED = "0f9c2d1a-0000-4000-8000-000000000001"
 """The drawer of which the guide speaks."""
-NOTHING = {"triseek memory kg query checkout --as-of 2026-10-01", "triseek memory audit"}
+NOTHING = {"triseek memory kg query checkout --as-of 2026-10-01"}
 """Commands that find nothing in a new memory."""
 
 
