@@ -133,6 +133,36 @@ def shop(memory: Memory) -> tuple[str, Draft]:
     return "shop", Draft(text="Prices are in cents")
 
 
+@pytest.mark.parametrize("count", range(5))
+def test_an_import_that_was_interrupted_is_completed(
+    count: int, memory: Memory, other: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(memory)
+    text = exported(memory)
+    monkeypatch.setattr(importing, "BATCH", 2)
+
+    def interrupt(_stage: str, done: int, _total: int) -> None:
+        if done > 2 * count:
+            raise KeyboardInterrupt
+
+    with (
+        pytest.raises(KeyboardInterrupt),
+        sources.opened("-", io.BytesIO(text.encode())) as source,
+    ):
+        importing.run(other.database, source.records(""), NOW, progress=interrupt)
+    imported(other, text)
+    assert exported(other) == text
+
+
+def test_a_drawer_that_is_shown_again_stays_so(memory: Memory) -> None:
+    fill(memory)
+    text = exported(memory)
+    with memory.database.write() as connection:
+        connection.execute("UPDATE drawers SET superseded_by = NULL")
+    imported(memory, text)
+    assert "superseded_by" not in exported(memory)
+
+
 def test_a_fact_that_ended_since_is_not_opened_again(memory: Memory) -> None:
     memory.create("shop")
     with memory.database.write() as connection:

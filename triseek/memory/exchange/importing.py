@@ -100,13 +100,13 @@ class _Writer:
         self._now_ms = now_ms
         self._only = palace
         self._palace = 0
-        self._superseded: list[tuple[str, int]] = []
-        """UUIDs of drawers that supersede, and ids of those that they supersede."""
+        self._superseded: dict[str, list[int]] = {}
+        """UUID of a drawer that is not there yet → the ids of those that it supersedes."""
         self._instants: Counter[tuple[object, ...]] = Counter()
         """Facts that ended when they began: of these a file may have several that are equal."""
 
     def batch(self, connection: sqlite3.Connection, records: Iterable[Record]) -> bool:
-        """Write some records; return whether there were any. After the last, link drawers."""
+        """Write some records; return whether there were any."""
         count = 0
         for count, record in enumerate(records, 1):  # noqa: B007 - read behind the loop
             if isinstance(record, Unreadable):
@@ -117,12 +117,6 @@ class _Writer:
             except InvalidRequest as error:
                 self._skip(record.where, str(error))
         self.done += count
-        if not count:
-            connection.executemany(
-                "UPDATE drawers SET superseded_by = (SELECT id FROM drawers WHERE uuid = ?)"
-                " WHERE id = ?",
-                self._superseded,
-            )
         return count > 0
 
     def _write(self, connection: sqlite3.Connection, record: Record) -> None:
@@ -160,8 +154,11 @@ class _Writer:
         earlier = [(names.text(text), until) for text, until in record.earlier]
         if superseded_by == uuid:
             raise InvalidRequest("it supersedes itself")
-        if connection.execute("SELECT 1 FROM drawers WHERE uuid = ?", (uuid,)).fetchone():
+        newer = _number(connection, superseded_by)
+        if (known := _number(connection, uuid)) is not None:
             self.report.known += 1
+            if superseded_by and newer is None:  # the import was interrupted between the two
+                self._superseded.setdefault(superseded_by, []).append(known)
             return
         draft = drawers.Draft(
             text=record.text, room=record.room, tags=record.tags, importance=record.importance,
@@ -170,15 +167,20 @@ class _Writer:
         drawer = drawers.add(connection, self._palace, draft, self._now_ms)
         updated = drawer.updated_ms if record.updated_ms is None else record.updated_ms
         connection.execute(
-            "UPDATE drawers SET updated_at_epoch = ?, deleted_at_epoch = ? WHERE id = ?",
-            (updated, record.deleted_ms, drawer.id),
+            "UPDATE drawers SET updated_at_epoch = ?, deleted_at_epoch = ?, superseded_by = ?"
+            " WHERE id = ?",
+            (updated, record.deleted_ms, newer, drawer.id),
         )
         connection.executemany(
             "INSERT INTO drawer_changes (drawer_id, text, changed_at_epoch) VALUES (?, ?, ?)",
             [(drawer.id, text, until) for text, until in earlier],
         )
-        if superseded_by:
-            self._superseded.append((superseded_by, drawer.id))
+        connection.executemany(
+            "UPDATE drawers SET superseded_by = ? WHERE id = ?",
+            [(drawer.id, older) for older in self._superseded.pop(uuid, ())],
+        )
+        if superseded_by and newer is None:
+            self._superseded.setdefault(superseded_by, []).append(drawer.id)
         self.report.drawers += 1
 
     def _fact(self, connection: sqlite3.Connection, record: FactRecord) -> None:
@@ -236,6 +238,12 @@ class _Writer:
         self.report.left_out += 1
         if len(self.report.skipped) < SKIPPED_MAX:
             self.report.skipped.append(f"{where}: {reason}")
+
+
+def _number(connection: sqlite3.Connection, uuid: str) -> int | None:
+    """Return the id of the drawer with a UUID; None if there is none."""
+    row = connection.execute("SELECT id FROM drawers WHERE uuid = ?", (uuid,)).fetchone()
+    return None if row is None else int(row[0])
 
 
 def _close_others(
