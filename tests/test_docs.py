@@ -146,6 +146,8 @@ def configuration_page() -> str:
         "| `TRISEEK_DAEMON_TRANSPORT` | `tcp`: a loopback port and a token, as on Windows. |\n"
         "| `TRISEEK_MCP_TOKEN` | The bearer token of `mcp serve --http`, 16 characters or more. |\n"
         "| `TRISEEK_MCP_TOKEN_FILE` | A file that holds it. |\n"
+        "| `TRISEEK_MEMORY_TOKEN` | The same for `memory serve --http`. |\n"
+        "| `TRISEEK_MEMORY_TOKEN_FILE` | A file that holds it. |\n"
     )
 
 
