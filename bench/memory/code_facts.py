@@ -96,7 +96,7 @@ def _options() -> Iterator[tuple[str, list[str]]]:
             continue
         option = str(node.args[0].value).partition("/")[0]
         about = [
-            word.value.value for word in node.keywords
+            str(word.value.value) for word in node.keywords
             if word.arg == "help" and isinstance(word.value, ast.Constant)
         ]  # fmt: skip
         if about:

@@ -83,7 +83,7 @@ class Profile:
 
 def store(memory: Memory, corpora: Sequence[Corpus]) -> dict[str, str]:
     """Write the drawers of corpora, each with its time; return their ids by UUID."""
-    ids = {}
+    ids: dict[str, str] = {}
     for corpus in corpora:
         memory.create(corpus.name)
         uuids = write(memory, corpus.name, corpus.drawers)

@@ -177,11 +177,12 @@ def section(measured: Sequence[Speed]) -> Iterator[str]:
     rows = []
     for one in measured:
         for what in ("recall", "remember"):
-            for way, times in one[what].items():  # type: ignore[literal-required]
+            for way, times in one[what].items():
                 rows.append((*_name(one), f"{what}, {way}", *_cells(times)))
         rows.append((*_name(one), "recall after a remember", *_cells(one["recall_after_remember"])))
-    head = ("drawers", "embedder", "what", "calls", "p50 ms", "p95 ms", "max ms", "CPU p50 ms")
-    yield table(head, rows)
+    yield table(
+        ("drawers", "embedder", "what", "calls", "p50 ms", "p95 ms", "max ms", "CPU p50 ms"), rows
+    )
     head = (
         "drawers", "embedder", "store, drawers/CPU s", "embed s", "first index s", "cold start ms",
         "cold recall ms", "state MB", "profile RSS MB", "runnable",
