@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import uuid
 from typing import TYPE_CHECKING, Any
 
+from bench import command
 from bench.engines.triseek_process import command_line, environment
 from bench.model import Faulty
 from triseek.kernels import jit
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
     from pathlib import Path
 
-    from bench.memory.corpora import Corpus, Text
-    from triseek.memory.service import Memory
+    from bench.command import Ended
+    from bench.memory.corpora import Corpus
 
 
 class Profile:
@@ -81,24 +83,34 @@ class Profile:
         return result
 
 
-def store(memory: Memory, corpora: Sequence[Corpus]) -> dict[str, str]:
-    """Write the drawers of corpora, each with its time; return their ids by UUID."""
+def bring_in(state: Path, corpora: Iterable[Corpus]) -> tuple[dict[str, str], Ended]:
+    """Import the drawers of corpora, a palace each, by `triseek memory import`.
+
+    Returns:
+        The corpora's ids of drawers by UUID, and what the command cost.
+
+    Raises:
+        Faulty: Not all were imported.
+    """
+    from triseek.memory.exchange.exporting import FORMAT, VERSION
+
     ids: dict[str, str] = {}
-    for corpus in corpora:
-        memory.create(corpus.name)
-        uuids = write(memory, corpus.name, corpus.drawers)
-        ids.update(zip(uuids, (drawer.id for drawer in corpus.drawers), strict=True))
-    return ids
-
-
-def write(memory: Memory, palace: str, texts: Sequence[Text]) -> list[str]:
-    """Write drawers in one transaction, each with its time; return their UUIDs."""
-    from triseek.memory import drawers, palaces
-    from triseek.memory.drawers import Draft
-
-    with memory.database.write() as connection:
-        at = palaces.id_of(connection, palace)
-        return [
-            drawers.add(connection, at, Draft(text=one.text, room=one.room), one.created_ms).uuid
-            for one in texts
-        ]
+    path = state / "drawers.jsonl"
+    with path.open("w", encoding="utf-8") as file:
+        print(json.dumps({"format": FORMAT, "version": VERSION}), file=file)
+        for corpus in corpora:
+            print(json.dumps({"kind": "palace", "name": corpus.name}), file=file)
+            for drawer in corpus.drawers:
+                name = str(uuid.uuid5(uuid.NAMESPACE_OID, f"{corpus.name}/{drawer.id}"))
+                ids[name] = drawer.id
+                fields = {
+                    "kind": "drawer", "drawer_id": name, "room": drawer.room,
+                    "content": drawer.text, "created_at": drawer.created_ms,
+                }  # fmt: skip
+                print(json.dumps(fields), file=file)
+    argv = command_line("memory", "import", str(path), "--json")
+    ended = command.run(argv, cwd=state, env=environment(state), keep=True)
+    if ended.code or json.loads(ended.output)["drawers"] != len(ids):
+        raise Faulty(f"triseek memory import: {ended.output!r:.200} {ended.errors[-200:]}")
+    path.unlink()
+    return ids, ended

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypedDict
 
 from bench.memory import misses
 from bench.memory.embedding import VectorsAlone, chosen, embed_all, embedder, installed
-from bench.memory.product import Profile, store
+from bench.memory.product import Profile, bring_in
 from bench.memory.references import Bm25, FullText
 
 if TYPE_CHECKING:
@@ -94,16 +94,16 @@ def _ask_product(quality: Quality, sets: Sequence[Set], name: str, progress: Pro
     arm = "words" if name == "none" else f"words and vectors, {name}"
     with tempfile.TemporaryDirectory(prefix="triseek-bench-") as scratch, chosen(name):
         state = Path(scratch).resolve()
+        ids, _ = bring_in(state, [corpus for each in sets for corpus in each.corpora])
         memory = Memory(str(state / "memory"))
-        ids = [store(memory, each.corpora) for each in sets]
         if name != "none":
             embed_all(memory)
         memory.close()
         profile = Profile(state)
         try:
-            for each, own in zip(sets, ids, strict=True):
+            for each in sets:
                 progress.say(f"{each.name}: {arm}")
-                _ask(quality, each, arm, lambda it: Recalled(profile, it.name, own))  # noqa: B023
+                _ask(quality, each, arm, lambda it: Recalled(profile, it.name, ids))
         finally:
             profile.close()
 

@@ -67,8 +67,9 @@ def quality(measured: Quality) -> Iterator[str]:
     """Yield the section about what recall finds."""
     yield "## What recall finds"
     yield (
-        "Every drawer of a corpus is stored with its time, and each question is put verbatim to "
-        "the tool `memory_recall` of a `triseek memory serve` process (`top_k` 100); “words” is "
+        "Every drawer of a corpus is stored with its time by `triseek memory import`, and each "
+        "question is put verbatim to the tool `memory_recall` of a `triseek memory serve` process "
+        "(`top_k` 100); “words” is "
         "the memory without vectors. Beside it stand SQLite's FTS5 (Porter stems, any word), plain "
         "BM25 (Snowball stems) and the cosine of vectors alone. Recall@k is the share of a "
         "question's evidence among the first k drawers; MRR is of its first evidence. In brackets: "
