@@ -17,12 +17,16 @@ CREATE INDEX drawers_by_use ON drawers (
 CREATE TABLE dream_queue (
     drawer_id INTEGER PRIMARY KEY REFERENCES drawers (id) ON DELETE CASCADE
 );
-CREATE TRIGGER drawer_to_dream AFTER INSERT ON drawers BEGIN
+CREATE TRIGGER drawer_to_dream AFTER INSERT ON drawers
+    WHEN new.deleted_at_epoch IS NULL BEGIN
     INSERT OR IGNORE INTO dream_queue VALUES (new.id); END;
 CREATE TRIGGER drawer_to_dream_again
     AFTER UPDATE OF text, room_key, deleted_at_epoch ON drawers
     WHEN new.deleted_at_epoch IS NULL BEGIN
     INSERT OR IGNORE INTO dream_queue VALUES (new.id); END;
+CREATE TRIGGER drawer_not_to_dream AFTER UPDATE OF deleted_at_epoch ON drawers
+    WHEN new.deleted_at_epoch IS NOT NULL BEGIN
+    DELETE FROM dream_queue WHERE drawer_id = new.id; END;
 CREATE TABLE drawer_keys (
     palace_id INTEGER NOT NULL,
     key INTEGER NOT NULL,

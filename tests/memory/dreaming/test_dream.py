@@ -135,6 +135,15 @@ def test_a_run_with_nothing_to_do_reads_and_writes_nothing(memory: Memory) -> No
     assert (report.looked_at, report.superseded) == (1, 1)
 
 
+def test_what_is_forgotten_before_it_is_compared_does_not_wait(memory: Memory) -> None:
+    drawer = memory.remember("shop", Draft(text=TEXT))
+    memory.forget("shop", drawer.uuid)
+    report = memory.dream()
+    assert (report.looked_at, report.left) == (0, 0)
+    memory.restore("shop", drawer.uuid)
+    assert memory.dream().looked_at == 1
+
+
 def test_a_dry_run_says_what_a_run_does_and_writes_nothing(memory: Memory, tmp_path: Path) -> None:
     for text in (TEXT, "other", TEXT, LONGER, "other", TEXT):
         memory.remember("shop", Draft(text=text, tags=["t"]))
