@@ -134,13 +134,11 @@ def _kill_dreams(folder: str, kills: int) -> None:
         with contextlib.closing(Memory(folder)) as memory:
             assert memory.database.check() == []
             _links_are_whole(memory)
-            changes = memory.dreams(1_000)
             with memory.database.read() as connection:
                 [waiting] = connection.execute("SELECT count(*) FROM dream_queue").fetchone()
             unfinished += 0 < waiting < 1_000
             if waiting == 0:  # begin again
-                for run in {change.run for change in changes}:
-                    memory.undo_dream(run)
+                _undo_all(memory)
                 assert _rows(memory) == before
                 with memory.database.write() as connection:
                     connection.execute("DELETE FROM dreams")
@@ -150,10 +148,16 @@ def _kill_dreams(folder: str, kills: int) -> None:
         memory.dream(budget_s=60)
         _links_are_whole(memory)
         assert len(memory.listed(PALACE, limit=1_000)) == 400
-        for run in sorted({change.run for change in memory.dreams(1_000)}, reverse=True):
-            memory.undo_dream(run)
-        assert [row[:2] for row in _rows(memory)] == [row[:2] for row in before]  # type: ignore[index]
+        _undo_all(memory)
+        assert _rows(memory) == before
     print(f"\n{kills} kills, {unfinished} in the middle of a consolidation")
+
+
+def _undo_all(memory: Memory) -> None:
+    with memory.database.read() as connection:
+        runs = connection.execute("SELECT id FROM dreams ORDER BY id DESC").fetchall()
+    for (run,) in runs:
+        memory.undo_dream(run)
 
 
 def _links_are_whole(memory: Memory) -> None:
