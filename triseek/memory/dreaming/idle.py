@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from typing import TYPE_CHECKING, Protocol
 
 from triseek.errors import TriseekError
@@ -40,10 +41,11 @@ class _InUse:
 
     def __init__(self, memory: Sleeper, cancelled: Flag) -> None:
         self._memory, self._cancelled = memory, cancelled
-        self._idle_s = memory.idle_s()
+        self._began = time.monotonic()
 
     def is_set(self) -> bool:
-        return self._cancelled.is_set() or self._memory.idle_s() < self._idle_s
+        is_used = self._memory.idle_s() < time.monotonic() - self._began
+        return is_used or self._cancelled.is_set()
 
 
 def run(memory: Sleeper, cancelled: threading.Event) -> None:
