@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _NUMBER = re.compile(r"(?<![^\W_])\d+(?![^\W_])")
 """In a room's name: the room `session_7` has nothing to do with the 7th of May."""
 IN_MEMORY_MAX = 4_000
-"""Drawers in groups that have changed: a fifth of a second to index."""
+"""Drawers in groups that have changed: a quarter of a second to index."""
 _TAGS = (
     "coalesce((SELECT group_concat(tag, ' ') FROM drawer_tags WHERE drawer_id = drawers.id), '')"
 )

@@ -114,7 +114,8 @@ def _live(opened: Opened, layers: Sequence[_Layer]) -> list[LiveSegment]:
         if layer.segment is not None:
             live.append(alive(layer.segment, dead))
         dead |= layer.sessions
-    for one in reversed(opened.segments):
-        mask = one.live & alive(one.segment, dead).live
-        live.append(one if np.array_equal(mask, one.live) else LiveSegment(one.segment, mask))
+    for older in reversed(opened.segments):
+        mask = older.live & alive(older.segment, dead).live
+        is_same = np.array_equal(mask, older.live)
+        live.append(older if is_same else LiveSegment(older.segment, mask))
     return live[::-1]
