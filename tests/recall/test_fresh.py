@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.recall.test_engine import add, fill, snapshot_of
+from tests.recall.sessions import add, fill, snapshot_of
 from triseek.history.message_source import MessageSource
 from triseek.kernels import cache
 from triseek.recall import engine
