@@ -213,7 +213,7 @@ def _scores(
 ) -> dict[int, float]:
     hits = rank_messages(
         parts, query, most=most, mix=MIX, kept=_kept(connection, palace, parts, filters),
-        candidates=sum(len(part.session_ids) for part in parts) if filters.deep
+        widens=bool(filters.room_key or filters.tag or filters.since_ms), candidates=sum(len(part.session_ids) for part in parts) if filters.deep
         else ranking.CANDIDATES,
     )  # fmt: skip
     return {hit.message_id: min(hit.score, 1.0) for hit in hits}

@@ -128,6 +128,7 @@ def rank_messages(
     most: int,
     mix: Mix,
     kept: Sequence[np.ndarray[Any, Any]] | None = None,
+    widens: bool = True,
     candidates: int = ranking.CANDIDATES,
 ) -> list[Found]:
     """Return the best `most` messages, best first.
@@ -137,18 +138,17 @@ def rank_messages(
         query: The query.
         most: The most messages.
         mix: What makes their score.
-        kept: bool by message, for each part: the messages that may be returned. Their sessions are
-            refined all, so that they are ranked as among all messages; None for all messages.
-        candidates: The most sessions that are refined beside these.
+        kept: bool by message, for each part: the messages that may be returned; None for all.
+        widens: Whether all sessions with kept messages are refined, and not the best alone: few
+            messages are then all returned, ranked as among all.
+        candidates: The most sessions that are refined otherwise.
     """
-    also = (
-        None
-        if kept is None
-        else [
+    also = None
+    if kept is not None and widens:
+        also = [
             np.logical_or.reduceat(mask, part.first[:-1].astype(np.int64))
             for mask, part in zip(kept, parts, strict=True)
         ]
-    )
     chosen = _candidates(parts, query, candidates, also)
     if not len(chosen.part):
         return []
