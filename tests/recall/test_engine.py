@@ -9,7 +9,7 @@ from triseek.history import message_source
 from triseek.history.database import open_database
 from triseek.history.message_source import MessageSource
 from triseek.kernels import cache
-from triseek.recall import engine, index, segment
+from triseek.recall import engine, index, segment_writer
 from triseek.recall.engine import Recall
 
 
@@ -28,8 +28,8 @@ def test_a_message_is_found_with_its_excerpt(recall, database):
 def test_the_index_answers_as_reading_everything_does(recall, database, monkeypatch, by, sessions):
     monkeypatch.setattr(index, "BATCH_TOKENS", 200)
     monkeypatch.setattr(engine, "RESIDENT_MAX", 1)
-    monkeypatch.setattr(segment, "POSTINGS_AT_ONCE", 50)  # several rounds
-    monkeypatch.setattr(segment, "PIECE", 30)
+    monkeypatch.setattr(segment_writer, "POSTINGS_AT_ONCE", 50)  # several rounds
+    monkeypatch.setattr(segment_writer, "PIECE", 30)
     fill(database, 1, range(1, 40))
     recall.update()
     fill(database, 2, range(30, 60))  # ten of them grow

@@ -211,11 +211,16 @@ def _scores(
     most: int,
     filters: Filters,
 ) -> dict[int, float]:
+    every = sum(len(part.session_ids) for part in parts)
     hits = rank_messages(
-        parts, query, most=most, mix=MIX, kept=_kept(connection, palace, parts, filters),
-        widens=bool(filters.room_key or filters.tag or filters.since_ms), candidates=sum(len(part.session_ids) for part in parts) if filters.deep
-        else ranking.CANDIDATES,
-    )  # fmt: skip
+        parts,
+        query,
+        most=most,
+        mix=MIX,
+        kept=_kept(connection, palace, parts, filters),
+        widens=bool(filters.room_key or filters.tag or filters.since_ms),
+        candidates=every if filters.deep else ranking.CANDIDATES,
+    )
     return {hit.message_id: min(hit.score, 1.0) for hit in hits}
 
 

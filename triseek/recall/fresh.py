@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from triseek.recall.index import LiveSegment, alive
-from triseek.recall.segment import Segment, SegmentWriter
+from triseek.recall.segment_writer import SegmentWriter
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Sequence
 
     from triseek.recall.index import Opened
+    from triseek.recall.segment import Segment
     from triseek.recall.source import Source
 
 

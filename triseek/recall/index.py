@@ -17,7 +17,8 @@ import numpy as np
 
 from triseek import errors, private
 from triseek.kernels import cache
-from triseek.recall.segment import Segment, SegmentEntry, SegmentWriter
+from triseek.recall.segment import Segment, SegmentEntry
+from triseek.recall.segment_writer import SegmentWriter
 from triseek.store import atomic, lock
 
 if TYPE_CHECKING:

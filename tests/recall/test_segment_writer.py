@@ -3,8 +3,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.oracle import recall as oracle
-from triseek.recall import segment
-from triseek.recall.segment import Segment, SegmentWriter
+from triseek.recall import segment_writer
+from triseek.recall.segment import Segment
+from triseek.recall.segment_writer import SegmentWriter
 
 SAID = st.lists(st.lists(st.integers(0, 5), max_size=8), min_size=1, max_size=6)
 
@@ -35,7 +36,7 @@ def lists_of(tmp_path):
 )
 def test_posting_lists_are_the_oracles(lists_of, said, at_once):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(segment, "POSTINGS_AT_ONCE", at_once)
+        patch.setattr(segment_writer, "POSTINGS_AT_ONCE", at_once)
         assert lists_of(said) == oracle.inverted(said)
 
 
