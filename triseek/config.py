@@ -234,7 +234,7 @@ class Settings:
         False, "Whether it may be another machine, which then gets the text of each memory."
     )
     memory_dream: bool = _setting(
-        True, "Whether the daemon consolidates the memory while nobody uses it."
+        True, "Whether servers consolidate the memory while nobody uses it."
     )
     mcp_structured: str = _setting(
         "auto",

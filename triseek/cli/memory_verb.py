@@ -63,7 +63,16 @@ def _serve_http(http: str, memory: Memory, cancelled: Event) -> int:
 
 
 def _dream(memory: Memory, cancelled: Event) -> None:
-    """Consolidate the memory while nobody uses it, until `cancelled` is set."""
+    """Consolidate the memory while nobody uses it, if that is set, until `cancelled` is set."""
+    from triseek import config
+    from triseek.errors import TriseekError
     from triseek.memory.dreaming import idle
 
-    idle.run(memory, cancelled)
+    try:
+        dreams = config.read().memory_dream
+    except TriseekError:  # calls say what is wrong with the settings
+        dreams = False
+    if dreams:
+        idle.run(memory, cancelled)
+    else:
+        cancelled.wait()

@@ -145,3 +145,15 @@ def test_the_memory_is_consolidated_while_nobody_uses_it(home: Path) -> None:
         until(lambda: len(memory.listed("shop")) == 1)
         memory.close()
         assert spoken.close() == 0
+
+
+@pytest.mark.parametrize("value", ["false", "no such value"])
+def test_the_memory_is_not_consolidated_if_that_is_not_set(home: Path, value: str) -> None:
+    with speaking(["-c", DREAMS_SOON], {"TRISEEK_MEMORY_DREAM": value}) as spoken:
+        client = Client(spoken)
+        for _ in range(2):
+            client.answer("memory_remember", text="The gateway validates tokens with RS256.")
+        time.sleep(1.0)  # several looks
+        assert len(client.result("memory_list")["drawers"]) in (0, 2)
+        assert spoken.close() == 0
+        assert b"Traceback" not in spoken.said
