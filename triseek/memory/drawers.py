@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 from triseek.errors import InvalidRequest
 from triseek.memory import names
+from triseek.memory.limits import IMPORTANCE
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Sequence
 
-IMPORTANCE = 0.5
-"""Of a drawer whose importance was not said."""
 UNDO_MS = 30 * 86_400_000
 """Milliseconds for which a forgotten drawer can be brought back."""
 LISTED_MAX = 1_000

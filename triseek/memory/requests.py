@@ -10,8 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from triseek.memory.drawers import IMPORTANCE
-from triseek.memory.service import TOP_MAX
+from triseek.memory.limits import IMPORTANCE, TOP_MAX
 from triseek.model.tool import STRICT
 
 if TYPE_CHECKING:

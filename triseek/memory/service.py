@@ -15,6 +15,7 @@ from triseek.memory import drawers, essentials, graph, names, palaces
 from triseek.memory.database import NAME, open_database
 from triseek.memory.dreaming import closets, log, undo
 from triseek.memory.dreaming.run import BUDGET_S, Report
+from triseek.memory.limits import TOP_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -35,7 +36,6 @@ logger = logging.getLogger(__name__)
 
 ESSENTIALS_MAX = 15
 """The most important drawers that stand beside each recall."""
-TOP_MAX = 100
 TIME_MAX = 1 << 62
 """Greatest Unix time in milliseconds that a filter takes; later ones mean the same."""
 IMPORTANCE_SHARE = 0.05

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from triseek.memory.drawers import Draft
+from triseek.memory.limits import TOP_MAX
 from triseek.memory.profile.calls import NIL, Calls
 from triseek.memory.profile.messages import INTERNAL_ERROR, RpcError
-from triseek.memory.service import TOP_MAX, Memory
+from triseek.memory.service import Memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,7 +18,8 @@ from triseek.memory.commands.calling import (
     text_of,
 )
 from triseek.memory.commands.showing import SHORT
-from triseek.memory.drawers import IMPORTANCE, Draft
+from triseek.memory.drawers import Draft
+from triseek.memory.limits import IMPORTANCE
 from triseek.model.plain_text import visible_line
 from triseek.terminal import report_text, status
 from triseek.terminal.plain_words import Argument, Json, Option

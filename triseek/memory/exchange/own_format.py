@@ -6,10 +6,10 @@ import math
 from typing import TYPE_CHECKING
 
 from triseek.errors import FormatTooNew, InvalidRequest
-from triseek.memory.drawers import IMPORTANCE
 from triseek.memory.exchange.exporting import FORMAT, VERSION
 from triseek.memory.exchange.records import DrawerRecord, FactRecord, PalaceRecord
 from triseek.memory.exchange.times import milliseconds
+from triseek.memory.limits import IMPORTANCE
 from triseek.model.conversation import Unreadable
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from triseek.memory.drawers import IMPORTANCE
+from triseek.memory.limits import IMPORTANCE
 from triseek.model.conversation import Unreadable
 
 

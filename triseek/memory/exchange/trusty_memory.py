@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 from triseek.agents import jsonl, transcript_database
 from triseek.agents.payloads.fields import Fields
 from triseek.memory import names
-from triseek.memory.drawers import IMPORTANCE
 from triseek.memory.exchange.records import DrawerRecord, FactRecord, PalaceRecord
 from triseek.memory.exchange.times import milliseconds
+from triseek.memory.limits import IMPORTANCE
 from triseek.model.conversation import Unreadable
 
 if TYPE_CHECKING:

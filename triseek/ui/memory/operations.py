@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from triseek import __version__
 from triseek.errors import Cancelled, InvalidRequest, OutOfTime
 from triseek.memory import events, extract, filters, palaces
-from triseek.memory.drawers import IMPORTANCE, LISTED_MAX, Draft
+from triseek.memory.drawers import LISTED_MAX, Draft
 from triseek.memory.dreaming.status import DreamStatus
 from triseek.memory.dreaming.status import status as status_of
-from triseek.memory.service import TOP_MAX
+from triseek.memory.limits import IMPORTANCE, TOP_MAX
 from triseek.model import budget
 from triseek.ui.memory import views
 from triseek.ui.memory.requests import BODY_MAX, QUERY_MAX, Refused
