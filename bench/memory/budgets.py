@@ -47,7 +47,7 @@ def _quality(measured: Measured) -> Iterator[tuple[str, str, str, bool]]:
                 held_out = hits[np.array(one["halves"]) == 1].mean()
                 what = f"LoCoMo, session hit@{limit} without a model (held out: {held_out:.3f})"
                 value = float(hits.mean())
-                yield what, f"≥ {least}", f"{value:.3f}", value >= least
+                yield what, f"≥ {least}", f"{value:.4f}", value >= least
         if "paraphrase" in one["kinds"] and one["arm"].startswith("words"):
             arms = {it["arm"]: it for it in answers if it["corpus"] == one["corpus"]}
             yield from _against(one, arms[BASELINE])
