@@ -43,7 +43,7 @@ def embedder(name: str) -> Embedder:
         InvalidRequest: What it needs is not installed, or there is none of this name.
     """
     from triseek.config import Settings
-    from triseek.memory.vectors.embedder import choose
+    from triseek.memory.vectors.choice import choose
 
     own = choose(Settings(memory_embedder=name))
     if own is None:
