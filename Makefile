@@ -75,8 +75,17 @@ HISTORY_PROOFS := writers=tests/e2e/test_history_writers.py kills=tests/history/
     hostile=tests/history/test_hostile_transcripts.py secrets=tests/e2e/test_history_secrets.py \
     transcripts-in-agents=tests/e2e/test_transcripts_in_agents.py \
     context-in-agents=tests/e2e/test_history_context_in_agents.py
-prove-history: $(VENV)/.ready  ## The proofs of the history at full count, a line for each at the end; agents by npm
-	@lines=; failed=0; for proof in $(HISTORY_PROOFS); do \
+MEMORY_PROOFS := writers=tests/e2e/test_memory_writers.py kills=tests/memory/test_kills.py \
+    dreams=tests/memory/dreaming audit=tests/memory/audit trouble=tests/memory/test_trouble.py \
+    contract=tests/e2e/test_memory_profile_contract.py fuzz=tests/memory/profile/test_fuzz.py \
+    clients=tests/e2e/test_memory_profile_clients.py toolset=tests/e2e/test_memory_toolset.py \
+    agents=tests/e2e/test_memory_in_agents.py
+prove-history: PROOFS = $(HISTORY_PROOFS)
+prove-history: .prove  ## The proofs of the history at full count, a line for each at the end; agents by npm
+prove-memory: PROOFS = $(MEMORY_PROOFS)
+prove-memory: .prove  ## Those of the memory, likewise
+.prove: $(VENV)/.ready
+	@lines=; failed=0; for proof in $(PROOFS); do \
 	    if $(RUN) pytest -q -s -rs -o faulthandler_timeout=1800 "$${proof#*=}"; \
 	    then result=held; else result=FAILED; failed=1; fi; \
 	    lines="$$lines$$(printf '%-22s %s' "$${proof%%=*}" $$result)\n"; \
@@ -143,4 +152,4 @@ build: $(VENV)/.ready  ## Wheel and sdist
 clean:  ## What can be rebuilt
 	rm -rf dist .coverage* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 
-.PHONY: help demo check format lint types imports test explore test-root test-nojit test-all prove prove-history ripgrep-tests fuzz faults clients browser golden house cover bench bench-daemon bench-quick build clean
+.PHONY: .prove help demo check format lint types imports test explore test-root test-nojit test-all prove prove-history prove-memory ripgrep-tests fuzz faults clients browser golden house cover bench bench-daemon bench-quick build clean

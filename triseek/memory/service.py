@@ -443,9 +443,12 @@ class Memory:
             return Report(is_dry=dry_run)
         if not dry_run:
             self._uses.write(self._opened())
-        return dream(
+        report = dream(
             self._opened(), palaces, dry_run=dry_run, budget_s=budget_s, cancelled=cancelled
         )
+        if report.purged and not dry_run:
+            self.purge_words()
+        return report
 
     def dreams(self, limit: int = 100, *, run: int = 0) -> list[Change]:
         """Return what consolidations changed, newest first. run: Only this one; 0 for all."""
@@ -473,7 +476,9 @@ class Memory:
 
         with self.database.read() as connection:
             at = palaces.id_of(connection, palace)
-        return secrets.remove(self.database, at)
+        removed = secrets.remove(self.database, at)
+        self.purge_words()
+        return removed
 
 
 def now_ms() -> int:

@@ -129,6 +129,30 @@ def test_secrets_are_reported_and_removed(memory: Memory) -> None:
         assert KEY.encode() not in path.read_bytes()
 
 
+def test_no_file_of_the_index_has_a_removed_secret(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from triseek.kernels import cache, recall
+
+    assert recall.refine
+    monkeypatch.setattr(cache, "is_ready", lambda: True)
+    memory.remember("shop", Draft(text="the heron"))
+    drawer = memory.remember("shop", Draft(text="the key is KEY"))
+    with memory.database.write() as connection:
+        connection.execute("UPDATE drawers SET text = replace(text, 'KEY', ?)", (KEY,))
+    memory.prepare()
+    assert files_with(memory, KEY.lower())
+    assert memory.remove_secrets("shop") == (1, True)
+    assert not files_with(memory, KEY.lower())
+    assert [hit.drawer.uuid for hit in memory.recall("shop", "key").hits] == [drawer.uuid]
+
+
+def files_with(memory: Memory, word: str) -> list[str]:
+    """The files of the memory that hold a word in any case of its letters."""
+    files = [path for path in memory.database.path.parent.rglob("*") if path.is_file()]
+    return [path.name for path in files if word.encode() in path.read_bytes().lower()]
+
+
 def test_contradictions_are_listed(memory: Memory) -> None:
     memory.assert_fact("shop", ("api", "port", "8080"))
     memory.assert_fact("shop", ("api", "port", "9090"), multi=True)

@@ -234,6 +234,30 @@ def test_what_was_forgotten_long_ago_is_deleted(memory: Memory, tmp_path: Path) 
     assert (undone.restored, undone.purged) == (0, 1)
 
 
+def test_no_file_of_the_index_has_what_was_deleted(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from triseek.kernels import cache, recall
+
+    assert recall.refine
+    monkeypatch.setattr(cache, "is_ready", lambda: True)
+    memory.remember("shop", Draft(text="the heron plan"))
+    drawer = memory.remember("shop", Draft(text="the quetzal plan"))
+    memory.prepare()
+
+    def has(word: bytes) -> bool:
+        files = [path for path in memory.database.path.parent.rglob("*") if path.is_file()]
+        return any(word in path.read_bytes() for path in files if "memory.db" not in path.name)
+
+    assert has(b"quetzal")
+    _age(memory, drawer.uuid)
+
+    assert has(b"quetzal")
+    assert memory.dream().purged == 1
+    assert not has(b"quetzal")
+    assert has(b"heron")
+
+
 def test_a_budget_ends_a_run_and_the_next_goes_on(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
