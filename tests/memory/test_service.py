@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +11,6 @@ from triseek.memory.service import Memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 
 @pytest.fixture
@@ -77,3 +77,24 @@ def test_nothing_makes_a_palace_but_create(memory: Memory) -> None:
         with pytest.raises(InvalidRequest, match="no palace"):
             work()
     assert memory.palaces() == ["shop"]
+
+
+@pytest.mark.parametrize("way", ["purge", "palace"])
+def test_what_was_deleted_for_good_is_in_no_file(memory: Memory, way: str) -> None:
+    for number in range(50):
+        memory.remember("shop", Draft(text=f"note {number} about invoices"))
+    drawer = memory.remember("shop", Draft(text="the quetzalcoatl token", tags=["quetzalcoatl"]))
+    memory.update("shop", drawer.uuid, "the quetzalcoatl key")
+    memory.prepare()
+    assert _files_with(memory, b"quetzalcoatl")
+    if way == "purge":
+        assert memory.forget("shop", drawer.uuid, purges=True)
+    else:
+        assert memory.delete_palace("shop") == 51
+
+    assert _files_with(memory, b"quetzalcoatl") == []
+
+
+def _files_with(memory: Memory, text: bytes) -> list[str]:
+    files = (path for path in Path(memory.folder).rglob("*") if path.is_file())
+    return [path.name for path in files if text in path.read_bytes()]

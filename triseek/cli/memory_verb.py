@@ -6,6 +6,7 @@ Its common arguments are parsed without Typer, as those of `triseek mcp serve`.
 from __future__ import annotations
 
 import os
+import signal
 
 from triseek.terminal import status
 
@@ -54,7 +55,10 @@ def serve(palace: str, http: str) -> int:
 def _serve_http(http: str, memory: Memory, cancelled: Event) -> int:
     from triseek.ui.memory import companion
 
-    server = companion.start(http, memory)
+    def end() -> None:  # as the end of the input ends the server
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    server = companion.start(http, memory, end)
     try:
         _dream(memory, cancelled)
     finally:

@@ -207,3 +207,6 @@ class MemoryService(Autosave):
     def _dream(self) -> None:
         if self._dreams:
             idle.once(self.memory, self._ended)
+        if self.memory.exists() and self.memory.idle_s() >= idle.IDLE_S:
+            self.memory.prepare()
+            self.memory.embed_missing(idle.BUDGET_S)

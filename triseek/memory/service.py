@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from triseek import config, paths
 from triseek.errors import InvalidRequest, TriseekError
 from triseek.memory import drawers, essentials, graph, names, palaces
-from triseek.memory.database import NAME, open_database
+from triseek.memory.database import NAME, open_database, scrub
 from triseek.memory.dreaming import closets, log, undo
 from triseek.memory.dreaming.run import BUDGET_S, Report
 from triseek.memory.limits import TOP_MAX
@@ -121,7 +121,7 @@ class Memory:
     def _words(self) -> WordSearch:
         from triseek.memory.word_search import WordSearch
 
-        database = self.database
+        database = self._opened()
         with self._lock:
             if self._word_search is None:
                 self._word_search = WordSearch(self.folder, database)
@@ -199,7 +199,7 @@ class Memory:
         """Delete a palace with everything in it; return the number of its drawers."""
         with self.database.write() as connection:
             count = palaces.delete(connection, palace)
-        self.purge_words()
+        self._erase()
         return count
 
     def info(self, palace: str) -> Palace:
@@ -292,6 +292,12 @@ class Memory:
         """
         return self._words.prepare()
 
+    def _erase(self) -> None:
+        """Remove from all files what was deleted for good."""
+        self.purge_words()
+        if not scrub(self._opened()):
+            logger.warning("deleted drawers may be in the log of the database until it is not used")
+
     def purge_words(self) -> None:
         """Remove from the files of the recall index what was deleted or forgotten.
 
@@ -379,7 +385,8 @@ class Memory:
             if not purges:
                 return drawers.forget(connection, at, drawer, now_ms())
             was_there = drawers.delete(connection, at, drawer)
-        self.purge_words()
+        if was_there:
+            self._erase()
         return was_there
 
     def restore(self, palace: str, drawer: str) -> bool:
@@ -447,7 +454,7 @@ class Memory:
             self._opened(), palaces, dry_run=dry_run, budget_s=budget_s, cancelled=cancelled
         )
         if report.purged and not dry_run:
-            self.purge_words()
+            self._erase()
         return report
 
     def dreams(self, limit: int = 100, *, run: int = 0) -> list[Change]:

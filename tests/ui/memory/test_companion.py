@@ -185,3 +185,12 @@ def test_eight_clients_write_at_once(server: Server, memory: Memory) -> None:
     assert failures == []
     written = {drawer.text for drawer in memory.listed("mine", limit=1_000)}
     assert written == {f"{client} {number}" for client in range(8) for number in range(each)}
+
+
+def test_who_started_it_is_told_that_it_has_failed(memory: Memory) -> None:
+    failed = threading.Event()
+    server = companion.start("127.0.0.1:0", memory, failed.set)
+    assert server._loop is not None
+    server._loop.call_soon_threadsafe(server._loop.stop)
+    assert failed.wait(5)
+    server.stop()

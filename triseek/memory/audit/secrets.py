@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from triseek.errors import Busy
+from triseek.memory.database import scrub
 from triseek.redaction import redact
 
 if TYPE_CHECKING:
@@ -73,12 +73,7 @@ def remove(database: Database, palace: int) -> tuple[int, bool]:
                     f" WHERE id = ? AND {text.column} = ?",
                     (redact(text.text), text.id, text.text),
                 )
-    try:
-        if texts:
-            database.rewrite()
-    except Busy:
-        return len(texts), False
-    return len(texts), True
+    return len(texts), not texts or scrub(database)
 
 
 def _texts(connection: sqlite3.Connection, palace: int) -> Iterator[_Text]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import sys
 import threading
 from typing import TYPE_CHECKING
@@ -19,10 +20,13 @@ from triseek.ui.memory.routes import routes
 
 if TYPE_CHECKING:
     import socket
+    from collections.abc import Callable
 
     from starlette.types import ASGIApp
 
     from triseek.memory.service import Memory
+
+logger = logging.getLogger(__name__)
 
 GRACE_S = 1
 """Seconds that open requests have when the server is stopped."""
@@ -37,7 +41,7 @@ def application(memory: Memory, address: Address, token: str) -> tuple[ASGIApp, 
     return Auth(inner, address, Keys(token), public=frozenset()), feed
 
 
-def start(address: str, memory: Memory) -> Companion:
+def start(address: str, memory: Memory, failed: Callable[[], None] = lambda: None) -> Companion:
     """Serve a memory at `HOST:PORT` in a thread, and say on standard error where.
 
     Every request needs the token: that of the variable `TRISEEK_MEMORY_TOKEN` or of the file named
@@ -46,6 +50,7 @@ def start(address: str, memory: Memory) -> Companion:
     Args:
         address: The host is `localhost` or a loopback address; port 0 is any free one.
         memory: It stays open when the server is stopped.
+        failed: Called in the server's thread if it ends by itself.
 
     Raises:
         InvalidRequest: The address is none, other machines could reach it, or the token is invalid.
@@ -54,7 +59,7 @@ def start(address: str, memory: Memory) -> Companion:
     """
     bound, own = listening(Address.parse(address))
     try:
-        return Companion(bound, own, memory)
+        return Companion(bound, own, memory, failed)
     except BaseException:
         bound.close()
         raise
@@ -63,8 +68,15 @@ def start(address: str, memory: Memory) -> Companion:
 class Companion:
     """A server that runs; `stop` ends it."""
 
-    def __init__(self, bound: socket.socket, address: Address, memory: Memory) -> None:
+    def __init__(
+        self,
+        bound: socket.socket,
+        address: Address,
+        memory: Memory,
+        failed: Callable[[], None] = lambda: None,
+    ) -> None:
         self.address = address
+        self._failed = failed
         self._bound = bound
         self._leaving = contextlib.ExitStack()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -96,8 +108,15 @@ class Companion:
         self._leaving.close()
 
     def _run(self) -> None:
-        with self._bound:
-            asyncio.run(self._serve())
+        try:
+            with self._bound:
+                asyncio.run(self._serve())
+        except Exception:
+            logger.exception("the server by HTTP has failed")
+        finally:
+            self._is_serving.set()
+            if not self._server.should_exit:
+                self._failed()
 
     async def _serve(self) -> None:
         self._loop = asyncio.get_running_loop()
