@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 WORDS_WEIGHT = 2.0
 """What the best by words counts where a drawer has all words of the query, and the nearest vector
-there can be counts 1. Chosen on half of LoCoMo: see docs/decisions/0043."""
+there can be counts 1. Chosen on LoCoMo and docstrings: see docs/decisions/0043."""
 NEAR_MIN = 0.2
 """The cosine of a drawer that is returned without a word of the query: the nearest to words without
 meaning have less, and 98 % of those that answer a question have more."""
