@@ -45,13 +45,13 @@ def remembered(memory: Memory, root: str, goal: str, budget_tokens: int) -> Proj
         recalled = memory.recall(palace, goal[:GOAL_MAX], RECALLED_MAX)
     except (TriseekError, OSError) as error:
         return ProjectMemory(note=f"the memory cannot be read: {error}")
-    found = _Filled(ProjectMemory(note=f"from the project's palace {palace}"), budget_tokens)
-    found.add_identity(recalled.identity)
+    filled = _Filled(ProjectMemory(note=f"from the project's palace {palace}"), budget_tokens)
+    filled.add_identity(recalled.identity)
     ranked = [hit.drawer for hit in recalled.hits]
     ids = {drawer.id for drawer in ranked}
-    found.add("recalled", ranked)
-    found.add("essentials", (drawer for drawer in recalled.essentials if drawer.id not in ids))
-    return replace(found.memory, estimated_tokens=found.tokens)
+    filled.add("recalled", ranked)
+    filled.add("essentials", (drawer for drawer in recalled.essentials if drawer.id not in ids))
+    return replace(filled.memory, estimated_tokens=filled.tokens)
 
 
 class _Filled:

@@ -60,7 +60,7 @@ def refresh(run: Run) -> None:
             connection.executemany(
                 "INSERT INTO closets (palace_id, room_key, room, words)"
                 " SELECT id, ?, ?, ? FROM palaces WHERE id = ?",
-                [(key, rooms[key][0], " ".join(found), palace) for key, found in words.items()],
+                [(key, rooms[key][0], " ".join(own), palace) for key, own in words.items()],
             )
         run.pause()
 

@@ -170,16 +170,16 @@ def _waiting(connection: sqlite3.Connection, only: str | None, after: int) -> li
     return [_Drawer(*row) for row in rows]
 
 
-def _link(one: tuple[_Drawer, Profile], other: tuple[_Drawer, Profile]) -> _Link | None:
-    """Return which of two drawers supersedes the other; None if neither does."""
-    if one[0].room_key != other[0].room_key:
+def _link(first: tuple[_Drawer, Profile], second: tuple[_Drawer, Profile]) -> _Link | None:
+    """Return which of two drawers supersedes the second; None if neither does."""
+    if first[0].room_key != second[0].room_key:
         return None
-    if one[1].words == other[1].words:
+    if first[1].words == second[1].words:
         loser, survivor = sorted(
-            (one[0], other[0]), key=lambda drawer: (drawer.importance, *_age(drawer))
+            (first[0], second[0]), key=lambda drawer: (drawer.importance, *_age(drawer))
         )
         return _Link(loser, survivor)
-    older, newer = sorted((one, other), key=lambda pair: _age(pair[0]))
+    older, newer = sorted((first, second), key=lambda pair: _age(pair[0]))
     if older[0].importance <= newer[0].importance and similarity.contains(newer[1], older[1]):
         return _Link(older[0], newer[0])
     return None

@@ -66,10 +66,10 @@ def profile(text: str, room_key: str = "") -> Profile:
     return Profile(words, shingles, fixed, (whole, *(_mixed(shingle, seed) for shingle in prefix)))
 
 
-def similarity(one: Profile, other: Profile) -> float:
+def similarity(text: Profile, other: Profile) -> float:
     """Return the share of common shingles, from 0 to 1."""
-    common = len(one.shingles & other.shingles)
-    return common / (len(one.shingles) + len(other.shingles) - common)
+    common = len(text.shingles & other.shingles)
+    return common / (len(text.shingles) + len(other.shingles) - common)
 
 
 def contains(text: Profile, other: Profile) -> bool:
