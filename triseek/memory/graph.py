@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from triseek.memory import names
+from triseek.model.moment import rfc3339
 
 if TYPE_CHECKING:
     import sqlite3
+
+    from triseek.memory.results import TripleRecord
 
 TRIPLES_MAX = 1_000
 """The most triples that one query returns."""
@@ -40,6 +43,19 @@ class Contradiction:
     """In the order in which they began."""
     is_multi: bool
     """Whether each was written as one of several."""
+
+
+def record(triple: Triple) -> TripleRecord:
+    """Return a fact as tools, commands and HTTP show it."""
+    return {
+        "subject": triple.subject,
+        "predicate": triple.predicate,
+        "object": triple.object,
+        "valid_from": rfc3339(triple.valid_from),
+        "valid_to": rfc3339(triple.valid_to),
+        "confidence": triple.confidence,
+        "provenance": triple.provenance,
+    }
 
 
 def assert_fact(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from datetime import UTC, datetime, timedelta
+from typing import overload
 
 from triseek.errors import InvalidQuery
 
@@ -67,8 +68,21 @@ def _parsed(text: str) -> tuple[datetime, bool]:
     return (when.replace(tzinfo=UTC) if named["utc"] else when), named["time"] is None
 
 
-def rfc3339(time_ms: int) -> str:
-    """Return a time in UTC such as `2025-10-21T14:00:00.250Z`. time_ms: Unix milliseconds."""
+@overload
+def rfc3339(time_ms: int) -> str: ...
+
+
+@overload
+def rfc3339(time_ms: int | None) -> str | None: ...
+
+
+def rfc3339(time_ms: int | None) -> str | None:
+    """Return a time in UTC such as `2025-10-21T14:00:00.250Z`; None for None.
+
+    time_ms: Unix milliseconds.
+    """
+    if time_ms is None:
+        return None
     bounded = min(max(time_ms, -62_135_596_800_000), 253_402_300_799_999)  # years 1 to 9999
     text = datetime.fromtimestamp(bounded / 1000, UTC).isoformat(timespec="milliseconds")
     return text.removesuffix("+00:00").removesuffix(".000") + "Z"

@@ -126,7 +126,7 @@ def _document(change: Change) -> dict[str, Any]:
         "palace": change.palace,
         "drawer_id": change.drawer,
         "changed_at": rfc3339(change.changed_ms) if change.changed_ms else None,
-        "undone_at": None if change.undone_ms is None else rfc3339(change.undone_ms),
+        "undone_at": rfc3339(change.undone_ms),
     }
     if change.step == DUPLICATE:
         document["superseded_by"] = change.after

@@ -16,6 +16,7 @@ from triseek.memory.commands.calling import (
     palace_to_write,
     share,
 )
+from triseek.memory.graph import record
 from triseek.model.plain_text import counted
 from triseek.terminal import report_text, status
 from triseek.terminal.moments import moment_ms
@@ -59,7 +60,7 @@ def assert_(
             name, (subject, predicate, object_),
             confidence=level, provenance=provenance, multi=multi,
         )  # fmt: skip
-    document = {"palace": name, "status": "asserted", **showing.fact_document(triple)}
+    document = {"palace": name, "status": "asserted", **record(triple)}
     [line] = showing.facts([triple])
     context.print(report_text.as_json(document) if json else report_text.readable(line))
     return status.FOUND
@@ -128,7 +129,7 @@ def _print(
     context: CommandContext, palace: str, subject: str, triples: Sequence[Triple], *, json: bool
 ) -> int:
     if json:
-        documents = [showing.fact_document(triple) for triple in triples]
+        documents = [record(triple) for triple in triples]
         document = {"palace": palace or None, "subject": subject, "triples": documents}
         context.print(report_text.as_json(document))
     else:

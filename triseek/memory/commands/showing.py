@@ -36,19 +36,6 @@ def document(drawer: Drawer) -> dict[str, Any]:
     }
 
 
-def fact_document(triple: Triple) -> dict[str, Any]:
-    """Return a fact for JSON, under the names that the tools use."""
-    return {
-        "subject": triple.subject,
-        "predicate": triple.predicate,
-        "object": triple.object,
-        "valid_from": rfc3339(triple.valid_from),
-        "valid_to": None if triple.valid_to is None else rfc3339(triple.valid_to),
-        "confidence": triple.confidence,
-        "provenance": triple.provenance,
-    }
-
-
 def listing(drawers: Sequence[Drawer], width: int) -> Iterator[str]:
     """Yield a line of each drawer, aligned and cut to the width."""
     rooms = [clipped(visible_line(drawer.room), ROOM_MAX) for drawer in drawers]

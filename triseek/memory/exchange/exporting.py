@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from triseek.memory.exchange import times
+from triseek.model.moment import rfc3339
 
 if TYPE_CHECKING:
     import sqlite3
@@ -52,7 +52,7 @@ def _palace(connection: sqlite3.Connection, palace: str, *, with_forgotten: bool
     ).fetchone()
     yield _line(
         kind="palace", name=palace, root=root, description=description or None,
-        identity=identity or None, created_at=times.text(created),
+        identity=identity or None, created_at=rfc3339(created),
     )  # fmt: skip
     after = 0
     while page := _drawers(connection, number, after, with_forgotten=with_forgotten):
@@ -65,7 +65,7 @@ def _palace(connection: sqlite3.Connection, palace: str, *, with_forgotten: bool
     ):
         yield _line(
             kind="fact", subject=subject, predicate=predicate, object=target,
-            valid_from=times.text(begin), valid_to=times.text(end), confidence=confidence,
+            valid_from=rfc3339(begin), valid_to=rfc3339(end), confidence=confidence,
             provenance=provenance, multi=bool(multi) or None,
         )  # fmt: skip
 
@@ -92,13 +92,13 @@ def _drawers(
     )
     page = []
     for number, uuid, room, text, importance, source, created, updated, deleted, superseded in rows:
-        earlier = [{"content": old, "until": times.text(at)} for old, at in changes.get(number, ())]
+        earlier = [{"content": old, "until": rfc3339(at)} for old, at in changes.get(number, ())]
         fields = {
             "kind": "drawer", "drawer_id": uuid, "room": room, "content": text,
             "tags": [tag for (tag,) in tags.get(number, ())] or None, "importance": importance,
-            "source": source or None, "created_at": times.text(created),
-            "updated_at": times.text(updated) if updated != created else None,
-            "superseded_by": superseded, "deleted_at": times.text(deleted),
+            "source": source or None, "created_at": rfc3339(created),
+            "updated_at": rfc3339(updated) if updated != created else None,
+            "superseded_by": superseded, "deleted_at": rfc3339(deleted),
             "earlier": earlier or None,
         }  # fmt: skip
         page.append((number, fields))

@@ -4,16 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from triseek.model.moment import rfc3339
-
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 TIME_MAX = 253_402_300_799_999
 """The end of the year 9999, in Unix milliseconds."""
-
-
-def text(time_ms: int | None) -> str | None:
-    """Return Unix milliseconds in the form of RFC 3339, in UTC; None for None."""
-    return None if time_ms is None else rfc3339(time_ms)
 
 
 def milliseconds(value: object) -> int | None:

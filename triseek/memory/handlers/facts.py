@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING
 
 from triseek.errors import InvalidRequest
 from triseek.memory import names
-from triseek.memory.graph import TRIPLES_MAX
+from triseek.memory.graph import TRIPLES_MAX, record
 from triseek.memory.handlers import checks
-from triseek.model.moment import moment, rfc3339
+from triseek.model.moment import moment
 
 if TYPE_CHECKING:
     from triseek.memory import requests, results
     from triseek.memory.context import MemoryContext
-    from triseek.memory.graph import Triple
     from triseek.model.call import Call
 
 
@@ -62,7 +61,7 @@ def query(
         triples = context.memory.fact_history(palace, subject)
     else:
         triples = context.memory.facts(palace, subject, as_of_ms=as_of_ms)
-    answer["triples"] = [_record(triple) for triple in triples]
+    answer["triples"] = [record(triple) for triple in triples]
     if len(triples) >= TRIPLES_MAX:
         answer["truncated"] = True
     return answer
@@ -78,15 +77,3 @@ def retract(
     palace = context.palace(request.palace)
     count = context.memory.retract(palace, fact) if palace else 0
     return {"status": "retracted" if count else "not_found", "retracted": count}
-
-
-def _record(triple: Triple) -> results.TripleRecord:
-    return {
-        "subject": triple.subject,
-        "predicate": triple.predicate,
-        "object": triple.object,
-        "valid_from": rfc3339(triple.valid_from),
-        "valid_to": None if triple.valid_to is None else rfc3339(triple.valid_to),
-        "confidence": triple.confidence,
-        "provenance": triple.provenance,
-    }

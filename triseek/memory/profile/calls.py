@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from triseek.memory.drawers import Drawer
-    from triseek.memory.graph import Triple
     from triseek.memory.service import Memory, Recalled
 
 NIL = "00000000-0000-0000-0000-000000000000"
@@ -210,9 +209,11 @@ def _assert(calls: Calls, arguments: _Arguments) -> dict[str, object]:
 
 
 def _query(calls: Calls, arguments: _Arguments) -> dict[str, object]:
+    from triseek.memory.graph import record
+
     palace, subject = arguments.palace, arguments.required("subject")
     triples = calls.memory.facts(palace, subject)
-    return {"subject": subject, "triples": [_triple_row(triple) for triple in triples]}
+    return {"subject": subject, "triples": [record(triple) for triple in triples]}
 
 
 _TOOLS: dict[str, Callable[[Calls, _Arguments], dict[str, object]]] = {
@@ -262,18 +263,6 @@ def _listed_row(drawer: Drawer) -> dict[str, object]:
         "importance": drawer.importance,
         "tags": list(drawer.tags),
         "created_at": rfc3339(drawer.created_ms),
-    }
-
-
-def _triple_row(triple: Triple) -> dict[str, object]:
-    return {
-        "subject": triple.subject,
-        "predicate": triple.predicate,
-        "object": triple.object,
-        "valid_from": rfc3339(triple.valid_from),
-        "valid_to": None if triple.valid_to is None else rfc3339(triple.valid_to),
-        "confidence": triple.confidence,
-        "provenance": triple.provenance,
     }
 
 

@@ -14,8 +14,10 @@ from triseek.memory import events, extract, filters, palaces
 from triseek.memory.drawers import LISTED_MAX, Draft
 from triseek.memory.dreaming.status import DreamStatus
 from triseek.memory.dreaming.status import status as status_of
+from triseek.memory.graph import record
 from triseek.memory.limits import IMPORTANCE, TOP_MAX
 from triseek.model import budget
+from triseek.model.moment import rfc3339
 from triseek.ui.memory import views
 from triseek.ui.memory.requests import BODY_MAX, QUERY_MAX, Refused
 
@@ -221,7 +223,7 @@ def facts(memory: Memory, asked: Asked) -> Document:
         if params.flag("history")
         else memory.facts(name, subject, as_of_ms=params.time_ms("as_of"))
     )
-    return {"subject": subject, "triples": [views.triple(each) for each in triples]}
+    return {"subject": subject, "triples": [record(each) for each in triples]}
 
 
 def fact_assert(memory: Memory, asked: Asked) -> Document:
@@ -234,7 +236,7 @@ def fact_assert(memory: Memory, asked: Asked) -> Document:
         provenance=fields.text("provenance", ""),
         multi=fields.flag("multi"),
     )
-    return {"status": "asserted", "triple": views.triple(asserted)}
+    return {"status": "asserted", "triple": record(asserted)}
 
 
 def subjects(memory: Memory, asked: Asked) -> Document:
@@ -271,11 +273,11 @@ def graph(memory: Memory, asked: Asked) -> Document:
     return {
         "palace": name,
         "nodes": list(nodes),
-        "triples": [views.triple(each) for each in part.triples],
+        "triples": [record(each) for each in part.triples],
         "triple_count": part.total,
         "truncated": not params.text("subject") and len(part.triples) < part.total,
-        "first": views.rfc3339(part.first_ms),
-        "last": views.rfc3339(part.last_ms),
+        "first": rfc3339(part.first_ms),
+        "last": rfc3339(part.last_ms),
     }
 
 

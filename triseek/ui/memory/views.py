@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
+
+from triseek.model.moment import rfc3339
 
 if TYPE_CHECKING:
     from triseek.memory.drawers import Drawer
     from triseek.memory.dreaming.run import Report
     from triseek.memory.dreaming.status import DreamStatus
-    from triseek.memory.graph import Triple
     from triseek.memory.palaces import Palace
     from triseek.memory.service import Recalled
 
 Document = dict[str, Any]
-
-
-def rfc3339(ms: int | None) -> str | None:
-    """Return a Unix time in milliseconds as RFC 3339 in UTC; None for None."""
-    if ms is None:
-        return None
-    return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
 
 
 def palace(info: Palace) -> Document:
@@ -46,19 +39,6 @@ def drawer(record: Drawer) -> Document:
         "source_file": record.source or None,
         "created_at": rfc3339(record.created_ms),
         "updated_at": rfc3339(record.updated_ms),
-    }
-
-
-def triple(record: Triple) -> Document:
-    """Return a triple with the time in which it holds."""
-    return {
-        "subject": record.subject,
-        "predicate": record.predicate,
-        "object": record.object,
-        "valid_from": rfc3339(record.valid_from),
-        "valid_to": rfc3339(record.valid_to),
-        "confidence": record.confidence,
-        "provenance": record.provenance,
     }
 
 
