@@ -11,6 +11,8 @@ import re
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
+from triseek.recall.words import STOP
+
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Mapping
@@ -28,14 +30,6 @@ COMMON = 0.3
 FEW = 10
 """In a palace of fewer drawers, every word may be one."""
 _WORD = re.compile(r"[^\W\d_]{4,40}")
-_STOP = frozenset((
-    "about", "after", "again", "also", "another", "because", "been", "before", "being",
-    "between", "both", "could", "does", "doing", "each", "every", "from", "have", "having",
-    "here", "into", "itself", "just", "more", "most", "must", "need", "only", "other", "over",
-    "same", "should", "some", "such", "than", "that", "their", "them", "then", "there",
-    "these", "they", "this", "those", "through", "under", "until", "used", "uses", "using",
-    "very", "want", "what", "when", "where", "which", "while", "will", "with", "would", "your",
-))  # fmt: skip
 
 
 def refresh(run: Run) -> None:
@@ -87,7 +81,7 @@ def keywords(rooms: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
     for room, texts in rooms.items():
         for text in texts:
             drawers += 1
-            words = {word.lower() for word in _WORD.findall(text[:TEXT_MAX])} - _STOP
+            words = {word.lower() for word in _WORD.findall(text[:TEXT_MAX])} - STOP
             counts[room].update(words)
             total.update(words)
     most = drawers if drawers < FEW else drawers * COMMON
