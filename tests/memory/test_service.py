@@ -98,3 +98,16 @@ def test_what_was_deleted_for_good_is_in_no_file(memory: Memory, way: str) -> No
 def _files_with(memory: Memory, text: bytes) -> list[str]:
     files = (path for path in Path(memory.folder).rglob("*") if path.is_file())
     return [path.name for path in files if text in path.read_bytes()]
+
+
+def test_a_tag_that_comes_later_is_searched(memory: Memory) -> None:
+    """Consolidation gives a drawer the tags of what it supersedes."""
+    drawer = memory.remember("shop", Draft(text="Prices are in cents"))
+    memory.prepare()
+    assert not memory.recall("shop", "billing").hits
+    with memory.database.write() as connection:
+        connection.execute(
+            "INSERT INTO drawer_tags (drawer_id, position, tag) VALUES (?, 0, 'billing')",
+            (drawer.id,),
+        )
+    assert [hit.drawer.uuid for hit in memory.recall("shop", "billing").hits] == [drawer.uuid]

@@ -1,13 +1,12 @@
 """The schema of the memory database.
 
 A palace holds the memories of one project or subject; `root` is the project's folder, NULL if it is
-of none. A drawer is one memory, verbatim but for
-secrets. `room_key` is the name of its room by which rooms are compared; `room` is how it was
-written first. A drawer that is forgotten stays for some days with `deleted_at_epoch`; one that says
-the same as another has `superseded_by`. `vector` is the drawer's text as the embedder of that name
-and version sees it: it is written in the transaction of its drawer, so that both are there or
-neither is. `vector_seq` is the number of the change that wrote it: what is in memory is brought
-up to date by it.
+of none. A drawer is one memory, verbatim but for secrets. `room_key` is the name of its room by
+which rooms are compared; `room` is how it was written first. A drawer that is forgotten stays for
+some days with `deleted_at_epoch`; one that says the same as another has `superseded_by`. `vector`
+is the drawer's text as the embedder of that name and version sees it: it is written in the
+transaction of its drawer, so that both are there or neither is. `vector_seq` is the number of the
+change that wrote it: what is in memory is brought up to date by it.
 
 A group holds drawers of one room that were written one after another, each within an hour of the
 one before: recall ranks a drawer with its neighbours. `changed_seq` is the number of the last
@@ -129,6 +128,14 @@ CREATE TRIGGER drawer_touched AFTER UPDATE OF text, deleted_at_epoch, superseded
 CREATE TRIGGER drawer_dropped AFTER DELETE ON drawers BEGIN
     UPDATE changes SET last = last + 1;
     UPDATE groups SET changed_seq = (SELECT last FROM changes) WHERE id = old.group_id; END;
+CREATE TRIGGER tag_added AFTER INSERT ON drawer_tags BEGIN
+    UPDATE changes SET last = last + 1;
+    UPDATE groups SET changed_seq = (SELECT last FROM changes)
+        WHERE id = (SELECT group_id FROM drawers WHERE id = new.drawer_id); END;
+CREATE TRIGGER tag_removed AFTER DELETE ON drawer_tags BEGIN
+    UPDATE changes SET last = last + 1;
+    UPDATE groups SET changed_seq = (SELECT last FROM changes)
+        WHERE id = (SELECT group_id FROM drawers WHERE id = old.drawer_id); END;
 CREATE TABLE triples (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     palace_id INTEGER NOT NULL REFERENCES palaces (id) ON DELETE CASCADE,
