@@ -111,3 +111,12 @@ def test_a_tag_that_comes_later_is_searched(memory: Memory) -> None:
             (drawer.id,),
         )
     assert [hit.drawer.uuid for hit in memory.recall("shop", "billing").hits] == [drawer.uuid]
+
+
+def test_a_palace_is_searched_that_has_the_name_of_a_deleted_one(memory: Memory) -> None:
+    for text in ("The old heron", "The new heron"):
+        memory.create("shop")
+        memory.remember("shop", Draft(text=text))
+        memory.prepare()
+        assert [hit.drawer.text for hit in memory.recall("shop", "heron").hits] == [text]
+        memory.delete_palace("shop")

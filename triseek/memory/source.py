@@ -77,11 +77,18 @@ class DrawerSource:
             yield group, 0, map(_message, rows)
 
 
-def groups(connection: sqlite3.Connection, palace: int, room_key: str = "") -> list[int]:
-    """Return the ids of the groups of a palace. room_key: Of this room; "" for all."""
+def groups_after(connection: sqlite3.Connection, palace: int, last: int) -> list[int]:
+    """Return the ids of the groups of a palace that are greater than `last`, in order."""
+    rows = connection.execute(  # by `+` in the order of ids, and not by the index of rooms
+        "SELECT id FROM groups WHERE id > ? AND +palace_id = ? ORDER BY id", (last, palace)
+    )
+    return [int(row[0]) for row in rows]
+
+
+def groups_of_room(connection: sqlite3.Connection, palace: int, room_key: str) -> list[int]:
+    """Return the ids of the groups of a room."""
     rows = connection.execute(
-        "SELECT id FROM groups WHERE palace_id = ? AND (room_key = ? OR ? = '')",
-        (palace, room_key, room_key),
+        "SELECT id FROM groups WHERE palace_id = ? AND room_key = ?", (palace, room_key)
     )
     return [int(row[0]) for row in rows]
 

@@ -85,6 +85,9 @@ class WordSearch:
         self._lock = threading.Lock()
         self._tasks: dict[str, threading.Thread] = {}
         self._searches = 0
+        self._groups: dict[int, np.ndarray[Any, Any]] = {}
+        """By palace: int64, the ids of its groups, ascending. Ids of groups that are gone may be
+        among them: no other group gets them."""
 
     def search(
         self,
@@ -109,7 +112,7 @@ class WordSearch:
         if most <= 0 or not (parsed.terms or parsed.months or parsed.years):
             return Ranked(terms=parsed.terms)
         segments = self._segments(connection, opened)
-        groups = source.groups(connection, palace)
+        groups = self._groups_of(connection, palace)
         if segments is not None:
             try:
                 parts, weights = scoring.score(segments, parsed, groups, 0)
@@ -120,7 +123,7 @@ class WordSearch:
             else:
                 return Ranked(scores, "words", weights, parsed.terms)
         if source.drawers(connection, palace) <= SCANNED_MAX:
-            parts, weights = scan.score(self._source.read(connection, groups), parsed, 0)
+            parts, weights = scan.score(self._source.read(connection, groups.tolist()), parsed, 0)
             scores = _scores(connection, palace, parts, parsed, most, filters)
             return Ranked(scores, "scan", weights, parsed.terms)
         scores = lexical.search(
@@ -182,6 +185,14 @@ class WordSearch:
             self._start("update", self._index.update)
         return segments
 
+    def _groups_of(self, connection: sqlite3.Connection, palace: int) -> np.ndarray[Any, Any]:
+        """Return the ids of a palace's groups; only new ones are read, as there may be many."""
+        known = self._groups.get(palace, np.zeros(0, np.int64))
+        new = source.groups_after(connection, palace, int(known[-1]) if len(known) else 0)
+        if new:
+            known = self._groups[palace] = np.concatenate((known, _ids(new)))
+        return known
+
     def _drop(self, error: errors.IndexCorrupt) -> None:
         logger.warning("recall index dropped", extra={"reason": str(error)})
         with contextlib.suppress(errors.Busy, errors.StateUnwritable):
@@ -230,7 +241,7 @@ def _kept(
     """Return which drawers of each part may be returned; None for all."""
     tests: list[Callable[[Part], np.ndarray[Any, Any]]] = []
     if filters.room_key:
-        rooms = _ids(source.groups(connection, palace, filters.room_key))
+        rooms = _ids(source.groups_of_room(connection, palace, filters.room_key))
         tests.append(lambda part: np.isin(part.session_ids, rooms).repeat(np.diff(part.first)))
     if filters.tag:
         tagged = _ids(source.tagged(connection, palace, filters.tag))

@@ -62,18 +62,21 @@ class _Term:
 def score(
     segments: Sequence[LiveSegment],
     query: ranking.Query,
-    sessions: Collection[int] | None,
+    sessions: Collection[int] | _Array | None,
     since_ms: int,
 ) -> tuple[list[Part], dict[str, float]]:
     """Return the scores of the segments that have sessions to search, and the IDF of each term.
 
-    sessions: The sessions to search; None for all. Frequencies and lengths are those of these.
+    sessions: The sessions to search, as int64 if it is an array; None for all. Frequencies and
+        lengths are those of these.
     since_ms: Only sessions with messages from this time on may be returned.
 
     Raises:
         IndexCorrupt: A file is damaged.
     """
-    wanted = None if sessions is None else np.fromiter(sessions, np.int64)
+    wanted = sessions
+    if wanted is not None and not isinstance(wanted, np.ndarray):
+        wanted = np.fromiter(wanted, np.int64)
     masks = [_counted(one, wanted) for one in segments]
     used = [at for at, mask in enumerate(masks) if mask.any()]
     some, masks = [segments[at].segment for at in used], [masks[at] for at in used]
