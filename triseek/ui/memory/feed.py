@@ -49,6 +49,7 @@ class Feed:
         self._streams = 0
         self._position = 0
         self._polled_s = float("-inf")
+        self._reading = anyio.Lock()
         self._totals: tuple[int, Totals] | None = None
         """The totals and the position of which they are."""
         self._totals_due_s = 0.0
@@ -60,8 +61,12 @@ class Feed:
             return Document({"error": f"Last-Event-ID is no id of this feed: {last[:60]!r}"}, 400)
         if self._streams >= STREAMS_MAX:
             return Document({"error": f"there are {STREAMS_MAX} streams; close one first"}, 503)
+        try:  # before the answer begins: what is written once the client has it is sent
+            newest = await self._newest(is_new=True)
+        except TriseekError:
+            newest = 0  # the stream says why
         return StreamingResponse(
-            self._stream(int(last) if last else None),
+            self._stream(int(last) if last else newest),
             media_type="text/event-stream",
             headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
         )
@@ -74,18 +79,17 @@ class Feed:
         """End all streams."""
         self.stop()
 
-    async def _stream(self, last: int | None) -> AsyncIterator[bytes]:
+    async def _stream(self, begin: int) -> AsyncIterator[bytes]:
         self._streams += 1
         try:
-            async for frame in self._frames(last):
+            async for frame in self._frames(begin):
                 yield frame
         except TriseekError as error:
             yield f": {' '.join(error.message.split())}\n\n".encode()
         finally:
             self._streams -= 1
 
-    async def _frames(self, last: int | None) -> AsyncIterator[bytes]:
-        seq = await self._newest() if last is None else last
+    async def _frames(self, seq: int) -> AsyncIterator[bytes]:
         yield _frame({"type": "connected"}, seq)
         sent_s, shown, is_due = time.monotonic(), None, False
         while not self._ended.is_set():
@@ -110,13 +114,17 @@ class Feed:
             with anyio.move_on_after(POLL_S):
                 await self._ended.wait()
 
-    async def _newest(self) -> int:
-        """Return the position of the newest change, read at most once in `POLL_S` seconds."""
-        now = time.monotonic()
-        if now - self._polled_s >= POLL_S * 0.9:
-            self._polled_s = now
-            self._position = await anyio.to_thread.run_sync(self._read_position)
-        return self._position
+    async def _newest(self, *, is_new: bool = False) -> int:
+        """Return the position of the newest change, read at most once in `POLL_S` seconds.
+
+        is_new: Read it now in any case.
+        """
+        asked_s = time.monotonic()
+        async with self._reading:
+            if is_new or asked_s - self._polled_s >= POLL_S * 0.9:
+                self._polled_s = time.monotonic()
+                self._position = await anyio.to_thread.run_sync(self._read_position)
+            return self._position
 
     def _read_position(self) -> int:
         if not self._memory.exists():
