@@ -5,12 +5,12 @@ The parts are measured by runs of their own; each replaces its part of the recor
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, cast
 
 import numpy as np
 
+from bench import kept_figures
 from bench.markdown import ms, table
 from bench.memory import budgets, graph, metrics, misses, nearest, speed
 
@@ -37,16 +37,12 @@ class Measured(TypedDict, total=False):
 
 def read(folder: Path) -> Measured:
     """Return what a record has so far."""
-    path = folder / "memory.json"
-    return cast("Measured", json.loads(path.read_text(encoding="utf-8")) if path.exists() else {})
+    return cast("Measured", kept_figures.read(folder, "memory"))
 
 
 def write(measured: Measured, folder: Path, page: Path) -> None:
     """Write the record and the page."""
-    folder.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(measured, separators=(",", ":"), sort_keys=True)
-    (folder / "memory.json").write_text(text + "\n", encoding="utf-8")
-    page.write_text("\n\n".join(_parts(measured)) + "\n", encoding="utf-8")
+    kept_figures.write(measured, folder, "memory", _parts(measured), page)
 
 
 def _parts(measured: Measured) -> Iterator[str]:

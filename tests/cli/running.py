@@ -15,6 +15,8 @@ from triseek.cli import main
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    import pytest
+
 
 class Outcome(NamedTuple):
     status: int
@@ -45,6 +47,13 @@ def standing_in(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.chdir(before)
+
+
+def by_typer(words: Sequence[str], folder: Path, patch: pytest.MonkeyPatch) -> Outcome:
+    """Run a command by way of Typer, which has a quick way otherwise."""
+    with patch.context() as only:
+        only.setattr(main, "perform", lambda words, _context: None)
+        return triseek(words, folder)
 
 
 def triseek(words: Sequence[str], folder: Path, *, terminal: bool = False) -> Outcome:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bench.history import made_corpus
-from tests.cli.running import Outcome, standing_in, triseek
+from tests.cli.running import by_typer, standing_in, triseek
 from tests.cli.serving import asked, environment, serving
-from triseek.cli import fast, main, remote
+from triseek.cli import fast, remote
 from triseek.daemon.server import Declined
 from triseek.engine.service import Service
 from triseek.history.service import History
@@ -104,12 +104,6 @@ def history(state: Path) -> Iterator[History]:
 def server(history: History) -> Iterator[None]:
     with serving(history):
         yield
-
-
-def by_typer(words: list[str], folder: Path, patch: pytest.MonkeyPatch) -> Outcome:
-    with patch.context() as only:
-        only.setattr(main, "perform", lambda words, _context: None)
-        return triseek(words, folder)
 
 
 @pytest.mark.parametrize("text", COMMANDS)

@@ -11,6 +11,7 @@ import random
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tests import byte_changes
 from tests.mcp.speaking import call, hello, notice, request
 from triseek.app.registry import chosen
 from triseek.mcp.wire_lines import LINE_MAX
@@ -308,20 +309,8 @@ class Fuzzer:
     def mutated(self) -> list[Line]:
         """A request with some bytes changed; the twin says what that comes to."""
         message, _ = self._asked(f"m{self._random.randrange(10**9)}")
-        line = bytearray(json.dumps(message).encode())
-        for _ in range(self._random.choice((1, 1, 2, 5))):
-            at = self._random.randrange(len(line))
-            how = self._random.randrange(4)
-            if how == 0:
-                line[at] = self._random.choice(b'"{}[]:,\\ 0123456789eE-+.aZ\x00\x1f\x7f\x80\xff')
-            elif how == 1:
-                del line[at : at + self._random.choice((1, 1, 5))]
-            elif how == 2:
-                line[at:at] = self._random.choice((b'"', b"\\", b"{", b"\xe2\x82", b"0", b","))
-            else:
-                line[at] ^= 1 << self._random.randrange(8)
-            line = bytearray(bytes(line).replace(b"\n", b"") or b"0")
-        return [Line(bytes(line) + b"\n", expected_of(bytes(line)))]
+        line = byte_changes.changed(json.dumps(message).encode(), self._random)
+        return [Line(line + b"\n", expected_of(line))]
 
     def nested(self) -> list[Line]:
         depth = self._random.choice((50, 100, 5_000, 200_000))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import time
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests import time_zones
 from tests.history.rows import Rows
 from triseek.app import arguments, dispatch
 from triseek.app.registry import chosen
@@ -70,11 +70,8 @@ class History:
 
 @pytest.fixture(autouse=True)
 def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("TZ", "UTC")
-    time.tzset()
-    yield
-    monkeypatch.undo()
-    time.tzset()
+    with time_zones.utc(monkeypatch):
+        yield
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.running import Outcome, standing_in, triseek
+from tests.cli.running import by_typer, standing_in, triseek
 from tests.cli.serving import asked, environment, serving
-from triseek.cli import fast, main, remote
+from triseek.cli import fast, remote
 from triseek.daemon.server import Declined
 from triseek.engine.service import Service
 from triseek.memory.service import Memory
@@ -83,12 +83,6 @@ def memory(state: Path) -> Iterator[Memory]:
     opened = Memory(str(state / "memory"))
     yield opened
     opened.close()
-
-
-def by_typer(words: list[str], folder: Path, patch: pytest.MonkeyPatch) -> Outcome:
-    with patch.context() as only:
-        only.setattr(main, "perform", lambda words, _context: None)
-        return triseek(words, folder)
 
 
 @pytest.mark.parametrize("text", READING)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests import time_zones
 from tests.result_schemas import check
 from triseek.app import arguments, dispatch
 from triseek.app.registry import chosen
@@ -71,11 +71,8 @@ class Tools:
 
 @pytest.fixture(autouse=True)
 def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("TZ", "UTC")
-    time.tzset()
-    yield
-    monkeypatch.undo()
-    time.tzset()
+    with time_zones.utc(monkeypatch):
+        yield
 
 
 @pytest.fixture

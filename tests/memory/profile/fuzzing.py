@@ -11,6 +11,7 @@ import random
 import uuid
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tests import byte_changes
 from tests.mcp.speaking import call, hello, notice, request
 from triseek.memory.profile.lines import LINE_MAX
 
@@ -177,20 +178,9 @@ class Fuzzer:
 
     def mutated(self) -> Line:
         """A request with some bytes changed."""
-        line = bytearray(json.dumps(self._asked(f"m{self._random.randrange(10**9)}")).encode())
-        for _ in range(self._random.choice((1, 1, 2, 5))):
-            at = self._random.randrange(len(line))
-            how = self._random.randrange(4)
-            if how == 0:
-                line[at] = self._random.choice(b'"{}[]:,\\ 0123456789eE-+.aZ\x00\x1f\x7f\x80\xff')
-            elif how == 1:
-                del line[at : at + self._random.choice((1, 1, 5))]
-            elif how == 2:
-                line[at:at] = self._random.choice((b'"', b"\\", b"{", b"\xe2\x82", b"0", b","))
-            else:
-                line[at] ^= 1 << self._random.randrange(8)
-            line = bytearray(bytes(line).replace(b"\n", b"") or b"0")
-        return Line(bytes(line) + b"\n", expected_of(bytes(line)))
+        whole = json.dumps(self._asked(f"m{self._random.randrange(10**9)}")).encode()
+        line = byte_changes.changed(whole, self._random)
+        return Line(line + b"\n", expected_of(line))
 
     def malformed(self) -> Line:
         self._count += 1

@@ -95,10 +95,13 @@ document.addEventListener("keydown", (event) => {
   const writing = event.target.matches("input, textarea, select");
   if (event.key === "/" && !writing && !event.ctrlKey && !event.metaKey && !event.altKey) {
     event.preventDefault();
-    if (!/^#\/((search|history|memory)(\?|$)|memory\/)/.test(location.hash)) {
+    const write = () => document.getElementById("query")?.select();
+    if (/^#\/((search|history|memory)(\?|$)|memory\/)/.test(location.hash)) {
+      write(); // at once: what is typed next would be lost
+    } else {
       location.hash = "#/search";
+      requestAnimationFrame(write);
     }
-    requestAnimationFrame(() => document.getElementById("query")?.select());
   }
 });
 
