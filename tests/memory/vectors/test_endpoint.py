@@ -186,3 +186,10 @@ def test_settings_that_are_not_complete_name_what_is_missing(server: Server) -> 
     assert chosen is not None
     assert chosen.embed(["abc"]).shape == (1, 3)
     assert choose(Settings()) is None
+
+
+def test_no_message_holds_a_password_of_the_address() -> None:
+    with pytest.raises(BackendFailure) as refused:
+        Endpoint("http://me:hush@127.0.0.1:1/v1", "small").embed(["text"])
+    assert "hush" not in refused.value.message
+    assert "http://127.0.0.1:1/v1" in refused.value.message

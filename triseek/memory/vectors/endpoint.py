@@ -53,7 +53,9 @@ class Endpoint:
             key: What it is shown as a bearer token; "" for nothing.
             remote: Whether it may be another machine.
         """
-        self._url = urlsplit(url.rstrip("/").removesuffix(_PATH) + _PATH)
+        whole = urlsplit(url.rstrip("/").removesuffix(_PATH) + _PATH)
+        # A name and password are not sent, and must not stand in messages.
+        self._url = whole._replace(netloc=whole.netloc.rpartition("@")[2])
         self._model, self._key, self._remote = model, key, remote
         self._dimension = 0
         self._down_until = 0.0
