@@ -1,0 +1,1 @@
+"""The cluster: `triseek cluster`, the repositories of hosts that run Zoekt."""

@@ -1,0 +1,1 @@
+"""A server that answers as Zoekt does, over local indexes."""

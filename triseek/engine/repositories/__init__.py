@@ -1,0 +1,1 @@
+"""Search of one or several local repositories by Zoekt's query language."""

@@ -1,0 +1,1 @@
+"""Definitions, references and outlines of files, from their syntax trees."""

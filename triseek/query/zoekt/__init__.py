@@ -1,0 +1,1 @@
+"""Zoekt's query language: parsed, simplified, and written again as text."""
