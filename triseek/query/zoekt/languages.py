@@ -1,0 +1,294 @@
+"""Languages of files by Zoekt's names, which are GitHub Linguist's.
+
+A file's name decides where it can, then an editor's modeline, then the interpreter of its first
+line. Where an ending belongs to several languages, a look at the content decides; Zoekt uses a
+trained classifier there, so that a few files get another name than here.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+HEAD_BYTES = 16_384
+"""Most bytes of a file's start that are looked at."""
+_NUL_BYTES = 8000
+_MODELINE_LINES = 5
+_TABLE = "languages.txt"
+
+_BINARY_ENDINGS = frozenset(
+    [
+        "3g2",
+        "3gp",
+        "7z",
+        "a",
+        "aac",
+        "adp",
+        "ai",
+        "aif",
+        "aiff",
+        "apk",
+        "ar",
+        "avi",
+        "bin",
+        "bmp",
+        "bz2",
+        "cab",
+        "class",
+        "cur",
+        "dat",
+        "db",
+        "deb",
+        "dll",
+        "dmg",
+        "doc",
+        "docm",
+        "docx",
+        "dylib",
+        "eot",
+        "exe",
+        "flac",
+        "flv",
+        "gif",
+        "gz",
+        "gzip",
+        "ico",
+        "ics",
+        "iso",
+        "jar",
+        "jpeg",
+        "jpg",
+        "key",
+        "lib",
+        "lz",
+        "lzma",
+        "m4a",
+        "m4v",
+        "mid",
+        "mkv",
+        "mov",
+        "mp3",
+        "mp4",
+        "mpeg",
+        "mpg",
+        "msi",
+        "numbers",
+        "o",
+        "obj",
+        "ods",
+        "odt",
+        "ogg",
+        "ogv",
+        "otf",
+        "pages",
+        "pbm",
+        "pdf",
+        "pgm",
+        "png",
+        "ppm",
+        "ppt",
+        "pptx",
+        "psd",
+        "pyc",
+        "pyo",
+        "qt",
+        "rar",
+        "rpm",
+        "s3m",
+        "so",
+        "sqlite",
+        "swf",
+        "tar",
+        "tga",
+        "tgz",
+        "tif",
+        "tiff",
+        "ttc",
+        "ttf",
+        "txz",
+        "udf",
+        "war",
+        "wav",
+        "webm",
+        "webp",
+        "whl",
+        "wim",
+        "wma",
+        "wmv",
+        "woff",
+        "woff2",
+        "wrm",
+        "xla",
+        "xls",
+        "xlsm",
+        "xlsx",
+        "xm",
+        "xz",
+        "z",
+        "zip",
+        "zst",
+    ]
+)
+"""Endings of files that Zoekt gives no language, whatever they contain."""
+_EMACS_MODE = re.compile(
+    rb"-\*-(?:.*?;)?\s*(?:mode\s*:\s*)?([A-Za-z0-9_+#.-]+)\s*(?:;.*?)?-\*-", re.IGNORECASE
+)
+_VIM_MODE = re.compile(
+    rb"(?:\A|[ \t])(?:vi|vim|ex)(?:[<=>]?\d+)?:.*?(?:ft|filetype|syntax)=(\w+)", re.IGNORECASE
+)
+_SHEBANG = re.compile(rb"#![ \t]*(\S+)(?:[ \t]+(.*))?")
+_VERSION = re.compile(r"[\d.]+\Z")
+
+_CPP = re.compile(
+    rb"""^\s*\#\s*include\s*<(?:cstdint|string|vector|map|list|array|bitset|queue|stack|
+        forward_list|unordered_map|unordered_set|i?o?stringstream|[io]?stream|iostream|memory)>
+    |^\s*template\s*<|^[ \t]*(?:try|catch\s*\()|^[ \t]*(?:class|using\s+namespace|namespace)\s+\w+
+    |^[ \t]*(?:private|public|protected):|std::\w+""",
+    re.MULTILINE | re.VERBOSE,
+)
+_OBJECTIVE_C = re.compile(
+    rb"^\s*(?:@(?:interface|class|protocol|property|end|synchronized|selector|implementation)\b"
+    rb"|\#import\s+.+\.h[\">])",
+    re.MULTILINE,
+)
+_CONTENT: dict[str, tuple[tuple[re.Pattern[bytes], str], ...]] = {
+    "h": ((_OBJECTIVE_C, "Objective-C"), (_CPP, "C++")),
+    "c": ((_OBJECTIVE_C, "Objective-C"), (_CPP, "C++")),
+    "m": (
+        (_OBJECTIVE_C, "Objective-C"),
+        (re.compile(rb"^\s*%|^\s*function\b", re.MULTILINE), "MATLAB"),
+        (re.compile(rb"^\s*:- module\b", re.MULTILINE), "Mercury"),
+        (re.compile(rb"\(\*"), "Mathematica"),
+    ),
+    "pl": (
+        (re.compile(rb"^[^#]*:-", re.MULTILINE), "Prolog"),
+        (re.compile(rb"^\s*use\s+v6\b", re.MULTILINE), "Raku"),
+    ),
+    "v": (
+        (re.compile(rb"^\s*(?:Require|Import|Theorem|Lemma|Proof|Qed)\b", re.MULTILINE), "Coq"),
+        (re.compile(rb"^(?:fn|import|pub)\s|^module\s+\w+\s*$", re.MULTILINE), "V"),
+    ),
+    "d": (
+        (re.compile(rb"^[\w./\\ -]+\s*:(?:\s|\\)", re.MULTILINE), "Makefile"),
+        (re.compile(rb"^\s*(?:provider|probe)\s|^#pragma\s+D\b", re.MULTILINE), "DTrace"),
+    ),
+    "l": (
+        (re.compile(rb"^\(def(?:un|macro)\s", re.MULTILINE), "Common Lisp"),
+        (re.compile(rb"^\.(?:[A-Za-z]{2}|\\\")", re.MULTILINE), "Roff"),
+    ),
+    "fs": (),
+    "cls": ((re.compile(rb"^\s*[\\%]", re.MULTILINE), "TeX"),),
+    "hh": ((re.compile(rb"<\?hh"), "Hack"), (re.compile(rb""), "C++")),
+    "asc": ((re.compile(rb"^(?:----[- ]BEGIN|ssh-)", re.MULTILINE), "Public Key"),
+            (re.compile(rb"^[=-]+(?:\s|$)", re.MULTILINE), "AsciiDoc")),
+    "pp": ((re.compile(rb"^\s*(?:unit|program|begin|uses)\b", re.MULTILINE), "Pascal"),),
+}  # fmt: skip
+"""What content says about endings of several languages; else the table's language holds."""
+
+
+class _Tables(NamedTuple):
+    endings: dict[str, str]
+    names: dict[str, str]
+    interpreters: dict[str, str]
+    aliases: dict[str, str]
+
+
+@cache
+def _tables() -> _Tables:
+    """Read the table; the first line with an entry has it."""
+    tables = _Tables({}, {}, {}, {})
+    for line in Path(__file__).with_name(_TABLE).read_text("ascii").splitlines():
+        if line.startswith("#"):
+            continue
+        name, *cells = (cell.strip() for cell in line.split("|"))
+        for column, cell in zip(tables, cells, strict=False):
+            for entry in filter(None, cell.split(",")):
+                key = entry.lower() if column is tables.endings else entry
+                column.setdefault(_alias_key(key) if column is tables.aliases else key, name)
+    for line_name in {*tables.endings.values(), *tables.names.values(), *tables.aliases.values()}:
+        tables.aliases.setdefault(_alias_key(line_name), line_name)
+    return tables
+
+
+def _alias_key(name: str) -> str:
+    return name.partition(",")[0].replace(" ", "_").lower()
+
+
+def canonical_name(name: str) -> str:
+    """Return the canonical name of a language; "" if there is no such language."""
+    return _tables().aliases.get(_alias_key(name), "")
+
+
+def language_of(path: bytes, head: bytes) -> str:
+    """Return the language of a file.
+
+    Args:
+        path: The file's path; only its last part counts.
+        head: The start of its content; more than `HEAD_BYTES` is not looked at.
+
+    Returns:
+        The canonical name; "" if no language is known for it.
+    """
+    tables = _tables()
+    name = path.rpartition(b"/")[2].decode("utf-8", "replace")
+    if name in tables.names:
+        return tables.names[name]
+    last = _last_ending(name)
+    if last in _BINARY_ENDINGS:
+        return ""
+    ending, language = _by_ending(name, tables)
+    head = head[:HEAD_BYTES]
+    if language and (ending not in _CONTENT or not head):
+        return language
+    if not head or b"\0" in head[:_NUL_BYTES]:
+        return language if not head else ""
+    return (
+        _by_modeline(head) or _by_interpreter(head, tables) or _by_content(ending, head) or language
+    )
+
+
+def _last_ending(name: str) -> str:
+    return name.rpartition(".")[2].lower() if "." in name else ""
+
+
+def _by_ending(name: str, tables: _Tables) -> tuple[str, str]:
+    """Return the longest ending of a name that has a language, and the language."""
+    at = name.find(".")
+    while at >= 0:
+        ending = name[at + 1 :].lower()
+        if ending in tables.endings:
+            return ending, tables.endings[ending]
+        at = name.find(".", at + 1)
+    return "", ""
+
+
+def _by_modeline(head: bytes) -> str:
+    for line in head.splitlines()[:_MODELINE_LINES]:
+        match = _EMACS_MODE.search(line) or _VIM_MODE.search(line)
+        if match:
+            language = canonical_name(match[1].decode("ascii"))
+            if language:
+                return language
+    return ""
+
+
+def _by_interpreter(head: bytes, tables: _Tables) -> str:
+    match = _SHEBANG.match(head)
+    if match is None:
+        return ""
+    program = match[1].rpartition(b"/")[2]
+    if program == b"env":
+        words = [word for word in (match[2] or b"").split() if not word.startswith(b"-")]
+        words = [word for word in words if b"=" not in word]
+        program = words[0].rpartition(b"/")[2] if words else b""
+    name = program.decode("ascii", "replace")
+    return tables.interpreters.get(name) or tables.interpreters.get(_VERSION.sub("", name), "")
+
+
+def _by_content(ending: str, head: bytes) -> str:
+    for pattern, language in _CONTENT.get(ending, ()):
+        if pattern.search(head):
+            return language
+    return ""
