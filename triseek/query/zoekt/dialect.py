@@ -117,9 +117,11 @@ def _class(ranges: Ranges) -> str:
     if len(ranges) == 1 and ranges[0][0] == ranges[0][1]:
         return _sign(ranges[0][0])
     if len(ranges) == 1 or (ranges[0][0], ranges[-1][1]) != (0, LAST):
-        return f"[{_members(ranges)}]"
+        members = _members(ranges)
+        return f"[{members}]" if members else _NOTHING
     gaps = tuple((left[1] + 1, right[0] - 1) for left, right in pairwise(ranges))
-    return f"[^{_members(gaps)}]"
+    members = _members(gaps)
+    return f"[^{members}]" if members else "(?s:.)"
 
 
 def _members(ranges: Ranges) -> str:

@@ -18,120 +18,8 @@ _NUL_BYTES = 8000
 _MODELINE_LINES = 5
 _TABLE = "languages.txt"
 
-_BINARY_ENDINGS = frozenset(
-    [
-        "3g2",
-        "3gp",
-        "7z",
-        "a",
-        "aac",
-        "adp",
-        "ai",
-        "aif",
-        "aiff",
-        "apk",
-        "ar",
-        "avi",
-        "bin",
-        "bmp",
-        "bz2",
-        "cab",
-        "class",
-        "cur",
-        "dat",
-        "db",
-        "deb",
-        "dll",
-        "dmg",
-        "doc",
-        "docm",
-        "docx",
-        "dylib",
-        "eot",
-        "exe",
-        "flac",
-        "flv",
-        "gif",
-        "gz",
-        "gzip",
-        "ico",
-        "ics",
-        "iso",
-        "jar",
-        "jpeg",
-        "jpg",
-        "key",
-        "lib",
-        "lz",
-        "lzma",
-        "m4a",
-        "m4v",
-        "mid",
-        "mkv",
-        "mov",
-        "mp3",
-        "mp4",
-        "mpeg",
-        "mpg",
-        "msi",
-        "numbers",
-        "o",
-        "obj",
-        "ods",
-        "odt",
-        "ogg",
-        "ogv",
-        "otf",
-        "pages",
-        "pbm",
-        "pdf",
-        "pgm",
-        "png",
-        "ppm",
-        "ppt",
-        "pptx",
-        "psd",
-        "pyc",
-        "pyo",
-        "qt",
-        "rar",
-        "rpm",
-        "s3m",
-        "so",
-        "sqlite",
-        "swf",
-        "tar",
-        "tga",
-        "tgz",
-        "tif",
-        "tiff",
-        "ttc",
-        "ttf",
-        "txz",
-        "udf",
-        "war",
-        "wav",
-        "webm",
-        "webp",
-        "whl",
-        "wim",
-        "wma",
-        "wmv",
-        "woff",
-        "woff2",
-        "wrm",
-        "xla",
-        "xls",
-        "xlsm",
-        "xlsx",
-        "xm",
-        "xz",
-        "z",
-        "zip",
-        "zst",
-    ]
-)
-"""Endings of files that Zoekt gives no language, whatever they contain."""
+_BINARY = "-"
+"""The name in the table for endings of files that have no language, whatever they contain."""
 _EMACS_MODE = re.compile(
     rb"-\*-(?:.*?;)?\s*(?:mode\s*:\s*)?([A-Za-z0-9_+#.-]+)\s*(?:;.*?)?-\*-", re.IGNORECASE
 )
@@ -199,16 +87,17 @@ class _Tables(NamedTuple):
 def _tables() -> _Tables:
     """Read the table; the first line with an entry has it."""
     tables = _Tables({}, {}, {}, {})
+    names: list[str] = []
     for line in Path(__file__).with_name(_TABLE).read_text("ascii").splitlines():
         if line.startswith("#"):
             continue
         name, *cells = (cell.strip() for cell in line.split("|"))
+        names.append(name)
         for column, cell in zip(tables, cells, strict=False):
             for entry in filter(None, cell.split(",")):
                 key = entry.lower() if column is tables.endings else entry
                 column.setdefault(_alias_key(key) if column is tables.aliases else key, name)
-    for line_name in {*tables.endings.values(), *tables.names.values(), *tables.aliases.values()}:
-        tables.aliases.setdefault(_alias_key(line_name), line_name)
+        tables.aliases.update((_alias_key(name), name) for name in names if name != _BINARY)
     return tables
 
 
@@ -235,8 +124,7 @@ def language_of(path: bytes, head: bytes) -> str:
     name = path.rpartition(b"/")[2].decode("utf-8", "replace")
     if name in tables.names:
         return tables.names[name]
-    last = _last_ending(name)
-    if last in _BINARY_ENDINGS:
+    if tables.endings.get(_last_ending(name)) == _BINARY:
         return ""
     ending, language = _by_ending(name, tables)
     head = head[:HEAD_BYTES]
