@@ -28,6 +28,9 @@ VECTOR_INDEXES = ("exact", "hnsw")
 CONTEXT_TOKENS_MAX = 2_000
 _YES, _NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
+_OTHER_VARIABLES = {"zoekt_api_url": ("ZOEKT_API_URL",)}
+"""By field: variables of other programs that set it too, if its own is not set."""
+
 
 @dataclass(frozen=True)
 class Key:
@@ -139,6 +142,9 @@ def _matching(pattern: str, description: str) -> Callable[[object], str]:
 _model = _matching(r"[\w][\w./:@+-]{0,199}", "the name of a model, as llama3.1:8b")
 _secret_key = _matching(r"[!-~]{8,4096}", "a key: 8 characters or more, without spaces")
 _variable = _matching(r"[A-Za-z_][A-Za-z0-9_]{0,199}", "the name of a variable, as OPENAI_API_KEY")
+_hosts = _matching(r"[!-~ ]{8,65536}", "addresses as http://localhost:6070, separated by commas")
+_header = _matching(r"[!-~][!-~ ]{7,4095}", "the value of a header: 8 characters of ASCII or more")
+_command = _matching(r"[^\0\n]{2,4096}", "a command of one line")
 _KINDS: Mapping[type, Callable[[object], Value]] = {
     bool: _switch,
     int: _count,
@@ -272,6 +278,29 @@ class Settings:
     brief_timeout_s: float = _setting(
         120.0, "A model has so many seconds for an answer; 0: as many as it takes."
     )
+    zoekt_api_url: str = _setting(
+        "",
+        "Hosts that run Zoekt, separated by commas, as http://localhost:6070. Empty: none.",
+        _hosts,
+        secret=True,  # an address may hold a password
+    )
+    zoekt_authorization: str = _setting(
+        "",
+        "The header `Authorization` for them, as `Bearer …`. Better in the variable than here.",
+        _header,
+        secret=True,
+    )
+    zoekt_timeout_s: float = _setting(
+        5.0, "A search of them has so many seconds; what was not searched then is named."
+    )
+    zoekt_answer_mb: int = _setting(64, "The most megabytes of one host's answer.")
+    zoekt_replicas: int = _setting(1, "On so many hosts `cluster index` places each repository.")
+    zoekt_index_command: str = _setting(
+        "",
+        "The command by which `cluster index` has a host index a repository, with `{host}`, "
+        "`{path}`, `{name}` and `{url}`. Empty: Zoekt's own programs, on this machine.",
+        _command,
+    )
     brief_send_snippets: bool = _setting(
         False, "Whether a model is sent the text of pinned snippets, too."
     )
@@ -295,8 +324,9 @@ def read(
     """
     values: dict[str, Any] = _from_file(paths.config_file())  # each checked by its `Key.kind`
     for key in KEYS:
-        if text := environ.get(key.variable):
-            values[key.field] = _checked(key, text, key.variable)
+        for variable in (*_OTHER_VARIABLES.get(key.field, ()), key.variable):
+            if text := environ.get(variable):
+                values[key.field] = _checked(key, text, variable)
     values.update({name: value for name, value in (flags or {}).items() if value is not None})
     return Settings(**values)
 
