@@ -15,7 +15,7 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Address:
+class HostAddress:
     """One host."""
 
     name: str
@@ -33,7 +33,7 @@ class Address:
         return (urlsplit(self.url).hostname or "") in _LOOPBACK
 
 
-def parse(text: str, authorization: str = "") -> tuple[Address, ...]:
+def parse(text: str, authorization: str = "") -> tuple[HostAddress, ...]:
     """Return the hosts of a comma-separated list of URLs, each once.
 
     `http://user:password@host` sends HTTP Basic authorization to that host alone, and
@@ -46,7 +46,7 @@ def parse(text: str, authorization: str = "") -> tuple[Address, ...]:
     Raises:
         InvalidRequest: A URL is none of a host; the message does not show its password.
     """
-    addresses: dict[str, Address] = {}
+    addresses: dict[str, HostAddress] = {}
     for position, word in enumerate((part.strip() for part in text.split(",")), 1):
         if word:
             address = _address(word, position, authorization)
@@ -58,7 +58,7 @@ def parse(text: str, authorization: str = "") -> tuple[Address, ...]:
     return tuple(addresses.values())
 
 
-def _address(word: str, position: int, authorization: str) -> Address:
+def _address(word: str, position: int, authorization: str) -> HostAddress:
     place = f"address {position} of zoekt.api_url"
     if not (word.isascii() and word.isprintable()) or " " in word:
         raise InvalidRequest(f"{place} has characters that no URL has", next_step=_NEXT)
@@ -73,7 +73,7 @@ def _address(word: str, position: int, authorization: str) -> Address:
         raise InvalidRequest(f"{place} has a query, which a base address has not", next_step=_NEXT)
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     name = (f"{host}:{port}" if port else host) + parts.path.rstrip("/")
-    return Address(
+    return HostAddress(
         name=name,
         url=f"{parts.scheme}://{name}",
         authorization=_basic(parts) or authorization,

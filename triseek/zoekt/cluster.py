@@ -12,10 +12,10 @@ from triseek.errors import BackendFailure, InvalidQuery, InvalidRequest
 from triseek.model.code_search import CodeRequest, CodeResult, HostReport
 from triseek.model.plain_text import visible_line
 from triseek.zoekt import addresses, merge, placement, plan, scope
-from triseek.zoekt.decode import Answer
+from triseek.zoekt.decode import HostAnswer
 from triseek.zoekt.failure import HostFailure
 from triseek.zoekt.holdings import Holdings
-from triseek.zoekt.host import Host
+from triseek.zoekt.host import ZoektHost
 from triseek.zoekt.plan import Task
 from triseek.zoekt.transport import ANSWER_BYTES, Transport
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from triseek.config import Settings
-    from triseek.zoekt.addresses import Address
+    from triseek.zoekt.addresses import HostAddress
     from triseek.zoekt.host import Body
 
 GRACE_S = 1.0
@@ -41,7 +41,7 @@ class Outcome(NamedTuple):
     """What came of a request to one host."""
 
     task: Task
-    answer: Answer | None
+    answer: HostAnswer | None
     failure: HostFailure | InvalidQuery | None
     ms: float
     detail: str = ""
@@ -62,7 +62,7 @@ class Cluster:
 
     def __init__(
         self,
-        hosts: Sequence[Address],
+        hosts: Sequence[HostAddress],
         *,
         seconds: float = 5.0,
         answer_bytes: int = ANSWER_BYTES,
@@ -77,7 +77,7 @@ class Cluster:
         self.addresses = tuple(hosts)
         self._seconds = seconds
         self._transport = Transport(answer_bytes)
-        self._hosts = {address.name: Host(address, self._transport) for address in hosts}
+        self._hosts = {address.name: ZoektHost(address, self._transport) for address in hosts}
         self._holdings = Holdings()
         self._listing = threading.Lock()
 
@@ -166,7 +166,7 @@ class Cluster:
         until = time.monotonic() + (self._seconds if seconds is None else seconds)
         tasks = [Task(host, query, frozenset(), has_substitutes=False) for host in self._hosts]
 
-        async def ask(host: Host, task: Task) -> Body:
+        async def ask(host: ZoektHost, task: Task) -> Body:
             return await host.list(task.query, until)
 
         outcomes = self._round(tasks, ask, lambda host, body: host.decoded_list(body))
@@ -183,7 +183,7 @@ class Cluster:
         """
         deadline = time.monotonic() + self._seconds
 
-        async def ask(host: Host) -> bool | HostFailure:
+        async def ask(host: ZoektHost) -> bool | HostFailure:
             try:
                 return await host.is_ready(deadline)
             except HostFailure as failure:
@@ -231,7 +231,7 @@ class Cluster:
     def _search_round(
         self, tasks: Sequence[Task], request: CodeRequest, until: float
     ) -> list[Outcome]:
-        async def ask(host: Host, task: Task) -> Body:
+        async def ask(host: ZoektHost, task: Task) -> Body:
             seconds = max(0.05, until - time.monotonic())
             if task.has_substitutes:
                 seconds *= _SUBSTITUTE_SHARE
@@ -245,8 +245,8 @@ class Cluster:
     def _round(
         self,
         tasks: Sequence[Task],
-        ask: Callable[[Host, Task], Coroutine[Any, Any, Body]],
-        decode: Callable[[Host, Body], Answer],
+        ask: Callable[[ZoektHost, Task], Coroutine[Any, Any, Body]],
+        decode: Callable[[ZoektHost, Body], HostAnswer],
     ) -> list[Outcome]:
         """Send the tasks at once and decode the answers here, so that no transfer waits for it."""
 
@@ -327,7 +327,7 @@ class Cluster:
             for host in self._hosts
         )
 
-    def _holders(self, repository: str, until: float, failures: list[Outcome]) -> list[Host]:
+    def _holders(self, repository: str, until: float, failures: list[Outcome]) -> list[ZoektHost]:
         """Return the hosts that may hold a repository, the one to ask first before others."""
         if len(self._hosts) == 1:
             return list(self._hosts.values())
@@ -338,7 +338,7 @@ class Cluster:
         unknown = [a for a in hosts if a.name not in holdings and a.name not in failed]
         return [self._hosts[address.name] for address in held + unknown]
 
-    def _content(self, host: Host, repository: str, path: bytes, until: float) -> bytes | None:
+    def _content(self, host: ZoektHost, repository: str, path: bytes, until: float) -> bytes | None:
         """Return the content of a file; None if the host does not have it.
 
         Raises:
@@ -388,7 +388,7 @@ def _report(outcome: Outcome) -> HostReport:
         failure = _as_failure(outcome.failure)
         detail = visible_line(str(failure))[:_DETAIL_MAX]
         return HostReport(host=outcome.host, state=failure.state, ms=outcome.ms, detail=detail)
-    answer = outcome.answer or Answer()
+    answer = outcome.answer or HostAnswer()
     return HostReport(
         host=outcome.host,
         state="ok",

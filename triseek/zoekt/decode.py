@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from triseek.model.code_search import CodeFile, CodeLine, Repository
 from triseek.zoekt import fields, file_url
-from triseek.zoekt.lines import Chunk, Match, code_lines
+from triseek.zoekt.lines import Chunk, ChunkMatch, code_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from triseek.zoekt.fields import Fields
+    from triseek.zoekt.fields import AnswerFields
 
 
-class Counts(NamedTuple):
+class AnswerCounts(NamedTuple):
     """The figures of an answer that tell how complete it is."""
 
     files: int = 0
@@ -26,15 +26,15 @@ class Counts(NamedTuple):
     shards_skipped: int = 0
 
 
-class Answer(NamedTuple):
+class HostAnswer(NamedTuple):
     """What one host returned."""
 
     files: tuple[CodeFile, ...] = ()
     repositories: tuple[Repository, ...] = ()
-    counts: Counts = Counts()
+    counts: AnswerCounts = AnswerCounts()
 
 
-def search_answer(body: bytes, host: str, context_lines: int, *, whole: bool = False) -> Answer:
+def search_answer(body: bytes, host: str, context_lines: int, *, whole: bool = False) -> HostAnswer:
     """Decode an answer of `/api/search`, with LineMatches or ChunkMatches.
 
     Args:
@@ -49,7 +49,7 @@ def search_answer(body: bytes, host: str, context_lines: int, *, whole: bool = F
     document = fields.document(body)
     result = document.required("Result")
     templates = result.child("RepoURLs")
-    return Answer(
+    return HostAnswer(
         files=tuple(
             _file(entry, templates, host, context_lines, whole=whole)
             for entry in result.objects("Files")
@@ -58,7 +58,7 @@ def search_answer(body: bytes, host: str, context_lines: int, *, whole: bool = F
     )
 
 
-def list_answer(body: bytes, host: str) -> Answer:
+def list_answer(body: bytes, host: str) -> HostAnswer:
     """Decode an answer of `/api/list`.
 
     Raises:
@@ -67,15 +67,15 @@ def list_answer(body: bytes, host: str) -> Answer:
     document = fields.document(body)
     result = document.required("List")
     repositories = tuple(_repository(entry, host) for entry in result.objects("Repos"))
-    return Answer(
+    return HostAnswer(
         repositories=tuple(sorted(repositories, key=lambda repository: repository.name)),
-        counts=Counts(crashes=result.integer("Crashes")),
+        counts=AnswerCounts(crashes=result.integer("Crashes")),
     )
 
 
-def counts(stats: Fields) -> Counts:
+def counts(stats: AnswerFields) -> AnswerCounts:
     """Return the figures of the object that holds Zoekt's `Stats`."""
-    return Counts(
+    return AnswerCounts(
         stats.integer("FileCount"),
         stats.integer("MatchCount"),
         stats.integer("Crashes"),
@@ -99,7 +99,7 @@ def unix_time(text: str) -> float:
 
 
 def _file(
-    entry: Fields, templates: Fields, host: str, context_lines: int, *, whole: bool
+    entry: AnswerFields, templates: AnswerFields, host: str, context_lines: int, *, whole: bool
 ) -> CodeFile:
     repository, path = entry.text("Repository"), entry.text("FileName")
     version, branches = entry.text("Version"), entry.texts("Branches")
@@ -131,7 +131,7 @@ def _file(
     )
 
 
-def _line_matches(entry: Fields) -> Iterator[tuple[bool, list[CodeLine]]]:
+def _line_matches(entry: AnswerFields) -> Iterator[tuple[bool, list[CodeLine]]]:
     """Yield whether a match is one of the file's name, and its lines.
 
     A match that crosses line ends makes Zoekt return all its lines as one.
@@ -143,13 +143,13 @@ def _line_matches(entry: Fields) -> Iterator[tuple[bool, list[CodeLine]]]:
         for fragment in match.objects("LineFragments"):
             start = fragment.integer("LineOffset")
             end = start + fragment.integer("MatchLength")
-            ranges.append(Match(start, end, _symbol(fragment, "SymbolInfo")))
+            ranges.append(ChunkMatch(start, end, _symbol(fragment, "SymbolInfo")))
         chunk = Chunk(match.data("Line"), begin, max(1, number), ranges, score)
         before, after = match.data("Before"), match.data("After")
         yield is_name, code_lines(chunk, before=before, after=after)
 
 
-def _chunk_matches(entry: Fields, context: int) -> Iterator[tuple[bool, list[CodeLine]]]:
+def _chunk_matches(entry: AnswerFields, context: int) -> Iterator[tuple[bool, list[CodeLine]]]:
     for match in entry.objects("ChunkMatches"):
         start, is_name = match.child("ContentStart"), match.boolean("FileName")
         begin = start.integer("ByteOffset")
@@ -159,24 +159,24 @@ def _chunk_matches(entry: Fields, context: int) -> Iterator[tuple[bool, list[Cod
             first = entry_range.child("Start").integer("ByteOffset") - begin
             last = entry_range.child("End").integer("ByteOffset") - begin
             symbol = _names(symbols[position]) if position < len(symbols) else None
-            ranges.append(Match(first, last, symbol))
+            ranges.append(ChunkMatch(first, last, symbol))
         content, number = match.data("Content"), max(1, start.integer("LineNumber"))
         chunk = Chunk(content, begin, number, ranges, match.number("Score"))
         yield is_name, code_lines(chunk, context=0 if is_name else context)
 
 
-def _symbol(fragment: Fields, name: str) -> tuple[str, str, str, str] | None:
+def _symbol(fragment: AnswerFields, name: str) -> tuple[str, str, str, str] | None:
     return _names(fragment.child(name)) if name in fragment else None
 
 
-def _names(symbol: Fields) -> tuple[str, str, str, str] | None:
+def _names(symbol: AnswerFields) -> tuple[str, str, str, str] | None:
     """Return the name, kind, parent and the parent's kind of a symbol; None if there is none."""
     name = symbol.text("Sym")
     others = symbol.text("Kind"), symbol.text("Parent"), symbol.text("ParentKind")
     return (name, *others) if name else None
 
 
-def _repository(entry: Fields, host: str) -> Repository:
+def _repository(entry: AnswerFields, host: str) -> Repository:
     repository, stats = entry.child("Repository"), entry.child("Stats")
     branches = repository.objects("Branches")
     return Repository(

@@ -20,7 +20,7 @@ _JSON_TYPES = {
 }  # fmt: skip
 
 
-def document(body: bytes) -> Fields:
+def document(body: bytes) -> AnswerFields:
     """Return the object that a body holds.
 
     Raises:
@@ -32,10 +32,10 @@ def document(body: bytes) -> Fields:
         raise HostFailure("wrong", "its answer is no valid JSON") from None
     if not isinstance(value, dict):
         raise HostFailure("wrong", f"its answer is {_JSON_TYPES[type(value)]} instead of an object")
-    return Fields(value, "")
+    return AnswerFields(value, "")
 
 
-class Fields:
+class AnswerFields:
     """The fields of a JSON object. A missing field and null read as the type's empty value.
 
     Its methods raise `HostFailure` that names the field for a value of another type.
@@ -107,22 +107,22 @@ class Fields:
             self._refuse(name, value, "a boolean")
         return value
 
-    def child(self, name: str) -> Fields:
+    def child(self, name: str) -> AnswerFields:
         """Return an object."""
         value = self._values.get(name)
         if value is None:
             value = {}
         if not isinstance(value, dict):
             self._refuse(name, value, "an object")
-        return Fields(value, self._path(name))
+        return AnswerFields(value, self._path(name))
 
-    def required(self, name: str) -> Fields:
+    def required(self, name: str) -> AnswerFields:
         """Return an object that must be there."""
         if self._values.get(name) is None:
             raise HostFailure("wrong", f"its answer has no field {self._path(name)}")
         return self.child(name)
 
-    def objects(self, name: str) -> Iterator[Fields]:
+    def objects(self, name: str) -> Iterator[AnswerFields]:
         """Yield the objects of a list; null among them is an empty object."""
         for position, value in enumerate(self._list(name)):
             path = f"{self._path(name)}[{position}]"
@@ -130,12 +130,12 @@ class Fields:
                 value = {}
             if not isinstance(value, dict):
                 raise HostFailure("wrong", _refusal(path, value, "an object"))
-            yield Fields(value, path)
+            yield AnswerFields(value, path)
 
     def texts(self, name: str) -> tuple[str, ...]:
         """Return the texts of a list."""
         return tuple(
-            Fields({"": value}, f"{self._path(name)}[{position}]").text("")
+            AnswerFields({"": value}, f"{self._path(name)}[{position}]").text("")
             for position, value in enumerate(self._list(name))
         )
 

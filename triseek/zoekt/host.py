@@ -13,8 +13,8 @@ from triseek.zoekt.failure import HostFailure
 
 if TYPE_CHECKING:
     from triseek.model.code_search import CodeRequest
-    from triseek.zoekt.addresses import Address
-    from triseek.zoekt.decode import Answer
+    from triseek.zoekt.addresses import HostAddress
+    from triseek.zoekt.decode import HostAnswer
     from triseek.zoekt.transport import Reply, Transport
 
 NO_RPC = "it serves no /api: start zoekt-webserver with -rpc"
@@ -36,10 +36,10 @@ class Body(NamedTuple):
         return NO_RPC if self.is_web else ""
 
 
-class Host:
+class ZoektHost:
     """Sends the requests of one host. Its coroutines run in the loop of `transport`."""
 
-    def __init__(self, address: Address, transport: Transport) -> None:
+    def __init__(self, address: HostAddress, transport: Transport) -> None:
         self.address = address
         self.name = address.name
         self._transport = transport
@@ -114,7 +114,7 @@ class Host:
             return False
         raise _failure(reply)
 
-    def decoded_search(self, body: Body, request: CodeRequest) -> Answer:
+    def decoded_search(self, body: Body, request: CodeRequest) -> HostAnswer:
         """Decode an answer of `search`.
 
         Raises:
@@ -126,7 +126,7 @@ class Host:
             body.data, self.name, request.context_lines, whole=request.whole
         )
 
-    def decoded_list(self, body: Body) -> Answer:
+    def decoded_list(self, body: Body) -> HostAnswer:
         """Decode an answer of `list`.
 
         Raises:

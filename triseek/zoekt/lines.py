@@ -12,7 +12,7 @@ Names = tuple[str, str, str, str]
 """Name, kind, parent and parent's kind of a symbol."""
 
 
-class Match(NamedTuple):
+class ChunkMatch(NamedTuple):
     """A match, by byte offsets in a chunk."""
 
     start: int
@@ -28,7 +28,7 @@ class Chunk(NamedTuple):
     """Byte offset of the content in the file."""
     number: int
     """Number of the first line, from 1."""
-    matches: list[Match]
+    matches: list[ChunkMatch]
     score: float = 0.0
 
 

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from triseek.zoekt.addresses import Address
+    from triseek.zoekt.addresses import HostAddress
 
 
-def ranked(repository: str, addresses: Iterable[Address]) -> list[Address]:
+def ranked(repository: str, addresses: Iterable[HostAddress]) -> list[HostAddress]:
     """Return hosts by descending score for a repository, by name and version of no other thing."""
     return sorted(addresses, key=lambda address: (-_score(repository, address), address.url))
 
 
-def _score(repository: str, address: Address) -> float:
+def _score(repository: str, address: HostAddress) -> float:
     """Return a number above 0, larger on average for a host of larger weight."""
     text = f"{repository}\0{address.url}".encode("utf-8", "surrogatepass")
     digest = hashlib.blake2b(text, digest_size=8).digest()

@@ -13,7 +13,7 @@ from triseek.zoekt import placement, scope
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from triseek.zoekt.addresses import Address
+    from triseek.zoekt.addresses import HostAddress
 
 NAMES_MAX = 256
 """Most repositories that a query names to leave them out; above, copies of files are dropped from
@@ -32,7 +32,7 @@ class Task(NamedTuple):
 
 
 def first_tasks(
-    query: str, addresses: Sequence[Address], holdings: Mapping[str, Collection[str]]
+    query: str, addresses: Sequence[HostAddress], holdings: Mapping[str, Collection[str]]
 ) -> list[Task]:
     """Return the tasks that search all repositories in which a query can match.
 
@@ -60,7 +60,7 @@ def first_tasks(
 
 def substitutes(
     query: str,
-    addresses: Sequence[Address],
+    addresses: Sequence[HostAddress],
     holdings: Mapping[str, Collection[str]],
     failed: Collection[str],
     lost: Collection[str],
@@ -92,11 +92,11 @@ def substitutes(
 
 
 def _owners(
-    query: str, addresses: Sequence[Address], holdings: Mapping[str, Collection[str]]
-) -> tuple[dict[str, frozenset[str]], dict[str, list[Address]]]:
+    query: str, addresses: Sequence[HostAddress], holdings: Mapping[str, Collection[str]]
+) -> tuple[dict[str, frozenset[str]], dict[str, list[HostAddress]]]:
     """Return what of each host's repositories can match, and the hosts of each, best first."""
     relevant: dict[str, frozenset[str]] = {}
-    holders: dict[str, list[Address]] = {}
+    holders: dict[str, list[HostAddress]] = {}
     for address in addresses:
         names = holdings.get(address.name, ())
         relevant[address.name] = frozenset(n for n in names if scope.may_match(query, n))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import httpx2
 
-    from triseek.zoekt.addresses import Address
+    from triseek.zoekt.addresses import HostAddress
 
 T = TypeVar("T")
 ANSWER_BYTES = 64 << 20
@@ -86,7 +86,7 @@ class Transport:
 
     async def send(
         self,
-        address: Address,
+        address: HostAddress,
         method: str,
         path: str,
         *,
@@ -128,7 +128,7 @@ class Transport:
 
     async def _sent(
         self,
-        address: Address,
+        address: HostAddress,
         method: str,
         path: str,
         content: bytes | None,
@@ -148,7 +148,7 @@ class Transport:
             location = response.headers.get("location", "")
             return Reply(response.status_code, kind, body.whole(), location)
 
-    def _client(self, address: Address) -> httpx2.AsyncClient:
+    def _client(self, address: HostAddress) -> httpx2.AsyncClient:
         if address.url not in self._clients:
             import httpx2
 

@@ -11,10 +11,10 @@ from triseek.model.code_search import CodeFile, CodeLine, Repository
 from triseek.zoekt import decode, fields
 
 if TYPE_CHECKING:
-    from triseek.zoekt.fields import Fields
+    from triseek.zoekt.fields import AnswerFields
 
 
-def search_answer(body: bytes, host: str) -> decode.Answer:
+def search_answer(body: bytes, host: str) -> decode.HostAnswer:
     """Decode an answer with matches, or with repositories if the query names only these.
 
     Raises:
@@ -23,15 +23,15 @@ def search_answer(body: bytes, host: str) -> decode.Answer:
     document = fields.document(body)
     if "repos" in document:
         entries = document.child("repos").objects("Repos")
-        return decode.Answer(repositories=tuple(_repository(entry, host) for entry in entries))
+        return decode.HostAnswer(repositories=tuple(_repository(entry, host) for entry in entries))
     result = document.required("result")
     files = tuple(
         _file(entry, host, rank) for rank, entry in enumerate(result.objects("FileMatches"))
     )
-    return decode.Answer(files=files, counts=decode.counts(result.child("Stats")))
+    return decode.HostAnswer(files=files, counts=decode.counts(result.child("Stats")))
 
 
-def _file(entry: Fields, host: str, rank: int) -> CodeFile:
+def _file(entry: AnswerFields, host: str, rank: int) -> CodeFile:
     lines: dict[int, CodeLine] = {}
     name_spans: tuple[tuple[int, int], ...] = ()
     for match in entry.objects("Matches"):
@@ -56,7 +56,7 @@ def _file(entry: Fields, host: str, rank: int) -> CodeFile:
     )
 
 
-def _line(match: Fields, number: int) -> CodeLine:
+def _line(match: AnswerFields, number: int) -> CodeLine:
     pieces: list[str] = []
     spans, end = [], 0
     for fragment in match.objects("Fragments"):
@@ -88,7 +88,7 @@ def _web_url(text: str) -> str:
     return text if text.startswith(("http://", "https://")) and text.isprintable() else ""
 
 
-def _repository(entry: Fields, host: str) -> Repository:
+def _repository(entry: AnswerFields, host: str) -> Repository:
     branches = entry.objects("Branches")
     return Repository(
         name=entry.text("Name"),
