@@ -59,6 +59,11 @@ def memory() -> str:
     return os.path.join(home(), "memory")
 
 
+def symbols() -> str:
+    """The folder that keeps the symbols of parsed files; mode 0700."""
+    return os.path.join(home(), "symbols")
+
+
 def exports() -> str:
     """The folder of packs that agents have exported; mode 0700."""
     return os.path.join(home(), "exports")

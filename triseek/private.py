@@ -21,6 +21,7 @@ _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _LINKS_MAX = 40
 _OWN_FOLDERS = frozenset((
     "indexes", "kernels", "daemon", "history", "memory", "keys", "logs", "install", "exports",
+    "symbols",
 ))  # fmt: skip
 """Folders that triseek creates in the state folder."""
 
