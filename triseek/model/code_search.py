@@ -110,6 +110,14 @@ class HostReport:
     """What went wrong, and what can be done about it."""
 
 
+class RepositoryCount(NamedTuple):
+    """What was counted in one repository, whether or not it is shown."""
+
+    files: int
+    matches: int
+    """Matching lines; 1 for a file of which only the name matches."""
+
+
 @dataclass(slots=True, kw_only=True)
 class CodeResult:
     """The answer to a query."""
@@ -122,6 +130,8 @@ class CodeResult:
     """Matching files that were counted; at least `len(files)`."""
     match_count: int = 0
     """Matching lines that were counted."""
+    counts: dict[str, RepositoryCount] = field(default_factory=dict)
+    """By repository, every one with a match; empty if the source does not count by repository."""
     partial: tuple[str, ...] = ()
     """Why the answer may be incomplete, a sentence each; empty if it is complete."""
     hosts: tuple[HostReport, ...] = ()

@@ -23,7 +23,7 @@ from triseek.query.globs.rule_paths import RulePrefix
 from triseek.query.globs.scope import Entries
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from triseek.engine.freshness.tracker import Follow, Tracker
     from triseek.engine.search.query import Selection
@@ -214,18 +214,21 @@ class State:
         return True
 
     def listed(
-        self, selection: Selection, diff: TreeDiff, holding: Sequence[bytes] = ()
+        self,
+        selection: Selection,
+        diff: TreeDiff,
+        keep: Callable[[View], Array] | None = None,
     ) -> list[bytes]:
         """Return every selected file, in path order.
 
-        holding: only indexed files whose path contains all of these texts, ignoring ASCII case.
-            Files not in the index are not filtered.
+        keep: only the indexed files of a view that this returns, as bool[files]. Files not in the
+            index are not filtered.
         """
 
         def files(view: View, mask: Array) -> list[bytes]:
             chosen = self.chosen(view, selection, mask)
-            for text in holding:
-                chosen &= view.paths.containing(text)
+            if keep is not None:
+                chosen &= keep(view)
             return view.names.take(np.flatnonzero(chosen))
 
         views = zip(self.reader.views, diff.masks, strict=True)

@@ -134,7 +134,26 @@ class Indexed:
         """
         selection = Selection.of(self.root, scope)
         state, diff = self._compared(selection, verified=True)
-        return state.listed(selection, diff, holding), state.reader, diff
+
+        def named(view: View) -> Array:
+            every: Array = np.ones(len(view.names), np.bool_)
+            for text in holding:
+                every &= view.paths.containing(text)
+            return every
+
+        return state.listed(selection, diff, named), state.reader, diff
+
+    def candidates(self, scope: ScopeSpec, keep: Callable[[View], Array]) -> list[bytes]:
+        """Return the files of a scope that `keep` selects of each view, and those not in the index.
+
+        They are in path order. `keep` returns bool[files] of a view.
+
+        Raises:
+            BackendFailure: the scope asks for files the index does not hold.
+        """
+        selection = Selection.of(self.root, scope)
+        state, diff = self._compared(selection, verified=True)
+        return state.listed(selection, diff, keep)
 
     def excluded(self, selection: Selection) -> list[Excluded]:
         """Return the entries that the index's walk, and listings since, have left out.

@@ -1,0 +1,91 @@
+"""The texts of a query as patterns: where they match in a text, and which lines may hold them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, TypeAlias
+
+from triseek.model import budget
+from triseek.model.search import PatternSpec
+from triseek.query.pattern import compile as compile_pattern
+from triseek.query.trigrams.literals import required
+from triseek.query.zoekt.dialect import pattern_spec
+
+if TYPE_CHECKING:
+    from triseek.query.pattern import Pattern
+    from triseek.query.zoekt.syntax import Text
+
+Span: TypeAlias = tuple[int, int]
+
+SPANS_MAX = 10_000
+"""Matches of one text in one file that are looked at. No answer shows as many."""
+_CHECK_EVERY = 256
+
+
+class Atom:
+    """A text of a query, compiled. Immutable, and safe to share between threads.
+
+    Raises on creation:
+        InvalidQuery: The pattern is too large, or has no meaning in our dialect.
+    """
+
+    def __init__(self, text: Text) -> None:
+        self.text = text
+        self.spec: PatternSpec = pattern_spec(text)
+        """For a search by the engine."""
+        self.pattern: Pattern = compile_pattern(self.spec)
+        self._whole = compile_pattern(replace(self.spec, multiline=True))
+        """The same for whole texts: a pattern that matches within lines means the same there."""
+
+    def holds(self, data: bytes) -> bool:
+        """Return whether it matches in a file's text, or in its name."""
+        return self.first(data) is not None
+
+    def first(self, data: bytes) -> Span | None:
+        """Return the leftmost match in a text."""
+        return self._whole.finder(data)(data, 0)
+
+    def spans(self, data: bytes) -> list[Span]:
+        """Return the first `SPANS_MAX` matches in a text that are not empty, in order."""
+        find = self._whole.finder(data)
+        spans: list[Span] = []
+        at = 0
+        while at <= len(data):
+            span = find(data, at)
+            if span is None:
+                break
+            begin, end = span
+            at = end + (begin == end)
+            if begin < end:
+                spans.append(span)
+            if not len(spans) % _CHECK_EVERY:
+                budget.check()
+                if len(spans) >= SPANS_MAX:
+                    break
+        return spans
+
+    @cached_property
+    def needles(self) -> tuple[bytes, ...]:
+        """Byte strings of which every match holds at least one; empty if none are known."""
+        literals = self.pattern.literals
+        return literals if literals and all(literals) else required(self.pattern.tree)
+
+    @cached_property
+    def name_needles(self) -> tuple[bytes, ...]:
+        """The same in lower case, for names that are compared without regard to ASCII case.
+
+        Names that are not ASCII may match without them, if the pattern ignores Unicode case.
+        """
+        folded = self.pattern.folded_literal
+        return (folded,) if folded else tuple({needle.lower() for needle in self.needles})
+
+
+@lru_cache(maxsize=512)
+def atom(text: Text) -> Atom:
+    """Return the compiled text; equal texts get the same object while it is cached.
+
+    Raises:
+        InvalidQuery: The pattern is too large, or has no meaning in our dialect.
+    """
+    return Atom(text)

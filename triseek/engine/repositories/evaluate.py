@@ -1,0 +1,139 @@
+"""Evaluation of a query on one file: whether it matches, and which matches are shown.
+
+The meaning is Zoekt's: a query is true or false of a whole file. Shown are the matches of all
+texts that made it true; those below a negation, or in a part of an `or` that is false, are not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from triseek.engine.repositories.atoms import Span, atom
+from triseek.query.zoekt import syntax
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from triseek.engine.repositories.atoms import Atom
+    from triseek.engine.repositories.documents import Document
+    from triseek.model.symbol import Symbol
+    from triseek.query.zoekt.syntax import Node
+
+
+class Hits(NamedTuple):
+    """The matches of one text in one file."""
+
+    in_name: bool
+    spans: list[Span]
+    """In ascending order, not overlapping; byte offsets in the path or in the text."""
+    symbols: tuple[Symbol, ...] = ()
+    """One for each span, if the query asked for definitions."""
+
+
+def matches(node: Node, document: Document) -> list[Hits] | None:
+    """Return what is shown of a file in which a query matches; None if it does not match.
+
+    Nodes about repositories must have been replaced (`simplified`).
+    """
+    match node:
+        case syntax.Const():
+            return [] if node.value else None
+        case syntax.Substring() | syntax.Regexp():
+            return _of_text(atom(node), document)
+        case syntax.Symbol():
+            return _of_symbol(atom(_in_content(node.name)), document)
+        case syntax.Language():
+            return [] if node.name and document.language == node.name else None
+        case syntax.And():
+            return _of_all(node.children, document)
+        case syntax.Or():
+            lists = [matches(child, document) for child in node.children]
+            if all(hits is None for hits in lists):
+                return None
+            return [hit for hits in lists if hits is not None for hit in hits]
+        case syntax.Not():
+            return [] if matches(node.child, document) is None else None
+        case syntax.Type():
+            inner = matches(node.child, document)
+            # Files are listed by their names alone.
+            return inner if inner is None or node.kind == "filematch" else []
+        case _:
+            raise AssertionError(f"{node} is about repositories")
+
+
+def _of_all(children: Iterable[Node], document: Document) -> list[Hits] | None:
+    """Return the hits of all children, which are in ascending order of their cost."""
+    shown: list[Hits] = []
+    for child in children:
+        hits = matches(child, document)
+        if hits is None:
+            return None
+        shown += hits
+    return shown
+
+
+def _of_text(wanted: Atom, document: Document) -> list[Hits] | None:
+    where = wanted.text.where
+    hits: list[Hits] = []
+    if where != "content" and wanted.holds(document.path):
+        hits.append(Hits(True, wanted.spans(document.path)))
+    if where != "file" and wanted.holds(document.content):
+        hits.append(Hits(False, wanted.spans(document.content)))
+    return hits or None
+
+
+def _of_symbol(wanted: Atom, document: Document) -> list[Hits] | None:
+    """Return the first match in the name of each definition."""
+    content = document.content
+    if not any(needle in content for needle in wanted.needles or (b"",)):
+        return None
+    spans: list[Span] = []
+    symbols: list[Symbol] = []
+    for symbol in document.symbols:
+        span = wanted.first(content[symbol.begin : symbol.end])
+        if span is not None:
+            spans.append((symbol.begin + span[0], symbol.begin + span[1]))
+            symbols.append(symbol)
+    return [Hits(False, spans, tuple(symbols))] if spans else None
+
+
+def _in_content(name: syntax.Text) -> syntax.Text:
+    return type(name)(name.pattern, name.case_sensitive, "content")
+
+
+_COSTS: dict[type[Node], int] = {
+    syntax.Const: 0,
+    syntax.Language: 2,
+    syntax.Symbol: 5,
+}
+
+
+def cost(node: Node) -> int:
+    """Return the order in which the parts of an `And` are evaluated: cheap ones first."""
+    match node:
+        case syntax.Substring():
+            return 1 if node.where == "file" else 3
+        case syntax.Regexp():
+            return 1 if node.where == "file" else 4
+        case syntax.And() | syntax.Or():
+            return max(map(cost, node.children), default=0)
+        case syntax.Not() | syntax.Type():
+            return cost(node.child)
+        case _:
+            return _COSTS.get(type(node), 0)
+
+
+def texts(node: Node) -> Iterator[syntax.Text]:
+    """Yield the texts that can be shown: all but those below a negation."""
+    match node:
+        case syntax.Substring() | syntax.Regexp():
+            yield node
+        case syntax.Symbol():
+            yield node.name
+        case syntax.And() | syntax.Or():
+            for child in node.children:
+                yield from texts(child)
+        case syntax.Type():
+            yield from texts(node.child)
+        case _:
+            return

@@ -1,0 +1,122 @@
+"""The matching lines of a file, from the spans of its matches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from triseek.engine.repositories import scores
+from triseek.model.code_search import CodeLine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from triseek.engine.repositories.atoms import Span
+    from triseek.engine.repositories.evaluate import Hits
+    from triseek.model.symbol import Symbol
+
+
+class Shown(NamedTuple):
+    """The matches of a file that are shown: in its content, or else in its name."""
+
+    spans: list[Span]
+    """In ascending order, not overlapping; they may span lines."""
+    symbols: dict[Span, Symbol]
+    in_name: bool
+
+
+def shown(path: bytes, hits: Sequence[Hits]) -> Shown:
+    """Choose the matches to show. If no text matched, as for `lang:`, it is the whole name."""
+    symbols: dict[Span, Symbol] = {}
+    for hit in hits:
+        symbols.update(zip(hit.spans, hit.symbols, strict=False))
+    content = [hit.spans for hit in hits if not hit.in_name and hit.spans]
+    if content:
+        return Shown(_apart(content), symbols, False)
+    names = [hit.spans for hit in hits if hit.in_name and hit.spans]
+    return Shown(_apart(names) if names else [(0, len(path))], {}, True)
+
+
+def _apart(lists: list[list[Span]]) -> list[Span]:
+    """Merge lists of spans; of those that overlap keep the first, of equal begin the longest."""
+    if len(lists) == 1:
+        return lists[0]
+    kept: list[Span] = []
+    last = 0
+    for begin, end in sorted(
+        (span for spans in lists for span in spans), key=lambda span: (span[0], -span[1])
+    ):
+        if begin >= last or not kept:
+            kept.append((begin, end))
+            last = end
+    return kept
+
+
+def lines_of(
+    text: bytes, chosen: Shown, *, family: str | None, context: int, offset_base: int
+) -> list[CodeLine]:
+    """Return the lines of matches in a text, in ascending order, each with its score.
+
+    A match that spans lines is shown on each of them.
+    """
+    lines: list[CodeLine] = []
+    number, counted = 1, 0
+    for begin, end, spans in _by_line(text, chosen.spans):
+        number += text.count(b"\n", counted, begin)
+        counted = begin
+        line = text[begin:end]
+        symbol = next((chosen.symbols[span] for span in spans if span in chosen.symbols), None)
+        inside = tuple((start - begin, stop - begin) for start, stop in spans)
+        score = (
+            scores.of_line(line, inside, family)
+            if symbol is None
+            else scores.of_symbol(line, inside[0], symbol, begin)
+        )
+        lines.append(
+            CodeLine(
+                number=number, text=line, spans=inside, offset=begin + offset_base,
+                before=_before(text, begin, context), after=_after(text, end, context),
+                symbol=symbol, score=score,
+            )
+        )  # fmt: skip
+    return lines
+
+
+def _by_line(text: bytes, spans: Iterable[Span]) -> Iterator[tuple[int, int, list[Span]]]:
+    """Yield begin and end of each line that has matches, with the parts of them that lie in it."""
+    begin, end = 0, -1
+    current: list[Span] = []
+    for start, stop in spans:
+        while start < stop:
+            if start > end:
+                if current:
+                    yield begin, end, current
+                    current = []
+                begin = text.rfind(b"\n", 0, start) + 1
+                end = text.find(b"\n", start)
+                if end < 0:
+                    end = len(text)
+            if start < end:
+                current.append((start, min(stop, end)))
+            start = end + 1
+    if current:
+        yield begin, end, current
+
+
+def _before(text: bytes, begin: int, count: int) -> tuple[bytes, ...]:
+    lines: list[bytes] = []
+    while len(lines) < count and begin > 0:
+        end = begin - 1
+        begin = text.rfind(b"\n", 0, end) + 1
+        lines.append(text[begin:end])
+    return tuple(reversed(lines))
+
+
+def _after(text: bytes, end: int, count: int) -> tuple[bytes, ...]:
+    lines: list[bytes] = []
+    while len(lines) < count and end + 1 < len(text):
+        begin = end + 1
+        end = text.find(b"\n", begin)
+        if end < 0:
+            end = len(text)
+        lines.append(text[begin:end])
+    return tuple(lines)
