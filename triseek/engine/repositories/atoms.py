@@ -7,12 +7,12 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from triseek.model import budget
-from triseek.model.search import PatternSpec
 from triseek.query.pattern import compile as compile_pattern
 from triseek.query.trigrams.literals import required
 from triseek.query.zoekt.dialect import pattern_spec
 
 if TYPE_CHECKING:
+    from triseek.model.search import PatternSpec
     from triseek.query.pattern import Pattern
     from triseek.query.zoekt.syntax import Text
 

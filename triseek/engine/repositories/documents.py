@@ -1,4 +1,4 @@
-"""A file of a repository as a query sees it: its name, text, language and symbols, each on demand."""
+"""A file as a query sees it: its name, text, language and symbols, each on demand."""
 
 from __future__ import annotations
 

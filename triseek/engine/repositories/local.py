@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 from triseek.engine.repositories import scores
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from triseek.engine.repositories.evaluate import Hits
     from triseek.engine.repositories.roots import Root
     from triseek.engine.service import Service
+    from triseek.model.symbol import Symbol
     from triseek.query.zoekt.syntax import Node
 
 READ_BYTES_MAX = 64 << 20
@@ -127,11 +129,8 @@ class LocalRepositories:
         """Return the repositories in which a query matches, by name."""
         started = time.perf_counter()
         run = _Run(self, CodeRequest(query="", max_files=1, seconds=seconds))
-        matching: list[Root] = []
         with budget.limited(seconds):
-            for root in self._roots:
-                if run.guarded(root, lambda root=root: run.has_match(root, query)):
-                    matching.append(root)
+            matching = [root for root in self._roots if run.lists(root, query)]
         run.check_answered()
         return CodeResult(
             repositories=[self._described(root) for root in matching],
@@ -177,14 +176,13 @@ class LocalRepositories:
             folder[len(prefix) :] + b"/" for folder in folders if folder.startswith(prefix)
         )
 
-    @property
-    def symbols(self) -> SymbolSource:
-        """What finds the definitions in a file."""
+    def symbols_of(self, path: bytes, content: bytes) -> tuple[Symbol, ...]:
+        """Return the definitions in a file."""
         if self._symbols is None:
             from triseek.engine.symbols.symbols import Symbols
 
             self._symbols = Symbols()
-        return self._symbols
+        return self._symbols.of_file(path, content)
 
 
 class _Run:
@@ -207,10 +205,10 @@ class _Run:
             BackendFailure: No root could be searched.
         """
         for root in roots:
-            self.guarded(root, lambda root=root: self._evaluate(root, query))
+            self._guarded(root, partial(self._evaluate, root, query))
         self.check_answered()
 
-    def guarded(self, root: Root, work: Callable[[], bool]) -> bool:
+    def _guarded(self, root: Root, work: Callable[[], bool]) -> bool:
         """Do the work of one root; what goes wrong in it makes the answer partial."""
         if self._over:
             self.partial.append(f"{root.name} was not searched: the time was over")
@@ -239,6 +237,10 @@ class _Run:
                 + "; ".join(dict.fromkeys(map(str, self._failures))),
                 next_step=self._failures[0].next_step,
             )
+
+    def lists(self, root: Root, query: Node) -> bool:
+        """Return what `has_match` does; what goes wrong makes the answer partial."""
+        return self._guarded(root, lambda: self.has_match(root, query))
 
     def has_match(self, root: Root, query: Node) -> bool:
         """Return whether a query matches in any file of a root."""
@@ -278,7 +280,7 @@ class _Run:
                 document = Document(
                     folder,
                     path,
-                    lambda path, content: self._source.symbols.of_file(path, content),
+                    self._source.symbols_of,
                     notes.of_file,
                 )
                 hits = matches(query, document)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 WORD, WORD_EDGE = 500.0, 50.0
 """Of a match with word boundaries on both sides, on one side."""
 ALL_OF_NAME, EDGE_OF_NAME, IN_NAME = 7000.0, 5500.0, 4000.0
-"""Of a match that covers a name, shares one end with it, lies inside; a file's or a definition's."""
+"""Of a match that covers the name of a file or a definition, shares one end, lies inside."""
 KIND = 100.0
 TEXTS = 400.0
 """Approached by a file in which many of the query's texts match."""
