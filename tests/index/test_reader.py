@@ -9,9 +9,10 @@ import pytest
 from tests.engine import answers
 from triseek import errors
 from triseek.index.build import build
-from triseek.index.reader import IndexReader, size_on_disk
+from triseek.index.reader import IndexReader
 from triseek.query.trigrams.formula import All, And, Gram, Never, Or
 from triseek.store import layout
+from triseek.store.size import size_on_disk
 
 
 @pytest.fixture

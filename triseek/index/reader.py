@@ -6,7 +6,6 @@ Data is verified when it is first read: anything here that reads may raise `Inde
 
 from __future__ import annotations
 
-import contextlib
 import os
 from functools import cached_property
 from itertools import compress
@@ -22,6 +21,7 @@ from triseek.query.globs.path_table import PathTable
 from triseek.query.trigrams.formula import All, And, Gram, Never, Or
 from triseek.store import layout, manifest
 from triseek.store.segment import Segment
+from triseek.store.size import size_on_disk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -356,16 +356,3 @@ def status_of(root: str, reader: IndexReader, *, dirty: int, fresh: bool) -> Ind
 
 def _skipped(views: Sequence[View], reason: int) -> int:
     return sum(int((view.alive & (view.skip == reason)).sum()) for view in views)
-
-
-def size_on_disk(index_dir: str | os.PathLike[str]) -> int:
-    """Return the bytes of all files below an index folder.
-
-    A writer may be active: files that vanish meanwhile are not counted.
-    """
-    size = 0
-    for folder, _, names in os.walk(index_dir):
-        for name in names:
-            with contextlib.suppress(FileNotFoundError):
-                size += os.lstat(os.path.join(folder, name)).st_size  # noqa: PTH118
-    return size

@@ -14,7 +14,7 @@ from triseek.query.zoekt.dialect import pattern_spec
 if TYPE_CHECKING:
     from triseek.model.search import PatternSpec
     from triseek.query.pattern import Pattern
-    from triseek.query.zoekt.syntax import Text
+    from triseek.query.zoekt.syntax import Repo, Text
 
 Span: TypeAlias = tuple[int, int]
 
@@ -30,7 +30,7 @@ class Atom:
         InvalidQuery: The pattern is too large, or has no meaning in our dialect.
     """
 
-    def __init__(self, text: Text) -> None:
+    def __init__(self, text: Text | Repo) -> None:
         self.text = text
         self.spec: PatternSpec = pattern_spec(text)
         """For a search by the engine."""
@@ -82,7 +82,7 @@ class Atom:
 
 
 @lru_cache(maxsize=512)
-def atom(text: Text) -> Atom:
+def atom(text: Text | Repo) -> Atom:
     """Return the compiled text; equal texts get the same object while it is cached.
 
     Raises:

@@ -100,6 +100,8 @@ class Candidates:
 
     def _holding(self, text: syntax.Text) -> Iterator[bytes]:
         """Yield the files in which a text occurs, in path order."""
+        if atom(text).pattern.needs_nul:
+            return  # a file that holds one is binary
         request = SearchRequest(pattern=atom(text).spec, scope=self._scope, mode="files")
         search = self._engine.search(request, count_hits=False)
         with closing(search):

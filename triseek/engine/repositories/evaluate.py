@@ -39,7 +39,7 @@ def matches(node: Node, document: Document) -> list[Hits] | None:
         case syntax.Const():
             return [] if node.value else None
         case syntax.Substring() | syntax.Regexp():
-            return _of_text(atom(node), document)
+            return _of_text(node, document)
         case syntax.Symbol():
             return _of_symbol(atom(_in_content(node.name)), document)
         case syntax.Language():
@@ -72,8 +72,8 @@ def _of_all(children: Iterable[Node], document: Document) -> list[Hits] | None:
     return shown
 
 
-def _of_text(wanted: Atom, document: Document) -> list[Hits] | None:
-    where = wanted.text.where
+def _of_text(text: syntax.Text, document: Document) -> list[Hits] | None:
+    wanted, where = atom(text), text.where
     hits: list[Hits] = []
     if where != "content" and wanted.holds(document.path):
         hits.append(Hits(True, wanted.spans(document.path)))

@@ -12,6 +12,7 @@ from triseek.engine.repositories.best import Best
 from triseek.engine.repositories.candidates import Candidates
 from triseek.engine.repositories.documents import Document
 from triseek.engine.repositories.evaluate import matches
+from triseek.engine.repositories.figures import described
 from triseek.engine.repositories.lines import lines_of, shown
 from triseek.engine.repositories.terms import NONE, terms
 from triseek.errors import (
@@ -25,9 +26,8 @@ from triseek.errors import (
     TriseekError,
 )
 from triseek.files.containment import open_file
-from triseek.index.reader import size_on_disk
 from triseek.model import budget
-from triseek.model.code_search import CodeFile, CodeRequest, CodeResult, Repository
+from triseek.model.code_search import CodeFile, CodeRequest, CodeResult
 from triseek.query.zoekt import syntax
 from triseek.query.zoekt.parse import parse
 from triseek.query.zoekt.simplify import simplify
@@ -133,35 +133,9 @@ class LocalRepositories:
             matching = [root for root in self._roots if run.lists(root, query)]
         run.check_answered()
         return CodeResult(
-            repositories=[self._described(root) for root in matching],
+            repositories=list(map(described, matching)),
             partial=tuple(dict.fromkeys(run.partial)),
             elapsed_ms=(time.perf_counter() - started) * 1e3,
-        )
-
-    def _described(self, root: Root) -> Repository:
-        """Return a repository with the figures of its index; without one, they are 0."""
-        files = content = size = 0
-        indexed_at = 0.0
-        try:
-            engine = self._service.engine(root.folder, exact=True)
-            reader = engine.reader()
-            files = sum(int(view.alive.sum()) for view in reader.views)
-            content = reader.manifest.text_bytes or reader.text_bytes()
-            size = size_on_disk(reader.index_dir)
-            created = max(int(view.segment.facts["created_ns"]) for view in reader.views)
-            indexed_at = created / 1e9
-        except TriseekError:
-            pass
-        return Repository(
-            name=root.name,
-            url=root.url,
-            branches=((root.branch, ""),) if root.branch else (),
-            files=files,
-            content_bytes=content,
-            index_bytes=size,
-            indexed_at=indexed_at,
-            has_symbols=True,
-            root=root.folder,
         )
 
     def engine_of(self, root: Root) -> Engine:

@@ -56,8 +56,7 @@ def is_true(node: syntax.Repo | syntax.Branch | syntax.RepoFlag | syntax.Meta, r
     """Return whether a condition on repositories holds for a root."""
     match node:
         case syntax.Repo():
-            wanted = atom(syntax.Regexp(node.pattern, True, "file"))
-            return wanted.holds(root.name.encode("utf-8", "surrogateescape"))
+            return atom(node).holds(root.name.encode("utf-8", "surrogateescape"))
         case syntax.Branch():
             return node.pattern == "HEAD" or (bool(root.branch) and node.pattern in root.branch)
         case syntax.RepoFlag():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from triseek.search.commands import context_pack, frecency, index
+from triseek.search.commands import context_pack, frecency, index, roots
 
 if TYPE_CHECKING:
     import typer
@@ -21,3 +21,4 @@ def register(app: typer.Typer) -> None:
     app.command()(index.warmup)
     app.command("context-pack")(context_pack.context_pack)
     app.command("frecency-select")(frecency.select)
+    app.add_typer(roots.app, name="roots")
