@@ -1,0 +1,1 @@
+"""Runs scripts behind a kernel boundary: `runner.run`. See docs/concepts/box.md."""
