@@ -68,7 +68,7 @@ class CodeFile:
     branches: tuple[str, ...] = ()
     language: str = ""
     checksum: bytes = b""
-    """CRC-64 (ECMA) of the content, 8 bytes; b"" if it is not known."""
+    """CRC-64 (ISO) of the content, 8 bytes (`files.checksum`); b"" if it is not known."""
     score: float = 0.0
     host: str = ""
     """The host that returned it; "" for a local index."""
