@@ -13,6 +13,7 @@ from typer.core import TyperCommand
 from triseek.app.wings import COMMANDS
 from triseek.cli import daemon_verb, mcp_verb, memory_verb, quick
 from triseek.cli.commands import audit, brief, doctor, install, ui
+from triseek.cli.commands import serve as serve_verb
 from triseek.cli.find_words import FindWords
 from triseek.cli.flags import FLAGS
 from triseek.errors import InvalidRequest
@@ -237,7 +238,8 @@ def app(modules: tuple[str, ...] = tuple(COMMANDS)) -> typer.Typer:
     for module in modules:
         import_module(module).register(tree)
     for verb in (
-        install.install, install.uninstall, doctor.doctor, ui.ui, audit.audit, brief.brief,
+        install.install, install.uninstall, doctor.doctor, ui.ui, serve_verb.serve, audit.audit,
+        brief.brief,
     ):  # fmt: skip
         tree.command()(verb)
     tree.add_typer(stats, name="stats")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 VERBS = frozenset(
     (
         "stats", "daemon", "hook", "memo-observe", "mcp", "install", "uninstall", "doctor", "audit",
-        "brief", "ui",
+        "brief", "ui", "serve",
     )
 ).union(wings.VERBS)  # fmt: skip
 """First words that are not patterns. `triseek search build` searches for the word build."""

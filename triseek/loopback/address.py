@@ -1,4 +1,4 @@
-"""The address a server listens on: only this machine can reach it."""
+"""The address a server listens on; as a rule only this machine can reach it."""
 
 from __future__ import annotations
 
@@ -21,9 +21,19 @@ class Address(NamedTuple):
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{host}:{self.port}"
 
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine can reach the address."""
+        return _is_loopback(self.host)
+
     @classmethod
-    def parse(cls, text: str) -> Address:
+    def parse(cls, text: str, option: str = "--http", *, anywhere: bool = False) -> Address:
         """Parse `HOST:PORT`; the host is `localhost` or a loopback address, port 0 is any free one.
+
+        Args:
+            text: The address.
+            option: The option that takes it, for the message.
+            anywhere: Whether the host may be any IP address.
 
         Raises:
             InvalidRequest: The text is no address, or other machines could reach the address.
@@ -34,19 +44,27 @@ class Address(NamedTuple):
             host and port.isascii() and port.isdigit() and len(port) <= 5 and int(port) < 65536
         ):
             raise InvalidRequest(
-                f"--http takes HOST:PORT, not {text!r}", next_step="Try 127.0.0.1:0."
+                f"{option} takes HOST:PORT, not {text!r}", next_step="Try 127.0.0.1:0."
             )
         host = "127.0.0.1" if host == "localhost" else host
-        try:
-            is_loopback = ipaddress.ip_address(host).is_loopback
-        except ValueError:
-            is_loopback = False
-        if not is_loopback:
+        if not _is_loopback(host) and not (anywhere and _is_ip(host)):
             raise InvalidRequest(
                 f"{host} is no loopback address: others would reach the server",
                 next_step="Use 127.0.0.1 or [::1].",
             )
         return cls(host, int(port))
+
+
+def _is_loopback(host: str) -> bool:
+    return _is_ip(host) and ipaddress.ip_address(host).is_loopback
+
+
+def _is_ip(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 def listening(address: Address) -> tuple[socket.socket, Address]:
