@@ -16,6 +16,8 @@ _NAMED = {
     '"': r"\"",
 }
 _SPECIAL = frozenset(r"\.+*?()|[]{}^$")
+MOST_SHOWN = 500
+"""Most characters of a wrong part that a message repeats; Go repeats all."""
 NEXT_STEP = "Correct the query; docs/reference/query-language.md describes its fields."
 TOOL_STEP = 'Correct the query; put text that is meant literally in quotes: content:"…".'
 
@@ -45,5 +47,6 @@ def invalid(message: str) -> InvalidQuery:
 
 
 def invalid_regexp(problem: str, part: str) -> InvalidQuery:
-    """Return the error of a regular expression, with the part that is wrong."""
+    """Return the error of a regular expression, with the part that is wrong, shortened."""
+    part = part if len(part) <= MOST_SHOWN else f"{part[:MOST_SHOWN]}…"
     return invalid(f"error parsing regexp: {problem}: `{part}`")

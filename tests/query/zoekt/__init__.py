@@ -1,0 +1,1 @@
+"""Tests of Zoekt's query language."""

@@ -1,0 +1,1 @@
+"""Comparisons with the real Zoekt: its answers are the reference."""
