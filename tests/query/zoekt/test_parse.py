@@ -188,12 +188,20 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_query_is_answered_at_once(name: str) -> None:
     started = time.process_time()
-    try:
-        parse(HOSTILE[name])
-    except InvalidQuery as refused:
-        assert "\n" not in refused.message
-        assert len(refused.message) < 1000
+    message = _message(HOSTILE[name])
     assert time.process_time() - started < 5
+    assert "\n" not in message
+    assert len(message) < 1000
+
+
+def _message(query: str) -> str:
+    """Return why a query is refused; "" if it is not. What is accepted is simplified already."""
+    try:
+        tree = parse(query)
+    except InvalidQuery as refused:
+        return refused.message
+    assert simplify(tree) == tree
+    return ""
 
 
 def test_limits_are_said() -> None:
@@ -201,19 +209,14 @@ def test_limits_are_said() -> None:
         parse("é" * (MOST_BYTES // 2 + 1))
     with pytest.raises(InvalidQuery, match="more than 100 groups or negations"):
         parse("-" * (MOST_DEPTH + 1) + "a")
-    assert parse("-" * MOST_DEPTH + "a")
+    assert isinstance(parse("-" * MOST_DEPTH + "a"), Not)
     with pytest.raises(InvalidQuery, match="not valid UTF-8"):
         parse("a\udcffb")
 
 
 @given(st.text(alphabet='ab()"\\ \t\n-:|[]*+?{}1,or.^$ftcrsymeéK\0', max_size=40))
 def test_any_text_is_parsed_or_refused_in_a_line(text: str) -> None:
-    try:
-        tree = parse(text)
-    except InvalidQuery as refused:
-        assert "\n" not in refused.message or "\n" in text
-    else:
-        assert simplify(tree) == tree
+    assert "\n" not in _message(text)
 
 
 def test_constants_are_folded() -> None:

@@ -49,4 +49,5 @@ def invalid(message: str) -> InvalidQuery:
 def invalid_regexp(problem: str, part: str) -> InvalidQuery:
     """Return the error of a regular expression, with the part that is wrong, shortened."""
     part = part if len(part) <= MOST_SHOWN else f"{part[:MOST_SHOWN]}…"
+    part = part.replace("\n", r"\n")  # a message is one line
     return invalid(f"error parsing regexp: {problem}: `{part}`")

@@ -262,9 +262,9 @@ def _with_case(node: _Raw, flavor: _Flavor) -> _Raw:
         case Symbol(name):
             return Symbol(_with_case(name, flavor))  # type: ignore[arg-type]
         case And(children):
-            return And(tuple(_with_case(child, flavor) for child in children))  # type: ignore[arg-type, misc]
+            return And(tuple(_with_case(child, flavor) for child in children))  # type: ignore[misc]
         case Or(children):
-            return Or(tuple(_with_case(child, flavor) for child in children))  # type: ignore[arg-type, misc]
+            return Or(tuple(_with_case(child, flavor) for child in children))  # type: ignore[misc]
         case Not(child):
             return Not(_with_case(child, flavor))  # type: ignore[arg-type]
         case Type(kind, child):
