@@ -9,6 +9,9 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import contextlib
+import errno
+import os
+import ssl
 import threading
 import time
 import zlib
@@ -230,7 +233,8 @@ def _cause(error: BaseException) -> str:
     seen: BaseException | None = error
     while seen is not None:
         if isinstance(seen, OSError) and seen.strerror:
-            return seen.strerror
+            is_systems = seen.errno in errno.errorcode and not isinstance(seen, ssl.SSLError)
+            return os.strerror(seen.errno) if is_systems and seen.errno else seen.strerror
         nested = getattr(seen, "exceptions", ())
         seen = nested[0] if nested else seen.__cause__ or seen.__context__
     return type(error).__name__
