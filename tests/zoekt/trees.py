@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 GOLDEN = Path(__file__).parent.parent / "golden" / "zoekt"
 FILES: dict[str, dict[str, bytes]] = {
     "shapes": {
-        "main.go": b"package shapes\n\n// Caf\xc3\xa9 needle\ntype Needle struct {\n\tName string\n}\n\n"
+        "main.go": b"package shapes\n\n// Caf\xc3\xa9 needle\n"
+        b"type Needle struct {\n\tName string\n}\n\n"
         b"func (n *Needle) Thread() string {\n\treturn n.Name\n}\n",
         "latin.txt": b"caf\xe9 needle\nlast line without an end: needle",
         "crlf.txt": b"one\r\ntwo needle\r\nthree\r\n",
@@ -31,7 +32,8 @@ FILES: dict[str, dict[str, bytes]] = {
         "\u00e9t\u00e9.txt": "été needle été needle\n".encode(),
     },
     "tools": {
-        "run.py": b"import sys\n\n\ndef needle(argument):\n    return argument\n\n\nneedle(sys.argv)\n",
+        "run.py": b"import sys\n\n\ndef needle(argument):\n    return argument\n\n\n"
+        b"needle(sys.argv)\n",
         "empty.txt": b"",
     },
     "space name": {"x.c": b"int needle = 1;\n"},

@@ -348,7 +348,7 @@ class Cluster:
         content = self._transport.run(host.read(repository, path, until))
         if content is None:
             request = CodeRequest(query="", max_files=1, max_matches=1, whole=True)
-            query = scope.file_query(repository, path.decode("utf-8", "replace"))
+            query = scope.of_file(repository, path)
             seconds = max(0.05, until - time.monotonic())
             body = self._transport.run(host.search(query, request, seconds, until))
             if body.is_web:

@@ -99,8 +99,11 @@ def _owners(
     holders: dict[str, list[HostAddress]] = {}
     for address in addresses:
         names = holdings.get(address.name, ())
-        relevant[address.name] = frozenset(n for n in names if scope.may_match(query, n))
+        relevant[address.name] = scope.relevant(query, names)
         for name in relevant[address.name]:
             holders.setdefault(name, []).append(address)
-    owners = {name: placement.ranked(name, hosts) for name, hosts in holders.items()}
+    owners = {
+        name: placement.ranked(name, hosts) if len(hosts) > 1 else hosts
+        for name, hosts in holders.items()
+    }
     return relevant, owners

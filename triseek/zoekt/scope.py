@@ -2,42 +2,118 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from triseek.errors import InvalidQuery
+from triseek.query.zoekt.go_text import escaped
+from triseek.query.zoekt.parse import parse
+from triseek.query.zoekt.syntax import And, Const, Not, Or, Repo, Type
+from triseek.query.zoekt.text import path_name, repo_name, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-_SPECIAL = re.compile(r"[\\.+*?()|\[\]{}^$]")
-_TYPE_REPO = re.compile(r"(?:^|\s)(?:t|type):repo(?:\s|$)")
+    from triseek.query.zoekt.syntax import Node
+
+
+@lru_cache(maxsize=64)
+def parsed(query: str) -> Node | None:
+    """Return the tree of a query; None if this parser does not understand it, as a host may."""
+    try:
+        return parse(query)
+    except InvalidQuery:
+        return None
 
 
 def lists_repositories(query: str) -> bool:
     """Return whether a query asks for repositories instead of files."""
-    return _TYPE_REPO.search(query) is not None
+    node = parsed(query)
+    return isinstance(node, Type) and node.kind == "repo"
 
 
-def may_match(query: str, repository: str) -> bool:
-    """Return whether files of a repository can match; in doubt True."""
-    return not query or bool(repository)
+def relevant(query: str, repositories: Collection[str]) -> frozenset[str]:
+    """Return the repositories in which a query can match, by their names; in doubt all."""
+    node = parsed(query)
+    if node is None or not _names_repositories(node):
+        return frozenset(repositories)
+    return frozenset(name for name in repositories if _possible(node, name) is not False)
 
 
 def without(query: str, repositories: Collection[str]) -> str:
-    """Return a query that matches what `query` does, but not in some repositories."""
-    return f"({query} ) -r:{_names(repositories)}"
+    """Return a query that matches what `query` does, but not in some repositories.
+
+    A query that this parser does not understand stays as it is.
+    """
+    node = parsed(query)
+    return query if node is None else text_of(And((node, Not(_any_of(repositories)))))
 
 
 def only(query: str, repositories: Collection[str]) -> str:
-    """Return a query that matches what `query` does in some repositories."""
-    return f"({query} ) r:{_names(repositories)}"
+    """Return a query that matches what `query` does in some repositories.
+
+    A query that this parser does not understand stays as it is.
+    """
+    node = parsed(query)
+    return query if node is None else text_of(And((node, _any_of(repositories))))
 
 
-def _names(repositories: Collection[str]) -> str:
-    names = "|".join(_SPECIAL.sub(r"\\\g<0>", name) for name in sorted(repositories))
-    pattern = f"^(?:{names})$".replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{pattern}"'
-
-
-def file_query(repository: str, path: str) -> str:
+def of_file(repository: str, path: bytes) -> str:
     """Return the query that matches one file."""
-    return f"r:{_names([repository])} f:{_names([path])} case:yes"
+    return f"{repo_name(repository)} {path_name(path)}"
+
+
+def _any_of(repositories: Collection[str]) -> Repo:
+    return Repo("|".join(f"^{escaped(name)}$" for name in sorted(repositories)))
+
+
+def _names_repositories(node: Node) -> bool:
+    match node:
+        case Repo() | Const():
+            return True
+        case Type(_, child) | Not(child):
+            return _names_repositories(child)
+        case And(children) | Or(children):
+            return any(map(_names_repositories, children))
+        case _:
+            return False
+
+
+def _possible(node: Node, repository: str) -> bool | None:
+    """Return whether a query matches in a repository as far as its name decides; None: unknown."""
+    match node:
+        case Const(value):
+            return value
+        case Repo(pattern):
+            return _matches(pattern, repository)
+        case Type(_, child):
+            return _possible(child, repository)
+        case Not(child):
+            inner = _possible(child, repository)
+            return None if inner is None else not inner
+        case And(children):
+            parts = [_possible(child, repository) for child in children]
+            return False if False in parts else None if None in parts else True
+        case Or(children):
+            parts = [_possible(child, repository) for child in children]
+            return True if True in parts else None if None in parts else False
+        case _:
+            return None
+
+
+def _matches(pattern: str, name: str) -> bool | None:
+    compiled = _compiled(pattern)
+    return None if compiled is None else compiled.search(name) is not None
+
+
+@lru_cache(maxsize=64)
+def _compiled(pattern: str) -> Any:  # noqa: ANN401 - re2 has no types
+    """Return a compiled pattern; None if this library does not understand it as Go does."""
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        return re2.compile(pattern, options)
+    except re2.error:
+        return None
