@@ -220,7 +220,7 @@ def _path_separator(low: LowArgs, text: str) -> None:
 def _engine(low: LowArgs, text: str) -> None:
     if text == "pcre2":
         raise MalformedValue(f"no PCRE2 here: {LINEAR}")
-    _one_of("engine", ("auto", "index", "scan", "rg", "default"))(low, text)
+    _one_of("engine", ("auto", "index", "scan", "rg", "zoekt", "default"))(low, text)
     if text == "default":  # ripgrep's word for its own regex engine
         low.engine = "auto"
 
@@ -397,7 +397,10 @@ SECTIONS: dict[str, tuple[Flag, ...]] = {
         _switch("stats", "", "End with statistics about the search."),
     ),
     "triseek's own": (
-        Flag("engine", "", "The backend to use: auto, index, scan, rg.", "ENGINE", _engine),
+        Flag("engine", "", "The backend to use: auto, index, scan, rg, zoekt.", "ENGINE", _engine,
+             aliases=("backend",)),
+        Flag("repo", "", "With --backend zoekt: the repository's name on the cluster.", "NAME",
+             _keep("repository")),
         Flag("kind", "",
              "How to read PATTERN: literal is -F, path is find-files, regex (auto) the default.",
              "KIND", _one_of("kind", ("auto", "literal", "regex", "path"))),

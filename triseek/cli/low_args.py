@@ -26,6 +26,7 @@ class LowArgs:
         self.max_count: int | None = None
         self.limit: int | None = None
         self.engine = "auto"
+        self.repository = ""
         self.kind = "auto"
         self.binary = "auto"
         """auto, text (-a) or suppress (--binary)."""

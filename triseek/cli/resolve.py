@@ -99,7 +99,7 @@ def as_explicit(request: SearchRequest, *, mapped: bool) -> SearchRequest:
     The index is not used: it may hold another text than the file, and saves nothing.
     """
     scope = ScopeSpec(hidden=True, no_ignore=True, text=request.scope.text)
-    engine = "scan" if request.engine == "index" else request.engine
+    engine = "scan" if request.engine in ("index", "zoekt") else request.engine
     return replace(request, scope=scope, engine=engine, mapped=mapped)
 
 

@@ -6,6 +6,7 @@ import os
 import time
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -323,7 +324,13 @@ class Engine:
 
         Raises:
             IndexUnavailable: The indexed backend was requested and there is no index.
+            InvalidRequest: The zoekt backend was requested and no cluster is configured.
         """
+        if name == "zoekt":
+            from triseek.engine.search.backends import zoekt
+            from triseek.zoekt.configured import cluster
+
+            return partial(zoekt.search, source=cluster())
         if name == "direct_scan":
             return scan.search
         return ripgrep.search if name == "ripgrep" else self.indexed().search

@@ -7,8 +7,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 Case: TypeAlias = Literal["sensitive", "insensitive", "smart"]
 Mode: TypeAlias = Literal["lines", "count", "count_matches", "files", "files_without_match"]
-EngineChoice: TypeAlias = Literal["auto", "index", "scan", "rg"]
-BackendName: TypeAlias = Literal["indexed", "direct_scan", "ripgrep"]
+EngineChoice: TypeAlias = Literal["auto", "index", "scan", "rg", "zoekt"]
+BackendName: TypeAlias = Literal["indexed", "direct_scan", "ripgrep", "zoekt"]
 Freshness: TypeAlias = Literal["synced", "swept", "unverified"]
 TypeChange: TypeAlias = tuple[Literal["add", "clear"], str]
 TypeChoice: TypeAlias = tuple[Literal["select", "negate"], str]
@@ -124,6 +124,9 @@ class SearchRequest:
     line_numbers: bool = True
     """Whether rows need line numbers. If False, they may be 0, which is cheaper."""
     engine: EngineChoice = "auto"
+    repository: str = ""
+    """For the engine `zoekt`: the name of the root's repository on the cluster; "" to find it by
+    git's remotes and the folder's name."""
     opening: Opening = "any"
     """Which of the named files may be opened. any: devices and FIFOs too, as ripgrep does; only for
     a user's own process, since it may block for ever. regular: regular files only. inside: only

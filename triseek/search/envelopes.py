@@ -25,6 +25,7 @@ STRATEGIES: Mapping[BackendName, str] = {
     "indexed": "triseek_indexed",
     "direct_scan": "triseek_direct_scan",
     "ripgrep": "ripgrep_fallback",
+    "zoekt": "zoekt",
 }
 PREVIEW_MAX = 200
 """Most characters of a line that are shown; a longer one is cut."""

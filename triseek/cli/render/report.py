@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from triseek.engine.search.search import Search
     from triseek.model.search import Route
 
-LABELS = {"indexed": "index", "direct_scan": "scan", "ripgrep": "rg"}
+LABELS = {"indexed": "index", "direct_scan": "scan", "ripgrep": "rg", "zoekt": "zoekt"}
 
 
 class SearchReport:

@@ -84,6 +84,7 @@ _CHOICES: dict[EngineChoice, BackendName] = {
     "index": "indexed",
     "scan": "direct_scan",
     "rg": "ripgrep",
+    "zoekt": "zoekt",
 }
 
 

@@ -27,6 +27,7 @@ FALLBACKS: dict[BackendName, tuple[BackendName, ...]] = {
     "indexed": ("ripgrep", "direct_scan"),
     "ripgrep": ("direct_scan",),
     "direct_scan": ("ripgrep",),
+    "zoekt": (),
 }
 """The backends to try after one has failed, in this order."""
 

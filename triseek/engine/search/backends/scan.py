@@ -54,7 +54,18 @@ def search(query: Query, totals: Totals, *, threads: int = THREADS) -> Generator
     if walked.is_partial:
         totals.incomplete = PARTIAL
     totals.skipped += walked.skipped
-    for chunk in _each_chunk(walked.paths, query, threads):
+    yield from search_files(query, totals, walked.paths, threads=threads)
+
+
+def search_files(
+    query: Query, totals: Totals, paths: list[bytes], *, threads: int = THREADS
+) -> Generator[Batch, None, None]:
+    """Yield the results in some files, which are in path order.
+
+    Raises:
+        OutOfTime: as `search`.
+    """
+    for chunk in _each_chunk(paths, query, threads):
         for searched in chunk:
             searched.count_in(totals)
         yield from lines.batches((each.found for each in chunk if each.found), totals)
