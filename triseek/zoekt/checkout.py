@@ -25,9 +25,7 @@ if TYPE_CHECKING:
 INDEXING_S = 600.0
 """How long an indexer may take: a file that changed within this time before its index was written
 may have been read before it changed."""
-_REMOTE = re.compile(
-    r"^(?:[a-z][a-z0-9+.-]*://)?(?:[^/@]*@)?([^/:]+)(?::\d+(?=/))?[:/]+(.+)$", re.IGNORECASE
-)
+_REMOTE = re.compile(r"(?:[A-Za-z][\w+.-]*://)?(?:[^/@]*@)?([^/:]+)(?::\d+(?=/))?[:/]+(.+)")
 _EVERYTHING = ScopeSpec(hidden=True, no_ignore=True)
 _REGULAR = (b"100644", b"100755")
 
@@ -67,7 +65,7 @@ def names_of(root: str) -> list[str]:
 
 def _remote(url: str) -> str:
     """Return a remote as `host/org/repo`; "" for a folder."""
-    match = _REMOTE.match(url.strip())
+    match = _REMOTE.fullmatch(url.strip())
     if match is None or url.startswith(("/", ".", "file:")):
         return ""
     return f"{match[1]}/{match[2].strip('/').removesuffix('.git')}"

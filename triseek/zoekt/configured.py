@@ -1,23 +1,46 @@
-"""The cluster that the settings name."""
+"""The cluster that the settings name, one for the process: its connections are kept."""
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING
 
+from triseek import config
 from triseek.errors import InvalidRequest
 
 if TYPE_CHECKING:
-    from triseek.model.code_search import CodeSource
+    from triseek.config import Settings
+    from triseek.zoekt.cluster import Cluster
+
+_lock = threading.Lock()
+_clusters: dict[Settings, Cluster] = {}
 
 
-def cluster() -> CodeSource:
-    """Return the cluster that is configured.
+def is_configured(settings: Settings | None = None) -> bool:
+    """Return whether hosts that run Zoekt are set.
 
     Raises:
-        InvalidRequest: None is.
+        InvalidRequest: As `config.read`.
     """
-    raise InvalidRequest(
-        "no hosts that run Zoekt are configured",
-        next_step="Set ZOEKT_API_URL or zoekt.api_url, as http://localhost:6070.",
-        tool_step="Leave out the backend: the tools search this folder without a cluster.",
-    )
+    return bool((settings or config.read()).zoekt_api_url)
+
+
+def cluster(settings: Settings | None = None) -> Cluster:
+    """Return the cluster of the settings; None for those of this process.
+
+    Raises:
+        InvalidRequest: No hosts are set, or an address is none.
+    """
+    from triseek.zoekt.cluster import Cluster  # the client's libraries take a while to load
+
+    settings = settings or config.read()
+    if not is_configured(settings):
+        raise InvalidRequest(
+            "no hosts that run Zoekt are configured",
+            next_step="Set ZOEKT_API_URL or zoekt.api_url, as http://localhost:6070.",
+            tool_step="Leave out the backend: the tools search this folder without a cluster.",
+        )
+    with _lock:
+        if settings not in _clusters:
+            _clusters[settings] = Cluster.of(settings)
+        return _clusters[settings]

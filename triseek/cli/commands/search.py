@@ -27,7 +27,7 @@ from triseek.query.globs.scope import Scope
 from triseek.query.pattern import compile as compile_pattern
 from triseek.query.stray import FIRST_READ
 from triseek.terminal import status
-from triseek.terminal.command_context import Output
+from triseek.terminal.command_context import NeedsClient, Output
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -55,7 +55,12 @@ def run(plan: CommandPlan, context: CommandContext, service: Service | None = No
     """Search, write the results, and return the exit status.
 
     Without a service one is opened for this command alone.
+
+    Raises:
+        NeedsClient: A cluster is asked, whose address the client's environment may give.
     """
+    if context.is_remote and plan.request.engine == "zoekt":
+        raise NeedsClient("cluster")
     started = time.perf_counter()
     counts_unlisted = plan.stats and plan.shows == "files_without_match"
     if counts_unlisted:
