@@ -23,6 +23,8 @@ T = TypeVar("T", bound=Value)
 
 LEVELS = ("debug", "info", "warning", "error")
 STRUCTURED = ("auto", "full")
+RUNNERS = ("python", "monty")
+WEAKEST_TIERS = ("kernel", "process")
 EMBEDDERS = ("none", "hashing", "minilm", "endpoint")
 VECTOR_INDEXES = ("exact", "hnsw")
 CONTEXT_TOKENS_MAX = 2_000
@@ -241,6 +243,26 @@ class Settings:
     )
     memory_dream: bool = _setting(
         True, "Whether servers consolidate the memory while nobody uses it."
+    )
+    workflows_timeout_default: int = _setting(
+        30, "Seconds that a workflow may take if the call does not say."
+    )
+    workflows_timeout_max: int = _setting(120, "The most seconds that a call may ask for.")
+    workflows_stdout_max_bytes: int = _setting(
+        32_768, "Bytes of a workflow's standard output that are kept."
+    )
+    workflows_stderr_max_bytes: int = _setting(
+        32_768, "Bytes of its standard error that are kept."
+    )
+    workflows_runner: str = _setting(
+        "python",
+        "What runs agents' scripts: `python`, or `monty` (a package of its own).",
+        _one_of(RUNNERS),
+    )
+    workflows_weakest_tier: str = _setting(
+        "kernel",
+        "The weakest box in which agents' scripts run: `kernel`, or `process` (limits only).",
+        _one_of(WEAKEST_TIERS),
     )
     mcp_structured: str = _setting(
         "auto",

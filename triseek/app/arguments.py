@@ -216,7 +216,7 @@ def _value(name: str, value: Any, kind: str) -> Any:  # noqa: ANN401 - JSON
         return _whole(value)
     if kind == "tuple[PinnedLines, ...]":
         return _pins(_listed(value))
-    if kind == "DateRange":
+    if kind == "DateRange" or kind.startswith("dict["):
         return _object(value)
     if kind.startswith("tuple["):
         return [value] if type(value) is int else _listed(value)

@@ -19,6 +19,7 @@ WINGS = {
     "history": ("history", ("history",)),
     "history.work": ("history-work", ()),
     "memory": ("memory", ("memory",)),
+    "workflows": ("workflows", ("workflow", "workflows")),
 }  # fmt: skip
 """One line per wing: the package below `triseek` that has its `wing.py`, the toolset by which its
 tools are selected, and its verbs. In the order in which the tools are listed."""

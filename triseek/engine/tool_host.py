@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from triseek import config
 from triseek.errors import BackendFailure, TriseekError
 from triseek.ipc import address, client
 from triseek.model.origin import Origin
@@ -14,12 +16,15 @@ from triseek.model.project_memory import nothing
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from triseek.config import Settings
     from triseek.engine.engine import Engine
     from triseek.engine.freshness.journal import Trouble
     from triseek.engine.service import Service
     from triseek.model.call import Call
+    from triseek.model.code_search import CodeSource
     from triseek.model.project_memory import Remembering
 
+    CodeSources: TypeAlias = Callable[[Settings, Service, str], CodeSource]
 
 PING_S = 2.0
 """How long a daemon that this process does not use may take to say that it is there."""
@@ -46,6 +51,10 @@ class ToolHost:
 
     remembering: Remembering = nothing
     """Returns what is remembered of a project."""
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    """The environment variables of the agent that hold settings."""
+    code_sources: CodeSources | None = None
+    """Chooses what queries over repositories search."""
 
     @property
     def engine(self) -> Engine:
@@ -65,6 +74,17 @@ class ToolHost:
             call=who.get("call", ""),
             connection=f"{self.name}/{call.connection}" if call.connection else "",
         )
+
+    def code_source(self) -> CodeSource:
+        """Return what queries over repositories search: local indexes or a cluster.
+
+        Raises:
+            InvalidRequest: A setting is invalid.
+            BackendFailure: Nothing can be searched.
+        """
+        if self.code_sources is None:
+            raise BackendFailure("this process searches no repositories")
+        return self.code_sources(config.read(environ=self.environ), self.service, self.root)
 
     def daemon_service(self, toolset: str) -> Any:  # noqa: ANN401 - each wing knows its own
         """Return what the daemon keeps for a toolset.

@@ -21,6 +21,7 @@ from triseek.memory.requests import BOUNDS as MEMORY_BOUNDS
 from triseek.model.context_pack import BUDGET_TOKENS_MAX, FILES_MAX, INTENTS
 from triseek.search import requests
 from triseek.sessions.requests import RESUME_TOKENS_MAX, RESUME_TOKENS_MIN
+from triseek.workflows.catalog.search import LIMIT_MAX as CAPABILITIES_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -53,6 +54,7 @@ _BOUNDS: Mapping[str, JsonSchema] = {
     "budget_tokens": {"minimum": 1, "maximum": BUDGET_TOKENS_MAX},
     "max_files": {"minimum": 1, "maximum": FILES_MAX},
     "intent": {"enum": list(INTENTS)},
+    "search_capabilities.limit": {"minimum": 1, "maximum": CAPABILITIES_MAX},
     "session_resume.budget_tokens": {"minimum": RESUME_TOKENS_MIN, "maximum": RESUME_TOKENS_MAX},
 }
 """Bounds of arguments as agents see them. A value outside is replaced by the nearest inside; those

@@ -70,7 +70,7 @@ class ToolHandlers:
     def listed(self, ctx: ServerRequestContext[Any]) -> types.ListToolsResult:
         """Return all tools in one page."""
         is_lean = result_form.is_lean(_client(ctx), self.structured)
-        tools = [_listed(tool, is_lean, self._toolsets) for tool in self.tools]
+        tools = [_listed(tool, is_lean, self._toolsets) for tool in self.tools if tool.is_listed]
         return types.ListToolsResult(tools=tools)
 
     async def call(

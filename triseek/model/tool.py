@@ -45,6 +45,8 @@ class Tool:
     """Whether calling it again changes nothing more."""
     destructive: bool = False
     """Whether it removes what cannot be brought back."""
+    is_listed: bool = True
+    """Whether clients see it in the list of tools; it can be called in any case."""
     needs_toolset: tuple[tuple[str, str], ...] = ()
     """Arguments, each with the toolset without which it is not listed, though it is understood."""
 

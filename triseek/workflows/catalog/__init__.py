@@ -1,0 +1,1 @@
+"""The catalog of capabilities: workflows, functions for scripts, ways to run them."""

@@ -1,0 +1,56 @@
+"""What the workflow tools of one agent work on."""
+
+from __future__ import annotations
+
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+from triseek.workflows.running import Workflows
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from triseek.engine.symbols.symbols import Symbols
+    from triseek.model.code_search import CodeSource
+    from triseek.model.symbol import Symbol
+
+
+class Host(Protocol):
+    """What the tools need of a `ToolHost`."""
+
+    @property
+    def environ(self) -> Mapping[str, str]:
+        """The agent's environment variables, as far as they hold settings."""
+
+    def code_source(self) -> Any:  # noqa: ANN401 - a CodeSource
+        """Return what is searched."""
+
+
+class WorkflowContext:
+    """What the workflow tools of one agent work on."""
+
+    def __init__(self, host: Host) -> None:
+        """Work on what `host` searches."""
+        self._host = host
+
+    @cached_property
+    def workflows(self) -> Workflows:
+        """Runs workflows."""
+        return Workflows(self._source, symbols_of, self._host.environ)
+
+    def _source(self) -> CodeSource:
+        source: CodeSource = self._host.code_source()
+        return source
+
+
+def symbols_of(path: bytes, text: bytes) -> Sequence[Symbol]:
+    """Return the definitions of a file."""
+    return _symbols().of_file(path, text)
+
+
+@cache
+def _symbols() -> Symbols:
+    """Return what parses files; its processes serve all runs of this process."""
+    from triseek.engine.symbols.symbols import Symbols
+
+    return Symbols()

@@ -1,0 +1,79 @@
+"""Matching files of a result as markdown. Any field may have any type."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from triseek.model.plain_text import visible
+from triseek.workflows.markdown import code, fenced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+FILES_MAX = 10
+MATCHES_MAX = 4
+SHORT_MAX = 220
+"""Most characters of a line."""
+LINES_MAX = 9
+"""Most lines of one match, with those around it."""
+
+
+def hit_lines(results: Sequence[object], files_max: int = FILES_MAX) -> Iterator[str]:
+    """Yield the lines that list matching files, with the first matches of each."""
+    for number, entry in enumerate(results[:files_max], 1):
+        if isinstance(entry, dict):
+            yield from _file(number, entry)
+        else:
+            yield f"{number}. {code(_text(entry))}"
+    if len(results) > files_max:
+        yield f"... and `{len(results) - files_max}` more files."
+
+
+def indented(lines: Iterable[str], blanks: int) -> Iterator[str]:
+    """Yield lines after some blanks; empty lines stay empty."""
+    for line in lines:
+        yield " " * blanks + line if line else ""
+
+
+def short(text: str) -> str:
+    """Return a line of at most `SHORT_MAX` characters."""
+    return text if len(text) <= SHORT_MAX else f"{text[: SHORT_MAX - 3]}..."
+
+
+def _file(number: int, entry: Mapping[str, Any]) -> Iterator[str]:
+    parts = (_text(entry.get(name) or "").strip() for name in ("repository", "filename"))
+    yield f"{number}. {code('/'.join(filter(None, parts)) or '(unknown location)')}"
+    matches = entry.get("matches")
+    matches = matches if isinstance(matches, list) else []
+    for match in matches[:MATCHES_MAX]:
+        if isinstance(match, dict):
+            yield from indented(_match(match), 3)
+        else:
+            yield f"   - {code(_text(match))}"
+    if len(matches) > MATCHES_MAX:
+        yield f"   - ... `{len(matches) - MATCHES_MAX}` more matches"
+    if url := _text(entry.get("url") or "").strip():
+        yield f"   {visible(' '.join(url.split()))}"
+
+
+def _match(match: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a match on one line, or with the lines around it as a block with their numbers."""
+    number = match.get("line_number")
+    number = number if isinstance(number, int) else 0
+    lines = _text(match.get("text", "")).strip("\n").split("\n")
+    if len(lines) == 1:
+        yield f"- L{number}: {code(short(lines[0].strip()))}"
+        return
+    first = match.get("first_line")
+    shown = [short(line.rstrip()) for line in lines[:LINES_MAX]]
+    if isinstance(first, int):
+        width = max(2, len(str(first + len(shown) - 1)))
+        shown = [f"{at:>{width}} | {line}" for at, line in enumerate(shown, first)]
+    yield f"- L{number}:"
+    yield from indented(fenced("\n".join(shown)), 2)
+
+
+def _text(value: object) -> str:
+    if value is None or isinstance(value, (str, int, float, bool)):
+        return str(value)
+    return type(value).__name__

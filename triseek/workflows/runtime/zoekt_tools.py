@@ -1,0 +1,298 @@
+"""The functions of `runtime.zoekt_tools` for one run of a script, over a source of code.
+
+Their docstrings are what scripts see of them. Thread-safe: a script may call several at once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from threading import Lock
+from typing import TYPE_CHECKING, TypeAlias, TypedDict
+
+from triseek.errors import BackendFailure, InvalidRequest, TriseekError
+from triseek.model.code_search import CodeRequest
+from triseek.model.plain_text import visible_line
+from triseek.workflows.runtime import checks, git_log, items, queries, tree
+from triseek.workflows.runtime.enclosing import Enclosing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from triseek.model.code_search import CodeResult, CodeSource, HostReport, Repository
+    from triseek.model.symbol import Symbol
+    from triseek.workflows.execution import Functions
+    from triseek.workflows.runtime.git_log import Commit
+    from triseek.workflows.runtime.items import FileItem
+
+SymbolsOf: TypeAlias = "Callable[[bytes, bytes], Sequence[Symbol]]"
+"""Returns the definitions of a file, of its path and content."""
+LIMIT_MAX = 25
+CONTEXT_MAX = 3
+COMMITS_MAX = REPOSITORIES_MAX = 100
+DEPTH_MAX = 20
+WINDOW_MAX = 1_000
+"""Most lines that are read at once."""
+LISTED_MAX = 10_000
+"""Most files of a folder that are listed, and of a query that are counted."""
+LINES_PER_FILE = 40
+"""Matching lines that are asked for, for each file of a limit."""
+SECONDS = 15.0
+"""Time limit of one call."""
+NOTES_MAX = 8
+
+
+class Place(TypedDict):
+    """A definition in a file."""
+
+    name: str
+    kind: str
+    line: int
+    end_line: int
+    parent: str
+
+
+class MatchingRepository(TypedDict):
+    """How often a query matches in a repository."""
+
+    repository: str
+    files: int
+    matches: int
+
+
+class ZoektTools:
+    """The functions, and what should be known of their answers."""
+
+    def __init__(self, source: CodeSource, symbols: SymbolsOf) -> None:
+        """Answer from `source`."""
+        self._source = source
+        self._symbols = symbols
+        self._lock = Lock()
+        self._hosts: dict[str, HostReport] = {}
+        self._notes: dict[str, None] = {}
+
+    def functions(self) -> Functions:
+        """Return the functions by name."""
+        return {
+            function.__name__: function
+            for function in (
+                self.search, self.search_symbols, self.fetch_content, self.list_dir,
+                self.list_repos, self.find_repos, self.outline, self.usages, self.git_log,
+                self.literal,
+            )
+        }  # fmt: skip
+
+    @property
+    def notes(self) -> list[str]:
+        """What the reader of a result should know: hosts that answered, what is incomplete."""
+        with self._lock:
+            reports, notes = list(self._hosts.values()), list(self._notes)
+        lines = []
+        if any(report.state != "ok" for report in reports):
+            shown = ", ".join(f"`{visible_line(each.host)}` {each.state}" for each in reports)
+            lines.append(f"Hosts: {shown}")
+        lines += [f"Note: {note}" for note in notes[:NOTES_MAX]]
+        if len(notes) > NOTES_MAX:
+            lines.append(f"Note: and `{len(notes) - NOTES_MAX}` more.")
+        return lines
+
+    def search(
+        self, query: str, limit: int = 10, context_lines: int = 2, repo: str = ""
+    ) -> list[FileItem]:
+        """Search contents and names of files.
+
+        Args:
+            query: In Zoekt's language.
+            limit: Most files, 1 to 25.
+            context_lines: Lines before and after each match, 0 to 3.
+            repo: The exact name of a repository; "" for all.
+
+        Returns:
+            A list of {filename, repository, url, matches: [{line_number, text}]}, best first. A
+            match with lines around it has `first_line`, the number of the first line of its text.
+        """
+        query = checks.text("query", query, checks.QUERY_MAX, least=1)
+        most = checks.clamped("limit", limit, 1, LIMIT_MAX)
+        context = checks.clamped("context_lines", context_lines, 0, CONTEXT_MAX)
+        name = checks.repository(repo)
+        if queries.lists_repositories(query):
+            result = self._said(self._source.repositories(queries.in_repository(query, name)))
+            self._note_cut(query, len(result.repositories), most, "repositories")
+            return [items.of_repository(each) for each in result.repositories[:most]]
+        return self._found(query, queries.in_repository(query, name), most, context)
+
+    def search_symbols(self, query: str, limit: int = 10, repo: str = "") -> list[FileItem]:
+        """Search the names of definitions: the first bare word of the query becomes `sym:`.
+
+        Arguments and result are those of `search`.
+        """
+        query = checks.text("query", query, checks.QUERY_MAX, least=1)
+        most = checks.clamped("limit", limit, 1, LIMIT_MAX)
+        changed = queries.of_symbols(query, checks.repository(repo))
+        return self._found(query, changed, most, 0)
+
+    def fetch_content(self, repo: str, path: str, start_line: int, end_line: int) -> str:
+        """Return lines of a file, both ends included, as one text; "" behind the file's end."""
+        name, file = checks.repository(repo, least=1), checks.path(path, least=1)
+        first = checks.whole("start_line", start_line)
+        last = checks.whole("end_line", end_line)
+        if first < 1 or last < first:
+            raise InvalidRequest("invalid line range")
+        if last - first >= WINDOW_MAX:
+            raise InvalidRequest(
+                f"requested line window {last - first + 1} exceeds max {WINDOW_MAX}; "
+                "narrow range and retry"
+            )
+        lines = self._read(name, file).decode("utf-8", "replace").split("\n")
+        if lines and not lines[-1]:
+            del lines[-1]
+        return "\n".join(line.removesuffix("\r") for line in lines[first - 1 : last])
+
+    def list_dir(self, repo: str, path: str = "", depth: int = 2) -> str:
+        """Return a folder as a tree: a line for each file and folder, two blanks a level.
+
+        A last line says if files were left out.
+        """
+        name, folder = checks.repository(repo, least=1), checks.path(path)
+        levels = checks.clamped("depth", depth, 1, DEPTH_MAX)
+        result = self._asked(queries.of_folder(folder, name), LISTED_MAX, LISTED_MAX)
+        paths = [file.path.decode("utf-8", "replace") for file in result.files]
+        drawn = tree.drawn(paths, folder, levels)
+        if not drawn:
+            raise InvalidRequest(
+                "directory not found" if folder else f"repository not found: {name}"
+            )
+        if result.file_count > len(paths) or result.partial:
+            drawn += f"\n... cut: {len(paths):,} files are listed, there are more; name a folder"
+        return drawn
+
+    def list_repos(self) -> list[str]:
+        """Return the names of all repositories, sorted."""
+        result = self._said(self._source.repositories())
+        return sorted({repository.name for repository in result.repositories})
+
+    def find_repos(self, query: str, limit: int = 10) -> list[MatchingRepository]:
+        """Return a list of {repository, files, matches}: most matches of the query first."""
+        query = checks.text("query", query, checks.QUERY_MAX, least=1)
+        most = checks.clamped("limit", limit, 1, REPOSITORIES_MAX)
+        result = self._asked(query, LISTED_MAX // 10, LISTED_MAX)
+        files = Counter({name: count.files for name, count in result.counts.items()})
+        matches = Counter({name: count.matches for name, count in result.counts.items()})
+        if not result.counts:
+            for file in result.files:
+                files[file.repository] += 1
+                matches[file.repository] += max(1, file.match_count)
+        if not result.counts and result.file_count > len(result.files):
+            listed = self._said(self._source.repositories(query)).repositories
+            files.update({repository.name: 0 for repository in listed})
+        ranked = sorted(files, key=lambda name: (-matches[name], -files[name], name))
+        return [
+            MatchingRepository(repository=name, files=files[name], matches=matches[name])
+            for name in ranked[:most]
+        ]
+
+    def outline(self, repo: str, path: str) -> list[Place]:
+        """Return a list of {name, kind, line, end_line, parent}: the definitions of a file."""
+        name, file = checks.repository(repo, least=1), checks.path(path, least=1)
+        content = self._read(name, file)
+        symbols = self._symbols(file.encode("utf-8", "surrogateescape"), content)
+        return [
+            Place(
+                name=symbol.name, kind=symbol.kind, line=symbol.line, end_line=symbol.end_line,
+                parent=symbol.parent,
+            )
+            for symbol in symbols
+        ]  # fmt: skip
+
+    def usages(self, symbol: str, repo: str = "", limit: int = 10) -> list[FileItem]:
+        """Search references to a name; each match has `inside`, the definition around it.
+
+        Definitions of the name are left out. The result is that of `search` otherwise.
+        """
+        word = checks.text("symbol", symbol, least=1).strip()
+        most = checks.clamped("limit", limit, 1, LIMIT_MAX)
+        query = queries.of_word(word, checks.repository(repo))
+        enclosing = Enclosing(self._symbols, word)
+        answer = []
+        # Files that only define the name are left out: ask for more.
+        result = self._asked(query, min(2 * most, 2 * LIMIT_MAX), most * LINES_PER_FILE)
+        for file in result.files:
+            item = items.of_file(file)
+            kept = enclosing.references(item, self._content(file.repository, file.path))
+            if kept:
+                answer.append(item | {"matches": kept})
+        more = result.file_count - len(result.files)
+        self._note_cut(word, len(answer) + more, most, "files")
+        return answer[:most]
+
+    def git_log(self, repo: str, text: str, path: str = "", limit: int = 10) -> list[Commit]:
+        """Return a list of {commit, date, author, subject}: where the count of a text changes.
+
+        Only for repositories on this machine.
+        """
+        name = checks.repository(repo, least=1)
+        wanted = checks.text("text", text, least=1)
+        most = checks.clamped("limit", limit, 1, COMMITS_MAX)
+        root = self._repository(name).root
+        if not root:
+            raise InvalidRequest(f"{name} is not on this machine: its commits are unknown here")
+        return git_log.log(root, wanted, checks.path(path), most)
+
+    def literal(self, text: str) -> str:
+        """Return a term of a query that matches exactly this text in contents."""
+        return queries.literal(checks.text("text", text, checks.QUERY_MAX), "content")
+
+    def _found(self, query: str, changed: str, most: int, context: int) -> list[FileItem]:
+        result = self._asked(changed, most, most * LINES_PER_FILE, context)
+        self._note_cut(query, result.file_count, most, "files")
+        return [items.of_file(file) for file in result.files[:most]]
+
+    def _asked(self, query: str, files: int, matches: int, context: int = 0) -> CodeResult:
+        request = CodeRequest(
+            query=query, max_files=files, max_matches=matches, context_lines=context,
+            seconds=SECONDS,
+        )  # fmt: skip
+        return self._said(self._source.search(request))
+
+    def _said(self, result: CodeResult) -> CodeResult:
+        """Note what is incomplete in an answer."""
+        with self._lock:
+            for report in result.hosts:
+                last = self._hosts.get(report.host)
+                if last is None or last.state == "ok":
+                    self._hosts[report.host] = report
+            self._notes.update(dict.fromkeys(map(visible_line, result.partial)))
+        return result
+
+    def _note_cut(self, query: str, count: int, most: int, what: str) -> None:
+        if count > most:
+            with self._lock:
+                shown = visible_line(query)[:80]
+                self._notes[f"{most:,} of {count:,} {what} are shown for {shown!r}"] = None
+
+    def _repository(self, name: str) -> Repository:
+        result = self._said(self._source.repositories(queries.in_repository("", name)))
+        for repository in result.repositories:
+            if repository.name == name:
+                return repository
+        raise InvalidRequest(f"repository not found: {name}")
+
+    def _read(self, name: str, path: str) -> bytes:
+        """Return the content of a file.
+
+        Raises:
+            InvalidRequest: It is not there.
+            BackendFailure: The source does not answer.
+        """
+        try:
+            return self._source.read(name, path.encode("utf-8", "surrogateescape"))
+        except BackendFailure:
+            raise
+        except InvalidRequest as error:
+            raise InvalidRequest(f"file not found or unreadable: {error}") from None
+
+    def _content(self, name: str, path: bytes) -> tuple[bytes, bytes] | None:
+        """Return path and content of a file that a search has listed; None if it is gone."""
+        try:
+            return path, self._source.read(name, path)
+        except TriseekError:
+            return None

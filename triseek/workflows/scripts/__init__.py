@@ -1,0 +1,1 @@
+"""The prebuilt workflows: scripts over `runtime.zoekt_tools`, as agents write them too."""
