@@ -56,7 +56,7 @@ class Caller:
     def __init__(self, functions: Functions) -> None:
         self._functions = functions
         self._parameters = {
-            name: {parameter.name for parameter in _parameters(name, function)}
+            name: [parameter.name for parameter in _parameters(name, function)]
             for name, function in functions.items()
         }
         self.records: list[str] = []
@@ -71,7 +71,7 @@ class Caller:
             raise CallRejected(f"there is no host function {str(name)[:80]!r}")
         if not isinstance(arguments, dict) or depth(arguments) > _MAX_DEPTH:
             raise CallRejected(f"{name}: arguments must be an object, nested {_MAX_DEPTH} at most")
-        if unknown := arguments.keys() - self._parameters[name]:
+        if unknown := arguments.keys() - set(self._parameters[name]):
             raise CallRejected(f"{name}: no argument {min(map(str, unknown))[:80]!r}")
         begin = time.monotonic()
         try:
@@ -82,6 +82,22 @@ class Caller:
             raise CallRejected(f"{name} failed: {type(error).__name__}: {error}") from error
         finally:
             self._record(name, arguments, time.monotonic() - begin)
+
+    def bind(
+        self, name: str, positional: tuple[object, ...], keywords: dict[str, object]
+    ) -> dict[str, object]:
+        """Return all arguments of a call by name.
+
+        Raises:
+            CallRejected: there are too many, or two of one name.
+        """
+        parameters = self._parameters[name]
+        if len(positional) > len(parameters):
+            raise CallRejected(f"{name} takes {len(parameters)} arguments, not {len(positional)}")
+        arguments = dict(zip(parameters, positional, strict=False))
+        if twice := arguments.keys() & keywords.keys():
+            raise CallRejected(f"{name} got two values for argument {min(twice)!r}")
+        return arguments | keywords
 
     def reply(self, number: object, name: object, arguments: object) -> bytes:
         """Run a call and return the reply's JSON, whatever happens."""

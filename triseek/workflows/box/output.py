@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from triseek.workflows.execution import MARKER
 
+MAX_OUTPUT_BYTES = 16 << 20
+"""A script that prints more, on both streams, is ended."""
 _MARKER = MARKER.encode()
 
 

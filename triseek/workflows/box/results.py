@@ -50,7 +50,9 @@ def finished(
     result = ExecutionResult(
         success=exit_code == 0, exit_code=exit_code, tier=tier, stdout=stdout.text()
     )
-    if exit_code != TIMED_OUT:
+    if exit_code == TIMED_OUT:
+        notes = [*notes, "execution timed out"]
+    else:
         try:
             result.result_json = _result(stdout, result.stdout, limits)
             result.has_result = True

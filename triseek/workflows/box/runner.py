@@ -20,7 +20,7 @@ from triseek.workflows.box import bubblewrap, results, safety, tiers
 from triseek.workflows.box.channel import BrokenProtocol, Channel
 from triseek.workflows.box.functions import Caller, describe
 from triseek.workflows.box.names import TOOL_NAMES
-from triseek.workflows.box.output import Output
+from triseek.workflows.box.output import MAX_OUTPUT_BYTES, Output
 from triseek.workflows.execution import TIMED_OUT, ExecutionResult
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ _START = (
 _TICK_S = 0.05
 _END_S = 3.0
 """How long the box's first process may take to end all others."""
-_MAX_OUTPUT_BYTES = 16 << 20
 _MAX_FOLDER_BYTES = 64 << 20
 _MAX_FOLDER_ENTRIES = 2000
 _CPU_TIME_OVER, _OUTPUT_OVER, _FAILED = 128 + int(signal.SIGXCPU), 137, 1
@@ -195,11 +194,7 @@ class _Execution:
             finally:
                 self._end()
             self._drain()
-        if exit_code == _CPU_TIME_OVER:
-            exit_code = TIMED_OUT
-        if exit_code == TIMED_OUT:
-            self.notes.append("execution timed out")
-        return exit_code
+        return TIMED_OUT if exit_code == _CPU_TIME_OVER else exit_code
 
     def failure(self) -> str:
         """Say why the script was not started."""
@@ -229,8 +224,8 @@ class _Execution:
                 return TIMED_OUT
             for key, _ in self._selector.select(min(_TICK_S, self._deadline - now)):
                 self._take(key)
-            if self.stdout.bytes_seen + self.stderr.bytes_seen > _MAX_OUTPUT_BYTES:
-                self.notes.append(f"ended after {_MAX_OUTPUT_BYTES} bytes of output")
+            if self.stdout.bytes_seen + self.stderr.bytes_seen > MAX_OUTPUT_BYTES:
+                self.notes.append(f"ended after {MAX_OUTPUT_BYTES} bytes of output")
                 return _OUTPUT_OVER
             if now - watched >= _TICK_S:
                 watched = now
@@ -297,5 +292,5 @@ class _Execution:
         """Read what is left in the pipes; a process that has escaped may hold them open."""
         for key in list(self._selector.get_map().values()):
             if isinstance(key.data, Output):
-                while key.data.bytes_seen <= _MAX_OUTPUT_BYTES and self._read(key.fd, key.data):
+                while key.data.bytes_seen <= MAX_OUTPUT_BYTES and self._read(key.fd, key.data):
                     pass
