@@ -66,6 +66,11 @@ class Atom:
         return spans
 
     @cached_property
+    def matches_all(self) -> bool:
+        """Whether it matches every text, even an empty one such as that of a binary file."""
+        return self.holds(b"")
+
+    @cached_property
     def needles(self) -> tuple[bytes, ...]:
         """Byte strings of which every match holds at least one; empty if none are known."""
         literals = self.pattern.literals

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from triseek.model.code_search import RepositoryCount
+from triseek.query.zoekt.languages import language_of
 
 if TYPE_CHECKING:
     from triseek.model.code_search import CodeFile, CodeLine, CodeRequest
@@ -13,20 +14,30 @@ SHARE = 4
 """Lines of one file that come before the remaining lines of any file."""
 
 
+class _Kept(NamedTuple):
+    file: CodeFile
+    head: bytes
+    """The start of its text, from which its language is told."""
+
+
 class Best:
     """Collects matching files; memory is bounded by twice the files that are wanted."""
 
     def __init__(self, request: CodeRequest) -> None:
         self._request = request
-        self._files: list[CodeFile] = []
+        self._files: list[_Kept] = []
         self.counts: dict[str, RepositoryCount] = {}
         """Counted files and lines, by repository."""
 
-    def add(self, file: CodeFile) -> None:
-        """Count a file, and keep it if it is among the best so far."""
+    def add(self, file: CodeFile, head: bytes) -> None:
+        """Count a file, and keep it if it is among the best so far.
+
+        head: The start of its text. Its language is set later, if it is among the best.
+        """
         files, lines = self.counts.get(file.repository, RepositoryCount(0, 0))
         self.counts[file.repository] = RepositoryCount(files + 1, lines + file.match_count)
-        self._files.append(file)
+        file.lines = _best_lines(file.lines, self._request.max_matches)
+        self._files.append(_Kept(file, head))
         if len(self._files) > 2 * self._request.max_files:
             self._cut()
 
@@ -39,18 +50,26 @@ class Best:
         left = self._request.max_matches
         room = [0] * len(self._files)
         for most in (SHARE, left):
-            for place, file in enumerate(self._files):
+            for place, (file, _) in enumerate(self._files):
                 more = min(left, min(most, _size(file)) - room[place])
                 room[place] += more
                 left -= more
-        chosen = [(file, size) for file, size in zip(self._files, room, strict=True) if size]
-        for file, size in chosen:
-            file.lines = _best_lines(file.lines, size)
-        return [file for file, _ in chosen]
+        chosen: list[CodeFile] = []
+        for (file, head), size in zip(self._files, room, strict=True):
+            if size:
+                file.lines = _best_lines(file.lines, size)
+                file.language = file.language or language_of(file.path, head)
+                chosen.append(file)
+        return chosen
 
     def _cut(self) -> None:
-        self._files.sort(key=lambda file: (-file.score, file.repository, file.path))
+        self._files.sort(key=_rank)
         del self._files[self._request.max_files :]
+
+
+def _rank(kept: _Kept) -> tuple[float, str, bytes]:
+    file = kept.file
+    return -file.score, file.repository, file.path
 
 
 def _size(file: CodeFile) -> int:

@@ -48,6 +48,8 @@ def may_match(node: Node, view: View) -> Mask:
 
 
 def _by_content(wanted: Atom, view: View) -> Mask:
+    if wanted.matches_all:
+        return np.ones(len(view.names), np.bool_)
     formula = wanted.pattern.formula
     if wanted.spec.multiline:
         return view.candidate_files(formula)

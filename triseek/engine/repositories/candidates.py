@@ -133,6 +133,8 @@ def ways_of(query: Node, reader: IndexReader | None) -> Ways:
     """Return the cheapest ways to find all files in which a query matches."""
     match query:
         case syntax.Substring() | syntax.Regexp() if query.where == "content":
+            if atom(query).matches_all:
+                return Ways(_LISTING_BLOCKS, (), (query,))
             return Ways(_blocks(query, reader), (query,), ())
         case syntax.And():
             return min((ways_of(child, reader) for child in query.children), key=_cost)

@@ -69,8 +69,13 @@ class Document:
     def language(self) -> str:
         """The canonical name of its language; "" if it is not known."""
         if self._language is None:
-            self._language = language_of(self.path, self.content[:HEAD_BYTES])
+            self._language = language_of(self.path, self.head)
         return self._language
+
+    @property
+    def head(self) -> bytes:
+        """The start of the text, from which its language is told."""
+        return self.content[:HEAD_BYTES]
 
     @property
     def symbols(self) -> tuple[Symbol, ...]:

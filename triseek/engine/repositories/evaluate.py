@@ -87,14 +87,16 @@ def _of_symbol(wanted: Atom, document: Document) -> list[Hits] | None:
     content = document.content
     if not any(needle in content for needle in wanted.needles or (b"",)):
         return None
+    matched = False
     spans: list[Span] = []
     symbols: list[Symbol] = []
     for symbol in document.symbols:
         span = wanted.first(content[symbol.begin : symbol.end])
-        if span is not None:
+        matched = matched or span is not None
+        if span is not None and span[0] < span[1]:
             spans.append((symbol.begin + span[0], symbol.begin + span[1]))
             symbols.append(symbol)
-    return [Hits(False, spans, tuple(symbols))] if spans else None
+    return [Hits(False, spans, tuple(symbols))] if matched else None
 
 
 def _in_content(name: syntax.Text) -> syntax.Text:

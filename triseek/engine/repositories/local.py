@@ -231,7 +231,7 @@ class _Run:
         counted = 0
         for document, hits in self._matching(root, query):
             file = self._file(root, document, hits)
-            self.best.add(file)
+            self.best.add(file, document.head)
             counted += file.match_count
             if counted >= most:
                 self.partial.append(
@@ -282,7 +282,6 @@ class _Run:
             name_spans=tuple(chosen.spans) if chosen.in_name else (),
             match_count=max(len(lines), 1),
             branches=(root.branch,) if root.branch else (),
-            language=document.language,
             score=scores.of_file(path, best, len(hits)),
             content=document.content if request.whole else None,
         )
