@@ -65,7 +65,8 @@ def limited(files: Sequence[CodeFile], most: int) -> Iterator[tuple[CodeFile, Se
         for line in file.lines:
             if left <= 0:
                 break
-            lines.append(line._replace(spans=line.spans[:left]))
+            is_cut = len(line.spans) > left
+            lines.append(line._replace(spans=line.spans[:left]) if is_cut else line)
             left -= len(line.spans)
         yield file, lines
 
