@@ -55,7 +55,7 @@ _CONTENT: dict[str, tuple[tuple[re.Pattern[bytes], str], ...]] = {
         (re.compile(rb"^\s*use\s+v6\b", re.MULTILINE), "Raku"),
     ),
     "v": (
-        (re.compile(rb"^\s*(?:Require|Import|Theorem|Lemma|Proof|Qed)\b", re.MULTILINE), "Coq"),
+        (re.compile(rb"^\s*(?:Require|Import|Theorem|Lemma|Proof|Qed)\b", re.MULTILINE), "Rocq Prover"),
         (re.compile(rb"^(?:fn|import|pub)\s|^module\s+\w+\s*$", re.MULTILINE), "V"),
     ),
     "d": (
@@ -66,7 +66,11 @@ _CONTENT: dict[str, tuple[tuple[re.Pattern[bytes], str], ...]] = {
         (re.compile(rb"^\(def(?:un|macro)\s", re.MULTILINE), "Common Lisp"),
         (re.compile(rb"^\.(?:[A-Za-z]{2}|\\\")", re.MULTILINE), "Roff"),
     ),
-    "fs": (),
+    "properties": (
+        (re.compile(rb"^[^#!;\n][^=\n]*=", re.MULTILINE), "INI"),
+        (re.compile(rb"^[^#!;\n][^:\n]*:", re.MULTILINE), "Java Properties"),
+    ),
+    "s": ((re.compile(rb"\(SB\)"), "Motorola 68K Assembly"),),
     "cls": ((re.compile(rb"^\s*[\\%]", re.MULTILINE), "TeX"),),
     "hh": ((re.compile(rb"<\?hh"), "Hack"), (re.compile(rb""), "C++")),
     "asc": ((re.compile(rb"^(?:----[- ]BEGIN|ssh-)", re.MULTILINE), "Public Key"),
