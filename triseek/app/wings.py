@@ -23,9 +23,12 @@ WINGS = {
 }  # fmt: skip
 """One line per wing: the package below `triseek` that has its `wing.py`, the toolset by which its
 tools are selected, and its verbs. In the order in which the tools are listed."""
+TOOLLESS = {"cluster": ("cluster",)}
+"""Wings that have no tools, and so no `wing.py`: their verbs."""
 TOOLSETS = tuple(toolset for toolset, _ in WINGS.values())
-VERBS = tuple(verb for _, verbs in WINGS.values() for verb in verbs)
-COMMANDS = {f"triseek.{folder}.commands": verbs for folder, (_, verbs) in WINGS.items() if verbs}
+_OF_WINGS = {**{folder: verbs for folder, (_, verbs) in WINGS.items()}, **TOOLLESS}
+VERBS = tuple(verb for verbs in _OF_WINGS.values() for verb in verbs)
+COMMANDS = {f"triseek.{folder}.commands": verbs for folder, verbs in _OF_WINGS.items() if verbs}
 """By module: the verbs that its `register(app)` adds to the command line, which alone loads it."""
 QUICK = {
     "history": ("triseek.history.commands.quick", (

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import base64
-import math
 from dataclasses import dataclass, field
-from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from triseek.errors import InvalidRequest
 
 HOSTS_MAX = 1_000
+WEIGHT_MAX = 1e6
 _NEXT = "Set zoekt.api_url to the hosts' addresses, as http://localhost:6070,https://code.example."
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
@@ -26,18 +26,27 @@ class HostAddress:
     """The value of the `Authorization` header; "" for none."""
     weight: float = 1.0
     """Its share of the repositories that are placed, relative to the other hosts."""
+    index: str = ""
+    """Where it gets its index: a folder of this machine, or the URL of a zoekt-dynamic-indexserver;
+    "" if that is not set."""
 
     @property
     def is_loopback(self) -> bool:
         """Whether it is this machine, by its name."""
-        return (urlsplit(self.url).hostname or "") in _LOOPBACK
+        return is_loopback(self.url)
+
+
+def is_loopback(url: str) -> bool:
+    """Return whether the host of a URL is this machine, by its name."""
+    return (urlsplit(url).hostname or "") in _LOOPBACK
 
 
 def parse(text: str, authorization: str = "") -> tuple[HostAddress, ...]:
     """Return the hosts of a comma-separated list of URLs, each once.
 
     `http://user:password@host` sends HTTP Basic authorization to that host alone, and
-    `http://host#weight=2` places twice as many repositories on it.
+    `http://host#weight=2&index=/srv/zoekt` places twice as many repositories on it, and says where
+    its index is.
 
     Args:
         text: The URLs.
@@ -73,11 +82,13 @@ def _address(word: str, position: int, authorization: str) -> HostAddress:
         raise InvalidRequest(f"{place} has a query, which a base address has not", next_step=_NEXT)
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     name = (f"{host}:{port}" if port else host) + parts.path.rstrip("/")
+    weight, index = _options(parts.fragment, place)
     return HostAddress(
         name=name,
         url=f"{parts.scheme}://{name}",
         authorization=_basic(parts) or authorization,
-        weight=_weight(parts.fragment, place),
+        weight=weight,
+        index=index,
     )
 
 
@@ -88,17 +99,29 @@ def _basic(parts: SplitResult) -> str:
     return "Basic " + base64.b64encode(pair.encode()).decode("ascii")
 
 
-def _weight(fragment: str, place: str) -> float:
-    if not fragment:
-        return 1.0
-    label, _, value = fragment.partition("=")
+def _options(fragment: str, place: str) -> tuple[float, str]:
+    """Return the weight and the place of the index that a fragment names."""
+    weight, index = 1.0, ""
+    for label, value in parse_qsl(fragment, keep_blank_values=True) or [(fragment, "")]:
+        if label == "weight":
+            weight = _weight(value)
+        elif label == "index" and value.startswith(("/", "http://", "https://")):
+            index = value
+        elif label:
+            weight = 0.0
+        if not weight:
+            raise InvalidRequest(
+                f"what follows # in {place} is neither weight= and a number above 0, nor index= "
+                "and a folder or URL",
+                next_step="Write http://host:6070#weight=2&index=/srv/zoekt, or leave it out.",
+            )
+    return weight, index
+
+
+def _weight(text: str) -> float:
+    """Return a weight; 0 for a text that is none."""
     try:
-        weight = float(value) if label == "weight" else math.nan
+        weight = float(text)
     except ValueError:
-        weight = math.nan
-    if not 0 < weight <= 1e6:
-        raise InvalidRequest(
-            f"what follows # in {place} is not weight= and a number above 0",
-            next_step="Write http://host:6070#weight=2 for twice the share of repositories.",
-        )
-    return weight
+        return 0.0
+    return weight if 0 < weight <= WEIGHT_MAX else 0.0

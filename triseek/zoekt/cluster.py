@@ -6,6 +6,7 @@ import asyncio
 import dataclasses
 import threading
 import time
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from triseek.errors import BackendFailure, InvalidQuery, InvalidRequest
@@ -133,6 +134,14 @@ class Cluster:
             InvalidQuery, BackendFailure, Cancelled: As `search`.
         """
         return self._listed(query, self._seconds)
+
+    def copies(self, query: str = "") -> CodeResult:
+        """Return what `repositories` does, with an entry for each host that holds a copy.
+
+        Raises:
+            InvalidQuery, BackendFailure, Cancelled: As `search`.
+        """
+        return self._listed(query, self._seconds, each_copy=True)
 
     def read(self, repository: str, path: bytes) -> bytes:
         """Return the content of a file.
@@ -281,13 +290,14 @@ class Cluster:
         else:
             self._holdings.drop(outcome.host)
 
-    def _listed(self, query: str, seconds: float) -> CodeResult:
+    def _listed(self, query: str, seconds: float, *, each_copy: bool = False) -> CodeResult:
         started = time.monotonic()
         outcomes = self.lists(query, seconds)
         _raise_if_all_failed(outcomes)
-        answers = [outcome.answer for outcome in outcomes if outcome.answer]
+        lists = [outcome.answer.repositories for outcome in outcomes if outcome.answer]
+        copies = sorted(chain.from_iterable(lists), key=lambda copy: (copy.name, copy.host))
         return CodeResult(
-            repositories=merge.merged_repositories(answer.repositories for answer in answers),
+            repositories=copies if each_copy else merge.merged_repositories(lists),
             partial=_partial(outcomes),
             hosts=tuple(_report(outcome) for outcome in outcomes),
             elapsed_ms=(time.monotonic() - started) * 1e3,

@@ -32,6 +32,8 @@ class HostAnswer(NamedTuple):
     files: tuple[CodeFile, ...] = ()
     repositories: tuple[Repository, ...] = ()
     counts: AnswerCounts = AnswerCounts()
+    formats: tuple[str, ...] = ()
+    """The versions of Zoekt's index format in which the host has repositories."""
 
 
 def search_answer(body: bytes, host: str, context_lines: int, *, whole: bool = False) -> HostAnswer:
@@ -66,10 +68,13 @@ def list_answer(body: bytes, host: str) -> HostAnswer:
     """
     document = fields.document(body)
     result = document.required("List")
-    repositories = tuple(_repository(entry, host) for entry in result.objects("Repos"))
+    entries = list(result.objects("Repos"))
+    repositories = tuple(_repository(entry, host) for entry in entries)
+    formats = {_format(entry.child("IndexMetadata")) for entry in entries} - {""}
     return HostAnswer(
         repositories=tuple(sorted(repositories, key=lambda repository: repository.name)),
         counts=AnswerCounts(crashes=result.integer("Crashes")),
+        formats=tuple(sorted(formats)),
     )
 
 
@@ -190,3 +195,8 @@ def _repository(entry: AnswerFields, host: str) -> Repository:
         has_symbols=repository.boolean("HasSymbols"),
         host=host,
     )
+
+
+def _format(metadata: AnswerFields) -> str:
+    version = metadata.integer("IndexFormatVersion")
+    return f"{version}.{metadata.integer('IndexFeatureVersion')}" if version else ""

@@ -101,7 +101,7 @@ class Transport:
 
         Args:
             address: The host.
-            method: GET or POST; either must change nothing there.
+            method: GET or POST; what it does there must be harmless to do twice.
             path: What follows the host's URL.
             deadline: A time of `time.monotonic`.
             content: The body.
