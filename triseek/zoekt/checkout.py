@@ -12,15 +12,17 @@ import re
 import stat
 from typing import TYPE_CHECKING, NamedTuple
 
+from triseek.errors import InvalidRequest
 from triseek.files.tree import git
 from triseek.files.tree.root import git_root
 from triseek.files.tree.walk import walk
 from triseek.model.search import ScopeSpec
+from triseek.query.regex.go import literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from triseek.model.code_search import Repository
+    from triseek.model.code_search import CodeSource, Repository
 
 INDEXING_S = 600.0
 """How long an indexer may take: a file that changed within this time before its index was written
@@ -61,6 +63,28 @@ def names_of(root: str) -> list[str]:
     )
     remotes = [_remote(url) for _, url in urls]
     return list(dict.fromkeys(filter(None, (*named, *remotes, os.path.basename(top)))))  # noqa: PTH119
+
+
+def repository_of(root: str, source: CodeSource, name: str = "") -> Repository:
+    """Return the repository of a cluster that a folder belongs to.
+
+    name: its name on the cluster; "" for that which the folder's git repository says.
+
+    Raises:
+        InvalidRequest: The cluster knows no such repository.
+        BackendFailure: No host of the cluster answered.
+    """
+    names = [name] if name else names_of(root)
+    listed = source.repositories(f"r:^(?:{'|'.join(map(literal, names))})$").repositories
+    known = {each.name: each for each in listed}
+    for each in names:
+        if each in known:
+            return known[each]
+    raise InvalidRequest(
+        f"the cluster has no repository named {' or '.join(names)}, which this folder would be",
+        next_step="Name it with --repo, or search the whole cluster with `triseek cluster search`.",
+        tool_step="Leave out the backend: the tools search this folder without the cluster.",
+    )
 
 
 def _remote(url: str) -> str:

@@ -33,7 +33,7 @@ from triseek.query.zoekt.parse import parse
 from triseek.query.zoekt.simplify import simplify
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from triseek.engine.engine import Engine
     from triseek.engine.repositories.documents import SymbolSource
@@ -62,12 +62,19 @@ class LocalRepositories:
     name = "local"
 
     def __init__(
-        self, service: Service, roots: Sequence[Root], symbols: SymbolSource | None = None
+        self,
+        service: Service,
+        roots: Sequence[Root],
+        symbols: SymbolSource | None = None,
+        *,
+        only: Collection[bytes] | None = None,
     ) -> None:
         """Search these roots with the engines of a service.
 
         symbols: Finds the definitions in a file; None for that of `engine.symbols`.
+        only: The files to search, of every root; None for all that agents' tools search.
         """
+        self.only = only
         self._service = service
         self._roots = tuple(roots)
         self._symbols = symbols
@@ -247,7 +254,8 @@ class _Run:
         folder, inner = os.fsencode(root.folder), self._source.inner(root)
         notes = _Notes(root)
         try:
-            for path in Candidates(engine, query, notes.of_search):
+            only = self._source.only
+            for path in Candidates(engine, query, notes.of_search) if only is None else only:
                 budget.check()
                 if inner and path.startswith(inner):
                     continue

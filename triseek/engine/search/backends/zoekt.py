@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from triseek.engine.search.backends.base import Batch
     from triseek.engine.search.query import Query
-    from triseek.model.code_search import CodeResult, CodeSource, Repository
+    from triseek.model.code_search import CodeFile, CodeResult, CodeSource
     from triseek.model.search import Totals
     from triseek.zoekt.checkout import Comparison
 
@@ -38,6 +38,8 @@ SECONDS_MAX = 20.0
 _UNREAD = (r"content:NOT-INDEXED:\x{20}", r"content:\A\x{FFFD}\x{FFFD}")
 """Matches the files whose text Zoekt does not search: what it has in place of the content of those
 that are too large, too small or binary, and the mark of UTF-16."""
+
+_REPLACED = "the cluster answered from another index than it listed; search again"
 
 
 class _Answer(NamedTuple):
@@ -95,41 +97,28 @@ def _is_known(path: bytes, comparison: Comparison) -> bool:
     return path not in comparison.differing
 
 
-def repository_of(root: str, source: CodeSource, name: str = "") -> Repository:
-    """Return the repository of a cluster that a folder belongs to.
-
-    name: its name on the cluster; "" for that which the folder's git repository says.
-
-    Raises:
-        InvalidRequest: The cluster knows no such repository.
-        BackendFailure: No host of the cluster answered.
-    """
-    names = [name] if name else checkout.names_of(root)
-    query = f"r:^(?:{'|'.join(map(literal, names))})$"
-    known = {each.name: each for each in source.repositories(query).repositories}
-    for each in names:
-        if each in known:
-            return known[each]
-    raise InvalidRequest(
-        f"the cluster has no repository named {' or '.join(names)}, which this folder would be",
-        next_step="Name it with --repo, or search the whole cluster with `triseek cluster search`.",
-        tool_step="Leave out the backend: the tools search this folder without the cluster.",
-    )
-
-
 def _ask(query: Query, source: CodeSource) -> _Answer:
-    """Compare the tree with its index, and ask which files may match."""
-    request = query.request
-    repository = repository_of(query.root, source, request.repository)
+    """Compare the tree with its index, and ask which files may match.
+
+    If the index was replaced in between, this is done once more.
+    """
+    answer = _ask_once(query, source)
+    return _ask_once(query, source) if _REPLACED in answer.problems else answer
+
+
+def _ask_once(query: Query, source: CodeSource) -> _Answer:
+    repository = checkout.repository_of(query.root, source, query.request.repository)
     branch = checkout.branch_of(query.root, repository)
     comparison = checkout.compare(query.root, repository, branch)
     prefix = checkout.prefix_of(query.root)
-    pattern = wider(query.pattern.tree)
     words = [f"type:filename case:yes r:^{literal(repository.name)}$"]
     if prefix:
         words.append(f"f:^{literal(prefix.decode('utf-8', 'replace'))}")
     everything = " ".join(words)
-    words.append(f"({' or '.join((f'content:{pattern}', *_UNREAD))})" if pattern else "")
+    pattern = wider(query.pattern.tree)
+    if pattern:
+        witness = _witness(prefix, comparison)
+        words.append(f"({' or '.join((f'content:{pattern}', *_UNREAD, *witness))})")
     result = _files(source, " ".join(words))
     problems = [comparison.doubt, *_problems(result)]
     # An indexer may have left out files without a trace: then only its list of files tells.
@@ -137,16 +126,31 @@ def _ask(query: Query, source: CodeSource) -> _Answer:
     if pattern and comparison.same is not None and not is_whole:
         listed = _files(source, everything)
         problems += _problems(listed)
-        known = {file.path for file in listed.files if not file.branches or branch in file.branches}
+        indexed = {file.path for file in listed.files if _is_on(branch, file)}
         comparison = comparison._replace(
-            same=frozenset(path for path in comparison.same if prefix + path in known)
+            same=frozenset(path for path in comparison.same if prefix + path in indexed)
         )
-    commits = {commit for _, commit in repository.branches}
-    if any(file.version and file.version not in commits for file in result.files):
-        problems.append("the cluster's index changed during the search; search again")
     size = len(prefix)
-    matched = frozenset(file.path[size:] for file in result.files if file.path.startswith(prefix))
-    return _Answer(comparison, matched, tuple(dict.fromkeys(filter(None, problems))))
+    matched = {
+        file.path[size:]: file.version for file in result.files if file.path.startswith(prefix)
+    }
+    commits = {commit for _, commit in repository.branches}
+    tracked = comparison.same or frozenset()  # without files of submodules, which have their own
+    if commits and not {matched[path] for path in matched.keys() & tracked} <= commits:
+        problems.append(_REPLACED)
+    return _Answer(comparison, frozenset(matched), tuple(dict.fromkeys(filter(None, problems))))
+
+
+def _witness(prefix: bytes, comparison: Comparison) -> list[str]:
+    """Return a query for one file that is indexed: with it the answer names the commit it is of."""
+    if not comparison.same:
+        return []
+    path = (prefix + min(comparison.same, key=len)).decode()
+    return [f"f:^{literal(path)}$"]
+
+
+def _is_on(branch: str, file: CodeFile) -> bool:
+    return not file.branches or branch in file.branches
 
 
 def _files(source: CodeSource, query: str) -> CodeResult:
