@@ -251,9 +251,7 @@ class Settings:
     workflows_stdout_max_bytes: int = _setting(
         32_768, "Bytes of a workflow's standard output that are kept."
     )
-    workflows_stderr_max_bytes: int = _setting(
-        32_768, "Bytes of its standard error that are kept."
-    )
+    workflows_stderr_max_bytes: int = _setting(32_768, "Bytes of its standard error that are kept.")
     workflows_runner: str = _setting(
         "python",
         "What runs agents' scripts: `python`, or `monty` (a package of its own).",
@@ -314,6 +312,9 @@ class Settings:
     )
     zoekt_timeout_s: float = _setting(
         5.0, "A search of them has so many seconds; what was not searched then is named."
+    )
+    zoekt_with_local: bool = _setting(
+        False, "Queries search the indexed roots here that the cluster does not have, too."
     )
     zoekt_answer_mb: int = _setting(64, "The most megabytes of one host's answer.")
     zoekt_replicas: int = _setting(1, "On so many hosts `cluster index` places each repository.")

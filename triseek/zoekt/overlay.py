@@ -15,9 +15,10 @@ from triseek.files import containment
 from triseek.files.checksum import crc64
 from triseek.files.containment import open_file
 from triseek.query.zoekt import syntax
+from triseek.query.zoekt.go_text import escaped
 from triseek.query.zoekt.parse import parse
 from triseek.query.zoekt.simplify import simplify
-from triseek.query.zoekt.text import escaped, text_of
+from triseek.query.zoekt.text import text_of
 from triseek.zoekt import checkout, merge
 
 if TYPE_CHECKING:

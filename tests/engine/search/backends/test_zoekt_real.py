@@ -17,15 +17,18 @@ from tests.fuzz.contents import text_of
 from tests.fuzz.patterns import PatternMaker
 from tests.fuzz.trees import make_tree
 from tests.zoekt.git_repository import commit_all, git
-from tests.zoekt.plain_source import PlainSource
 from triseek.engine.search.backends import scan, zoekt
 from triseek.engine.search.query import Query
 from triseek.errors import InvalidQuery
 from triseek.model.search import PatternSpec, ScopeSpec, SearchRequest, Totals
+from triseek.zoekt import addresses
+from triseek.zoekt.cluster import Cluster
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from triseek.model.code_search import CodeRequest, CodeResult
 
 pytestmark = pytest.mark.long
 
@@ -37,8 +40,18 @@ UNDERSTOOD = 40
 """The least of them whose pattern must be valid."""
 
 
+class Recording(Cluster):
+    """Records the queries."""
+
+    queries: list[str]
+
+    def search(self, request: CodeRequest) -> CodeResult:
+        self.queries = [*getattr(self, "queries", ()), request.query]
+        return super().search(request)
+
+
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[PlainSource, list[Path]]]:
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Recording, list[Path]]]:
     try:
         programs = zoekt_programs.installed()
     except zoekt_programs.Unreachable as reason:
@@ -58,8 +71,9 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[PlainSour
         subprocess.run(
             [indexer, "-index", str(base / "index"), str(tree)], check=True, capture_output=True
         )
-    with zoekt_programs.serving(base / "index") as url:
-        yield PlainSource(url), trees
+    served = zoekt_programs.serving(base / "index")
+    with served as url, Recording(addresses.parse(url)) as cluster:
+        yield cluster, trees
 
 
 @pytest.mark.parametrize("number", range(TREES))

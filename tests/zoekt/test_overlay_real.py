@@ -1,0 +1,80 @@
+"""A working tree over the answers of the real Zoekt, by the client."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from tests import zoekt_programs
+from tests.conftest import plant
+from tests.zoekt.changes import CHANGES, FILES, QUERIES
+from tests.zoekt.git_repository import commit_all
+from tests.zoekt.test_overlay import asking, of_tree, overlaid, rows
+from triseek.engine.search.backends import scan, zoekt
+from triseek.engine.search.query import Query
+from triseek.engine.service import Service
+from triseek.errors import BackendFailure
+from triseek.model.search import PatternSpec, SearchRequest, Totals
+from triseek.zoekt import addresses
+from triseek.zoekt.cluster import Cluster
+
+pytestmark = pytest.mark.long
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """The real Zoekt with a repository for each change, as it is before it."""
+    try:
+        programs = zoekt_programs.installed()
+    except zoekt_programs.Unreachable as reason:
+        pytest.skip(str(reason))
+    base = tmp_path_factory.mktemp("overlay")
+    trees = {change: base / change.replace(" ", "-") for change in CHANGES}
+    for tree in trees.values():
+        tree.mkdir()
+        plant(tree, FILES)
+        commit_all(tree)
+    indexer = [str(programs / "zoekt-git-index"), "-index", str(base / "index")]
+    subprocess.run([*indexer, *map(str, trees.values())], check=True, capture_output=True)
+    with (
+        zoekt_programs.serving(base / "index") as url,
+        Service() as service,
+        Cluster(addresses.parse(url)) as cluster,
+    ):
+        yield cluster, service, trees
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_is_here_is_found(change, served):
+    cluster, service, trees = served
+    tree = trees[change]
+    CHANGES[change](tree)
+    source = overlaid(cluster, service, tree)
+    for query in QUERIES:
+        result = source.search(asking(f"r:^{tree.name}$ ({query} )"))
+        assert not result.partial
+        assert _numbers(result) == _numbers(of_tree(service, tree, query, tree.name)), query
+    for pattern in ("needle", "new_word", "(?i)^needle", "plain|2", r"\w+$"):
+        request = SearchRequest(pattern=PatternSpec(patterns=(pattern,)))
+        query, totals = Query.of(str(tree), request), Totals()
+        assert rows(zoekt.search(query, totals, cluster)) == rows(scan.search(query, Totals()))
+        assert not totals.incomplete
+
+
+def test_a_host_that_is_down_is_named(served):
+    _, _, trees = served
+    port = zoekt_programs.free_port()
+    tree = trees["nothing"]
+    request = SearchRequest(pattern=PatternSpec(patterns=("needle",)))
+    with Cluster(addresses.parse(f"http://127.0.0.1:{port}")) as cluster:
+        for search in (
+            lambda: rows(zoekt.search(Query.of(str(tree), request), Totals(), cluster)),
+            lambda: overlaid(cluster, None, tree).search(asking("needle")),
+        ):
+            with pytest.raises(BackendFailure, match=f"127.0.0.1:{port}"):
+                search()
+
+
+def _numbers(result):
+    return {file.path: [line.number for line in file.lines] for file in result.files}
