@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 WINGS = {
     "search": ("search", (
         "search", "find-files", "build", "update", "reindex", "index-status", "measure", "check",
-        "warmup", "context-pack", "frecency-select", "roots",
+        "warmup", "context-pack", "frecency-select", "roots", "symbols",
     )),
     "memo": ("memo", ("memo",)),
     "sessions": ("session", ("session", "snapshot", "pack", "resume", "handoff", "replay")),

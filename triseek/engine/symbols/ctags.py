@@ -18,9 +18,18 @@ from typing import Any
 from triseek.engine.symbols.child import Child, ChildFailed, ChildSlow
 from triseek.engine.symbols.parser import Parsed
 from triseek.ipc import children
+from triseek.model import budget
 from triseek.model.symbol import Symbol
 
-_OPTIONS = ("--options=NONE", "--_interactive=sandbox", "--fields=NneKspZ")
+TAGS_MAX = 50_000
+"""Most symbols of one text."""
+LINE_BYTES_MAX = 2_048
+"""Bytes of a line in which a name is looked for; longer lines are data."""
+_DATA = "JSON,XML,SVG,Yaml,DTD,PlistXML,RelaxNG,Maven2,Glade,DBusIntrospect"
+"""Languages of data: their keys are no definitions."""
+_OPTIONS = (
+    "--options=NONE", f"--languages=-{_DATA}", "--_interactive=sandbox", "--fields=NneKspZ",
+)  # fmt: skip
 _PROBE_S = 5.0
 _KINDS = {"func": "function", "const": "constant", "var": "variable"}
 _COMPLETED = b'{"_type": "completed"'
@@ -85,6 +94,11 @@ class Ctags:
         self._child.close()
 
 
+def _is_part(text: bytes, begin: int, end: int) -> bool:
+    """Return whether a span is a part of a longer word."""
+    return text[begin - 1 : begin].isalnum() or text[end : end + 1].isalnum()
+
+
 def _is_complete(answer: bytearray) -> bool:
     if not answer.endswith(b"\n"):
         return False
@@ -96,7 +110,8 @@ def _symbols(answer: bytes, text: bytes) -> tuple[Symbol, ...]:
     edges = [0, *(match.end() for match in _LINE_ENDS.finditer(text)), len(text)]
     lines = list(pairwise(edges))
     symbols: dict[tuple[int, int], Symbol] = {}
-    for line in answer.splitlines():
+    for line in answer.splitlines()[:TAGS_MAX]:
+        budget.check()
         try:
             tag = json.loads(line.decode(errors="replace"))
         except ValueError:
@@ -115,9 +130,11 @@ def _placed(
     tag: dict[str, Any], name: str, number: int, text: bytes, line: tuple[int, int]
 ) -> Symbol | None:
     """Return a symbol with the place of its name in its line; None if it is not there."""
-    word = name.encode()
-    match = re.compile(rb"(?<!\w)" + re.escape(word) + rb"(?!\w)").search(text, *line)
-    begin = match.start() if match else text.find(word, *line)
+    word, end = name.encode(), min(line[1], line[0] + LINE_BYTES_MAX)
+    begin = first = text.find(word, line[0], end)
+    while begin >= 0 and _is_part(text, begin, begin + len(word)):
+        begin = text.find(word, begin + 1, end)
+    begin = begin if begin >= 0 else first
     if begin < 0 or not word:
         return None
     end_line, kind = tag.get("end"), str(tag.get("kind", ""))

@@ -1,10 +1,10 @@
-"""The verbs of the search wing that are not ripgrep's: indexes, a starting set, chosen files."""
+"""The verbs of the search wing that are not ripgrep's: indexes, starting sets, symbols …"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from triseek.search.commands import context_pack, frecency, index, roots
+from triseek.search.commands import context_pack, frecency, index, roots, symbols
 
 if TYPE_CHECKING:
     import typer
@@ -22,3 +22,4 @@ def register(app: typer.Typer) -> None:
     app.command("context-pack")(context_pack.context_pack)
     app.command("frecency-select")(frecency.select)
     app.add_typer(roots.app, name="roots")
+    app.command()(symbols.symbols)
