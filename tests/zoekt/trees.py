@@ -60,10 +60,15 @@ def write(folder: Path, *names: str) -> None:
 
 def index(trees: Path, indexes: Path, *names: str) -> None:
     """Index repositories, with symbols if Universal Ctags is here."""
-    if ctags := shutil.which("universal-ctags") or shutil.which("ctags"):
-        os.environ.setdefault("CTAGS_COMMAND", ctags)
+    if program := ctags():
+        os.environ.setdefault("CTAGS_COMMAND", program)
     for name in names or FILES:
         zoekt_programs.index(trees / name, indexes)
+
+
+def ctags() -> str | None:
+    """The program of Universal Ctags, which Zoekt finds by itself under one name only."""
+    return shutil.which("universal-ctags") or shutil.which("ctags")
 
 
 def answers(url: str) -> Iterator[tuple[str, Any]]:
