@@ -257,6 +257,8 @@ def _tool(tool: Tool) -> str:
 
 def _added(tool: Tool, name: str) -> str:
     contract: Collection[str] = CONTRACT_ARGUMENTS
+    if tool.toolset == "workflows":  # the four tools are as zoekt-mcp has them
+        return ""
     if tool.toolset == "memory":
         contract = MEMORY_ARGUMENTS.get(tool.name, "").split()
     return "" if name in contract else f" {ADDED}"

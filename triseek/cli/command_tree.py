@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperCommand
 
 from triseek.app.wings import COMMANDS
-from triseek.cli import daemon_verb, mcp_verb, memory_verb, quick
+from triseek.cli import daemon_verb, mcp_verb, memory_verb, quick, workflows_verb
 from triseek.cli.commands import audit, brief, doctor, install, ui
 from triseek.cli.commands import serve as serve_verb
 from triseek.cli.find_words import FindWords
@@ -23,6 +23,7 @@ from triseek.model.plain_text import visible_line
 from triseek.search import pack_memory
 from triseek.terminal import options, report_text, status
 from triseek.terminal.command_context import CommandContext
+from triseek.workflows import commands as workflow_commands
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -210,6 +211,7 @@ def _remembered(root: str, goal: str, budget_tokens: int) -> ProjectMemory:
 calling.provide(_own_sessions)
 serving.provide(memory_verb.serve)
 pack_memory.provide(_remembered)
+workflow_commands.provide(workflows_verb.workflows, workflows_verb.serve)
 
 
 @cache

@@ -5,6 +5,7 @@ This is the only module that knows both the command line and the daemon.
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from triseek.app.opening_context import OpeningContext
 from triseek.app.project_memory import remembered
 from triseek.app.session_history import SessionHistory
 from triseek.app.tool_context import ToolContext
+from triseek.app.workflow_runs import code_source
 from triseek.cli.remote import answer
 from triseek.daemon import verbs
 from triseek.daemon.open_roots import OpenRoots
@@ -25,7 +27,7 @@ from triseek.engine.tool_host import ToolHost
 from triseek.mcp import agent_verb
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from triseek.config import Settings
     from triseek.daemon.process import BackgroundTask
@@ -83,6 +85,7 @@ def _tool_context(
     history: HistoryService,
     memory: MemoryService,
     root: str,
+    environ: Mapping[str, str] = os.environ,
 ) -> ToolContext:
     """Return the context on which the tools of one agent work in the daemon."""
     host = ToolHost(
@@ -98,5 +101,7 @@ def _tool_context(
         is_building=jobs.is_building,
         trouble=lambda engine: jobs.trouble(engine.root),
         remembering=partial(remembered, memory.memory),
+        environ=environ,
+        code_sources=code_source,
     )
     return ToolContext(host, sessions.recorder.of_tools, sessions.resuming)

@@ -21,6 +21,7 @@ from triseek import errors
 from triseek.app.dispatch import Local, LocalSearches, Remote
 from triseek.app.project_memory import remembered
 from triseek.app.tool_context import ToolContext
+from triseek.app.workflow_runs import code_source
 from triseek.daemon.index_jobs import IndexJobs
 from triseek.engine import reindex_process
 from triseek.engine.service import Service
@@ -64,6 +65,7 @@ class Standalone:
             root=root,
             is_building=lambda _: self.is_syncing,
             remembering=partial(remembered, self._memory),
+            code_sources=code_source,
         )
         self.context = ToolContext(host, self.outbox)
         self._local = Local(self.context)

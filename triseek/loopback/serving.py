@@ -22,7 +22,7 @@ from triseek.ipc import ending
 if TYPE_CHECKING:
     import asyncio
     import socket
-    from collections.abc import Awaitable, Callable, Iterator
+    from collections.abc import Awaitable, Callable, Iterator, Sequence
 
     from starlette.types import ASGIApp
     from uvicorn.protocols.http.h11_impl import RequestResponseCycle
@@ -117,6 +117,7 @@ def run(
     *,
     grace_s: int,
     ended: Callable[[], Awaitable[None]] = anyio.lowlevel.checkpoint,
+    also: Sequence[socket.socket] = (),
 ) -> None:
     """Serve an application until a signal tells the process to end.
 
@@ -126,6 +127,7 @@ def run(
         ready: Called once, when signals are caught. What it puts on the stack is undone at the end.
         grace_s: Seconds that running requests have to finish.
         ended: Awaited at the signal.
+        also: Further sockets that listen; the caller closes them.
     """
 
     async def serve() -> None:
@@ -144,7 +146,7 @@ def run(
             ready(leaving)
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(end_when_told)
-                await asgi.serve(sockets=[bound])
+                await asgi.serve(sockets=[bound, *also])
                 tasks.cancel_scope.cancel()
 
     with bound:

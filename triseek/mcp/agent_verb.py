@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections import ChainMap
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 from triseek import config
 from triseek.daemon import client_environment
 from triseek.daemon.server import Declined
+from triseek.mcp.backends import SENT_VARIABLES
 from triseek.mcp.hosting import CONNECTION, choose_root, chosen_tools, run
 from triseek.mcp.wire_lines import VERSION
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from triseek.app.tool_context import ToolContext
     from triseek.daemon.server import Session, Working
@@ -36,11 +36,13 @@ class HostRequest(client_environment.ClientEnvironment):
     """The work session that an earlier daemon served, "" for none."""
 
 
-def accept(context: Callable[[str], ToolContext], values: dict[str, Any]) -> Session | Declined:
+def accept(
+    context: Callable[[str, Mapping[str, str]], ToolContext], values: dict[str, Any]
+) -> Session | Declined:
     """Return the function that serves a requested session in the daemon, or why it is declined.
 
     Args:
-        context: Makes the tool context of one session for a root.
+        context: Makes the tool context of one session for a root, in the agent's environment.
         values: What the pipe sent, unchecked.
 
     Raises:
@@ -58,13 +60,15 @@ def accept(context: Callable[[str], ToolContext], values: dict[str, Any]) -> Ses
         return Declined("environ")
     tools = chosen_tools(params.toolsets)
     root = choose_root(params.repo, params.environ, params.cwd)
-    structured = config.read(environ=ChainMap(params.environ, os.environ)).mcp_structured
+    environ = {name: value for name, value in os.environ.items() if name not in SENT_VARIABLES}
+    environ |= params.environ
+    structured = config.read(environ=environ).mcp_structured
 
     def serve(sock: socket.socket, working: Working) -> None:
         from triseek.app.dispatch import Local
         from triseek.mcp.tool_handlers import ToolHandlers
 
-        tool_context = context(root)
+        tool_context = context(root, environ)
         if params.state:
             tool_context.session.work_on(params.state, CONNECTION)
         preload = threading.Thread(

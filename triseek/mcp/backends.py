@@ -43,6 +43,12 @@ SENT_VARIABLES = (
     "TRISEEK_MCP_STRUCTURED",
     "TRISEEK_REPO_ROOT",
     "CLAUDE_PROJECT_DIR",
+    "ZOEKT_API_URL",
+    "TRISEEK_ZOEKT_API_URL",
+    "EXECUTION_TIMEOUT_DEFAULT",
+    "EXECUTION_TIMEOUT_MAX",
+    "EXECUTION_STDOUT_MAX_BYTES",
+    "EXECUTION_STDERR_MAX_BYTES",
 )
 """Environment variables sent to the daemon, besides all that begin with GIT_CONFIG."""
 

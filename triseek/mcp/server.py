@@ -28,6 +28,7 @@ def create(
     handlers: Callable[[], ToolHandlers],
     begin: Callable[[], None],
     toolsets: Collection[str] = (),
+    text: str = "",
 ) -> Server[Any]:
     """Return a server for some tools on one root.
 
@@ -35,6 +36,7 @@ def create(
         handlers: Returns the handlers of the tools, always the same.
         begin: Called once, after the first request: does work that would have delayed its answer.
         toolsets: The toolsets of the tools.
+        text: What agents are told of the server, if it is not a search of one repository.
     """
 
     async def listed(
@@ -51,7 +53,7 @@ def create(
         "triseek",
         version=__version__,
         title="triseek: code search",
-        instructions=instructions(toolsets),
+        instructions=text or instructions(toolsets),
         on_list_tools=listed,
         on_call_tool=call,
     )

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     from triseek.workflows.running import Run, Workflows
 
-_EXTRA = {"allow_extra_args": True, "ignore_unknown_options": True}
+_EXTRA = {"allow_extra_args": True, "allow_interspersed_args": False}
+"""What follows the id is the workflow's, whatever it looks like."""
 SSE_PORT, HTTP_PORT = 8000, 8080
 
 group = typer.Typer(
@@ -122,20 +123,24 @@ def run(
 ) -> int:
     """Run a workflow, or a script of your own with --code. The exit status is its own.
 
+    The options below go before the workflow's id; --json may stand behind it, too.
+
     Examples: triseek workflow run symbol_usage --query "ProcessOrder lang:go" --limit 8 ·
     triseek workflow run --code trace.py --args '{"names": ["ProcessOrder"]}'
     """
     folder = options.existing_folder(root)
-    if code and context.args:
+    words = [word for word in context.args if word != "--json"]
+    json = json or len(words) < len(context.args)
+    if code and words:
         raise InvalidRequest(
-            f"--code runs a script: {context.args[0]!r} has no meaning beside it",
+            f"--code runs a script: {words[0]!r} has no meaning beside it",
             next_step="Pass the script's arguments by --args.",
         )
     with _needed("workflows")(folder) as workflows:
         if code:
             finished: Run = workflows.run_code(_script(code), _arguments(args), timeout)
         else:
-            finished = workflows.run_command(context.args, timeout)
+            finished = workflows.run_command(words, timeout)
     if json:
         print(report_text.as_json(rendering.as_json(finished.result, finished.notes)))
     else:

@@ -9,10 +9,10 @@ from triseek.workflows.catalog.capability import unknown
 from triseek.workflows.catalog.search import LIMIT_MAX, read, search
 
 if TYPE_CHECKING:
-    from triseek.workflows.results import MarkdownAnswer
     from triseek.model.call import Call
     from triseek.workflows import requests
     from triseek.workflows.context import WorkflowContext
+    from triseek.workflows.results import MarkdownAnswer
 
 
 def search_capabilities(

@@ -94,7 +94,7 @@ def _rejections(result: ExecutionResult) -> Iterator[str]:
 
 def _section(title: str, text: str) -> Iterator[str]:
     if text:
-        yield from ("", f"### {title}", *fenced(_cut(text, STREAM_MAX)))
+        yield from ("", f"### {title}", *fenced(_cut(text.rstrip("\n"), STREAM_MAX)))
 
 
 def _cut(text: str, most: int) -> str:

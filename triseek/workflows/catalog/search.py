@@ -6,7 +6,7 @@ import math
 import re
 from collections import Counter
 from functools import cache
-from typing import NamedTuple, TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from triseek.workflows.catalog.functions import FUNCTIONS, PATTERNS
 from triseek.workflows.catalog.workflows import WORKFLOWS
