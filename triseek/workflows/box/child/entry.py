@@ -82,4 +82,5 @@ def _print_error(error: BaseException, name: str, source: str) -> None:
     frame = error.__traceback__
     while frame is not None and frame.tb_frame.f_code.co_filename != name:
         frame = frame.tb_next
-    traceback.print_exception(type(error), error, frame or error.__traceback__)
+    # Without a frame of the script it is the result that is no JSON.
+    traceback.print_exception(type(error), error, frame)
