@@ -12,6 +12,7 @@ from triseek.engine.repositories.local import LocalRepositories
 from triseek.engine.repositories.roots import named
 from triseek.engine.roots import index_dir
 from triseek.engine.service import Service
+from triseek.engine.symbols.symbols import FileSymbols
 from triseek.index.build import build
 from triseek.model.symbol import Symbol
 
@@ -19,14 +20,15 @@ from triseek.model.symbol import Symbol
 class DefSymbols:
     """The functions of a text that are defined as in Python, at the beginning of a line."""
 
-    def of_file(self, path, text):
-        return tuple(
+    def file_symbols(self, path, text):
+        symbols = tuple(
             Symbol(
                 match[1].decode(), "function", text.count(b"\n", 0, match.start()) + 1,
                 text.count(b"\n", 0, match.start()) + 1, *match.span(1),
             )
             for match in DEFINITION.finditer(text)
         )  # fmt: skip
+        return FileSymbols(symbols)
 
 
 @pytest.fixture

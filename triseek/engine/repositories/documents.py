@@ -12,6 +12,7 @@ from triseek.query.zoekt.languages import language_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from triseek.engine.symbols.symbols import FileSymbols
     from triseek.model.symbol import Symbol
 
 FILE_BYTES_MAX = 64 << 20
@@ -22,10 +23,10 @@ _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLO
 
 
 class SymbolSource(Protocol):
-    """Finds the definitions in a text (`engine.symbols`)."""
+    """Finds the definitions in a text, as `engine.symbols` does."""
 
-    def of_file(self, path: bytes, text: bytes) -> tuple[Symbol, ...]:
-        """Return the definitions in a file, in ascending order of their names' offsets."""
+    def file_symbols(self, path: bytes, text: bytes) -> FileSymbols:
+        """Return the definitions in a file, by position."""
 
 
 class Document:
@@ -40,13 +41,13 @@ class Document:
         self,
         folder: bytes,
         path: bytes,
-        symbols_of: Callable[[bytes, bytes], tuple[Symbol, ...]],
+        symbols_of: Callable[[bytes, bytes], FileSymbols],
         unread: Callable[[bytes, str], None],
     ) -> None:
         """Prepare a file; nothing is read yet.
 
         folder: The repository's root.
-        unread: Called with the path and the reason if the file cannot be searched.
+        unread: Called with the path and the reason if not all of the file can be searched.
         """
         self.path = path
         self.offset_base = 0
@@ -81,7 +82,10 @@ class Document:
     def symbols(self) -> tuple[Symbol, ...]:
         """The definitions in it."""
         if self._symbols is None:
-            self._symbols = self._symbols_of(self.path, self.content)
+            result = self._symbols_of(self.path, self.content)
+            if result.problem:
+                self._unread(self.path, f"definitions may be missing: {result.problem}")
+            self._symbols = result.symbols
         return self._symbols
 
     def _read(self) -> bytes:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from triseek.engine.repositories.evaluate import Hits
     from triseek.engine.repositories.roots import Root
     from triseek.engine.service import Service
-    from triseek.model.symbol import Symbol
+    from triseek.engine.symbols.symbols import FileSymbols, Symbols
     from triseek.query.zoekt.syntax import Node
 
 READ_BYTES_MAX = 64 << 20
@@ -78,6 +78,7 @@ class LocalRepositories:
         self._service = service
         self._roots = tuple(roots)
         self._symbols = symbols
+        self._own_symbols: Symbols | None = None
 
     def search(self, request: CodeRequest) -> CodeResult:
         """Answer a query; best files first. `CodeSource.search` documents the errors."""
@@ -157,13 +158,19 @@ class LocalRepositories:
             folder[len(prefix) :] + b"/" for folder in folders if folder.startswith(prefix)
         )
 
-    def symbols_of(self, path: bytes, content: bytes) -> tuple[Symbol, ...]:
+    def symbols_of(self, path: bytes, content: bytes) -> FileSymbols:
         """Return the definitions in a file."""
         if self._symbols is None:
             from triseek.engine.symbols.symbols import Symbols
 
-            self._symbols = Symbols()
-        return self._symbols.of_file(path, content)
+            self._symbols = self._own_symbols = Symbols()
+        return self._symbols.file_symbols(path, content)
+
+    def close(self) -> None:
+        """End the processes that parsed files, unless their source was passed."""
+        if self._own_symbols is not None:
+            self._own_symbols.close()
+            self._symbols = self._own_symbols = None
 
 
 class _Run:
@@ -318,5 +325,5 @@ class _Notes:
         """Return the reasons, a sentence each."""
         reasons = list(self._reasons)
         if self._unread:
-            reasons.append(f"{self._unread:,} files could not be read ({self._first})")
+            reasons.append(f"{self._unread:,} files were not searched to their end ({self._first})")
         return [f"{self._root.name}: {reason}" for reason in reasons]

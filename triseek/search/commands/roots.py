@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -78,8 +79,7 @@ def search(
     request = CodeRequest(
         query=query, max_files=limit, max_matches=limit, context_lines=context, seconds=SECONDS
     )
-    with Service() as service:
-        source = LocalRepositories(service, indexed.roots)
+    with Service() as service, closing(LocalRepositories(service, indexed.roots)) as source:
         result = source.repositories(query) if repos else source.search(request)
     partial = (*indexed.broken, *result.partial)
     if repos or result.repositories:
