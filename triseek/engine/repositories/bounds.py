@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from triseek.engine.repositories.atoms import atom
+from triseek.engine.repositories.language_masks import may_have
 from triseek.query.zoekt import syntax
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ def may_match(node: Node, view: View) -> Mask:
             return either
         case syntax.Type():
             return may_match(node.child, view)
+        case syntax.Language():
+            return may_have(node.name, view) if node.name else np.zeros(len(view.names), np.bool_)
         case _:
             return np.ones(len(view.names), np.bool_)
 

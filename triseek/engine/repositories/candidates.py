@@ -147,7 +147,7 @@ def ways_of(query: Node, reader: IndexReader | None) -> Ways:
             )
         case syntax.Type():
             return ways_of(query.child, reader)
-        case syntax.Substring() | syntax.Regexp():
+        case syntax.Substring() | syntax.Regexp() | syntax.Language():
             return Ways(_LISTING_BLOCKS >> 20, (), (query,))
         case _:
             return Ways(_LISTING_BLOCKS, (), (query,))

@@ -7,7 +7,7 @@ import stat
 from typing import TYPE_CHECKING, Protocol
 
 from triseek.files.tree import text
-from triseek.query.zoekt.languages import language_of
+from triseek.query.zoekt.languages import language_of, languages_by_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,7 +70,9 @@ class Document:
     def language(self) -> str:
         """The canonical name of its language; "" if it is not known."""
         if self._language is None:
-            self._language = language_of(self.path, self.head)
+            by_name = languages_by_name(self.path)
+            decided = by_name is not None and len(by_name) == 1
+            self._language = language_of(self.path, b"" if decided else self.head)
         return self._language
 
     @property

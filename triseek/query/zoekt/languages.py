@@ -30,10 +30,11 @@ _SHEBANG = re.compile(rb"#![ \t]*(\S+)(?:[ \t]+(.*))?")
 _VERSION = re.compile(r"[\d.]+\Z")
 
 _CPP = re.compile(
-    rb"""^\s*\#\s*include\s*<(?:cstdint|string|vector|map|list|array|bitset|queue|stack|
-        forward_list|unordered_map|unordered_set|i?o?stringstream|[io]?stream|iostream|memory)>
-    |^\s*template\s*<|^[ \t]*(?:try|catch\s*\()|^[ \t]*(?:class|using\s+namespace|namespace)\s+\w+
-    |^[ \t]*(?:private|public|protected):|std::\w+""",
+    rb"""^[ \t\r\f\v]*(?:\#\s*include\s*<(?:cstdint|string|vector|map|list|array|bitset|queue|stack|
+            forward_list|unordered_map|unordered_set|i?o?stringstream|[io]?stream|iostream|memory)>
+        |template\s*<|try|catch\s*\(|(?:class|using\s+namespace|namespace)\s+\w+
+        |(?:private|public|protected):)
+    |std::\w+""",
     re.MULTILINE | re.VERBOSE,
 )
 _OBJECTIVE_C = re.compile(
@@ -124,21 +125,45 @@ def language_of(path: bytes, head: bytes) -> str:
     Returns:
         The canonical name; "" if no language is known for it.
     """
+    language, ending = _by_name(path)
+    if ending is None or not head:
+        return language
+    head = head[:HEAD_BYTES]
+    if b"\0" in head[:_NUL_BYTES]:
+        return ""
+    told = _by_modeline(head) or _by_interpreter(head, _tables())
+    possible = _possible(ending, language)
+    if told and (possible is None or told in possible):
+        return told
+    return _by_content(ending, head) or language
+
+
+def languages_by_name(path: bytes) -> frozenset[str] | None:
+    """Return the languages that a file of this name can have; None if only its content tells.
+
+    "" stands for no language.
+    """
+    language, ending = _by_name(path)
+    return frozenset((language,)) if ending is None else _possible(ending, language)
+
+
+def _by_name(path: bytes) -> tuple[str, str | None]:
+    """Return the language that a name suggests, and its ending; None if the name decides."""
     tables = _tables()
     name = path.rpartition(b"/")[2].decode("utf-8", "replace")
     if name in tables.names:
-        return tables.names[name]
+        return tables.names[name], None
     if tables.endings.get(_last_ending(name)) == _BINARY:
-        return ""
+        return "", None
     ending, language = _by_ending(name, tables)
-    head = head[:HEAD_BYTES]
-    if language and (ending not in _CONTENT or not head):
-        return language
-    if not head or b"\0" in head[:_NUL_BYTES]:
-        return language if not head else ""
-    return (
-        _by_modeline(head) or _by_interpreter(head, tables) or _by_content(ending, head) or language
-    )
+    return language, None if language and ending not in _CONTENT else ending
+
+
+def _possible(ending: str, language: str) -> frozenset[str] | None:
+    """Return the languages of an ending that belongs to several; None if it belongs to none."""
+    if not language:
+        return None
+    return frozenset((language, "", *(other for _, other in _CONTENT[ending])))
 
 
 def _last_ending(name: str) -> str:
