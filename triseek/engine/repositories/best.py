@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from triseek.model.code_search import CodeFile, CodeLine, CodeRequest
 
 SHARE = 4
-"""Lines of one file that come before the remaining lines of any file."""
+"""Lines of one file that come before the remaining lines of any file; its first before those."""
 
 
 class _Kept(NamedTuple):
@@ -49,7 +49,7 @@ class Best:
         self._cut()
         left = self._request.max_matches
         room = [0] * len(self._files)
-        for most in (SHARE, left):
+        for most in (1, SHARE, left):
             for place, (file, _) in enumerate(self._files):
                 more = min(left, min(most, _size(file)) - room[place])
                 room[place] += more
