@@ -113,10 +113,14 @@ def _listing(repositories: list[Repository], partial: tuple[str, ...]) -> Iterat
         sizes = (repository.content_bytes, repository.index_bytes)
         text, index = map(report_text.human_size, sizes)
         indexed = report_text.local_time(repository.indexed_at)
-        yield f"  {repository.files:,} files, {text} of text, index {index}, written {indexed}"
+        yield f"  {_counted(repository.files, 'file')}, {text} of text, index {index}, written {indexed}"
     if not repositories:
         yield "no repository; `triseek build PATH` indexes one"
     yield from _incomplete(partial)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def _incomplete(partial: tuple[str, ...]) -> Iterator[str]:
@@ -137,7 +141,8 @@ def _by_repository(result: CodeResult) -> dict[str, list[CodeFile]]:
 def _groups(result: CodeResult, partial: tuple[str, ...]) -> Iterator[str]:
     for name, files in _by_repository(result).items():
         count = result.counts[name]
-        yield visible_line(f"{name}: {count.matches:,} lines in {count.files:,} files")
+        lines, in_files = _counted(count.matches, "line"), _counted(count.files, "file")
+        yield visible_line(f"{name}: {lines} in {in_files}")
         for file in files:
             yield f"  {visible_line(_text(file.path))}"
             yield from _shown(file.lines)
