@@ -113,7 +113,8 @@ def _listing(repositories: list[Repository], partial: tuple[str, ...]) -> Iterat
         sizes = (repository.content_bytes, repository.index_bytes)
         text, index = map(report_text.human_size, sizes)
         indexed = report_text.local_time(repository.indexed_at)
-        yield f"  {_counted(repository.files, 'file')}, {text} of text, index {index}, written {indexed}"
+        files = _counted(repository.files, "file")
+        yield f"  {files}, {text} of text, index {index}, written {indexed}"
     if not repositories:
         yield "no repository; `triseek build PATH` indexes one"
     yield from _incomplete(partial)
