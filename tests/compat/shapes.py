@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 OWN = frozenset((
     # Scores and their order within a level are each engine's own.
     "Score", "BestLineMatch", "Debug",
+    # Words of ctags for kinds differ from language to language.
+    "Kind", "Parent", "ParentKind",
     # What it cost.
     "Duration", "Wait", "MatchTreeConstruction", "MatchTreeSearch", "ContentBytesLoaded",
     "IndexBytesLoaded", "NgramMatches", "NgramLookups", "RegexpsConsidered", "FilesConsidered",

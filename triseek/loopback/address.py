@@ -74,8 +74,8 @@ def listening(address: Address) -> tuple[socket.socket, Address]:
         Busy: The port is in use, or the address is not this machine's.
     """
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-    # With the protocol named, asyncio turns Nagle's algorithm off for the connections: otherwise the
-    # body of an answer waits 40 ms for the client to acknowledge the head.
+    # With the protocol named, asyncio turns Nagle's algorithm off for the connections: otherwise
+    # the body of an answer waits 40 ms for the client to acknowledge the head.
     sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
