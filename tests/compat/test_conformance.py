@@ -8,49 +8,17 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-from tests import zoekt_programs
-from tests.compat import asked, served
 from tests.compat.asked import ASKED
 from tests.compat.shapes import Answer, ask, differences
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = pytest.mark.long
 
 RECORDED = Path(__file__).parents[1] / "golden" / "zoekt" / "compat.jsonl"
 """An answer of the real server a line, in the order of `ASKED`."""
-
-
-@pytest.fixture(scope="module")
-def ours(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    home, folder = tmp_path_factory.mktemp("home"), tmp_path_factory.mktemp("trees")
-    served.build(home, asked.write(folder))
-    with served.serving(home) as server:
-        yield server.url
-
-
-@pytest.fixture(scope="module")
-def theirs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder, indexes = tmp_path_factory.mktemp("trees"), tmp_path_factory.mktemp("indexes")
-    ctags = shutil.which("universal-ctags") or shutil.which("ctags")
-    if ctags is None:
-        pytest.skip("universal-ctags is not installed, by which Zoekt finds symbols")
-    try:
-        with pytest.MonkeyPatch.context() as variables:
-            variables.setenv("CTAGS_COMMAND", ctags)
-            for tree in asked.write(folder):
-                zoekt_programs.index(tree, indexes, "-require_ctags")
-    except zoekt_programs.Unreachable as error:
-        pytest.skip(str(error))
-    with zoekt_programs.serving(indexes) as url:
-        yield url
 
 
 def test_answers_are_shaped_as_those_of_the_real_server(theirs: str, ours: str) -> None:
