@@ -26,10 +26,15 @@ class Content:
     def line(self, line: CodeLine) -> tuple[bytes, int]:
         """Return a line with its end, and the byte offset behind it."""
         behind = line.offset + len(line.text)
-        if self.bytes[line.offset : behind] != line.text or not self.bytes:
-            return line.text + b"\n", behind + 1  # the file is another by now
+        if not self.has(line):
+            return line.text + b"\n", behind + 1
         end = self._end(behind)
         return self.bytes[line.offset : end], end
+
+    def has(self, line: CodeLine) -> bool:
+        """Return whether a line is there; otherwise the file has changed since it was searched."""
+        behind = line.offset + len(line.text)
+        return bool(self.bytes) and self.bytes[line.offset : behind] == line.text
 
     def above(self, offset: int, lines: int) -> int:
         """Return where `lines` more lines begin, above the one that begins at `offset`."""
@@ -152,8 +157,10 @@ def chunk_matches(
 def _chunk(lines: Sequence[CodeLine], content: Content, context: int) -> Document:
     first = lines[0]
     start, end = first.offset, content.line(lines[-1])[1]
-    if content.bytes:
+    number_of_first = first.number
+    if all(map(content.has, lines)):
         start, end = content.above(start, context), content.below(end, context)
+        number_of_first -= content.bytes.count(b"\n", start, first.offset)
         shown = content.bytes[start:end]
     else:
         shown = b"".join(line.text + b"\n" for line in lines)
@@ -173,7 +180,7 @@ def _chunk(lines: Sequence[CodeLine], content: Content, context: int) -> Documen
         "FileName": False,
         "ContentStart": {
             "ByteOffset": start,
-            "LineNumber": first.number - content.bytes.count(b"\n", start, first.offset),
+            "LineNumber": number_of_first,
             "Column": 1,
         },
         "Score": number(best.score),
