@@ -114,11 +114,10 @@ def _query(grammar: Grammar) -> tree_sitter.Query:
 
 def _parsed(text: bytes, grammar: Grammar, seconds: float) -> tree_sitter.Tree:
     end = time.monotonic() + seconds
-    view = memoryview(text)
     parser = tree_sitter.Parser(_language(grammar))
     try:
         return parser.parse(
-            lambda offset, _: view[offset:],
+            lambda offset, _: text[offset:],  # a memoryview crashes the conditions of queries
             progress_callback=lambda _, __: time.monotonic() > end,
         )
     except ValueError:
@@ -238,6 +237,10 @@ def _encloses(outer: _Item, inner: _Item) -> bool:
 def _parent(text: bytes, stack: list[_Item], item: _Item) -> tuple[str, str]:
     for outer in reversed(stack):
         if outer.kind == "local" or (item.kind in _DATA and outer.kind in _DATA):
+            continue
+        if (
+            item.kind == "field" and outer.kind in _CALLABLE
+        ):  # declared as a constructor's parameter
             continue
         return text[slice(*outer.name)].decode(errors="replace"), outer.kind
     return "", ""

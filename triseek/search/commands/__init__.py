@@ -1,4 +1,4 @@
-"""The verbs of the search wing that are not ripgrep's: indexes, starting sets, symbols …"""
+"""The verbs of the search wing that are not ripgrep's: indexes, starting sets, symbols."""
 
 from __future__ import annotations
 

@@ -14,6 +14,6 @@
 (type_alias name: (type_identifier) @name) @talias
 (field_declaration name: (field_identifier) @name) @field
 (method_elem name: (field_identifier) @name) @methodSpec
-(const_spec name: (identifier) @name) @constant
-(var_spec name: (identifier) @name) @variable
+(const_spec (identifier) @name) @constant
+(var_spec (identifier) @name) @variable
 (func_literal) @local
