@@ -7,9 +7,17 @@ import pytest
 from tests.workflows import trees
 from triseek.engine.repositories.local import LocalRepositories
 from triseek.engine.service import Service
+from triseek.engine.symbols.symbols import shared
 from triseek.workflows.context import symbols_of
 from triseek.workflows.running import Workflows
 from triseek.workflows.runtime.zoekt_tools import ZoektTools
+
+
+@pytest.fixture(scope="module", autouse=True)
+def parsers():
+    """End the processes that parse files: they start again with the next file."""
+    yield
+    shared().close()
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from triseek.workflows.running import Workflows
@@ -10,7 +10,6 @@ from triseek.workflows.running import Workflows
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from triseek.engine.symbols.symbols import Symbols
     from triseek.model.code_search import CodeSource
     from triseek.model.symbol import Symbol
 
@@ -45,12 +44,6 @@ class WorkflowContext:
 
 def symbols_of(path: bytes, text: bytes) -> Sequence[Symbol]:
     """Return the definitions of a file."""
-    return _symbols().of_file(path, text)
+    from triseek.engine.symbols.symbols import shared
 
-
-@cache
-def _symbols() -> Symbols:
-    """Return what parses files; its processes serve all runs of this process."""
-    from triseek.engine.symbols.symbols import Symbols
-
-    return Symbols()
+    return shared().of_file(path, text)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from triseek.engine.repositories.evaluate import Hits
     from triseek.engine.repositories.roots import Root
     from triseek.engine.service import Service
-    from triseek.engine.symbols.symbols import FileSymbols, Symbols
+    from triseek.engine.symbols.symbols import FileSymbols
     from triseek.query.zoekt.syntax import Node
 
 READ_BYTES_MAX = 64 << 20
@@ -78,7 +78,6 @@ class LocalRepositories:
         self._service = service
         self._roots = tuple(roots)
         self._symbols = symbols
-        self._own_symbols: Symbols | None = None
 
     def search(self, request: CodeRequest) -> CodeResult:
         """Answer a query; best files first. `CodeSource.search` documents the errors."""
@@ -161,16 +160,10 @@ class LocalRepositories:
     def symbols_of(self, path: bytes, content: bytes) -> FileSymbols:
         """Return the definitions in a file."""
         if self._symbols is None:
-            from triseek.engine.symbols.symbols import Symbols
+            from triseek.engine.symbols.symbols import shared
 
-            self._symbols = self._own_symbols = Symbols()
+            self._symbols = shared()
         return self._symbols.file_symbols(path, content)
-
-    def close(self) -> None:
-        """End the processes that parsed files, unless their source was passed."""
-        if self._own_symbols is not None:
-            self._own_symbols.close()
-            self._symbols = self._own_symbols = None
 
 
 class _Run:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import threading
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import xxhash
@@ -146,6 +148,14 @@ class Symbols:
                 with self._lock:
                     self._slow[key] = parsed
         return parsed
+
+
+@cache
+def shared() -> Symbols:
+    """Return the one of this process, which is closed when the process ends."""
+    symbols = Symbols()
+    atexit.register(symbols.close)
+    return symbols
 
 
 def _ctags_edition(path: bytes) -> str:

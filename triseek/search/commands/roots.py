@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -79,7 +78,8 @@ def search(
     request = CodeRequest(
         query=query, max_files=limit, max_matches=limit, context_lines=context, seconds=SECONDS
     )
-    with Service() as service, closing(LocalRepositories(service, indexed.roots)) as source:
+    with Service() as service:
+        source = LocalRepositories(service, indexed.roots)
         result = source.repositories(query) if repos else source.search(request)
     partial = (*indexed.broken, *result.partial)
     if repos or result.repositories:
