@@ -12,7 +12,11 @@ from triseek.compat.matches import Content, line_matches
 from triseek.compat.options import Options
 from triseek.compat.query_text import is_about_repositories, shown
 from triseek.errors import InvalidQuery, InvalidRequest
+from triseek.model.code_search import CodeRequest
 from triseek.query.zoekt.parse import parse
+from triseek.query.zoekt.syntax import Branch
+from triseek.query.zoekt.text import path_name, repo_name
+from triseek.query.zoekt.text import text_of as text_of_query
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -203,25 +207,25 @@ def _context(text: str) -> int:
 def content(source: CodeSource, fields: Mapping[str, str]) -> bytes:
     """Return the content of the file that `/print` asks for.
 
+    The file is searched for by its name, as Zoekt does, so that only what a search can show is
+    printed: no ignored files, and nothing of `.git`.
+
     Raises:
         InvalidRequest: There is no such file; the message is Zoekt's.
         BackendFailure: It cannot be read.
     """
     path = fields.get("f", "").encode("utf-8", "surrogateescape")
-    missing = InvalidRequest("ambiguous result: []")
-    if not path or not _has_branch(source, fields.get("r", ""), fields.get("b", "")):
-        raise missing
     try:
-        return source.read(fields.get("r", ""), path)
-    except InvalidRequest:
-        raise missing from None
-
-
-def _has_branch(source: CodeSource, name: str, branch: str) -> bool:
-    """Return whether a repository has a branch; "" and HEAD are what is searched."""
-    listed = source.repositories().repositories if branch not in ("", "HEAD") else []
-    branches = [each for entry in listed if entry.name == name for each, _ in entry.branches]
-    return not branch or branch == "HEAD" or branch in branches
+        query = f"{repo_name(fields.get('r', ''))} {path_name(path)}"
+        if branch := fields.get("b", ""):
+            query += f" {text_of_query(Branch(branch))}"
+        request = CodeRequest(query=query, max_files=2, whole=True, seconds=TIME_S)
+        files = source.search(request).files
+    except InvalidQuery:  # a name that no query can say
+        files = []
+    if len(files) != 1:
+        raise InvalidRequest("ambiguous result: []")
+    return source.read(files[0].repository, path) if files[0].content is None else files[0].content
 
 
 def printed(fields: Mapping[str, str], text: bytes) -> bytes:
