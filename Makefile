@@ -80,10 +80,14 @@ MEMORY_PROOFS := writers=tests/e2e/test_memory_writers.py kills=tests/memory/tes
     contract=tests/e2e/test_memory_profile_contract.py fuzz=tests/memory/profile/test_fuzz.py \
     clients=tests/e2e/test_memory_profile_clients.py toolset=tests/e2e/test_memory_toolset.py \
     agents=tests/e2e/test_memory_in_agents.py
+ZOEKT_PROOFS := queries=tests/zoekt_parity/test_query_parity.py \
+    results=tests/zoekt_parity/test_results_parity.py languages=tests/zoekt_parity/test_languages_parity.py
 prove-history: PROOFS = $(HISTORY_PROOFS)
 prove-history: .prove  ## The proofs of the history at full count, a line for each at the end; agents by npm
 prove-memory: PROOFS = $(MEMORY_PROOFS)
 prove-memory: .prove  ## Those of the memory, likewise
+prove-zoekt: PROOFS = $(ZOEKT_PROOFS)
+prove-zoekt: .prove  ## Queries and results compared with a real Zoekt, which Go builds
 .prove: $(VENV)/.ready
 	@lines=; failed=0; for proof in $(PROOFS); do \
 	    if $(RUN) pytest -q -s -rs -o faulthandler_timeout=1800 "$${proof#*=}"; \
@@ -152,4 +156,4 @@ build: $(VENV)/.ready  ## Wheel and sdist
 clean:  ## What can be rebuilt
 	rm -rf dist .coverage* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 
-.PHONY: .prove help demo check format lint types imports test explore test-root test-nojit test-all prove prove-history prove-memory ripgrep-tests fuzz faults clients browser golden house cover bench bench-daemon bench-quick build clean
+.PHONY: .prove help demo check format lint types imports test explore test-root test-nojit test-all prove prove-history prove-memory prove-zoekt ripgrep-tests fuzz faults clients browser golden house cover bench bench-daemon bench-quick build clean

@@ -34,5 +34,5 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     for tree in repositories.values():
         zoekt_programs.index(tree, indexes, "-disable_ctags")
     with zoekt_programs.serving(indexes) as url:
-        server.files(url, "f:.")  # waits until all is loaded
+        server.loaded(url)
         yield Served(url, repositories)

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from random import Random
 
 WORDS = (
+    *("kelvin", "straße", "istanbul", "σίσ", "ǆ", "k", "s", "i"),
     *("alpha", "Alpha", "ALPHA", "needle", "lexer", "Token", "import", "return self", "foo", "or"),
     *("σς", "größe", "café", "ab", "a", "x", "_", "class", "pattern", "without end", "bad", "text"),
     *('a.b("x")', "-dash", "meta.json", "f:x", "日本", "byte here", "aa", "foofoo", "\\", "()"),

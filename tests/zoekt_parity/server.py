@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 import urllib.error
@@ -23,25 +24,41 @@ def form(url: str, query: str) -> str | None:
     return str(answer["result"]["Query"]) if "result" in answer else None
 
 
-def files(url: str, query: str, **options: Any) -> list[dict[str, Any]]:
+def loaded(url: str) -> None:
+    """Wait until all indexes can be searched; the server says that it is ready before."""
+    until = time.monotonic() + LOAD_S
+    while True:
+        with contextlib.suppress(Crashed):
+            files(url, "f:.")
+            return
+        assert time.monotonic() < until, "the server has not loaded its indexes"
+        time.sleep(0.1)
+
+
+def files(url: str, query: str) -> list[dict[str, Any]]:
     """Return all files that the server finds, with their matching lines.
 
     Raises:
         Refused: The server does not understand the query.
+        Crashed: The server failed to search some of its indexes.
     """
-    wanted = {"MaxDocDisplayCount": 100_000, "MaxMatchDisplayCount": 1_000_000, **options}
-    wanted |= {"ShardMaxMatchCount": 10_000_000, "TotalMaxMatchCount": 10_000_000}
+    most = 10_000_000
+    wanted = {
+        "MaxDocDisplayCount": most, "MaxMatchDisplayCount": most,
+        "ShardMaxMatchCount": most, "TotalMaxMatchCount": most,
+    }  # fmt: skip
     body = json.dumps({"Q": query, "Opts": wanted}).encode()
-    until = time.monotonic() + LOAD_S
-    while True:
-        request = urllib.request.Request(
-            f"{url}/api/search", body, {"Content-Type": "application/json"}
-        )
-        result = _json(request)["Result"]
-        if not result["Crashes"]:
-            return result["Files"] or []
-        assert time.monotonic() < until, "the server has not loaded its indexes"
-        time.sleep(0.1)  # it says that it is ready before it has
+    request = urllib.request.Request(
+        f"{url}/api/search", body, {"Content-Type": "application/json"}
+    )
+    result = _json(request)["Result"]
+    if result["Crashes"]:
+        raise Crashed
+    return result["Files"] or []
+
+
+class Crashed(Exception):
+    """Indexes that are not loaded yet, or whose search failed."""
 
 
 class Refused(Exception):

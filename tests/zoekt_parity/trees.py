@@ -13,6 +13,7 @@ TOO_LARGE = 2 << 20
 HOSTILE = {
     "no_newline.txt": b"first line\nlast line without end",
     "crlf.txt": b"alpha beta\r\ngamma delta\r\n\r\nomega\r\n",
+    "folding.txt": "Kelvin STRASSE Straſſe STRAẞE ſ\nK\nΣ ς σ\n".encode(),
     "utf8.md": "Größe naïve café\nΣίσυφος σς Σ\nİstanbul ısı\n日本語 text\nﬁ ǅ ß ẞ ſ K\n".encode(),
     "invalid.txt": b"good line\nbad \xff\xfe byte here\nafter bad\n",
     "truncated_utf8.txt": b"tail \xe2\x82\n",
@@ -21,7 +22,7 @@ HOSTILE = {
     "binary.bin": b"head\0tail alpha\n",
     "nul_late.txt": b"alpha " * 2000 + b"\0 late\n",
     "long_line.txt": b"x" * 70_000 + b" needle " + b"y" * 70_000 + b"\nshort\n",
-    "huge.txt": b"needle in a huge file\n" * (TOO_LARGE // 22 + 10),
+    "huge.txt": b"needle in a huge file\n" + b"a long filling line\n" * (TOO_LARGE // 20),
     "blank_lines.txt": b"\n\n\nalpha\n\n\n",
     "tabs\tin name.txt": b"tabbed content\talpha\n",
     "space in name.txt": b"spaced content alpha\n",
@@ -54,7 +55,7 @@ def _copy(source: Path, target: Path, most: int) -> None:
     files = sorted(
         path
         for path in source.rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts and path.stat().st_size < 200_000
+        if path.is_file() and "__pycache__" not in path.parts and path.stat().st_size < 40_000
     )
     for path in files[:most]:
         copy = target / path.relative_to(source)
