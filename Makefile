@@ -80,7 +80,7 @@ MEMORY_PROOFS := writers=tests/e2e/test_memory_writers.py kills=tests/memory/tes
     contract=tests/e2e/test_memory_profile_contract.py fuzz=tests/memory/profile/test_fuzz.py \
     clients=tests/e2e/test_memory_profile_clients.py toolset=tests/e2e/test_memory_toolset.py \
     agents=tests/e2e/test_memory_in_agents.py
-ZOEKT_PROOFS := queries=tests/zoekt_parity/test_query_parity.py \
+ZOEKT_PROOFS := regexps=tests/zoekt_parity/test_dialect_parity.py queries=tests/zoekt_parity/test_query_parity.py \
     results=tests/zoekt_parity/test_results_parity.py languages=tests/zoekt_parity/test_languages_parity.py
 prove-history: PROOFS = $(HISTORY_PROOFS)
 prove-history: .prove  ## The proofs of the history at full count, a line for each at the end; agents by npm
