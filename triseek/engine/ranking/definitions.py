@@ -163,6 +163,15 @@ class Definitions:
         return Defines.PARTLY if whole_words else Defines.NOT
 
 
+def definition_finder(pattern: Pattern, family: str) -> Finder | None:
+    """Return a finder of lines that may define what a pattern matches; None if no line can.
+
+    The lines that are searched end in a newline. `definition_names.defined_name` decides.
+    """
+    traits = _traits_of(pattern)
+    return traits.finder(WIDER.get(family, family), whole=False) if traits.names else None
+
+
 def level_of(line: bytes, name: Span) -> Defines:
     """Return how high the definition of a name ranks, by what precedes the name in its line.
 

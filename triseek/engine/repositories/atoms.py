@@ -6,12 +6,14 @@ from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
+from triseek.engine.ranking.definitions import definition_finder
 from triseek.model import budget
 from triseek.query.pattern import compile as compile_pattern
 from triseek.query.trigrams.literals import required
 from triseek.query.zoekt.dialect import pattern_spec
 
 if TYPE_CHECKING:
+    from triseek.engine.ranking.definition_names import Finder
     from triseek.model.search import PatternSpec
     from triseek.query.pattern import Pattern
     from triseek.query.zoekt.syntax import Repo, Text
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 Span: TypeAlias = tuple[int, int]
 
 SPANS_MAX = 10_000
-"""Matches of one text in one file that are looked at. No answer shows as many."""
+"""Matches of one text in one file that are looked at; the answer says so if there are more."""
 _CHECK_EVERY = 256
 
 
@@ -37,6 +39,7 @@ class Atom:
         self.pattern: Pattern = compile_pattern(self.spec)
         self._whole = compile_pattern(replace(self.spec, multiline=True))
         """The same for whole texts: a pattern that matches within lines means the same there."""
+        self._finders: dict[str, Finder | None] = {}
 
     def holds(self, data: bytes) -> bool:
         """Return whether it matches in a file's text, or in its name."""
@@ -64,6 +67,12 @@ class Atom:
                 if len(spans) >= SPANS_MAX:
                     break
         return spans
+
+    def definition_finder(self, family: str) -> Finder | None:
+        """Return `definitions.definition_finder` of the pattern, made once for each family."""
+        if family not in self._finders:
+            self._finders[family] = definition_finder(self.pattern, family)
+        return self._finders[family]
 
     @cached_property
     def matches_all(self) -> bool:

@@ -90,6 +90,10 @@ class Document:
             self._symbols = result.symbols
         return self._symbols
 
+    def note(self, reason: str) -> None:
+        """Say why not all of the file was searched."""
+        self._unread(self.path, reason)
+
     def _read(self) -> bytes:
         try:
             file = os.open(self._location, _FLAGS)
@@ -120,11 +124,11 @@ class Document:
         if status.st_size > FILE_BYTES_MAX:
             self._unread(self.path, f"it is larger than {FILE_BYTES_MAX >> 20} MiB")
             return b""
-        parts = []
-        left = FILE_BYTES_MAX
-        size = status.st_size + 1
-        while left > 0 and (part := os.read(file, min(size, left))):
+        parts: list[bytes] = []
+        left = min(status.st_size + 1, FILE_BYTES_MAX)
+        while left > 0 and (part := os.read(file, left)):
             parts.append(part)
             left -= len(part)
-            size = max(size - len(part), 1 << 16)
+            if left == 1:
+                break  # all that it had when it was opened
         return parts[0] if len(parts) == 1 else b"".join(parts)

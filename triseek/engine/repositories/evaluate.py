@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from triseek.engine.repositories.atoms import Span, atom
+from triseek.engine.repositories.atoms import SPANS_MAX, Span, atom
 from triseek.query.zoekt import syntax
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 class Hits(NamedTuple):
     """The matches of one text in one file."""
 
+    wanted: Atom
     in_name: bool
     spans: list[Span]
     """In ascending order, not overlapping; byte offsets in the path or in the text."""
@@ -76,9 +77,13 @@ def _of_text(text: syntax.Text, document: Document) -> list[Hits] | None:
     wanted, where = atom(text), text.where
     hits: list[Hits] = []
     if where != "content" and wanted.holds(document.path):
-        hits.append(Hits(True, wanted.spans(document.path)))
-    if where != "file" and wanted.holds(document.content):
-        hits.append(Hits(False, wanted.spans(document.content)))
+        hits.append(Hits(wanted, True, wanted.spans(document.path)))
+    if where != "file":
+        spans = wanted.spans(document.content)
+        if spans or (wanted.matches_all and wanted.holds(document.content)):
+            hits.append(Hits(wanted, False, spans))
+        if len(spans) >= SPANS_MAX:
+            document.note(f"only its first {SPANS_MAX:,} matches were looked at")
     return hits or None
 
 
@@ -96,7 +101,7 @@ def _of_symbol(wanted: Atom, document: Document) -> list[Hits] | None:
         if span is not None and span[0] < span[1]:
             spans.append((symbol.begin + span[0], symbol.begin + span[1]))
             symbols.append(symbol)
-    return [Hits(False, spans, tuple(symbols))] if matched else None
+    return [Hits(wanted, False, spans, tuple(symbols))] if matched else None
 
 
 def _in_content(name: syntax.Text) -> syntax.Text:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from triseek.engine.repositories import scores
@@ -10,7 +12,7 @@ from triseek.model.code_search import CodeLine
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from triseek.engine.repositories.atoms import Span
+    from triseek.engine.repositories.atoms import Atom, Span
     from triseek.engine.repositories.evaluate import Hits
     from triseek.model.symbol import Symbol
 
@@ -22,6 +24,8 @@ class Shown(NamedTuple):
     """In ascending order, not overlapping; they may span lines."""
     symbols: dict[Span, Symbol]
     in_name: bool
+    atoms: tuple[Atom, ...] = ()
+    """The texts that match in the content."""
 
 
 def shown(path: bytes, hits: Sequence[Hits]) -> Shown:
@@ -29,9 +33,10 @@ def shown(path: bytes, hits: Sequence[Hits]) -> Shown:
     symbols: dict[Span, Symbol] = {}
     for hit in hits:
         symbols.update(zip(hit.spans, hit.symbols, strict=False))
-    content = [hit.spans for hit in hits if not hit.in_name and hit.spans]
+    content = [hit for hit in hits if not hit.in_name and hit.spans]
     if content:
-        return Shown(_apart(content), symbols, False)
+        atoms = tuple(hit.wanted for hit in content)
+        return Shown(_apart([hit.spans for hit in content]), symbols, False, atoms)
     names = [hit.spans for hit in hits if hit.in_name and hit.spans]
     return Shown(_apart(names) if names else [(0, len(path))], {}, True)
 
@@ -59,15 +64,18 @@ def lines_of(
     A match that spans lines is shown on each of them.
     """
     lines: list[CodeLine] = []
-    number, counted = 1, 0
-    for begin, end, spans in _by_line(text, chosen.spans):
+    places = list(_by_line(text, chosen.spans))
+    texts = [text[begin:end] for begin, end, _ in places]
+    defining = _defining(texts, chosen.atoms, family) if family is not None else ()
+    number, counted, symbol = 1, 0, None
+    for place, ((begin, end, spans), line) in enumerate(zip(places, texts, strict=True)):
         number += text.count(b"\n", counted, begin)
         counted = begin
-        line = text[begin:end]
-        symbol = next((chosen.symbols[span] for span in spans if span in chosen.symbols), None)
-        inside = tuple((start - begin, stop - begin) for start, stop in spans)
+        if chosen.symbols:
+            symbol = next((chosen.symbols[span] for span in spans if span in chosen.symbols), None)
+        inside = tuple([(start - begin, stop - begin) for start, stop in spans])
         score = (
-            scores.of_line(line, inside, family)
+            scores.of_line(line, inside, family if place in defining else None)
             if symbol is None
             else scores.of_symbol(line, inside[0], symbol, begin)
         )
@@ -79,6 +87,21 @@ def lines_of(
             )
         )  # fmt: skip
     return lines
+
+
+def _defining(lines: list[bytes], atoms: Iterable[Atom], family: str) -> set[int]:
+    """Return the places of the lines that may define what a text of the query matches."""
+    places: set[int] = set()
+    joined, ends = b"\n".join((*lines, b"")), list(accumulate(len(line) + 1 for line in lines))
+    for wanted in atoms:
+        find, at = wanted.definition_finder(family), 0
+        while find is not None and (begin := find(joined, at, len(joined))) is not None:
+            place = bisect_right(ends, begin)
+            places.add(place)
+            at = ends[place]
+            if at >= len(joined):
+                break
+    return places
 
 
 def _by_line(text: bytes, spans: Iterable[Span]) -> Iterator[tuple[int, int, list[Span]]]:
