@@ -39,6 +39,9 @@ class Atom:
         self.pattern: Pattern = compile_pattern(self.spec)
         self._whole = compile_pattern(replace(self.spec, multiline=True))
         """The same for whole texts: a pattern that matches within lines means the same there."""
+        folded = self.pattern.folded_literal or b""
+        self.is_ascii = not self.spec.unicode or not (b"k" in folded or b"s" in folded)
+        """Whether a literal text in any case matches ASCII characters alone."""
         self._finders: dict[str, Finder | None] = {}
 
     def holds(self, data: bytes) -> bool:

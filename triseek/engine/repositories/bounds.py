@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -66,10 +67,18 @@ def _by_name(wanted: Atom, view: View) -> Mask:
     if not needles or any(b"\0" in needle for needle in needles):
         return np.ones(len(view.names), np.bool_)
     files: Mask = np.logical_or.reduce([view.paths.containing(needle) for needle in needles])
-    if wanted.pattern.folded_literal and wanted.spec.unicode:
-        files |= _not_ascii(view)
+    if wanted.pattern.folded_literal and not wanted.is_ascii:
+        files |= _not_ascii(view)  # two other characters fold to these
     return files
 
 
 def _not_ascii(view: View) -> Mask:
-    return np.fromiter((not path.isascii() for path in view.paths.paths), np.bool_)
+    """Return bool[files]: those with a name that is not ASCII."""
+    mask = _not_ascii_masks.get(view)
+    if mask is None:
+        names = (not path.isascii() for path in view.paths.paths)
+        mask = _not_ascii_masks.setdefault(view, np.fromiter(names, np.bool_))
+    return mask
+
+
+_not_ascii_masks: WeakKeyDictionary[View, Mask] = WeakKeyDictionary()

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 READ_BYTES_MAX = 64 << 20
 """Bytes of a file that `read` returns; a larger one is refused."""
-LINES_PER_FILE = 50
+LINES_PER_FILE = 20
 """Matching lines counted in one repository for each file that is wanted; then its search ends."""
 LIST_SECONDS = 20.0
 _OF_ROOT = (FallbackFailure, IndexCorrupt, IndexUnavailable, RepoNotDetected)
