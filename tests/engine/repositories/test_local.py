@@ -8,7 +8,7 @@ import time
 import pytest
 
 from triseek.engine.repositories import documents
-from triseek.engine.repositories.local import LINES_PER_FILE
+from triseek.engine.repositories.run import LINES_MIN
 from triseek.errors import BackendFailure, InvalidQuery, InvalidRequest
 from triseek.model.code_search import CodeRequest
 
@@ -59,9 +59,9 @@ def test_caps_cut_files_and_lines_but_no_count(tree, local):
 
 
 def test_a_common_word_ends_the_search_and_the_answer_says_so(tree, local):
-    files = {f"{n:03}.txt": "word\n" * LINES_PER_FILE for n in range(9)}
+    files = {f"{n:03}.txt": "word\n" * (LINES_MIN // 4) for n in range(9)}
     result = search(local(tree("one", files)), "word", max_files=2)
-    assert result.match_count == 2 * LINES_PER_FILE
+    assert (result.file_count, result.match_count) == (4, LINES_MIN)
     assert any("ended after" in reason for reason in result.partial)
 
 
