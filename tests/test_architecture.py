@@ -93,7 +93,7 @@ def test_only_models_that_the_user_named_are_asked_over_the_network():
             if re.search(rf"^\s*(import|from) .*\b{name}\b", path.read_text("utf-8"), re.MULTILINE)
         )
 
-    assert naming("httpx2") == ["cli/model_endpoint.py"]
+    assert naming("httpx2") == ["cli/model_endpoint.py", "zoekt/transport.py"]
     assert naming("model_endpoint") == ["cli/commands/brief.py"]
     others = re.compile(
         r"^\s*(import|from) (requests|aiohttp|urllib3|urllib.request|http.client|ftplib|smtplib)\b",

@@ -7,6 +7,7 @@ import subprocess
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
+from triseek.ipc import children
 from triseek.model.plain_text import visible_line
 from triseek.zoekt.failure import HostFailure
 
@@ -47,10 +48,9 @@ def carry_out(job: IndexJob, authorization: str = "") -> IndexOutcome:
 
 def _run(job: IndexJob) -> str:
     try:
-        done = subprocess.run(
-            job.argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            timeout=INDEXING_S, check=False,
-        )  # fmt: skip
+        done = children.run(
+            job.argv, timeout=INDEXING_S, stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT
+        )
     except subprocess.TimeoutExpired:
         return f"{job.argv[0]} did not end within {INDEXING_S:,.0f} s"
     except OSError as error:

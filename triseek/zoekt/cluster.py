@@ -164,7 +164,11 @@ class Cluster:
         shown = visible_line(f"{repository}/{path.decode('utf-8', 'replace')}")
         if failures:
             raise BackendFailure(f"{shown} could not be read\n{_lines(failures)}")
-        raise InvalidRequest(f"{shown}: no such file", next_step="See `triseek cluster list`.")
+        raise InvalidRequest(
+            f"{shown}: no such file",
+            next_step="See `triseek cluster list`.",
+            tool_step="Pass a repository and a path that a search returned.",
+        )
 
     def lists(self, query: str = "", seconds: float | None = None) -> list[Outcome]:
         """Return what each host lists, in the order of the hosts.
@@ -416,11 +420,11 @@ def _raise_if_all_failed(outcomes: Sequence[Outcome]) -> None:
     for outcome in outcomes:
         if isinstance(outcome.failure, InvalidQuery):
             raise outcome.failure
-    if len(outcomes) == 1:
-        raise BackendFailure(_lines(outcomes), next_step="See `triseek cluster status`.")
+    head = f"none of the {len(outcomes)} hosts answered\n" if len(outcomes) > 1 else ""
     raise BackendFailure(
-        f"none of the {len(outcomes)} hosts answered\n{_lines(outcomes)}",
+        head + _lines(outcomes),
         next_step="See `triseek cluster status`.",
+        tool_step="Call it again; if the error persists, search without the cluster.",
     )
 
 
