@@ -227,6 +227,11 @@ def test_a_backend_asked_for_by_name_is_the_one_on_the_clients_path(tree: Path) 
     assert outcome_of(params) == Declined("path")
 
 
+@pytest.mark.parametrize("word", ["--engine=zoekt", "--backend=zoekt"])
+def test_a_cluster_is_asked_by_the_client_whose_variables_name_it(word: str, tree: Path) -> None:
+    assert outcome_of(params_from(tree, word, "needle")) == Declined("cluster")
+
+
 def test_excludes_that_count_from_the_working_folder_are_the_clients(
     tree: Path, home: Path
 ) -> None:

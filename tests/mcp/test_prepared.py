@@ -212,3 +212,9 @@ def test_a_setting_that_is_wrong_or_in_the_file_is_the_sessions(
     (home / "config.toml").unlink()
     monkeypatch.setenv(prepared.STRUCTURED, "yes")
     assert PreparedAnswers("default")(line(greeting())) is None
+
+
+@pytest.mark.parametrize("name", prepared.CLUSTER_VARIABLES)
+def test_with_a_cluster_the_session_answers(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, "http://localhost:6070")
+    assert PreparedAnswers("default")(line(greeting())) is None

@@ -11,7 +11,7 @@ from triseek.app import arguments
 from triseek.app.registry import TOOLS, chosen
 from triseek.app.wings import DEFAULT, TOOLSETS
 from triseek.mcp import schemas
-from triseek.mcp.tool_handlers import _listed
+from triseek.mcp.tool_handlers import ToolHandlers, _listed
 from triseek.model import token_estimate
 from triseek.sessions import hydration
 
@@ -45,6 +45,15 @@ def test_an_argument_on_the_memory_is_listed_only_where_the_memory_is_offered(to
     more = schemas.input_schema(VERB[tool], [DEFAULT, "memory"])["properties"]
 
     assert more.keys() - usual.keys() == {"memory"}
+
+
+@pytest.mark.parametrize("tool", ["search_content", "search_path_and_content"])
+def test_the_backend_is_listed_only_where_a_cluster_is_configured(tool):
+    for has_cluster, arguments in ((False, set()), (True, {"backend"})):
+        tools = ToolHandlers(None, chosen([DEFAULT]), has_cluster=has_cluster)
+        usual = schemas.input_schema(VERB[tool], [DEFAULT])["properties"]
+        listed = _listed(VERB[tool], False, tools._toolsets).input_schema["properties"]
+        assert listed.keys() - usual.keys() == arguments
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 
 import pytest
 
 from tests import zoekt_programs
+from tests.cli.running import triseek
 from tests.conftest import plant
 from tests.zoekt.changes import CHANGES, FILES, QUERIES
 from tests.zoekt.git_repository import commit_all
@@ -14,12 +16,19 @@ from tests.zoekt.test_overlay import asking, of_tree, overlaid, rows
 from triseek.engine.search.backends import scan, zoekt
 from triseek.engine.search.query import Query
 from triseek.engine.service import Service
-from triseek.errors import BackendFailure
+from triseek.engine.tool_host import ToolHost
+from triseek.errors import BackendFailure, InvalidRequest
+from triseek.model.call import Call
 from triseek.model.search import PatternSpec, SearchRequest, Totals
+from triseek.search.context import SearchContext
+from triseek.search.requests import SearchContentRequest
+from triseek.search.searching import search_content
 from triseek.zoekt import addresses
 from triseek.zoekt.cluster import Cluster
 
 pytestmark = pytest.mark.long
+
+SPEC = PatternSpec(patterns=("needle",))
 
 
 @pytest.fixture(scope="module")
@@ -62,11 +71,34 @@ def test_what_is_here_is_found(change, served):
         assert not totals.incomplete
 
 
+def test_an_agent_and_a_person_get_the_rows_of_any_backend(served, monkeypatch):
+    cluster, service, trees = served
+    tree = trees["nothing"]
+    (tree / "new.py").write_text("edited = 'needle'\n")
+    environ = {"ZOEKT_API_URL": cluster.addresses[0].url}
+    context = SearchContext(ToolHost(service=service, root=str(tree), environ=environ))
+    answers = [
+        search_content(context, SearchContentRequest(query="needle", backend=backend), Call())
+        for backend in ("", "zoekt")
+    ]
+    assert answers[1]["strategy"] == "zoekt"
+    assert answers[1]["results"] == answers[0]["results"]
+    with pytest.raises(InvalidRequest, match="no hosts that run Zoekt"):  # this process has none
+        list(service.engine(str(tree)).search(SearchRequest(pattern=SPEC, engine="zoekt")))
+
+    monkeypatch.setenv("ZOEKT_API_URL", environ["ZOEKT_API_URL"])
+    usual = triseek(["-n", "needle"], tree)
+    assert usual.out
+    assert triseek(["--backend", "zoekt", "-n", "needle"], tree) == usual
+    envelope = triseek(["--engine=zoekt", "--repo", tree.name, "--envelope", "needle"], tree)
+    assert json.loads(envelope.out)["strategy"] == "zoekt"
+
+
 def test_a_host_that_is_down_is_named(served):
     _, _, trees = served
     port = zoekt_programs.free_port()
     tree = trees["nothing"]
-    request = SearchRequest(pattern=PatternSpec(patterns=("needle",)))
+    request = SearchRequest(pattern=SPEC)
     with Cluster(addresses.parse(f"http://127.0.0.1:{port}")) as cluster:
         for search in (
             lambda: rows(zoekt.search(Query.of(str(tree), request), Totals(), cluster)),

@@ -62,7 +62,7 @@ def accept(
     root = choose_root(params.repo, params.environ, params.cwd)
     environ = {name: value for name, value in os.environ.items() if name not in SENT_VARIABLES}
     environ |= params.environ
-    structured = config.read(environ=environ).mcp_structured
+    settings = config.read(environ=environ)
 
     def serve(sock: socket.socket, working: Working) -> None:
         from triseek.app.dispatch import Local
@@ -75,7 +75,14 @@ def accept(
             target=_open_root, args=(tool_context,), name="triseek-preload", daemon=True
         )
         session = params.environ.get("TRISEEK_SESSION_ID", "")
-        handlers = ToolHandlers(Local(tool_context), tools, session, structured, working)
+        handlers = ToolHandlers(
+            Local(tool_context),
+            tools,
+            session,
+            settings.mcp_structured,
+            bool(settings.zoekt_api_url),
+            working,
+        )
         current = partial(tool_context.session.current, CONNECTION)
         toolsets = {tool.toolset for tool in tools}
         run(sock, lambda: handlers, preload.start, current, toolsets)

@@ -142,7 +142,7 @@ class LocalSession:
         """
         logs.configure("mcp")
         self._toolsets = known_toolsets(toolsets)
-        self._structured = config.read().mcp_structured
+        self._settings = config.read()
         self._root = choose_root(repo)
         self._state = state
         self._lock = threading.Lock()
@@ -171,7 +171,12 @@ class LocalSession:
                 if self._state:
                     alone.context.session.work_on(self._state, CONNECTION)
                 tools = chosen(self._toolsets)
-                handlers = ToolHandlers(alone.local_searches, tools, structured=self._structured)
+                handlers = ToolHandlers(
+                    alone.local_searches,
+                    tools,
+                    structured=self._settings.mcp_structured,
+                    has_cluster=bool(self._settings.zoekt_api_url),
+                )
                 self._loaded = alone, handlers
             return self._loaded
 
@@ -225,9 +230,14 @@ def serve_http(repo: str, toolsets: str, http: str) -> None:
     from triseek.mcp.tool_handlers import ToolHandlers
 
     tools = chosen_tools(toolsets)
-    structured = config.read().mcp_structured
+    settings = config.read()
     with front(choose_root(repo)) as dispatch:
-        handlers = ToolHandlers(dispatch, tools, structured=structured)
+        handlers = ToolHandlers(
+            dispatch,
+            tools,
+            structured=settings.mcp_structured,
+            has_cluster=bool(settings.zoekt_api_url),
+        )
         offered = {tool.toolset for tool in tools}
         mcp_server = server.create(lambda: handlers, dispatch.prepare, offered)
         over_http.serve(mcp_server, Address.parse(http))

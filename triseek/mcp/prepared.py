@@ -50,6 +50,8 @@ RESOURCES = '"resources":{"subscribe":false,"listChanged":false},'
 """What the result of `initialize` then says in addition, after `CAPABILITIES`."""
 LINE_MAX = 1 << 16
 """Bytes of a line above which the session answers."""
+CLUSTER_VARIABLES = ("ZOEKT_API_URL", "TRISEEK_ZOEKT_API_URL")
+"""Where one is set, a session lists further arguments."""
 STRUCTURED = "TRISEEK_MCP_STRUCTURED"
 """The setting `mcp.structured` as a variable."""
 ENVELOPE = "io.modelcontextprotocol/"
@@ -87,6 +89,8 @@ class PreparedAnswers:
         """Return the result of `initialize`, and keep the list of tools; "" if it is unusual."""
         params: dict[str, Any] = request.get("params") or {}
         if request.get("method") != "initialize" or not _is_greeting(params):
+            return ""
+        if any(map(os.environ.get, CLUSTER_VARIABLES)):
             return ""
         entries = _entries()
         form = _form(params["clientInfo"]["name"], entries) if entries else ""

@@ -23,6 +23,7 @@ from triseek.errors import OutOfTime, TriseekError
 from triseek.mcp import conversations, result_form, schemas
 from triseek.model.call import Call
 from triseek.model.plain_text import encodable
+from triseek.model.tool import CLUSTER
 from triseek.search import envelopes
 from triseek.search.envelopes import DEADLINE_S, GRACE_S
 
@@ -55,12 +56,16 @@ class ToolHandlers:
     """The agent's session, used where its client does not name it."""
     structured: str = "auto"
     """The setting `mcp.structured`."""
+    has_cluster: bool = False
+    """Whether hosts that run Zoekt are configured."""
     working: Callable[[], AbstractContextManager[None]] = contextlib.nullcontext
     """Makes a context manager that is entered for each call."""
 
     def __post_init__(self) -> None:
         self._by_name = {tool.name: tool for tool in self.tools}
         self._toolsets = frozenset(tool.toolset for tool in self.tools)
+        if self.has_cluster:
+            self._toolsets |= {CLUSTER}
         self._limiter = anyio.CapacityLimiter(THREADS)
 
     def by_name(self, name: object) -> Tool | None:

@@ -16,6 +16,9 @@ STRICT = {"use_attribute_docstrings": True, "extra": "forbid"}
 ADDED = "added"
 """Marks a field of a result that the contract does not have: `Annotated[int, ADDED]`."""
 
+CLUSTER = "cluster"
+"""In `Tool.needs_toolset`, instead of a toolset: hosts that run Zoekt are configured."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:

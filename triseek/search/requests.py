@@ -74,6 +74,8 @@ class ContentOptions:
     """Search all hidden files; without it, those that git tracks."""
     ignored: bool = False
     """Search ignored files too."""
+    backend: Literal["", "zoekt"] = ""
+    """zoekt: the configured cluster says where to look."""
     token_budget: int = 0
     """Most tokens of the answer; 0: about 8000."""
     force_refresh: bool = False

@@ -6,6 +6,7 @@ import os
 from dataclasses import astuple, replace
 from typing import TYPE_CHECKING
 
+from triseek import config
 from triseek.engine.agent_scope import agent_scope
 from triseek.engine.ranking.find_files import GLOB_SIGNS
 from triseek.engine.ranking.ranked import ranked
@@ -15,6 +16,7 @@ from triseek.files import containment
 from triseek.model.search import PatternSpec, SearchRequest
 from triseek.search import envelopes, hints, incomplete, reuse
 from triseek.search.requests import CONTEXT_MAX, LIMIT_MAX, SearchContentRequest
+from triseek.zoekt import configured
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -70,7 +72,8 @@ def search_content(
     limit = min(max(request.limit, 1), LIMIT_MAX)
     offset = max(request.offset, 0)
     engine, mode = context.engine, request.output_mode
-    with envelopes.limited(call) as stop:
+    settings = config.read(environ=context.host.environ) if request.backend else None
+    with envelopes.limited(call) as stop, configured.used(settings):
         search_request = engine_request(engine.root, request)
         question = (tool, astuple(replace(request, force_refresh=False)))
         forced, scope = request.force_refresh, search_request.scope
@@ -160,6 +163,7 @@ def engine_request(root: str, request: SearchContentRequest) -> SearchRequest:
         before=context,
         after=context,
         opening="inside",
+        engine=request.backend or "auto",
     )
 
 
