@@ -10,12 +10,15 @@ from __future__ import annotations
 import os
 import re
 import stat
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from triseek.errors import InvalidRequest
 from triseek.files.tree import git
 from triseek.files.tree.root import git_root
 from triseek.files.tree.walk import walk
+from triseek.model import budget
 from triseek.model.search import ScopeSpec
 from triseek.query.regex.go import literal
 
@@ -139,9 +142,12 @@ def branch_of(root: str, repository: Repository) -> str:
 
 def _by_git(root: str, commit: str) -> Comparison | None:
     """Compare with a commit; None if git does not have it."""
-    changed = git.changed_since(root, commit)
-    stored = git.ask(root, "ls-tree", "-r", "-l", "-z", "--full-tree", commit)
-    tracked = git.ask(root, "ls-files", "-v", "-z")
+    with ThreadPoolExecutor(2, "triseek-git") as pool:
+        tree = ("ls-tree", "-r", "-l", "-z", "--full-tree", commit)
+        listing = pool.submit(budget.carried(partial(git.ask, root, *tree)))
+        listed = pool.submit(budget.carried(partial(git.ask, root, "ls-files", "-v", "-z")))
+        changed = git.changed_since(root, commit)
+        stored, tracked = listing.result(), listed.result()
     if changed is None or stored is None or tracked is None:
         return None
     sizes = dict(_sizes(stored))

@@ -13,13 +13,18 @@ from triseek.errors import InvalidQuery
 from triseek.files.tree import text
 from triseek.model.search import PatternSpec
 from triseek.query.pattern import compile as compile_pattern
-from triseek.query.regex.go import SIZE_MAX, literal, wider
+from triseek.query.regex.go import SIZE_MAX, in_any_case, literal, wider
 
-CASES = 1500
+CASES = 600
 
 
 def _wider(*patterns, **options):
     return wider(compile_pattern(PatternSpec(patterns=patterns, **options)).tree)
+
+
+def _lower(char):
+    """A character as Go's `unicode.ToLower` has it."""
+    return char.lower() if len(char.lower()) == 1 else char
 
 
 def _as_python(expression):
@@ -54,6 +59,25 @@ def test_a_large_expression_stands_for_every_file():
     assert _wider(*(f"word{n}" * 10 for n in range(SIZE_MAX // 40)), fixed=True) == ""
 
 
+@pytest.mark.parametrize(
+    ("pattern", "options", "texts"),
+    [
+        ("Main", {}, ("main",)),
+        ("task", {}, ("task", "ta\u017fk")),
+        ("task", {"unicode": False}, ("task",)),
+        ("main|int", {"word": True}, ("main", "int")),
+        ("ma", {}, ()),
+        ("straße", {}, ()),
+        ("ma[ix]n", {}, ()),
+        ("main+", {}, ()),
+        ("ssssssss", {}, ()),
+    ],
+)
+def test_texts_in_any_case(pattern, options, texts):
+    spec = PatternSpec(patterns=(pattern,), case="insensitive", **options)
+    assert in_any_case(compile_pattern(spec).tree) == texts
+
+
 def test_a_literal_has_no_character_that_a_query_reads():
     assert not set(' "()') & set(literal('a b("x") é'))
     assert _as_python(literal('a.b("x") -é')).fullmatch('a.b("x") -é')
@@ -84,8 +108,8 @@ def test_a_text_with_a_matching_line_matches_whole():
         if not any(pattern.matches(line) for line in lines):
             continue
         matched += 1
-        assert _as_python(wider(pattern.tree)).search(content.decode("utf-8", "replace")), (
-            spec,
-            content,
-        )
+        shown = content.decode("utf-8", "replace")
+        assert _as_python(wider(pattern.tree)).search(shown), (spec, content)
+        texts, lowered = in_any_case(pattern.tree), "".join(map(_lower, shown))
+        assert not texts or any("".join(map(_lower, each)) in lowered for each in texts)
     assert matched > CASES // 5

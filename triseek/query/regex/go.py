@@ -8,6 +8,9 @@ and never leaves one out; which lines match is decided where the pattern itself 
 
 from __future__ import annotations
 
+import math
+import string
+from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from triseek.query.regex.syntax import (
@@ -16,6 +19,7 @@ from triseek.query.regex.syntax import (
     Bytes,
     Chars,
     Concat,
+    Empty,
     Repeat,
     fold,
 )
@@ -32,6 +36,11 @@ _NOT_ASCII = r"\x80-\x{10FFFF}"
 _NO_LITERAL = r"\x{0}?"
 """Go reads `[Oo][Oo]` as a literal in any case, and of a query that is a literal as a whole Zoekt
 forgets the case. With this at its end, it is no literal."""
+TEXTS_MAX = 64
+NGRAM = 3
+"""Characters of the least text that Zoekt's index finds."""
+_OTHERS = frozenset("\u017f\u212a")
+"""Cases of s and k that are not ASCII."""
 _NEVER = r"[^\x00-\x{10FFFF}]"
 _LOOKS = {
     "line_start": r"(?m:^)\x{FEFF}?",  # a byte order mark precedes the text that is searched
@@ -59,6 +68,46 @@ def wider(tree: Node) -> str:
     if part.is_empty_too or len(part.text) > SIZE_MAX:
         return ""
     return part.text + _NO_LITERAL if "[" in part.text else part.text
+
+
+def in_any_case(tree: Node) -> tuple[str, ...]:
+    """Return texts of which one occurs, in any case, wherever `tree` matches; none if not known.
+
+    Zoekt finds them by its index, and an expression of classes by reading everything. Case is that
+    of Go's `unicode.ToLower`, which leaves U+017F, a case of s, as it is.
+    """
+    texts = fold(tree, _texts)
+    return () if texts is None or any(len(text) < NGRAM for text in texts) else tuple(texts)
+
+
+def _texts(node: Node, below: list[list[str] | None]) -> list[str] | None:
+    if isinstance(node, Chars):
+        return _variants(node.ranges)
+    if isinstance(node, Assertion | Empty):
+        return [""]
+    known = [texts for texts in below if texts is not None]
+    if not isinstance(node, Alternate | Concat) or len(known) < len(below):
+        return None
+    if isinstance(node, Alternate):
+        texts = [text for part in known for text in part]
+        return texts if len(texts) <= TEXTS_MAX else None
+    if math.prod(map(len, known)) > TEXTS_MAX:
+        return None
+    return list(map("".join, product(*known)))
+
+
+def _variants(ranges: Ranges) -> list[str] | None:
+    """Return the characters of a class, of an ASCII letter one case; None for other classes."""
+    if sum(high - low + 1 for low, high in ranges) > 3:
+        return None
+    chars = {chr(point) for low, high in ranges for point in range(low, high + 1)}
+    if len(chars) == 1:
+        return list(chars)
+    others = {char for char in chars if not char.isascii()}
+    letters = {char.lower() for char in chars - others}
+    if len(letters) != 1 or not letters < set(string.ascii_lowercase) or not others <= _OTHERS:
+        return None
+    return sorted(letters | (others - {"\u212a"}))
 
 
 def literal(text: str) -> str:

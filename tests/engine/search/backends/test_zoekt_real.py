@@ -93,6 +93,20 @@ def test_rows_are_those_of_a_scan(served, number):
     assert narrowed >= UNDERSTOOD // 3  # most are not answered by reading everything
 
 
+@pytest.mark.parametrize(
+    "pattern", ["kelvin", "short", "KELVIN k", "STRASSE", "straße", "σίσυφος", "main|return", "int"]
+)
+def test_other_cases_are_found(served, pattern):
+    source, trees = served
+    for word in (False, True):
+        spec = PatternSpec(patterns=(pattern,), case="insensitive", word=word)
+        query = Query.of(str(trees[0]), SearchRequest(pattern=spec))
+        expected, _ = _answer(scan.search(query, totals := Totals()), totals)
+        found, _ = _answer(zoekt.search(query, totals := Totals(), source), totals)
+        assert found == expected
+        assert expected or pattern == "STRASSE"
+
+
 def test_edits_are_seen_and_what_is_deleted_is_not(served):
     source, trees = served
     tree, random = trees[0], Random(f"{SEED}/edits")

@@ -19,7 +19,7 @@ from triseek.errors import InvalidRequest
 from triseek.files.tree.walk import walk
 from triseek.model import budget
 from triseek.model.code_search import CodeRequest
-from triseek.query.regex.go import literal, wider
+from triseek.query.regex.go import in_any_case, literal, wider
 from triseek.zoekt import checkout
 
 if TYPE_CHECKING:
@@ -115,10 +115,10 @@ def _ask_once(query: Query, source: CodeSource) -> _Answer:
     if prefix:
         words.append(f"f:^{literal(prefix.decode('utf-8', 'replace'))}")
     everything = " ".join(words)
-    pattern = wider(query.pattern.tree)
+    pattern = _pattern(query)
     if pattern:
         witness = _witness(prefix, comparison)
-        words.append(f"({' or '.join((f'content:{pattern}', *_UNREAD, *witness))})")
+        words.append(f"({' or '.join((pattern, *_UNREAD, *witness))})")
     result = _files(source, " ".join(words))
     problems = [comparison.doubt, *_problems(result)]
     # An indexer may have left out files without a trace: then only its list of files tells.
@@ -139,6 +139,15 @@ def _ask_once(query: Query, source: CodeSource) -> _Answer:
     if commits and not {matched[path] for path in matched.keys() & tracked} <= commits:
         problems.append(_REPLACED)
     return _Answer(comparison, frozenset(matched), tuple(dict.fromkeys(filter(None, problems))))
+
+
+def _pattern(query: Query) -> str:
+    """Return the query for files in which the pattern may match; "" for all files."""
+    expression = wider(query.pattern.tree)
+    if "[" not in expression:
+        return expression and f"content:{expression}"
+    texts = [f"content:{literal(text)}" for text in in_any_case(query.pattern.tree)]
+    return f"(case:no ({' or '.join(texts)} ))" if texts else f"content:{expression}"
 
 
 def _witness(prefix: bytes, comparison: Comparison) -> list[str]:
