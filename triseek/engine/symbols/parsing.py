@@ -44,6 +44,7 @@ _TYPES = frozenset((
 ))  # fmt: skip
 _CALLABLE = frozenset(("function", "method", "singletonMethod"))
 _VARIABLES = frozenset(("variable", "constant"))
+_FLAT = frozenset(("c",))
 _DATA = _VARIABLES | {"field", "enumerator"}
 _RETYPED = {"function": "method", "variable": "field"}
 _IDENTIFIERS = frozenset(("constant", "name", "variable_name", "preproc_arg"))
@@ -79,7 +80,7 @@ def symbols(text: bytes, grammar: Grammar, seconds: float) -> tuple[list[Symbol]
     """
     tree = _parsed(text, grammar, seconds)
     items = _items(text, tree, grammar)
-    nested = _nested(text, items)
+    nested = _nested(text, items, grammar)
     return nested[:SYMBOLS_MAX], len(nested) <= SYMBOLS_MAX
 
 
@@ -95,7 +96,7 @@ def uses(
         Stopped: It took longer than `seconds` to parse.
     """
     tree = _parsed(text, grammar, seconds)
-    definitions = _nested(text, _items(text, tree, grammar))
+    definitions = _nested(text, _items(text, tree, grammar), grammar)
     defined = {symbol.begin for symbol in definitions}
     offsets = [begin for begin in _identifiers(text, tree.root_node, name) if begin not in defined]
     return offsets[:USES_MAX], definitions[:SYMBOLS_MAX], len(offsets) <= USES_MAX
@@ -145,16 +146,23 @@ def _captured(text: bytes, captures: dict[str, list[tree_sitter.Node]]) -> Itera
             names, kind, extent = nodes, label, nodes[0]
         elif label not in ("name", "declarator") and label[0] != "_":
             kind, extent = label, nodes[0]
-    for declarator in captures.get("declarator", ()):
-        name, parent = _declared(text, declarator, kind)
-        names = [name] if name is not None else []
     if extent is None:
         return
+    for declarator in captures.get("declarator", ()):
+        name, parent = _declared(text, declarator, kind)
+        is_elsewhere = (
+            kind == "variable"
+            and declarator.type != "init_declarator"
+            and (text.startswith(b"extern ", extent.start_byte))
+        )
+        names = [name] if name is not None and not is_elsewhere else []
     is_scope = kind == "local" or kind.startswith("scope.")
     for name in names:
         span = (name.start_byte, name.end_byte)
         if name.type == "simple_symbol":  # Ruby's `:name`
             span = (span[0] + 1, span[1])
+        if name.type == "operator_cast" and (to := name.child_by_field_name("type")) is not None:
+            span = (span[0], to.end_byte)
         yield _Item(
             extent.start_byte, extent.end_byte, kind.removeprefix("scope."), span, is_scope,
             name.start_point.row + 1, _last_line(extent), parent,
@@ -204,7 +212,7 @@ def _inner(node: tree_sitter.Node) -> tree_sitter.Node | None:
     return None
 
 
-def _nested(text: bytes, items: list[_Item]) -> list[Symbol]:
+def _nested(text: bytes, items: list[_Item], grammar: Grammar) -> list[Symbol]:
     """Return the symbols of the items with their parents, ordered by name's position."""
     from triseek.model.symbol import Symbol
 
@@ -219,7 +227,11 @@ def _nested(text: bytes, items: list[_Item]) -> list[Symbol]:
             kind = _RETYPED.get(item.kind, item.kind) if parent_kind in _TYPES else item.kind
             name = text[slice(*item.name)].decode(errors="replace")
             is_again = kind == "variable" and (name, parent, kind) in seen
-            if name and not is_again and not (item.kind in _VARIABLES and _is_local(stack)):
+            # In C a macro with a block looks like a function in a function.
+            is_local = _is_local(stack) and (
+                item.kind in _VARIABLES or (item.kind == "function" and grammar.name in _FLAT)
+            )
+            if name not in ("", "_") and not is_again and not is_local:
                 seen.add((name, parent, kind))
                 symbols.append(Symbol(
                     name, kind, item.line, item.end_line, *item.name, parent, parent_kind

@@ -12,8 +12,9 @@
 (type_spec name: (type_identifier) @name type: (interface_type)) @interface
 (type_spec name: (type_identifier) @name) @type
 (type_alias name: (type_identifier) @name) @talias
-(field_declaration name: (field_identifier) @name) @field
-(method_elem name: (field_identifier) @name) @methodSpec
+(type_spec type: (struct_type (field_declaration_list
+  (field_declaration name: (field_identifier) @name) @field)))
+(type_spec type: (interface_type (method_elem name: (field_identifier) @name) @methodSpec))
 (const_spec (identifier) @name) @constant
 (var_spec (identifier) @name) @variable
 (func_literal) @local

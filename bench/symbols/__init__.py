@@ -1,0 +1,1 @@
+"""Definitions by tree-sitter beside those of universal-ctags, and what they cost."""
