@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
-from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
@@ -111,6 +110,8 @@ def _is_installed(module: str) -> bool:
 
 @cache
 def _edition(grammar: Grammar) -> str:
+    from importlib.metadata import version
+
     package = grammar.module.replace("_", "-")
     digest = xxhash.xxh3_64_hexdigest(grammar.query.encode())
     versions = f"{version('tree-sitter')} {version(package)}"
