@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ STREAM_MAX = 6_000
 CUT = "... cut: the answer has more than {:,} characters; ask for less."
 COMMAND_TITLE = "Workflow CLI Execution"
 CODE_TITLE = "Custom Workflow Code Execution"
+_DROPPED = re.compile(r"\[std(?:out|err) truncated at \d+ bytes\]\Z")
 _NO_PAYLOAD = (
     "No structured workflow payload was produced.",
     "The script ended, but it returned nothing, or its output could not be parsed.",
@@ -100,13 +102,15 @@ def _section(title: str, text: str) -> Iterator[str]:
 def _cut(text: str, most: int) -> str:
     """Return the beginning of a text, up to the end of a line if there is one, and that it is cut.
 
-    A cut result is not valid JSON, which its last line says.
+    A cut result is not valid JSON, which its last line says. What the box says of output that it
+    has dropped stays.
     """
     if len(text) <= most:
         return text
     kept = text[:most]
     kept = kept[: kept.rfind("\n")] if "\n" in kept else kept
-    return f"{kept}\n{CUT.format(most)}"
+    dropped = _DROPPED.search(text)
+    return "\n".join([kept, CUT.format(most), *([dropped[0]] if dropped else [])])
 
 
 def _bounded(lines: Sequence[str]) -> str:
