@@ -91,7 +91,7 @@ def test_many_searches_are_joined_by_one_script(run):
         ("import sys\ndef run(args):\n    sys.exit(3)\n", 3, None, "- Exit code: `3`"),
         ("def run(args):\n    1 / 0\n", 1, None, "ZeroDivisionError"),
         ("def run(args):\n    return float('nan')\n", 1, None, "- Process status: `failure`"),
-        ("def run(args):\n    print('x' * 40000)\n    return 1.5\n", 0, 1.5, "\n[stdout truncated at "),
+        ("def run(args):\n    print('x' * 40000)\n    return 1.5\n", 0, 1.5, "\n[stdout trunc"),
         (
             "def run(args):\n    print('__RESULT_JSON__=1')\n    return {'last': 1}\n",
             0, {"last": 1}, "- Output status: `parsed`",
