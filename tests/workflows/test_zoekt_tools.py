@@ -148,12 +148,12 @@ def test_queries_about_repositories_list_them(recorded, ask):
         }
         for n in range(2)
     ]  # fmt: skip
-    assert ask.search("r:foo", 1) == results[:1]
+    assert ask.search("r:foo", 2) == results
     assert not queries.lists_repositories("r:foo x")
     assert not queries.lists_repositories("x")
     assert ask.notes == [
         "Note: 2 of 30 repositories are shown for 'foo type:repo'",
-        "Note: 1 of 30 repositories are shown for 'r:foo'",
+        "Note: 2 of 30 repositories are shown for 'r:foo'",
     ]
     with pytest.raises(InvalidQuery):
         ask.search("a or")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from triseek.model.code_search import CodeSource
-    from triseek.workflows.runtime.zoekt_tools import SymbolsOf
+    from triseek.workflows.runtime.enclosing import SymbolsOf
 
 SCRIPTS = Path(__file__).with_name("scripts")
 CODE_MAX = 256 << 10

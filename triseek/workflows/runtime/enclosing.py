@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from triseek.model.symbol import Symbol
     from triseek.workflows.runtime.items import FileItem, MatchItem
-    from triseek.workflows.runtime.zoekt_tools import SymbolsOf
+
+SymbolsOf: TypeAlias = "Callable[[bytes, bytes], Sequence[Symbol]]"
+"""Returns the definitions of a file, of its path and content."""
 
 
 class Enclosing:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from threading import Lock
-from typing import TYPE_CHECKING, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from triseek.errors import BackendFailure, InvalidRequest, TriseekError
 from triseek.model.code_search import CodeRequest
@@ -16,16 +16,12 @@ from triseek.workflows.runtime import checks, git_log, items, queries, tree
 from triseek.workflows.runtime.enclosing import Enclosing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from triseek.model.code_search import CodeResult, CodeSource, HostReport, Repository
-    from triseek.model.symbol import Symbol
     from triseek.workflows.execution import Functions
+    from triseek.workflows.runtime.enclosing import SymbolsOf
     from triseek.workflows.runtime.git_log import Commit
     from triseek.workflows.runtime.items import FileItem
 
-SymbolsOf: TypeAlias = "Callable[[bytes, bytes], Sequence[Symbol]]"
-"""Returns the definitions of a file, of its path and content."""
 LIMIT_MAX = 25
 CONTEXT_MAX = 3
 COMMITS_MAX = REPOSITORIES_MAX = 100
@@ -85,7 +81,7 @@ class ZoektTools:
     def notes(self) -> list[str]:
         """What the reader of a result should know: hosts that answered, what is incomplete."""
         with self._lock:
-            reports, notes = list(self._hosts.values()), list(self._notes)
+            reports, notes = list(self._hosts.values()), sorted(self._notes)
         lines = []
         if any(report.state != "ok" for report in reports):
             shown = ", ".join(f"`{visible_line(each.host)}` {each.state}" for each in reports)
@@ -264,7 +260,7 @@ class ZoektTools:
         return result
 
     def _note_cut(self, query: str, count: int, most: int, what: str) -> None:
-        if count > most:
+        if count > most > 1:  # who asks for one asks whether there is any
             with self._lock:
                 shown = visible_line(query)[:80]
                 self._notes[f"{most:,} of {count:,} {what} are shown for {shown!r}"] = None
