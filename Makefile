@@ -88,6 +88,10 @@ prove-memory: PROOFS = $(MEMORY_PROOFS)
 prove-memory: .prove  ## Those of the memory, likewise
 prove-zoekt: PROOFS = $(ZOEKT_PROOFS)
 prove-zoekt: .prove  ## Queries and results compared with a real Zoekt, which Go builds
+BOX_PROOFS := attacks=tests/workflows/box/test_attacks.py resources=tests/workflows/box/test_resources.py \
+    runner=tests/workflows/box/test_runner.py ordinary-user=tests/workflows/box/test_ordinary_user.py
+prove-box: PROOFS = $(BOX_PROOFS)
+prove-box: .prove  ## Those of the box that runs agents' scripts: more than 600 attacks in each of three ways
 .prove: $(VENV)/.ready
 	@lines=; failed=0; for proof in $(PROOFS); do \
 	    if $(RUN) pytest -q -s -rs -o faulthandler_timeout=1800 "$${proof#*=}"; \
@@ -156,4 +160,4 @@ build: $(VENV)/.ready  ## Wheel and sdist
 clean:  ## What can be rebuilt
 	rm -rf dist .coverage* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 
-.PHONY: .prove help demo check format lint types imports test explore test-root test-nojit test-all prove prove-history prove-memory prove-zoekt ripgrep-tests fuzz faults clients browser golden house cover bench bench-daemon bench-quick build clean
+.PHONY: .prove help demo check format lint types imports test explore test-root test-nojit test-all prove prove-history prove-memory prove-zoekt prove-box ripgrep-tests fuzz faults clients browser golden house cover bench bench-daemon bench-quick build clean

@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Scripts that take all they can get are ended in time, and leave nothing behind."""
 
 from __future__ import annotations
@@ -151,6 +152,8 @@ while time.monotonic() < until:
     if os.fork(): os._exit(0)
     os.setsid()
 """,
+    "folders without end": "import os\nfor _ in range(3000):\n    os.mkdir('d'); os.chdir('d')\nwhile True: pass",
+    "closed folders": "import os\nos.makedirs('a/b/c')\nos.symlink('/', 'a/link')\nos.symlink('/', 'link')\nos.chmod('a/b', 0)\nos.chmod('a', 0)",
     "it kills its parent": """
 import os, signal, time
 print('x', flush=True)
@@ -170,14 +173,22 @@ def place(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         monkeypatch.setattr(tempfile, "tempdir", None)
 
 
+def _share(scripts: dict[str, str], every: int) -> list[object]:
+    """All scripts; but one of `every` is `slow`."""
+    return [
+        name if not place % every else pytest.param(name, marks=pytest.mark.slow)
+        for place, name in enumerate(scripts)
+    ]
+
+
 @NEEDS_KERNEL
-@pytest.mark.parametrize("name", GREEDY)
+@pytest.mark.parametrize("name", _share(GREEDY, 4))
 def test_greedy_scripts_are_ended(name: str, place: str) -> None:
     _ends(GREEDY[name], place)
 
 
 @NEEDS_KERNEL
-@pytest.mark.parametrize("name", FRAMES)
+@pytest.mark.parametrize("name", _share(FRAMES, 3))
 def test_hostile_frames_end_the_script(name: str, place: str) -> None:
     result = _ends(_CHANNEL + FRAMES[name], place)
     assert "ended for what it sent to its host: " in result.stderr
@@ -185,13 +196,13 @@ def test_hostile_frames_end_the_script(name: str, place: str) -> None:
 
 
 @NEEDS_KERNEL
-@pytest.mark.parametrize("name", QUIET)
+@pytest.mark.parametrize("name", _share(QUIET, 4))
 def test_frames_that_wait_are_ended_by_the_clock(name: str, place: str) -> None:
     result = _ends(_CHANNEL + QUIET[name], place)
     assert (result.exit_code, result.stderr) == (124, "execution timed out")
 
 
-@pytest.mark.parametrize("name", ESCAPES)
+@pytest.mark.parametrize("name", _share(ESCAPES, 2))
 def test_descendants_end_without_walls(name: str, place: str) -> None:
     _ends(ESCAPES[name], place, tier="process")
 
@@ -241,6 +252,9 @@ def _ends(source: str, place: str, tier: Tier = "kernel", **options: str) -> Exe
     assert grown < _MEMORY_BYTES
     assert len(result.stdout) < 40_000
     assert len(result.stderr) < 40_000
+    until = time.monotonic() + 5
+    while _processes(place) and time.monotonic() < until:
+        time.sleep(0.02)  # who was killed needs a moment to end
     assert _processes(place) == []
     assert list(Path(place).iterdir()) == []
     _wait_for_threads()

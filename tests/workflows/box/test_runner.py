@@ -140,7 +140,6 @@ import os, io
 def run(args):
     before = os.listdir('.')
     io.open('file', 'w').write('text')
-    os.mkdir('folder')
     mode = oct(os.stat('file').st_mode & 0o777)
     return [before, io.open('file').read(), mode, os.environ['HOME'] == os.getcwd()]
 """

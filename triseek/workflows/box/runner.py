@@ -10,7 +10,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import triseek
 from triseek.workflows.box import bubblewrap, results, safety, tiers
 from triseek.workflows.box.channel import BrokenProtocol, Channel
+from triseek.workflows.box.folder import MAX_BYTES, MAX_ENTRIES, Folder
 from triseek.workflows.box.functions import Caller, describe
 from triseek.workflows.box.names import TOOL_NAMES
 from triseek.workflows.box.output import MAX_OUTPUT_BYTES, Output
@@ -37,8 +37,6 @@ _START = (
 _TICK_S = 0.05
 _END_S = 3.0
 """How long the box's first process may take to end all others."""
-_MAX_FOLDER_BYTES = 64 << 20
-_MAX_FOLDER_ENTRIES = 2000
 _CPU_TIME_OVER, _OUTPUT_OVER, _FAILED = 128 + int(signal.SIGXCPU), 137, 1
 
 
@@ -100,7 +98,7 @@ def _run(
     cancelled: Callable[[], bool],
 ) -> ExecutionResult:
     caller = Caller(functions)
-    with tempfile.TemporaryDirectory(prefix="triseek-box-", ignore_cleanup_errors=True) as folder:
+    with Folder() as folder:
         start = {
             "source": script.source,
             "trusted": script.trusted,
@@ -111,19 +109,21 @@ def _run(
             "landlock": bool(have.landlock),
             "seccomp": have.seccomp,
             "limit_processes": tier == "process" and not have.seccomp,
-            "folder": bubblewrap.FOLDER if tier == "bubblewrap" else folder,
+            "folder": bubblewrap.FOLDER if tier == "bubblewrap" else folder.path,
         }
         frame = json.dumps(start, allow_nan=False).encode()
         ours, theirs = socket.socketpair()
         with contextlib.closing(Channel(ours, caller)) as channel:
             try:
-                process = _start(folder, theirs, have.bubblewrap if tier == "bubblewrap" else "")
+                process = _start(
+                    folder.path, theirs, have.bubblewrap if tier == "bubblewrap" else ""
+                )
             except OSError as error:
                 return results.not_started(f"runner failed to start subprocess: {error}")
             finally:
                 theirs.close()
             with process:
-                execution = _Execution(process, channel, limits, Path(folder))
+                execution = _Execution(process, channel, limits, folder)
                 ours.settimeout(limits.seconds)
                 channel.send(frame)
                 ours.settimeout(None)
@@ -171,7 +171,7 @@ class _Execution:
     """A running box: its output is read, its calls are answered, its limits are watched."""
 
     def __init__(
-        self, process: subprocess.Popen[bytes], channel: Channel, limits: Limits, folder: Path
+        self, process: subprocess.Popen[bytes], channel: Channel, limits: Limits, folder: Folder
     ) -> None:
         self._process = process
         self._channel = channel
@@ -232,10 +232,10 @@ class _Execution:
                 if cancelled():
                     self.notes.append("cancelled")
                     return _FAILED
-                if self._folder_is_full():
+                if self._folder.is_full():
                     self.notes.append(
-                        f"ended after it filled its folder: {_MAX_FOLDER_BYTES} bytes or "
-                        f"{_MAX_FOLDER_ENTRIES} files"
+                        "ended after it filled its folder: "
+                        f"{MAX_BYTES} bytes or {MAX_ENTRIES} files"
                     )
                     return _OUTPUT_OVER
         return exit_code if exit_code >= 0 else 128 - exit_code
@@ -260,21 +260,6 @@ class _Execution:
         else:
             self._selector.unregister(descriptor)
         return bool(data)
-
-    def _folder_is_full(self) -> bool:
-        total = entries = 0
-        folders = [str(self._folder)]
-        while folders:
-            with os.scandir(folders.pop()) as listing:
-                for entry in listing:
-                    entries += 1
-                    status = entry.stat(follow_symlinks=False)
-                    total += status.st_blocks * 512
-                    if total > _MAX_FOLDER_BYTES or entries > _MAX_FOLDER_ENTRIES:
-                        return True
-                    if entry.is_dir(follow_symlinks=False):
-                        folders.append(entry.path)
-        return False
 
     def _end(self) -> None:
         """End the box's processes: its first one does, when its input ends."""

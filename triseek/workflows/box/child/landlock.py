@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same on every architecture
 _VERSION = 1
 _PATH_BENEATH = 1
-_EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
-_MAKE_DIR, _MAKE_REG, _REFER, _TRUNCATE, _IOCTL_DEV = 1 << 7, 1 << 8, 1 << 13, 1 << 14, 1 << 15
+_WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 1, 1 << 2, 1 << 3
+_MAKE_REG, _TRUNCATE = 1 << 8, 1 << 14
 _FILE_ACCESS = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 5: (1 << 16) - 1}
 """What can be denied, by the interface version that has added it."""
 _TCP = 0b11  # bind, connect
@@ -43,8 +43,8 @@ def version() -> int:
 def restrict(*, readable: Iterable[str], listable: Iterable[str], writable: str) -> None:
     """Confine this thread, and those that it starts, to some files for good.
 
-    Files below `writable` can be made, read and written, but not removed: so their sizes can be
-    added up from outside.
+    Files in `writable` can be made, read and written. They cannot be removed, and no folders can be
+    made: so their sizes can be added up from outside.
 
     Args:
         readable: files, and folders with all that is below.
@@ -68,7 +68,7 @@ def restrict(*, readable: Iterable[str], listable: Iterable[str], writable: str)
             _allow(ruleset, path, _READ_FILE | _READ_DIR)
         for path in listable:
             _allow(ruleset, path, _READ_DIR)
-        own = _READ_FILE | _READ_DIR | _WRITE_FILE | _MAKE_REG | _MAKE_DIR | (_TRUNCATE & files)
+        own = _READ_FILE | _READ_DIR | _WRITE_FILE | _MAKE_REG | (_TRUNCATE & files)
         _allow(ruleset, writable, own)
         system.prctl(system.PR_SET_NO_NEW_PRIVS, 1)
         system.syscall(_RESTRICT_SELF, ruleset, 0)

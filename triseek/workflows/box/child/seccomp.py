@@ -43,8 +43,8 @@ _PLAIN: dict[str, tuple[int | None, int | None]] = {
     "dup": (32, 23), "dup2": (33, None), "dup3": (292, 24), "pipe": (22, None), "pipe2": (293, 59),
     # names
     "fstat": (5, 80), "stat": (4, None), "lstat": (6, None), "newfstatat": (262, 79),
-    "statx": (332, 291), "getdents64": (217, 61), "getcwd": (79, 17), "mkdir": (83, None),
-    "mkdirat": (258, 34), "readlink": (89, None), "readlinkat": (267, 78), "access": (21, None),
+    "statx": (332, 291), "getdents64": (217, 61), "getcwd": (79, 17),
+    "readlink": (89, None), "readlinkat": (267, 78), "access": (21, None),
     "faccessat": (269, 48),
     # memory
     "mmap": (9, 222), "mprotect": (10, 226), "munmap": (11, 215), "mremap": (25, 216),
