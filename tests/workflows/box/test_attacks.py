@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import platform
+
 import pytest
 
 from tests.workflows.box import goals, ways
-from tests.workflows.box.machine import HERE, NEEDS_BUBBLEWRAP, NEEDS_KERNEL, TIERS
+from tests.workflows.box.machine import HERE, NEEDS_BUBBLEWRAP, NEEDS_KERNEL, TIERS, execute
 from tests.workflows.box.scene import attack, scene
 from triseek.workflows.box.safety import check
 
@@ -65,6 +67,30 @@ def test_bubblewrap_keeps_each_goal_out_of_reach(goal: str) -> None:
             boundaries=TIERS["bubblewrap"], alone=False, trace=False,
         )  # fmt: skip
     assert breaches == []
+
+
+_NATIVE = """
+import ctypes, mmap
+def run(args):
+    page = mmap.mmap(-1, 4096, prot=7)
+    page.write(bytes.fromhex(CODE))
+    address = ctypes.addressof(ctypes.c_char.from_buffer(page))
+    return [ctypes.CFUNCTYPE(ctypes.c_int)(address)()]
+"""
+_BY_INTERRUPT = "b814000000cd80c3"  # mov eax, 20 (getpid of i386); int 0x80; ret
+_BY_X32 = "b8270000400f05c3"  # mov eax, 0x40000000 | 39; syscall; ret
+_BY_NUMBER = "b8270000000f05c3"  # mov eax, 39 (getpid); syscall; ret
+
+
+@pytest.mark.long
+@NEEDS_KERNEL
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="machine code of x86_64")
+@pytest.mark.parametrize(
+    ("code", "exit_code"), [(_BY_INTERRUPT, 159), (_BY_X32, 159), (_BY_NUMBER, 0)]
+)
+def test_system_calls_of_other_architectures_end_the_script(code: str, exit_code: int) -> None:
+    result = execute(_NATIVE.replace("CODE", repr(code)))
+    assert result.exit_code == exit_code, result.stderr  # 159: SIGSYS
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import os
 import resource
+import subprocess
 import sys
 import tempfile
 import threading
@@ -19,7 +20,7 @@ from tests.workflows.box.machine import EACH_TIER, HERE, NEEDS_KERNEL, execute
 from triseek.workflows.execution import ExecutionResult, Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from triseek.workflows.execution import Tier
 
@@ -232,6 +233,34 @@ def test_monty_ends_greedy_scripts(place: str) -> None:
         _ends(source, place, runner="monty")
 
 
+_HOST = """
+import sys
+from tests.workflows.box.machine import execute
+print("ready", flush=True)
+execute("while True: pass\\ndef run(args): pass", tier=sys.argv[1])
+"""
+
+
+@EACH_TIER
+def test_scripts_end_with_their_host(tier: Tier, place: str) -> None:
+    environment = {**os.environ, "TMPDIR": place}
+    with subprocess.Popen(
+        [sys.executable, "-c", _HOST, tier], env=environment, stdout=subprocess.PIPE
+    ) as host:
+        assert host.stdout is not None
+        host.stdout.readline()
+        _wait_until(lambda: len(_processes(f"HOME={place}")) >= 2)
+        host.kill()
+    _wait_until(lambda: _processes(place) == [])
+
+
+def _wait_until(holds: Callable[[], bool]) -> None:
+    until = time.monotonic() + 15
+    while not holds():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
 def _large() -> str:
     return "x" * (1 << 20)
 
@@ -252,10 +281,7 @@ def _ends(source: str, place: str, tier: Tier = "kernel", **options: str) -> Exe
     assert grown < _MEMORY_BYTES
     assert len(result.stdout) < 40_000
     assert len(result.stderr) < 40_000
-    until = time.monotonic() + 5
-    while _processes(place) and time.monotonic() < until:
-        time.sleep(0.02)  # who was killed needs a moment to end
-    assert _processes(place) == []
+    _wait_until(lambda: _processes(place) == [])  # who was killed needs a moment to end
     assert list(Path(place).iterdir()) == []
     _wait_for_threads()
     return result

@@ -147,7 +147,7 @@ def _start(folder: str, channel: socket.socket, wrapper: str) -> subprocess.Pope
     base = getattr(sys, "_base_executable", None) or sys.executable
     package = Path(triseek.__file__).parent
     code = _START.format(root=str(package.parent), channel=channel.fileno())
-    words = [base, "-I", "-S", "-B", "-u", "-c", code]
+    words = [base, "-I", "-S", "-u", "-c", code]
     if wrapper:
         base = words[0] = os.path.realpath(base)
         words = [*bubblewrap.words(wrapper, base, package), *words]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 import threading
 import types
-from typing import TYPE_CHECKING, Any
 
 from triseek.workflows.box.child import frames
 
+TYPE_CHECKING = False  # importing typing takes longer than all of this
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
 
 class ZoektRuntimeError(RuntimeError):

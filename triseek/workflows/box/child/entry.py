@@ -6,7 +6,10 @@ import builtins
 import json
 import sys
 import types
-from typing import Any
+
+TYPE_CHECKING = False  # importing typing takes longer than all of this
+if TYPE_CHECKING:
+    from typing import Any
 
 MARKER = "__RESULT_JSON__="
 OUT_OF_MEMORY = 137

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
+
+TYPE_CHECKING = False  # importing typing takes longer than all of this
+if TYPE_CHECKING:
+    from typing import Any
 
 HEADER_BYTES = 4
 MAX_CALL_BYTES = 1 << 20

@@ -11,10 +11,10 @@ import os
 import stat
 import struct
 import sys
-from typing import TYPE_CHECKING
 
 from triseek.workflows.box.child import system
 
+TYPE_CHECKING = False  # importing typing takes longer than all of this
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

@@ -13,9 +13,12 @@ import select
 import signal
 import sys
 import time
-from typing import Any
 
 from triseek.workflows.box.child import _channel, confine, entry, frames, system
+
+TYPE_CHECKING = False  # importing typing takes longer than all of this
+if TYPE_CHECKING:
+    from typing import Any
 
 NOT_STARTED, KILLED = 70, 137
 _TRIES, _PAUSE_S = 400, 0.005

@@ -14,7 +14,6 @@ import os
 import platform
 import struct
 import sys
-from typing import NamedTuple
 
 from triseek.workflows.box.child import system
 
@@ -26,11 +25,12 @@ _X32 = 0x40000000
 _ALL_BITS = 0xFFFFFFFF
 
 
-class Machine(NamedTuple):
+class Machine:
     """An architecture: its audit number, and the index of its numbers in the tables below."""
 
-    audit: int
-    column: int
+    def __init__(self, audit: int, column: int) -> None:
+        self.audit = audit
+        self.column = column
 
 
 MACHINES = {"x86_64": Machine(0xC000003E, 0), "aarch64": Machine(0xC00000B7, 1)}
@@ -84,13 +84,15 @@ _SOCKET_FLAGS = 0o2004000
 _STREAM, _UNIX = 1, 1
 
 
-class _Test(NamedTuple):
+class _Test:
     """One condition: the masked half of an argument has one of some values."""
 
-    argument: int
-    values: tuple[int, ...]
-    mask: int = _ALL_BITS
-    high: bool = False
+    def __init__(
+        self, argument: int, values: tuple[int, ...], mask: int = _ALL_BITS, *, high: bool = False
+    ) -> None:
+        self.offset = 16 + 8 * argument + (4 if high else 0)
+        self.values = values
+        self.mask = mask
 
 
 def _null(argument: int) -> list[_Test]:
@@ -167,8 +169,7 @@ def program(target: Machine, pid: int) -> bytes:
 
 def _steps(test: _Test, deny: int) -> list[tuple[int, int, int, int]]:
     """Instructions that go on if the test holds, and return `deny` if not."""
-    offset = 16 + 8 * test.argument + (4 if test.high else 0)
-    steps = [(_LOAD, 0, 0, offset)]
+    steps = [(_LOAD, 0, 0, test.offset)]
     if test.mask != _ALL_BITS:
         steps.append((_AND, 0, 0, test.mask))
     count = len(test.values)
