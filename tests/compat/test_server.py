@@ -193,6 +193,11 @@ def test_an_edit_is_seen_by_the_next_request(tmp_path: Path) -> None:
             assert _files(server.url, f"thorn{number}") == ["b.txt"]
         (tree / "a.txt").rename(tree / "c.txt")
         assert _files(server.url, "needle") == ["c.txt"]
+        (tree / ".env").write_text("needle of a secret\n")
+        assert _files(server.url, "needle") == ["c.txt"]
+        for path, status in (("c.txt", 200), (".env", 418), (".//c.txt", 418)):
+            page = Asked("GET", f"/print?r=tree&f={path}&format=raw")
+            assert ask(server.url, page).status == status
         (tree / "c.txt").unlink()
         assert _files(server.url, "needle") == []
 
