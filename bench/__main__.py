@@ -15,6 +15,7 @@ from bench.memory import run as memory_run
 from bench.model import Faulty
 from bench.profiles import PROFILES
 from bench.progress import Progress
+from bench.zoekt import run as zoekt_run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -116,6 +117,10 @@ def _parser() -> argparse.ArgumentParser:
 
     memory = verbs.add_parser("memory", help="quality and speed of the memory, and its page")
     memory_run.add_options(memory, _DOCS / "memory.md")
+
+    zoekt = verbs.add_parser("zoekt", help="the Zoekt-compatible server beside Zoekt's own")
+    zoekt_run.add_options(zoekt, _DOCS / "zoekt.md")
+    zoekt.set_defaults(verb=_zoekt)
 
     observations = verbs.add_parser("observations", help="how often derived observations are true")
     observations.add_argument("--git", action="append", default=[], metavar="OWNER/NAME=CLONE")
@@ -275,6 +280,10 @@ def _observations(options: argparse.Namespace) -> int:
     measured = report.read(options.record or report.RECORD)
     measured["observations"] = observations.measure(_paths(options.git), Progress())
     return _write_history(options, measured)
+
+
+def _zoekt(options: argparse.Namespace) -> int:
+    return zoekt_run.run(options, _paths(options.corpus_path), Progress())
 
 
 def _write_history(options: argparse.Namespace, measured: Measured) -> int:

@@ -13,6 +13,7 @@ import sysconfig
 import tarfile
 import tempfile
 import tomllib
+import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -124,7 +125,7 @@ def _fetch_deb(source: Source, place: Path) -> None:
         opened = Path(scratch) / "opened"
         _call(["dpkg-deb", "-x", str(package), str(opened)])
         if "archive" in source:
-            _unpack(opened / source["archive"], place / "tree")
+            _unpack(next(opened.glob(source["archive"])), place / "tree")
         else:
             shutil.move(opened / source["folder"], place / "tree")
 
@@ -161,6 +162,10 @@ _FETCHERS: dict[str, Callable[[Source, Path], None]] = {
 
 
 def _unpack(archive: Path, place: Path) -> None:
+    if archive.suffix == ".zip":
+        with zipfile.ZipFile(archive) as files:
+            files.extractall(place)
+        return
     more: dict[str, Any] = {}
     if hasattr(tarfile, "tar_filter"):  # since Python 3.11.4
         more["filter"] = "tar"

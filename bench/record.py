@@ -62,7 +62,7 @@ def latest() -> list[Path]:
 
 
 def _suffix(profile: str) -> str:
-    return f"-{profile}" if profile in ("daemon", "mcp", "hooks", "tokens") else ""
+    return f"-{profile}" if profile in ("daemon", "mcp", "hooks", "tokens", "zoekt") else ""
 
 
 def _plain(value: object) -> str:
