@@ -40,7 +40,7 @@ def reason(query: Node, place: Place) -> str:
     if _is_left_out(place.content):
         return "Zoekt indexes the name and a note instead of binary, large and tiny files"
     if place.in_file >= SPANS_MAX:
-        return f"triseek looks at {SPANS_MAX:,} matches of a text in a file"
+        return f"triseek looks at {SPANS_MAX:,} matches of a text in a file, and says so"
     if _full(place.ours) == _full(place.theirs) or (
         place.number in (NAME, NO_LINE) and _match_nothing(texts, place)
     ):
