@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from tests.zoekt_parity.trees import TOO_LARGE
 from triseek.engine.repositories.atoms import SPANS_MAX, atom
 from triseek.query.regex.syntax import Alternate, Repeat, any_node
-from triseek.query.zoekt import go_regexp
+from triseek.query.zoekt import go_regexp, go_tree
 from triseek.query.zoekt.syntax import And, Not, Or, Regexp, Substring, Symbol, Type
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _match_nothing(texts: list[Text], place: Place) -> bool:
 
 
 def _is_folded(text: Text) -> bool:
-    return isinstance(text, Regexp) and text.pattern == go_regexp.folded_literal(
+    return isinstance(text, Regexp) and text.pattern == go_tree.folded_literal(
         go_regexp.parse(text.pattern.removesuffix("(?:)"))
     )
 

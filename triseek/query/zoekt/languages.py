@@ -56,7 +56,7 @@ _CONTENT: dict[str, tuple[tuple[re.Pattern[bytes], str], ...]] = {
         (re.compile(rb"^\s*use\s+v6\b", re.MULTILINE), "Raku"),
     ),
     "v": (
-        (re.compile(rb"^\s*(?:Require|Theorem|Lemma|Proof|Qed)\b", re.M), "Rocq Prover"),
+        (re.compile(rb"^\s*(?:Require|Theorem|Lemma|Proof|Qed)\b", re.MULTILINE), "Rocq Prover"),
         (re.compile(rb"^(?:fn|import|pub)\s|^module\s+\w+\s*$", re.MULTILINE), "V"),
     ),
     "d": (

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from triseek.errors import InvalidQuery
-from triseek.query.zoekt import go_regexp
+from triseek.query.zoekt import go_regexp, go_tree
 from triseek.query.zoekt.go_text import invalid, quoted
 from triseek.query.zoekt.languages import canonical_name
 from triseek.query.zoekt.simplify import simplify
@@ -244,11 +244,11 @@ def _meta(text: str) -> Meta:
 
 def _text(pattern: str, where: Where) -> Text:
     """Return the node of a text; `case:` may change it afterwards."""
-    tree = go_regexp.simplified(go_regexp.parse(pattern))
-    literal = go_regexp.literal_text(tree)
+    tree = go_tree.simplified(go_regexp.parse(pattern))
+    literal = go_tree.literal_text(tree)
     if literal is not None:
         return Substring(literal, case_sensitive=False, where=where)
-    folded = go_regexp.folded_literal(tree)
+    folded = go_tree.folded_literal(tree)
     return Regexp(folded or pattern, case_sensitive=False, where=where)
 
 
@@ -281,7 +281,7 @@ def is_sensitive_by_itself(node: Text) -> bool:
     """Return whether a text respects case where no `case:` says otherwise."""
     if isinstance(node, Substring):
         return any("A" <= sign <= "Z" for sign in node.pattern)
-    return go_regexp.names_upper_case(go_regexp.parse(node.pattern))
+    return go_tree.names_upper_case(go_regexp.parse(node.pattern))
 
 
 def _unscoped(node: _Raw) -> Node:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from triseek.query.regex.syntax import Empty
-from triseek.query.zoekt import go_regexp
+from triseek.query.zoekt import go_regexp, go_tree
 from triseek.query.zoekt.syntax import And, Branch, Const, Not, Or, Regexp, Substring, Type
 
 if TYPE_CHECKING:
@@ -52,5 +52,5 @@ def _matches_all(node: Node) -> bool:
     if isinstance(node, Substring | Branch):
         return not node.pattern
     if isinstance(node, Regexp):
-        return isinstance(go_regexp.simplified(go_regexp.parse(node.pattern)), Empty)
+        return isinstance(go_tree.simplified(go_regexp.parse(node.pattern)), Empty)
     return False
