@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from triseek.engine.repositories.figures import described
-from triseek.engine.repositories.run import Run
+from triseek.engine.repositories.run import Run, Searched
 from triseek.errors import BackendFailure, InvalidRequest
 from triseek.files.containment import open_file
 from triseek.model import budget
@@ -19,7 +19,6 @@ from triseek.query.zoekt.simplify import simplify
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from triseek.engine.engine import Engine
     from triseek.engine.repositories.documents import SymbolSource
     from triseek.engine.repositories.roots import Root
     from triseek.engine.service import Service
@@ -53,10 +52,9 @@ class LocalRepositories:
         symbols: Finds the definitions in a file; None for that of `engine.symbols`.
         only: The files to search, of every root; None for all that agents' tools search.
         """
-        self.only = only
-        self._service = service
         self._roots = tuple(roots)
         self._symbols = symbols
+        self._searched = Searched(service, self._roots, self._symbols_of, only)
 
     def search(self, request: CodeRequest) -> CodeResult:
         """Answer a query; best files first. `CodeSource.search` documents the errors."""
@@ -98,7 +96,7 @@ class LocalRepositories:
     def evaluate(self, query: Node, request: CodeRequest) -> CodeResult:
         """Answer a query that is parsed already. The errors are those of `search`."""
         started = time.perf_counter()
-        run = Run(self, request)
+        run = Run(self._searched, request)
         with budget.limited(request.seconds):
             run.all_of(self._roots, query)
         files = run.best.files()
@@ -114,7 +112,7 @@ class LocalRepositories:
     def _listed(self, query: Node, seconds: float) -> CodeResult:
         """Return the repositories in which a query matches, by name."""
         started = time.perf_counter()
-        run = Run(self, CodeRequest(query="", max_files=1, seconds=seconds))
+        run = Run(self._searched, CodeRequest(query="", max_files=1, seconds=seconds))
         with budget.limited(seconds):
             matching = [root for root in self._roots if run.lists(root, query)]
         run.check_answered()
@@ -124,19 +122,7 @@ class LocalRepositories:
             elapsed_ms=(time.perf_counter() - started) * 1e3,
         )
 
-    def engine_of(self, root: Root) -> Engine:
-        """Return the engine of a root. Raises `RepoNotDetected` if it is gone."""
-        return self._service.engine(root.folder, exact=True)
-
-    def inner(self, root: Root) -> tuple[bytes, ...]:
-        """Return the folders of other roots inside a root, relative to it, each ending in `/`."""
-        prefix = os.fsencode(root.folder).rstrip(b"/") + b"/"
-        folders = (os.fsencode(other.folder) for other in self._roots if other != root)
-        return tuple(
-            folder[len(prefix) :] + b"/" for folder in folders if folder.startswith(prefix)
-        )
-
-    def symbols_of(self, path: bytes, content: bytes) -> FileSymbols:
+    def _symbols_of(self, path: bytes, content: bytes) -> FileSymbols:
         """Return the definitions in a file."""
         if self._symbols is None:
             from triseek.engine.symbols.symbols import shared

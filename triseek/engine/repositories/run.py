@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import closing
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from triseek.engine.repositories import scores
 from triseek.engine.repositories.best import Best
@@ -28,11 +28,13 @@ from triseek.model.code_search import CodeFile, CodeRequest
 from triseek.query.zoekt import syntax
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Callable, Collection, Generator, Sequence
 
+    from triseek.engine.engine import Engine
     from triseek.engine.repositories.evaluate import Hits
-    from triseek.engine.repositories.local import LocalRepositories
     from triseek.engine.repositories.roots import Root
+    from triseek.engine.service import Service
+    from triseek.engine.symbols.symbols import FileSymbols
     from triseek.query.zoekt.syntax import Node
 
 LINES_MIN, LINES_PER_FILE = 1000, 20
@@ -44,11 +46,34 @@ _OF_ROOT = (FallbackFailure, IndexCorrupt, IndexUnavailable, RepoNotDetected)
 """Errors of one root, which leave the others searchable."""
 
 
+class Searched(NamedTuple):
+    """What a source of local repositories searches."""
+
+    service: Service
+    roots: tuple[Root, ...]
+    symbols_of: Callable[[bytes, bytes], FileSymbols]
+    """Returns the definitions in a file, from its path and its text."""
+    only: Collection[bytes] | None
+    """The files to search, of every root; None for all."""
+
+    def engine_of(self, root: Root) -> Engine:
+        """Return the engine of a root. Raises `RepoNotDetected` if it is gone."""
+        return self.service.engine(root.folder, exact=True)
+
+    def inner(self, root: Root) -> tuple[bytes, ...]:
+        """Return the folders of other roots inside a root, relative to it, each ending in `/`."""
+        prefix = os.fsencode(root.folder).rstrip(b"/") + b"/"
+        folders = (os.fsencode(other.folder) for other in self.roots if other != root)
+        return tuple(
+            folder[len(prefix) :] + b"/" for folder in folders if folder.startswith(prefix)
+        )
+
+
 class Run:
     """One query on its way through the repositories."""
 
-    def __init__(self, source: LocalRepositories, request: CodeRequest) -> None:
-        self._source = source
+    def __init__(self, searched: Searched, request: CodeRequest) -> None:
+        self._searched = searched
         self._request = request
         self._failures: list[TriseekError] = []
         self._answered = False
@@ -142,11 +167,11 @@ class Run:
 
     def _matching(self, root: Root, query: Node) -> Generator[tuple[Document, list[Hits]]]:
         """Yield the files of a root that match, with their hits."""
-        engine = self._source.engine_of(root)
-        folder, inner = os.fsencode(root.folder), self._source.inner(root)
+        engine = self._searched.engine_of(root)
+        folder, inner = os.fsencode(root.folder), self._searched.inner(root)
         notes = _Notes(root)
         try:
-            only = self._source.only
+            only = self._searched.only
             for path in Candidates(engine, query, notes.of_search) if only is None else only:
                 budget.check()
                 if inner and path.startswith(inner):
@@ -154,7 +179,7 @@ class Run:
                 document = Document(
                     folder,
                     path,
-                    self._source.symbols_of,
+                    self._searched.symbols_of,
                     notes.of_file,
                 )
                 hits = matches(query, document)
