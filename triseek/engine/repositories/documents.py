@@ -90,6 +90,10 @@ class Document:
             self._symbols = result.symbols
         return self._symbols
 
+    def forget(self) -> None:
+        """Free the text; it is read again if it is needed."""
+        self._content = None
+
     def note(self, reason: str) -> None:
         """Say why not all of the file was searched."""
         self._unread(self.path, reason)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from triseek.engine.ranking.definition_names import family_of
 from triseek.engine.repositories.atoms import SPANS_MAX, Span, atom
 from triseek.query.zoekt import syntax
 
@@ -130,17 +131,25 @@ def cost(node: Node) -> int:
             return _COSTS.get(type(node), 0)
 
 
-def texts(node: Node) -> Iterator[syntax.Text]:
-    """Yield the texts that can be shown: all but those below a negation."""
+def names_sought(node: Node) -> Iterator[Atom]:
+    """Yield the names of definitions that a query asks for."""
     match node:
-        case syntax.Substring() | syntax.Regexp():
-            yield node
         case syntax.Symbol():
-            yield node.name
+            yield atom(_in_content(node.name))
         case syntax.And() | syntax.Or():
             for child in node.children:
-                yield from texts(child)
+                yield from names_sought(child)
         case syntax.Type():
-            yield from texts(node.child)
+            yield from names_sought(node.child)
         case _:
             return
+
+
+def seems_to_define(names: Iterable[Atom], document: Document) -> bool:
+    """Return whether a line of a file has the form of a definition of one of some names."""
+    family = family_of(document.path)
+    if family is None:
+        return False
+    finders = (name.definition_finder(family) for name in names)
+    content = document.content + b"\n"
+    return any(find is not None and find(content, 0, len(content)) is not None for find in finders)
