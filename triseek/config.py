@@ -28,6 +28,7 @@ WEAKEST_TIERS = ("kernel", "process")
 EMBEDDERS = ("none", "hashing", "minilm", "endpoint")
 VECTOR_INDEXES = ("exact", "hnsw")
 CONTEXT_TOKENS_MAX = 2_000
+TIME_LIMIT_MAX_S = 3_600
 _YES, _NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 _OTHER_VARIABLES = {"zoekt_api_url": ("ZOEKT_API_URL",)}
@@ -94,6 +95,13 @@ def _seconds(value: object) -> float:
     if 0 <= number < float("inf"):
         return number
     raise ValueError("a number of seconds, 0 or more")
+
+
+def _time_limit(value: object) -> float:
+    seconds = _seconds(value)
+    if 0 < seconds <= TIME_LIMIT_MAX_S:
+        return seconds
+    raise ValueError(f"a number of seconds, more than 0 and at most {TIME_LIMIT_MAX_S:,}")
 
 
 def _level(value: object) -> str:
@@ -311,7 +319,9 @@ class Settings:
         secret=True,
     )
     zoekt_timeout_s: float = _setting(
-        5.0, "A search of them has so many seconds; what was not searched then is named."
+        5.0,
+        "A search of them has so many seconds, 3,600 at most; what was not searched is named.",
+        _time_limit,
     )
     zoekt_with_local: bool = _setting(
         False, "Queries search the indexed roots here that the cluster does not have, too."

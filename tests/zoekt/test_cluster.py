@@ -419,11 +419,55 @@ def test_a_file_on_a_host_that_fails_could_not_be_read():
 @pytest.mark.parametrize(
     "request_", [CodeRequest(query="x", max_files=0), CodeRequest(query="x", max_matches=-1),
                  CodeRequest(query="x", context_lines=-1), CodeRequest(query="x", seconds=0),
-                 CodeRequest(query="x", seconds=float("nan"))]
+                 CodeRequest(query="x", seconds=float("nan")),
+                 CodeRequest(query="x", seconds=float("inf")),
+                 CodeRequest(query="x", max_files=1 << 70)]
 )  # fmt: skip
 def test_limits_that_a_host_would_read_as_none_are_refused(request_):
     with cluster("http://127.0.0.1:9") as zoekt, pytest.raises(InvalidRequest, match="must be"):
         zoekt.search(request_)
+
+
+def test_a_text_that_no_host_can_be_sent_is_refused():
+    page_only = hosts.always(404, "404 page not found\n", "text/plain")
+    with hosts.serving(page_only) as host, cluster(host.url) as zoekt:
+        for ask in (zoekt.repositories, lambda query: zoekt.search(CodeRequest(query=query))):
+            with pytest.raises(InvalidQuery, match="not valid UTF-8"):
+                ask("x\ud800")
+        with pytest.raises(InvalidRequest, match="no such file"):
+            zoekt.read("x\ud800", b"p")
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
+def test_one_host_down_one_loading_and_copies_give_one_order(order):
+    """The order of the hosts, and which of them answers first, change nothing."""
+    copies = [hosts.file_match("r", "p", 7), hosts.file_match("r", "q", 7)]
+
+    def late(answer):
+        def answered(_request):
+            time.sleep(random.random() / 20)
+            return answer
+
+        return answered
+
+    one = hosts.found(*copies, hosts.file_match("one", "f", 7))
+    two = hosts.found(hosts.file_match("two", "f", 9), *reversed(copies))
+    with (
+        hosts.serving(hosts.routes(search=late(one), list=hosts.listed("r", "one"))) as h1,
+        hosts.serving(hosts.routes(search=late(two), list=hosts.listed("r", "two"))) as h2,
+        hosts.serving(hosts.always(503, "not ready\n", "text/plain")) as h3,
+    ):
+        down = f"http://127.0.0.1:{free_port()}"
+        urls = [(h1.url, h2.url, h3.url)[i] for i in order]
+        with cluster(down, *urls) as zoekt:
+            result = zoekt.search(NEEDLE)
+
+    assert [(file.repository, file.path) for file in result.files] == [
+        ("two", b"f"), ("one", b"f"), ("r", b"p"), ("r", b"q"),
+    ]  # fmt: skip
+    assert sorted(states(result)) == ["down", "loading", "ok", "ok"]
+    assert len(result.partial) == 2
+    assert result.file_count == 4
 
 
 def test_an_empty_query_is_refused():

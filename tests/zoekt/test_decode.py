@@ -179,6 +179,15 @@ def test_the_url_of_a_file_comes_from_its_repositorys_template(template, url):
     assert files[0].url == url
 
 
+def test_the_url_of_a_submodules_file_comes_from_the_submodule():
+    more = {"SubRepositoryName": "sub", "SubRepositoryPath": "vendor/sub", "Version": "v"}
+    document = hosts.found(hosts.file_match("r", "vendor/sub/x.py", **more))
+    document["Result"]["RepoURLs"] = {"r": "https://r/{{.Path}}", "sub": "https://s/{{.Path}}"}
+
+    files = decode.search_answer(json.dumps(document).encode(), "h", 0).files
+    assert files[0].url == "https://s/x.py"
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

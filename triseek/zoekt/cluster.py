@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from triseek.errors import BackendFailure, InvalidQuery, InvalidRequest
 from triseek.model.code_search import CodeRequest, CodeResult, HostReport
-from triseek.model.plain_text import visible_line
+from triseek.model.plain_text import is_encodable, visible_line
 from triseek.zoekt import addresses, merge, placement, plan, scope
 from triseek.zoekt.decode import HostAnswer
 from triseek.zoekt.failure import HostFailure
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from triseek.zoekt.addresses import HostAddress
     from triseek.zoekt.host import Body
 
+LIMIT_MAX, SECONDS_MAX = 1_000_000, 3_600.0
 GRACE_S = 1.0
 """Seconds after the hosts' own time limit in which their answers may arrive."""
 _LIST_SHARE = 0.5
@@ -115,6 +116,7 @@ class Cluster:
             Cancelled: The cluster was closed.
         """
         _check(request)
+        _check_text(request.query)
         if scope.lists_repositories(request.query):
             return self._listed(request.query, request.seconds)
         started = time.monotonic()
@@ -153,7 +155,8 @@ class Cluster:
         """
         until = time.monotonic() + self._seconds
         failures: list[Outcome] = []
-        for host in self._holders(repository, until, failures):
+        hosts = self._holders(repository, until, failures) if is_encodable(repository) else []
+        for host in hosts:
             try:
                 content = self._content(host, repository, path, until)
             except (HostFailure, InvalidQuery) as error:
@@ -295,6 +298,7 @@ class Cluster:
             self._holdings.drop(outcome.host)
 
     def _listed(self, query: str, seconds: float, *, each_copy: bool = False) -> CodeResult:
+        _check_text(query)
         started = time.monotonic()
         outcomes = self.lists(query, seconds)
         _raise_if_all_failed(outcomes)
@@ -383,10 +387,15 @@ def _check(request: CodeRequest) -> None:
     if not request.query.strip():
         raise InvalidQuery("the query is empty", next_step="Pass a text to search for.")
     for name, least in (("max_files", 1), ("max_matches", 1), ("context_lines", 0)):
-        if getattr(request, name) < least:
-            raise InvalidRequest(f"{name} must be {least} or more")
-    if not request.seconds > 0:
-        raise InvalidRequest("seconds must be more than 0")
+        if not least <= getattr(request, name) <= LIMIT_MAX:
+            raise InvalidRequest(f"{name} must be a number from {least} to {LIMIT_MAX:,}")
+    if not 0 < request.seconds <= SECONDS_MAX:
+        raise InvalidRequest(f"seconds must be more than 0 and at most {SECONDS_MAX:,.0f}")
+
+
+def _check_text(query: str) -> None:
+    if not is_encodable(query):
+        raise InvalidQuery("the query is not valid UTF-8", next_step="Correct the query.")
 
 
 def _whole_host(host: str) -> Task:

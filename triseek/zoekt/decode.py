@@ -107,7 +107,6 @@ def _file(
     entry: AnswerFields, templates: AnswerFields, host: str, context_lines: int, *, whole: bool
 ) -> CodeFile:
     repository, path = entry.text("Repository"), entry.text("FileName")
-    version, branches = entry.text("Version"), entry.texts("Branches")
     lines: dict[int, CodeLine] = {}
     name_spans: list[tuple[int, int]] = []
     name = path.encode()
@@ -123,17 +122,24 @@ def _file(
         lines=tuple(lines[number] for number in sorted(lines)),
         name_spans=tuple(sorted(set(name_spans))),
         match_count=len(lines) or int(bool(name_spans)),
-        version=version,
-        branches=branches,
+        version=entry.text("Version"),
+        branches=entry.texts("Branches"),
         language=entry.text("Language"),
         checksum=entry.data("Checksum"),
         score=entry.number("Score"),
         host=host,
-        url=file_url.expanded(
-            templates.text(repository), path, version, branches[0] if branches else ""
-        ),
+        url=_url(entry, templates, repository, path),
         content=entry.data("Content") if whole else None,
     )
+
+
+def _url(entry: AnswerFields, templates: AnswerFields, repository: str, path: str) -> str:
+    """Return the URL of a file; that of a submodule's is by the submodule's template."""
+    if submodule := entry.text("SubRepositoryName"):
+        repository = submodule
+        path = path.removeprefix(entry.text("SubRepositoryPath")).lstrip("/")
+    branch = next(iter(entry.texts("Branches")), "")
+    return file_url.expanded(templates.text(repository), path, entry.text("Version"), branch)
 
 
 def _line_matches(entry: AnswerFields) -> Iterator[tuple[bool, list[CodeLine]]]:

@@ -125,7 +125,7 @@ class Transport:
             raise HostFailure("timeout", "no answer within the time limit") from None
         except httpx2.ConnectError as error:
             raise HostFailure("down", f"it cannot be reached: {_cause(error)}") from None
-        except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, OSError) as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, OSError, ImportError) as error:
             # The message of these may quote a header, and one header holds a password.
             raise HostFailure("down", f"it cannot be asked ({type(error).__name__})") from None
 
