@@ -123,3 +123,12 @@ def stable(value: Any, name: str = "") -> Any:
     if isinstance(value, list):
         return [stable(item) for item in value]
     return value
+
+
+def unordered(value: Any) -> Any:
+    """Return a document whose lists are sorted: shards are answered from in any order."""
+    if isinstance(value, dict):
+        return {key: unordered(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return sorted(map(unordered, value), key=lambda item: json.dumps(item, sort_keys=True))
+    return value

@@ -82,6 +82,7 @@ class Cluster:
         self._hosts = {address.name: ZoektHost(address, self._transport) for address in hosts}
         self._holdings = Holdings()
         self._listing = threading.Lock()
+        self._ownership: plan.Ownership | None = None
 
     @classmethod
     def of(cls, settings: Settings) -> Cluster:
@@ -121,10 +122,10 @@ class Cluster:
             return self._listed(request.query, request.seconds)
         started = time.monotonic()
         until = started + request.seconds
-        outcomes, holdings = self._search_first(request, until)
+        outcomes, ownership = self._search_first(request, until)
         lost = {name for o in outcomes if o.answer is None for name in o.task.repositories}
         failed = {outcome.host for outcome in outcomes if outcome.answer is None}
-        tasks = plan.substitutes(request.query, self.addresses, holdings, failed, lost)
+        tasks = plan.substitutes(request.query, ownership, failed, lost)
         if tasks:
             outcomes += self._search_round(tasks, request, until)
         return self._result(outcomes, request, started)
@@ -212,21 +213,30 @@ class Cluster:
 
     def _search_first(
         self, request: CodeRequest, until: float
-    ) -> tuple[list[Outcome], dict[str, frozenset[str]]]:
+    ) -> tuple[list[Outcome], plan.Ownership]:
         """Return the outcomes of the first requests, and what the hosts hold."""
         if len(self._hosts) == 1:  # its repositories make no difference
-            tasks = plan.first_tasks(request.query, self.addresses, {})
-            return self._search_round(tasks, request, until), {}
+            ownership = plan.Ownership(self.addresses, {})
+            tasks = plan.first_tasks(request.query, ownership)
+            return self._search_round(tasks, request, until), ownership
         was_cached = bool(self._holdings.fresh())
-        holdings, failed = self._known_holdings(until)
-        tasks = plan.first_tasks(request.query, self.addresses, holdings)
+        ownership, failed = self._known_ownership(until)
+        tasks = plan.first_tasks(request.query, ownership)
         if not tasks and was_cached:  # a repository may be new
             for host in self._hosts:
                 self._holdings.drop(host)
-            holdings, failed = self._known_holdings(until)
-            tasks = plan.first_tasks(request.query, self.addresses, holdings)
+            ownership, failed = self._known_ownership(until)
+            tasks = plan.first_tasks(request.query, ownership)
         asked = [task for task in tasks if task.host not in failed]
-        return [*failed.values(), *self._search_round(asked, request, until)], holdings
+        return [*failed.values(), *self._search_round(asked, request, until)], ownership
+
+    def _known_ownership(self, until: float) -> tuple[plan.Ownership, dict[str, Outcome]]:
+        """Return what the hosts hold, and the outcomes of hosts that need not be asked."""
+        holdings, failed = self._known_holdings(until)
+        ownership = self._ownership
+        if ownership is None or ownership.holdings != holdings:
+            ownership = self._ownership = plan.Ownership(self.addresses, holdings)
+        return ownership, failed
 
     def _known_holdings(self, until: float) -> tuple[dict[str, frozenset[str]], dict[str, Outcome]]:
         """Return the repositories by host, and the outcomes of hosts that need not be asked."""

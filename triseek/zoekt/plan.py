@@ -31,55 +31,72 @@ class Task(NamedTuple):
     """Whether other hosts hold all of them."""
 
 
-def first_tasks(
-    query: str, addresses: Sequence[HostAddress], holdings: Mapping[str, Collection[str]]
-) -> list[Task]:
-    """Return the tasks that search all repositories in which a query can match.
+class Ownership:
+    """Which hosts hold each repository, best first. It does not depend on queries."""
 
-    Args:
-        query: The query.
-        addresses: The hosts.
-        holdings: The repositories of each host, by its name, as far as they are known.
-    """
-    relevant, owners = _owners(query, addresses, holdings)
+    def __init__(
+        self, addresses: Sequence[HostAddress], holdings: Mapping[str, frozenset[str]]
+    ) -> None:
+        """Rank the holders of each repository.
+
+        Args:
+            addresses: All hosts.
+            holdings: The repositories of each host, by its name, as far as they are known.
+        """
+        self.addresses = addresses
+        self.holdings = holdings
+        holders: dict[str, list[HostAddress]] = {}
+        for address in addresses:
+            for name in holdings.get(address.name, ()):
+                holders.setdefault(name, []).append(address)
+        self.owners = {
+            name: placement.ranked(name, hosts) if len(hosts) > 1 else hosts
+            for name, hosts in holders.items()
+        }
+        """By repository: the hosts that hold it."""
+        self.repositories = frozenset(self.owners)
+        self.replicated = frozenset(name for name, hosts in self.owners.items() if len(hosts) > 1)
+        owned: dict[str, set[str]] = {address.name: set() for address in addresses}
+        for name, hosts in self.owners.items():
+            owned[hosts[0].name].add(name)
+        self.owned = {host: frozenset(names) for host, names in owned.items()}
+        """By host: the repositories for which it is asked."""
+
+
+def first_tasks(query: str, ownership: Ownership) -> list[Task]:
+    """Return the tasks that search all repositories in which a query can match."""
+    relevant = scope.relevant(query, ownership.repositories)
     tasks = []
-    for address in addresses:
-        if address.name not in holdings:
+    for address in ownership.addresses:
+        held = ownership.holdings.get(address.name)
+        if held is None:
             tasks.append(Task(address.name, query, frozenset(), has_substitutes=False))
             continue
-        held = relevant[address.name]
-        own = frozenset(name for name in held if owners[name][0].name == address.name)
+        own = ownership.owned[address.name] & relevant
         if not own:
             continue
-        others = held - own
+        others = (held & relevant) - own
         narrowed = scope.without(query, others) if 0 < len(others) <= NAMES_MAX else query
-        has_substitutes = all(len(owners[name]) > 1 for name in own)
-        tasks.append(Task(address.name, narrowed, own, has_substitutes))
+        tasks.append(Task(address.name, narrowed, own, own <= ownership.replicated))
     return tasks
 
 
 def substitutes(
-    query: str,
-    addresses: Sequence[HostAddress],
-    holdings: Mapping[str, Collection[str]],
-    failed: Collection[str],
-    lost: Collection[str],
+    query: str, ownership: Ownership, failed: Collection[str], lost: Collection[str]
 ) -> list[Task]:
     """Return tasks that search repositories of failed hosts on others.
 
     Args:
         query: The query.
-        addresses: All hosts.
-        holdings: As in `first_tasks`.
+        ownership: What the hosts hold.
         failed: The names of the hosts that failed.
         lost: The repositories that they were to search.
     """
-    alive = [address for address in addresses if address.name not in failed]
-    _, owners = _owners(query, alive, holdings)
     shares: dict[str, set[str]] = {}
     for name in lost:
-        if owners.get(name):
-            shares.setdefault(owners[name][0].name, set()).add(name)
+        alive = (address.name for address in ownership.owners[name] if address.name not in failed)
+        if host := next(alive, None):
+            shares.setdefault(host, set()).add(name)
     return [
         Task(
             host,
@@ -89,21 +106,3 @@ def substitutes(
         )
         for host, names in sorted(shares.items())
     ]
-
-
-def _owners(
-    query: str, addresses: Sequence[HostAddress], holdings: Mapping[str, Collection[str]]
-) -> tuple[dict[str, frozenset[str]], dict[str, list[HostAddress]]]:
-    """Return what of each host's repositories can match, and the hosts of each, best first."""
-    relevant: dict[str, frozenset[str]] = {}
-    holders: dict[str, list[HostAddress]] = {}
-    for address in addresses:
-        names = holdings.get(address.name, ())
-        relevant[address.name] = scope.relevant(query, names)
-        for name in relevant[address.name]:
-            holders.setdefault(name, []).append(address)
-    owners = {
-        name: placement.ranked(name, hosts) if len(hosts) > 1 else hosts
-        for name, hosts in holders.items()
-    }
-    return relevant, owners

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from triseek.errors import InvalidQuery
 from triseek.query.zoekt.go_text import escaped
@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from triseek.query.zoekt.syntax import Node
+
+
+class _Possible(NamedTuple):
+    """What the names of repositories tell of a query."""
+
+    may_match: frozenset[str]
+    may_fail: frozenset[str]
 
 
 @lru_cache(maxsize=64)
@@ -37,7 +44,7 @@ def relevant(query: str, repositories: Collection[str]) -> frozenset[str]:
     node = parsed(query)
     if node is None or not _names_repositories(node):
         return frozenset(repositories)
-    return frozenset(name for name in repositories if _possible(node, name) is not False)
+    return _possible(node, frozenset(repositories)).may_match
 
 
 def without(query: str, repositories: Collection[str]) -> str:
@@ -79,31 +86,36 @@ def _names_repositories(node: Node) -> bool:
             return False
 
 
-def _possible(node: Node, repository: str) -> bool | None:
-    """Return whether a query matches in a repository as far as its name decides; None: unknown."""
+def _possible(node: Node, names: frozenset[str]) -> _Possible:
+    """Return in which of some repositories a query can match, and in which it can fail to."""
     match node:
         case Const(value):
-            return value
+            return _Possible(names, frozenset()) if value else _Possible(frozenset(), names)
         case Repo(pattern):
-            return _matches(pattern, repository)
+            compiled = _compiled(pattern)
+            if compiled is None:
+                return _Possible(names, names)
+            matching = frozenset(name for name in names if compiled.search(name) is not None)
+            return _Possible(matching, names - matching)
         case Type(_, child):
-            return _possible(child, repository)
+            return _possible(child, names)
         case Not(child):
-            inner = _possible(child, repository)
-            return None if inner is None else not inner
+            inner = _possible(child, names)
+            return _Possible(inner.may_fail, inner.may_match)
         case And(children):
-            parts = [_possible(child, repository) for child in children]
-            return False if False in parts else None if None in parts else True
+            parts = [_possible(child, names) for child in children]
+            return _Possible(
+                names.intersection(*(part.may_match for part in parts)),
+                frozenset().union(*(part.may_fail for part in parts)),
+            )
         case Or(children):
-            parts = [_possible(child, repository) for child in children]
-            return True if True in parts else None if None in parts else False
+            parts = [_possible(child, names) for child in children]
+            return _Possible(
+                frozenset().union(*(part.may_match for part in parts)),
+                names.intersection(*(part.may_fail for part in parts)),
+            )
         case _:
-            return None
-
-
-def _matches(pattern: str, name: str) -> bool | None:
-    compiled = _compiled(pattern)
-    return None if compiled is None else compiled.search(name) is not None
+            return _Possible(names, names)
 
 
 @lru_cache(maxsize=64)
