@@ -8,12 +8,12 @@ import typer
 
 from triseek.model.code_search import CodeRequest
 from triseek.model.plain_text import visible_line
-from triseek.terminal import options, report_text, status
+from triseek.terminal import code_text, options, report_text, status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from triseek.model.code_search import CodeFile, CodeLine, CodeResult, Repository
+    from triseek.model.code_search import CodeFile, CodeResult, Repository
 
 LINES, LINES_MAX = 100, 10_000
 CONTEXT_MAX = 10
@@ -145,28 +145,10 @@ def _groups(result: CodeResult, partial: tuple[str, ...]) -> Iterator[str]:
         lines, in_files = _counted(count.matches, "line"), _counted(count.files, "file")
         yield visible_line(f"{name}: {lines} in {in_files}")
         for file in files:
-            yield f"  {visible_line(_text(file.path))}"
-            yield from _shown(file.lines)
+            yield from code_text.file_lines(file)
     if not result.file_count:
         yield "no matches"
     yield from _incomplete(partial)
-
-
-def _shown(lines: tuple[CodeLine, ...]) -> Iterator[str]:
-    """Return a file's lines with their contexts, each once, with dots where lines are left out."""
-    texts: dict[int, tuple[str, bytes]] = {}
-    for line in lines:
-        around = enumerate((*line.before, line.text, *line.after), line.number - len(line.before))
-        for number, text in around:
-            texts.setdefault(number, ("-", text))
-        texts[line.number] = (":", line.text)
-    last = 0
-    for number in sorted(texts):
-        if last and number > last + 1 and len(texts) > len(lines):
-            yield "    ..."
-        sign, text = texts[number]
-        yield f"    {number}{sign} {visible_line(_text(text).expandtabs(4))}"
-        last = number
 
 
 def _found(query: str, result: CodeResult, partial: tuple[str, ...]) -> dict[str, Any]:
@@ -179,34 +161,10 @@ def _found(query: str, result: CodeResult, partial: tuple[str, ...]) -> dict[str
                 "name": name,
                 "files": result.counts[name].files,
                 "matches": result.counts[name].matches,
-                "results": list(map(_file, files)),
+                "results": list(map(code_text.file_document, files)),
             }
             for name, files in _by_repository(result).items()
         ],
         "partial": partial,
         "elapsed_ms": round(result.elapsed_ms, 1),
     }
-
-
-def _file(file: CodeFile) -> dict[str, Any]:
-    return {
-        "path": _text(file.path),
-        "language": file.language,
-        "matches": file.match_count,
-        "score": file.score,
-        "name_spans": file.name_spans,
-        "lines": [
-            {
-                "number": line.number,
-                "text": _text(line.text),
-                "spans": line.spans,
-                "before": list(map(_text, line.before)),
-                "after": list(map(_text, line.after)),
-            }
-            for line in file.lines
-        ],
-    }
-
-
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", "replace")
