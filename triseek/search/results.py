@@ -95,7 +95,7 @@ class Routed(TypedDict):
     """Which backend answered, and why."""
 
     strategy: str
-    """`triseek_indexed`, `triseek_direct_scan` or `ripgrep_fallback`."""
+    """`triseek_indexed`, `triseek_direct_scan`, `ripgrep_fallback`, or `zoekt` if it was named."""
     fallback_used: bool
     """Whether another backend than the index answered."""
     routing_reason: str
