@@ -114,6 +114,23 @@ def _convert(tree: Path) -> None:
     git(tree, "checkout", "-q", "lines.txt")
 
 
+def _convert_in_size(tree: Path) -> None:
+    """The same to git, and as many bytes here."""
+    git(tree, "config", "filter.words.clean", "sed s/NEEDLE/plains/")
+    git(tree, "config", "filter.words.smudge", "sed s/plains/NEEDLE/")
+    (tree / "lines.txt").write_text("needle\nplains\n")
+    commit_all(tree)
+    (tree / ".git/info/attributes").write_text("*.txt filter=words\n")
+    (tree / "lines.txt").unlink()
+    git(tree, "checkout", "-q", "lines.txt")
+
+
+def _convert_line_ends(tree: Path) -> None:
+    (tree / ".git/info/attributes").write_text("*.txt text eol=crlf\n")
+    (tree / "lines.txt").unlink()
+    git(tree, "checkout", "-q", "lines.txt")
+
+
 CHANGES: dict[str, Callable[[Path], None]] = {
     "nothing": lambda _tree: None,
     "edit": _edit,
@@ -130,4 +147,6 @@ CHANGES: dict[str, Callable[[Path], None]] = {
     "swap kinds": _swap_kinds,
     "assume unchanged": _assume_unchanged,
     "convert": _convert,
+    "convert in size": _convert_in_size,
+    "convert line ends": _convert_line_ends,
 }

@@ -95,7 +95,7 @@ def test_queries_find_what_is_here(change, indexed, tree, service):
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_search_of_the_folder_finds_what_a_scan_does(change, indexed, tree):
     CHANGES[change](tree)
-    for pattern in ("needle", "new_word", "^def", "(?i)NEEDLE$", "plain|2", "x*"):
+    for pattern in ("needle", "new_word", "^def", "(?i)NEEDLE$", "plain|2", "x*", "\\r$"):
         for scope in (ScopeSpec(), ScopeSpec(hidden=True), ScopeSpec(no_ignore=True)):
             request = SearchRequest(pattern=PatternSpec(patterns=(pattern,)), scope=scope)
             query, totals = Query.of(str(tree), request), Totals()

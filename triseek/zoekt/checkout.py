@@ -32,6 +32,8 @@ INDEXING_S = 600.0
 may have been read before it changed."""
 _REMOTE = re.compile(r"(?:[A-Za-z][\w+.-]*://)?(?:[^/@]*@)?([^/:]+)(?::\d+(?=/))?[:/]+(.+)")
 _EVERYTHING = ScopeSpec(hidden=True, no_ignore=True)
+_UNCONVERTED = ":(attr:!filter !ident !working-tree-encoding)"
+"""The files that git stores as they are, but for line ends."""
 _REGULAR = (b"100644", b"100755")
 
 
@@ -142,16 +144,21 @@ def branch_of(root: str, repository: Repository) -> str:
 
 def _by_git(root: str, commit: str) -> Comparison | None:
     """Compare with a commit; None if git does not have it."""
-    with ThreadPoolExecutor(2, "triseek-git") as pool:
-        tree = ("ls-tree", "-r", "-l", "-z", "--full-tree", commit)
-        listing = pool.submit(budget.carried(partial(git.ask, root, *tree)))
-        listed = pool.submit(budget.carried(partial(git.ask, root, "ls-files", "-v", "-z")))
+    with ThreadPoolExecutor(3, "triseek-git") as pool:
+        listing, listed, plain_listed = (
+            pool.submit(budget.carried(partial(git.ask, root, *words)))
+            for words in (
+                ("ls-tree", "-r", "-l", "-z", "--full-tree", commit),
+                ("ls-files", "-v", "-z"),
+                ("ls-files", "-z", "--", _UNCONVERTED),
+            )
+        )
         changed = git.changed_since(root, commit)
-        stored, tracked = listing.result(), listed.result()
-    if changed is None or stored is None or tracked is None:
+        stored, tracked, plain = listing.result(), listed.result(), plain_listed.result()
+    if changed is None or stored is None or tracked is None or plain is None:
         return None
     sizes = dict(_sizes(stored))
-    prefix, other = prefix_of(root), frozenset(changed)
+    prefix, other, unconverted = prefix_of(root), frozenset(changed), set(plain.split(b"\0"))
     same = set[bytes]()
     differing = set(other)
     for line in tracked.split(b"\0"):
@@ -159,7 +166,11 @@ def _by_git(root: str, commit: str) -> Comparison | None:
         if not path or path in other:
             continue
         # Any other tag than H means that git does not look at the file.
-        if tag == b"H" and _is_of_size(root, path, sizes.get(prefix + path)):
+        if (
+            tag == b"H"
+            and path in unconverted
+            and _is_of_size(root, path, sizes.get(prefix + path))
+        ):
             same.add(path)
         else:
             differing.add(path)
@@ -178,7 +189,7 @@ def _sizes(stored: bytes) -> Iterator[tuple[bytes, int]]:
 def _is_of_size(root: str, path: bytes, size: int | None) -> bool:
     """Return whether a regular file has its stored size, and a name that JSON can carry.
 
-    Conversions of line ends, keywords and large files change the size.
+    Other line ends change the size.
     """
     if size is None or not _is_text(path):
         return False

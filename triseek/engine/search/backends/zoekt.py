@@ -154,7 +154,7 @@ def _witness(prefix: bytes, comparison: Comparison) -> list[str]:
     """Return a query for one file that is indexed: with it the answer names the commit it is of."""
     if not comparison.same:
         return []
-    path = (prefix + min(comparison.same, key=len)).decode()
+    path = (prefix + min(comparison.same, key=lambda path: (len(path), path))).decode()
     return [f"f:^{literal(path)}$"]
 
 
