@@ -118,15 +118,13 @@ def compare(root: str, repository: Repository, branch: str) -> Comparison:
     compared = _by_git(root, commit) if commit else None
     if compared is not None:
         return compared
-    indexed = f"commit {commit[:12]}" if commit else "a commit that it does not name"
     changed = git.changed_since(root, head.commit) if head.commit else None
-    return Comparison(
-        None,
-        frozenset(changed or ()),
-        -1,
-        f"the cluster has indexed {indexed} of {repository.name}, which this clone does not have "
-        "(git fetch may bring it): files may be missing that match only as they are here",
-    )
+    if commit:
+        doubt = f"the cluster has indexed commit {commit[:12]}, which git cannot compare with here"
+    else:
+        doubt = "the cluster does not say which commit it has indexed"
+    doubt += f" ({repository.name}): files may be missing that match only as they are here"
+    return Comparison(None, frozenset(changed or ()), -1, doubt)
 
 
 def branch_of(root: str, repository: Repository) -> str:
