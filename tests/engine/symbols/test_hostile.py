@@ -19,7 +19,7 @@ from triseek.model import budget
 GOOD = b"def good():\n    pass\n" * 100
 PIECES = (
     b"( ) { } [ ] < > if class A = \n ' \" ` \0 $ # << EOF \\ , ; : fn def end\n @ /* */ // \xff "
-    b"1 . ? do let % & * <?php ?> R\" r#\" \"\"\" ${ #{ \r \t 0x func import -> =>"
+    b'1 . ? do let % & * <?php ?> R" r#" """ ${ #{ \r \t 0x func import -> =>'
 ).split(b" ")
 
 
