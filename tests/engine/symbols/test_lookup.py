@@ -9,7 +9,7 @@ import pytest
 from triseek.engine.engine import Engine
 from triseek.engine.symbols import ctags, lookup
 from triseek.engine.symbols.cache import SymbolCache
-from triseek.engine.symbols.symbols import Symbols
+from triseek.engine.symbols.symbols import FILE_BYTES_MAX, Symbols
 from triseek.errors import InvalidRequest
 
 FILES = {
@@ -92,6 +92,28 @@ def test_a_file_that_became_a_link_is_said(symbols, engine, tmp_path):
     os.symlink(tmp_path / "secret.py", target)
     results = dict(lookup._each(engine.root, [b"shop.py"], replaced))
     assert results[b"shop.py"].problem == "cannot be read"
+
+
+def test_files_that_cannot_be_parsed_are_named_up_to_a_number(symbols, engine):
+    large = b"x = 1\n" * (FILE_BYTES_MAX // 6) + b"def sell(): pass\n"
+    for number in range(lookup.PROBLEMS_MAX + 2):
+        with open(os.path.join(engine.root, f"large{number}.py"), "wb") as file:
+            file.write(large)
+    found = lookup.definitions(symbols, engine, "sell", seconds=30)
+    assert sorted(places(found)) == [("other.go", 3), ("shop.py", 2)]
+    assert len(found.partial) == lookup.PROBLEMS_MAX + 1
+    assert found.partial[0].endswith(".py: it is larger than 2 MiB.")
+    assert found.partial[-1] == "2 more files could not be parsed."
+
+
+def test_utf_16_is_decoded_and_never_cut(symbols, engine):
+    path = os.path.join(engine.root, "wide.py")
+    with open(path, "wb") as file:
+        file.write("def wide(): pass\n".encode("utf-16"))
+    assert [one.name for one in lookup.outline(symbols, engine, "wide.py").symbols] == ["wide"]
+    with open(path, "wb") as file:
+        file.write(("x = 1\n" * (FILE_BYTES_MAX // 12 + 1) + "def wide(): pass\n").encode("utf-16"))
+    assert "larger than" in lookup.outline(symbols, engine, "wide.py").problem
 
 
 def test_time_that_is_over_is_said(symbols, engine):

@@ -84,7 +84,7 @@ class Ctags:
         try:
             answer = self._child.ask(message, seconds)
         except ChildSlow:
-            return Parsed(problem=f"not parsed by ctags within {seconds:.1f} s")
+            return Parsed(problem=f"it was not parsed by ctags within {seconds:.1f} s")
         except ChildFailed as error:
             return Parsed(problem=f"ctags failed ({error})")
         return Parsed(_symbols(answer, text))

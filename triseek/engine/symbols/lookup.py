@@ -6,7 +6,6 @@ Only files that contain the name are parsed: those that an ordinary search finds
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +17,7 @@ from triseek.engine.symbols.symbols import FILE_BYTES_MAX, FileSymbols
 from triseek.errors import InvalidRequest, OutOfTime
 from triseek.files import containment
 from triseek.files.access import open_regular
-from triseek.files.tree.text import decode
+from triseek.files.tree.text import decode_all, is_binary
 from triseek.model import budget
 from triseek.model.search import PatternSpec, ScopeSpec, SearchRequest
 
@@ -35,6 +34,8 @@ FILES_MAX = 500
 """Most files that are parsed for one lookup."""
 PLACES_MAX = 200
 """Most places of an answer, unless asked otherwise."""
+PROBLEMS_MAX = 5
+"""Files that could not be parsed and are named."""
 NAME_MAX = 256
 """Most characters of a name."""
 _QUALIFIED = re.compile(r"(?:::|[.#])(?=[^.:#]+$)")
@@ -90,10 +91,10 @@ def outline(symbols: Symbols, engine: Engine, path: str) -> FileSymbols:
         OutOfTime: The time of the current request is over.
     """
     with open(containment.open_file(engine.root, path), "rb") as file:  # noqa: PTH123 - a descriptor
-        text = decode(file.read(FILE_BYTES_MAX + 1))
-    if text is None:
+        text = _decoded(file.read(FILE_BYTES_MAX + 1))
+    if len(text) <= FILE_BYTES_MAX and is_binary(text):
         raise InvalidRequest(f"{path} is a binary file", next_step="Pass a file of source code.")
-    return symbols.file_symbols(os.fsencode(path), text.data)
+    return symbols.file_symbols(os.fsencode(path), text)
 
 
 def definitions(
@@ -231,13 +232,14 @@ def _lookup(
     if page.more:
         partial.append(f"Only the best {len(candidates):,} files with the name were parsed.")
     places: list[tuple[int, Place]] = []
+    problems: list[str] = []
     parsed = unparsed = 0
     try:
         for path, file in _each(engine.root, candidates, of_file):
             parsed += file.is_parsed
             unparsed += not file.is_parsed
             if file.problem:
-                partial.append(f"{path.decode(errors='replace')} {file.problem}.")
+                problems.append(f"{path.decode(errors='replace')}: {file.problem}.")
             places += [place for place in file.places if place[0] <= rank_max]
             if sum(rank == 0 for rank, _ in places) > limit:
                 partial.append(f"There are more than {limit:,} places.")
@@ -245,6 +247,9 @@ def _lookup(
     except OutOfTime:
         seen = parsed + unparsed
         partial.append(f"The time was over after {seen:,} of {len(candidates):,} files.")
+    partial += problems[:PROBLEMS_MAX]
+    if len(problems) > PROBLEMS_MAX:
+        partial.append(f"{len(problems) - PROBLEMS_MAX:,} more files could not be parsed.")
     places.sort(key=lambda place: place[0])
     if len(places) > limit and not partial:
         partial.append(f"There are more than {limit:,} places.")
@@ -275,12 +280,17 @@ def _each(
 
 def _text_of(path: bytes) -> bytes | None:
     """Return the text of a file up to the limit and one byte more; None if it has none."""
-    with contextlib.suppress(OSError):
+    try:
         # The path may have become a link out of the tree, or a pipe without a writer.
         with open(open_regular(path, follow=False), "rb") as file:  # noqa: PTH123 - a descriptor
-            text = decode(file.read(FILE_BYTES_MAX + 1), binary=True)
-        return None if text is None else text.data
-    return None
+            return _decoded(file.read(FILE_BYTES_MAX + 1))
+    except OSError:
+        return None
+
+
+def _decoded(data: bytes) -> bytes:
+    """Return the text of a file; data beyond the limit as they are, so that they stay beyond it."""
+    return data if len(data) > FILE_BYTES_MAX else decode_all(data).data
 
 
 def _place(path: bytes, text: bytes, offset: int, symbol: Symbol | None) -> Place:

@@ -66,7 +66,7 @@ class Parser:
         try:
             answer = json.loads(child.ask(message, seconds + GRACE_S))
         except ChildSlow:
-            return Parsed(problem=f"not parsed within {seconds:.1f} s", is_hopeless=True)
+            return Parsed(problem=f"it was not parsed within {seconds:.1f} s", is_hopeless=True)
         except (ChildFailed, ValueError) as error:
             return Parsed(problem=f"the parser failed ({error})", is_hopeless=True)
         finally:
@@ -82,11 +82,12 @@ class Parser:
 
 
 def _decoded(answer: dict[str, Any], seconds: float) -> Parsed:
+    if answer.get("error") == "memory":
+        return Parsed(problem="it takes too much memory to parse", is_hopeless=True)
     if "error" in answer:
-        what = "needs too much memory" if answer["error"] == "memory" else "was not parsed"
-        return Parsed(problem=f"{what} within {seconds:.1f} s", is_hopeless=True)
+        return Parsed(problem=f"it was not parsed within {seconds:.1f} s", is_hopeless=True)
     return Parsed(
         tuple(Symbol(*fields) for fields in answer["symbols"]),
         tuple(answer.get("uses", ())),
-        "" if answer["complete"] else "has more symbols than are kept",
+        "" if answer["complete"] else "it has more symbols than are kept",
     )

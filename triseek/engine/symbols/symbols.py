@@ -82,7 +82,7 @@ class Symbols:
         """
         budget.check()
         if len(text) > FILE_BYTES_MAX:
-            return FileSymbols(problem=f"larger than {FILE_BYTES_MAX >> 20} MiB")
+            return FileSymbols(problem=f"it is larger than {FILE_BYTES_MAX >> 20} MiB")
         grammar = self.grammar_of(path, text)
         if grammar is None and not ctags.program():
             return FileSymbols(is_parsed=False)
@@ -106,7 +106,7 @@ class Symbols:
         if grammar is None:
             return FileSymbols(is_parsed=False), []
         if len(text) > FILE_BYTES_MAX:
-            return FileSymbols(problem=f"larger than {FILE_BYTES_MAX >> 20} MiB"), []
+            return FileSymbols(problem=f"it is larger than {FILE_BYTES_MAX >> 20} MiB"), []
         parsed = self._parse(text, grammar, name)
         return FileSymbols(parsed.symbols, parsed.problem), list(parsed.uses)
 

@@ -77,7 +77,7 @@ def _outline(service: Any, parsers: Any, path: str, *, as_json: bool) -> int:  #
     listed = lookup.outline(parsers, service.engine(folder, exact=True), name)
     if as_json:
         rows = [symbol._asdict() for symbol in listed.symbols]
-        partial = [f"{name} is {listed.problem}"] if listed.problem else []
+        partial = [f"{name}: {listed.problem}."] if listed.problem else []
         print(report_text.as_json({"path": path, "symbols": rows, "partial": partial}))
     else:
         print(_outline_text(path, listed))
