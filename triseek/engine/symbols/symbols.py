@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import xxhash
-from cachetools import LRUCache
+from cachetools import TTLCache
 
 from triseek.engine.symbols import ctags
 from triseek.engine.symbols.cache import SymbolCache
@@ -26,8 +26,9 @@ FILE_BYTES_MAX = 2 << 20
 """Larger files are not parsed."""
 FILE_SECONDS = 2.0
 """Most time for one file."""
+SLOW_S = 60.0
+"""Seconds for which a text that could not be parsed is not tried again; the machine may be busy."""
 _SLOW_MAX = 1_024
-"""Texts that are remembered because they could not be parsed."""
 
 
 class FileSymbols(NamedTuple):
@@ -61,7 +62,7 @@ class Symbols:
         self._parser = Parser()
         self._ctags: Ctags | None = None
         self._lock = threading.Lock()
-        self._slow: LRUCache[tuple[Grammar, int, bytes], Parsed] = LRUCache(_SLOW_MAX)
+        self._slow: TTLCache[tuple[Grammar, int, bytes], Parsed] = TTLCache(_SLOW_MAX, SLOW_S)
 
     def of_file(self, path: bytes, text: bytes) -> tuple[Symbol, ...]:
         """Return the definitions in a file, by position; none if there is no parser for it.
@@ -137,7 +138,7 @@ class Symbols:
         return self._ctags.parse(path, text, min(self._file_seconds, budget.left()))
 
     def _parse(self, text: bytes, grammar: Grammar, name: bytes | None) -> Parsed:
-        """Parse a text, unless it took all the time that a file may take before."""
+        """Parse a text, unless it took all the time that a file may take a while ago."""
         key = (grammar, len(text), xxhash.xxh3_128_digest(text))
         seconds = min(self._file_seconds, budget.left())
         with self._lock:
