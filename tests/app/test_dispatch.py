@@ -40,7 +40,7 @@ def remote(local):
 def daemon(contexts):
     """The daemon's server with the verb `tool`; `contexts` keeps the tool contexts it makes."""
 
-    def context(root):
+    def context(root, _environ):
         contexts.append(bare_context(root))
         return contexts[-1]
 

@@ -29,12 +29,19 @@ def contexts():
 
 
 @pytest.fixture
-def call(home, repo, streams, contexts):
+def environments():
+    """The environments in which they were made."""
+    return []
+
+
+@pytest.fixture
+def call(home, repo, streams, contexts, environments):
     """Call a tool on a tree with one file; parameters may be replaced."""
     root = os.path.realpath(repo({"a.py": "needle\n"}))
 
-    def context(folder):
+    def context(folder, environ):
         contexts[folder] = bare_context(folder)
+        environments.append(environ)
         return contexts[folder]
 
     calls = ToolCalls(context)
@@ -122,3 +129,16 @@ def test_any_conversation_is_accepted(call):
     for conversation in (None, "context/one", "\0", 7):
         reply = call("search_content", {"query": "needle"}, conversation=conversation)
         assert reply["envelope"]["version"] == "1"
+
+
+def test_workflows_go_by_the_variables_of_the_front(call, environments, monkeypatch):
+    monkeypatch.setenv("ZOEKT_API_URL", "http://of-the-daemon")
+    monkeypatch.setenv("OTHER", "of-the-daemon")
+    ours = json.loads("{" + surroundings.place() + "}")["environ"]
+    for variables in ({}, {"ZOEKT_API_URL": "http://of-the-front", "OTHER": "x"}, {}):
+        call("index_status", environ={**ours, **variables})
+
+    assert [environ.get("ZOEKT_API_URL") for environ in environments] == [
+        None, "http://of-the-front",
+    ]  # fmt: skip
+    assert {environ["OTHER"] for environ in environments} == {"of-the-daemon"}

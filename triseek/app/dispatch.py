@@ -203,7 +203,7 @@ class Remote:
         self._is_alone = False
         self._lock = Lock()
         try:
-            self._place = surroundings.place()
+            self._place = surroundings.place((*surroundings.RULES, *surroundings.WORKFLOWS))
         except OSError:  # the working folder is gone
             self._place = ""
         self._front = secrets.token_hex(8)

@@ -13,7 +13,7 @@ from triseek.files.tree.ignore import global_excludes_path
 from triseek.ipc import surroundings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
 WORDS_MAX = 100_000
 
@@ -70,6 +70,12 @@ def is_shared(place: ClientEnvironment) -> bool:
         and place.space == surroundings.space()
         and place.user == surroundings.user()
     )
+
+
+def environ_with(variables: Mapping[str, str], names: Collection[str]) -> dict[str, str]:
+    """Return this process's environment, with the variables of some names as a client has them."""
+    ours = {name: value for name, value in os.environ.items() if name not in names}
+    return ours | {name: variables[name] for name in names if name in variables}
 
 
 def has_our_rules(place: ClientEnvironment) -> bool:

@@ -14,6 +14,7 @@ from triseek.app.dispatch import NEED_DAEMON, Local
 from triseek.app.registry import TOOLS
 from triseek.daemon import client_environment
 from triseek.errors import DaemonUnreachable, InvalidRequest
+from triseek.ipc import surroundings
 from triseek.ipc.client import ErrorReport, report
 from triseek.model.call import Call
 
@@ -57,8 +58,8 @@ class ToolReply(TypedDict):
 class ToolCalls:
     """The handler of the verb `tool`."""
 
-    def __init__(self, context: Callable[[str], ToolContext]) -> None:
-        """`context` makes the tool context of one front for a root."""
+    def __init__(self, context: Callable[[str, Mapping[str, str]], ToolContext]) -> None:
+        """`context` makes the tool context of one front for a root, in an environment."""
         self._context = context
         self._fronts: LRUCache[tuple[str, str], Local] = LRUCache(FRONTS_MAX)
         self._lock = Lock()
@@ -81,7 +82,9 @@ class ToolCalls:
         differs = tool.toolset not in NEED_DAEMON and not client_environment.has_our_rules(params)
         if differs or not client_environment.is_shared(params):
             raise DaemonUnreachable("the daemon sees other files than this process")
-        local = self._local(params.front, params.root)
+        names = [name for name in surroundings.WORKFLOWS if name in params.environ]
+        variables = tuple((name, params.environ[name]) for name in names)
+        local = self._local(params.front, params.root, variables)
         sessions, connection = local.context.session, params.connection
         if params.session and not sessions.current(connection):
             sessions.work_on(params.session, connection)
@@ -103,5 +106,6 @@ class ToolCalls:
         }
 
     @cachedmethod(attrgetter("_fronts"), lock=attrgetter("_lock"))
-    def _local(self, _front: str, root: str) -> Local:
-        return Local(self._context(root))
+    def _local(self, _front: str, root: str, variables: tuple[tuple[str, str], ...]) -> Local:
+        environ = client_environment.environ_with(dict(variables), surroundings.WORKFLOWS)
+        return Local(self._context(root, environ))

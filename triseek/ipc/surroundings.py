@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 
 RULES = ("HOME", "XDG_CONFIG_HOME", "RIPGREP_CONFIG_PATH")
 """Variables that set the ignore rules of git and rg, besides those that begin with GIT_CONFIG."""
+WORKFLOWS = (
+    "ZOEKT_API_URL", "TRISEEK_ZOEKT_API_URL",
+    "EXECUTION_TIMEOUT_DEFAULT", "EXECUTION_TIMEOUT_MAX",
+    "EXECUTION_STDOUT_MAX_BYTES", "EXECUTION_STDERR_MAX_BYTES",
+)  # fmt: skip
+"""Variables that say which cluster an agent's workflows search, and how long they may run."""
 quoted = encode_basestring_ascii
 """Encode a string as JSON. Importing `json` takes longer than an answer of the daemon."""
 

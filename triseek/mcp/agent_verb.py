@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import threading
 from dataclasses import dataclass
 from functools import partial
@@ -60,8 +59,7 @@ def accept(
         return Declined("environ")
     tools = chosen_tools(params.toolsets)
     root = choose_root(params.repo, params.environ, params.cwd)
-    environ = {name: value for name, value in os.environ.items() if name not in SENT_VARIABLES}
-    environ |= params.environ
+    environ = client_environment.environ_with(params.environ, SENT_VARIABLES)
     settings = config.read(environ=environ)
 
     def serve(sock: socket.socket, working: Working) -> None:

@@ -39,16 +39,11 @@ DAEMONS_MAX = 2
 the line is what ended them, it ends no more daemons, and not the agent's process either."""
 SENT_VARIABLES = (
     *surroundings.RULES,
+    *surroundings.WORKFLOWS,
     "TRISEEK_SESSION_ID",
     "TRISEEK_MCP_STRUCTURED",
     "TRISEEK_REPO_ROOT",
     "CLAUDE_PROJECT_DIR",
-    "ZOEKT_API_URL",
-    "TRISEEK_ZOEKT_API_URL",
-    "EXECUTION_TIMEOUT_DEFAULT",
-    "EXECUTION_TIMEOUT_MAX",
-    "EXECUTION_STDOUT_MAX_BYTES",
-    "EXECUTION_STDERR_MAX_BYTES",
 )
 """Environment variables sent to the daemon, besides all that begin with GIT_CONFIG."""
 
