@@ -122,6 +122,9 @@ MAY_START = {
     "ipc/spawn.py",  # the daemon outlives whoever wanted it
     "ipc/aside.py",  # so does what starts it
     "terminal/pager.py",  # is the user's, and ends with its input
+    "workflows/box/runner.py",  # ends with its input, a pipe that this process holds
+    "workflows/box/child/launch.py",  # that process: it ends all its descendants first
+    "workflows/box/names.py",  # names it as a module that scripts may not import
 }
 
 

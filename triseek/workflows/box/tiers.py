@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from triseek.ipc import children
 from triseek.workflows.box.child import landlock, seccomp
 
 if TYPE_CHECKING:
@@ -90,7 +91,9 @@ def _bubblewrap() -> str:
         return ""
     words = [program, "--unshare-all", "--die-with-parent", "--ro-bind", "/", "/", "/bin/true"]
     try:
-        done = subprocess.run(words, capture_output=True, timeout=_PROBE_S, check=False)
+        done = children.run(
+            words, timeout=_PROBE_S, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return program if done.returncode == 0 else ""
