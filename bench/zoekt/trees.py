@@ -1,7 +1,8 @@
 """Trees that both engines index whole: the files that ripgrep lists, and no ignore files.
 
 `zoekt-index` indexes every file of a folder, triseek those that are neither hidden nor ignored. In
-a copy of hard links that has only the latter, both see the same.
+a copy that has only the latter, both see the same. Hard links would not do: events do not tell what
+changes by another name, so that each answer of triseek would ask for the state of every file.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Tree(NamedTuple):
 
 
 def prepared(names: Sequence[str], places: Mapping[str, Path], below: Path) -> list[Tree]:
-    """Return the trees, each linked below a folder; those that are complete are kept."""
+    """Return the trees, each copied below a folder; those that are complete are kept."""
     return [_prepared(name, places.get(name), below / name) for name in names]
 
 
@@ -48,7 +49,7 @@ def _prepared(name: str, place: Path | None, copy: Path) -> Tree:
     complete = copy.with_suffix(".complete")
     if not complete.exists():
         shutil.rmtree(copy, ignore_errors=True)
-        _link(origin, copy, corpora.listing(origin, rg))
+        _copy(origin, copy, corpora.listing(origin, rg))
         complete.touch()
     sizes = [
         os.lstat(Path(folder, file)).st_size for folder, _, files in os.walk(copy) for file in files
@@ -56,7 +57,7 @@ def _prepared(name: str, place: Path | None, copy: Path) -> Tree:
     return Tree(name, copy, version, len(sizes), sum(sizes))
 
 
-def _link(origin: Path, copy: Path, paths: Sequence[bytes]) -> None:
+def _copy(origin: Path, copy: Path, paths: Sequence[bytes]) -> None:
     made: set[str] = set()
     for path in map(os.fsdecode, paths):
         folder = os.path.dirname(path)
