@@ -45,7 +45,7 @@ def reason(query: Node, place: Place) -> str:
         place.number in (NAME, NO_LINE) and _match_nothing(texts, place)
     ):
         return "triseek shows no empty matches"
-    if place.theirs is None and any(map(_is_folded, texts)):
+    if any(_is_folded(text) and _holds(text, place) for text in texts):
         return "Zoekt reads a text that ignores case by itself as one of capitals"
     if _covered(place.ours) == _covered(place.theirs) and any(map(_has_choice, texts)):
         return "Zoekt shows each literal of a regular expression that only repeats or lists some"
@@ -96,6 +96,10 @@ def _is_folded(text: Text) -> bool:
     return isinstance(text, Regexp) and text.pattern == go_tree.folded_literal(
         go_regexp.parse(text.pattern.removesuffix("(?:)"))
     )
+
+
+def _holds(text: Text, place: Place) -> bool:
+    return atom(text).holds(place.content) or atom(text).holds(place.path)
 
 
 def _has_choice(text: Text) -> bool:
