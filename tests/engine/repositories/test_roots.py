@@ -7,7 +7,7 @@ import os
 import pytest
 
 from triseek import paths
-from triseek.engine.repositories.roots import indexed_roots, named
+from triseek.engine.repositories.roots import indexed_roots, inner_folders, named
 
 
 def test_all_indexed_roots_are_listed_and_removed_ones_are_not(tree, tmp_path):
@@ -70,6 +70,14 @@ def test_equal_names_are_told_apart_and_stay_so(tree):
     assert len(set(names.values())) == 2
     assert all(name.startswith("app~") for name in names.values())
     assert {root.folder: root.name for root in named(reversed(folders))} == names
+
+
+def test_roots_inside_a_root_are_known_by_whole_folder_names(tree):
+    folders = [tree(name, {"a": "x"}, indexed=False) for name in ("a", "a/b", "a/b/c", "ab", "a-b")]
+    inner = inner_folders(named(folders))
+    assert inner == {
+        folders[0]: (b"b/", b"b/c/"), folders[1]: (b"c/",), **dict.fromkeys(folders[2:], ()),
+    }  # fmt: skip
 
 
 def test_a_configuration_that_is_a_pipe_does_not_block(tree):

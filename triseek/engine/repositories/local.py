@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from triseek.engine.repositories.figures import described
+from triseek.engine.repositories.roots import inner_folders
 from triseek.engine.repositories.run import Run, Searched
 from triseek.errors import BackendFailure, InvalidRequest
 from triseek.files.containment import open_file
@@ -54,7 +55,9 @@ class LocalRepositories:
         """
         self._roots = tuple(roots)
         self._symbols = symbols
-        self._searched = Searched(service, self._roots, self._symbols_of, only)
+        self._searched = Searched(
+            service, self._roots, self._symbols_of, inner_folders(roots), only
+        )
 
     def search(self, request: CodeRequest) -> CodeResult:
         """Answer a query; best files first. `CodeSource.search` documents the errors."""

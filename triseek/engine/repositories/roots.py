@@ -12,6 +12,7 @@ import os
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
@@ -86,6 +87,17 @@ def named(folders: Iterable[str]) -> tuple[Root, ...]:
     uses = Counter(root.name for root in roots)
     unique = [root if uses[root.name] == 1 else _told_apart(root) for root in roots]
     return tuple(sorted(unique, key=lambda root: root.name))
+
+
+def inner_folders(roots: Iterable[Root]) -> dict[str, tuple[bytes, ...]]:
+    """Return for each root the other roots inside it, relative to it, each ending in `/`."""
+    folders = sorted(os.fsencode(root.folder).rstrip(b"/") + b"/" for root in roots)
+    inner: dict[str, tuple[bytes, ...]] = {}
+    for place, outer in enumerate(folders):
+        inside = takewhile(lambda folder: folder.startswith(outer), folders[place + 1 :])  # noqa: B023
+        name = os.fsdecode(outer.rstrip(b"/") or b"/")
+        inner[name] = tuple(folder[len(outer) :] for folder in inside)
+    return inner
 
 
 def _told_apart(root: Root) -> Root:

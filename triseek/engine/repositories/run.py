@@ -28,7 +28,15 @@ from triseek.model.code_search import CodeFile, CodeRequest
 from triseek.query.zoekt import syntax
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+    from collections.abc import (
+        Callable,
+        Collection,
+        Generator,
+        Iterable,
+        Iterator,
+        Mapping,
+        Sequence,
+    )
 
     from triseek.engine.engine import Engine
     from triseek.engine.repositories.evaluate import Hits
@@ -53,20 +61,14 @@ class Searched(NamedTuple):
     roots: tuple[Root, ...]
     symbols_of: Callable[[bytes, bytes], FileSymbols]
     """Returns the definitions in a file, from its path and its text."""
+    inner: Mapping[str, tuple[bytes, ...]]
+    """By root: the folders inside it that belong to other roots (`roots.inner_folders`)."""
     only: Collection[bytes] | None
     """The files to search, of every root; None for all."""
 
     def engine_of(self, root: Root) -> Engine:
         """Return the engine of a root. Raises `RepoNotDetected` if it is gone."""
         return self.service.engine(root.folder, exact=True)
-
-    def inner(self, root: Root) -> tuple[bytes, ...]:
-        """Return the folders of other roots inside a root, relative to it, each ending in `/`."""
-        prefix = os.fsencode(root.folder).rstrip(b"/") + b"/"
-        folders = (os.fsencode(other.folder) for other in self.roots if other != root)
-        return tuple(
-            folder[len(prefix) :] + b"/" for folder in folders if folder.startswith(prefix)
-        )
 
 
 class Run:
@@ -168,7 +170,7 @@ class Run:
     def _matching(self, root: Root, query: Node) -> Generator[tuple[Document, list[Hits]]]:
         """Yield the files of a root that match, with their hits."""
         engine = self._searched.engine_of(root)
-        folder, inner = os.fsencode(root.folder), self._searched.inner(root)
+        folder, inner = os.fsencode(root.folder), self._searched.inner[root.folder]
         notes = _Notes(root)
         try:
             only = self._searched.only
