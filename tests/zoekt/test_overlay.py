@@ -70,6 +70,10 @@ def asking(query):
     return CodeRequest(query=query, max_matches=10_000, seconds=20.0)
 
 
+def request_for(pattern):
+    return SearchRequest(pattern=PatternSpec(patterns=(pattern,)))
+
+
 def rows(batches):
     return [
         (file.path, number, offset, file.text[begin:end])
@@ -139,6 +143,41 @@ def test_an_unknown_commit_is_said_and_contents_are_compared(indexed, tree, serv
     assert {b"docs/a.md", b"src/one.py"} <= found
     assert "commit ffffffffffff" in totals.incomplete
     assert totals.freshness == "unverified"
+
+
+@pytest.mark.parametrize("commit", ["--output=x", "HEAD", "a" * 39, "é" * 40])
+def test_what_is_no_commit_is_no_argument_of_git(commit, indexed, tree):
+    indexed.commit = commit
+    query, totals = Query.of(str(tree), request_for("needle")), Totals()
+    assert rows(zoekt.search(query, totals, indexed)) == rows(scan.search(query, Totals()))
+    assert "cannot compare" in totals.incomplete
+
+
+def test_a_partial_clone_is_not_compared(indexed, tree):
+    git(tree, "config", "remote.origin.promisor", "true")
+    query, totals = Query.of(str(tree), request_for("needle")), Totals()
+    assert rows(zoekt.search(query, totals, indexed)) == rows(scan.search(query, Totals()))
+    assert "cannot compare" in totals.incomplete
+
+
+def test_names_of_a_hostile_repository_are_bounded_and_shown_without_signs(indexed, tree):
+    git(tree, "config", "remote.origin.url", "https://h/\x1b[31m")
+    for number in range(50):
+        git(tree, "config", f"remote.r{number}.url", f"https://h/{number}")
+    git(tree, "config", "zoekt.name", "x" * 5000)
+    names = checkout.names_of(str(tree))
+    assert len(names) == checkout.NAMES_MAX
+    assert max(map(len, names)) < 100
+    with pytest.raises(InvalidRequest) as raised:
+        checkout.repository_of(str(tree), indexed)
+    assert "\x1b" not in str(raised.value)
+
+
+def test_a_pattern_that_matches_anywhere_reads_everything(indexed, tree):
+    for pattern in ("x*", "", r"\b"):
+        query, totals = Query.of(str(tree), request_for(pattern)), Totals()
+        assert rows(zoekt.search(query, totals, indexed)) == rows(scan.search(query, Totals()))
+    assert indexed.queries == []
 
 
 def test_without_git_times_decide(tree, tmp_path, service, monkeypatch):

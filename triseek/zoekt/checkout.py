@@ -19,6 +19,7 @@ from triseek.files.tree import git
 from triseek.files.tree.root import git_root
 from triseek.files.tree.walk import walk
 from triseek.model import budget
+from triseek.model.plain_text import visible_line
 from triseek.model.search import ScopeSpec
 from triseek.query.regex.go import literal
 
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 INDEXING_S = 600.0
 """How long an indexer may take: a file that changed within this time before its index was written
 may have been read before it changed."""
+NAME_MAX, NAMES_MAX = 500, 20
+"""Characters of a name, and names: a repository's configuration may be anybody's."""
+_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _REMOTE = re.compile(r"(?:[A-Za-z][\w+.-]*://)?(?:[^/@]*@)?([^/:]+)(?::\d+(?=/))?[:/]+(.+)")
 _EVERYTHING = ScopeSpec(hidden=True, no_ignore=True)
 _UNCONVERTED = ":(attr:!filter !ident !working-tree-encoding)"
@@ -67,7 +71,8 @@ def names_of(root: str) -> list[str]:
         key=lambda entry: entry[0],
     )
     remotes = [_remote(url) for _, url in urls]
-    return list(dict.fromkeys(filter(None, (*named, *remotes, os.path.basename(top)))))  # noqa: PTH119
+    names = (*named, *remotes, os.path.basename(top))  # noqa: PTH119
+    return list(dict.fromkeys(name for name in names if 0 < len(name) <= NAME_MAX))[:NAMES_MAX]
 
 
 def repository_of(root: str, source: CodeSource, name: str = "") -> Repository:
@@ -86,7 +91,8 @@ def repository_of(root: str, source: CodeSource, name: str = "") -> Repository:
         if each in known:
             return known[each]
     raise InvalidRequest(
-        f"the cluster has no repository named {' or '.join(names)}, which this folder would be",
+        f"the cluster has no repository named {visible_line(' or '.join(names))}, which this "
+        "folder would be",
         next_step="Name it with --repo, or search the whole cluster with `triseek cluster search`.",
         tool_step="Leave out the backend: the tools search this folder without the cluster.",
     )
@@ -115,15 +121,18 @@ def compare(root: str, repository: Repository, branch: str) -> Comparison:
     head = git.head(root)
     if head is None:
         return _by_times(root, repository.indexed_at)
-    compared = _by_git(root, commit) if commit else None
+    compared = _by_git(root, commit) if _COMMIT.fullmatch(commit) else None
     if compared is not None:
         return compared
     changed = git.changed_since(root, head.commit) if head.commit else None
     if commit:
-        doubt = f"the cluster has indexed commit {commit[:12]}, which git cannot compare with here"
+        shown = visible_line(commit[:12])
+        doubt = f"the cluster has indexed commit {shown}, which git cannot compare with here"
     else:
         doubt = "the cluster does not say which commit it has indexed"
-    doubt += f" ({repository.name}): files may be missing that match only as they are here"
+    doubt += (
+        f" ({visible_line(repository.name)}): files may be missing that match only as they are here"
+    )
     return Comparison(None, frozenset(changed or ()), -1, doubt)
 
 
@@ -141,7 +150,12 @@ def branch_of(root: str, repository: Repository) -> str:
 
 
 def _by_git(root: str, commit: str) -> Comparison | None:
-    """Compare with a commit; None if git does not have it."""
+    """Compare with a commit; None if git does not have it.
+
+    In a partial clone git would fetch what it lacks, so there nothing is compared.
+    """
+    if git.ask(root, "config", "--get-regexp", r"^remote\..*\.promisor$") is not None:
+        return None
     with ThreadPoolExecutor(3, "triseek-git") as pool:
         listing, listed, plain_listed = (
             pool.submit(budget.carried(partial(git.ask, root, *words)))

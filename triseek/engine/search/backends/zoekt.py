@@ -21,6 +21,7 @@ from triseek.model import budget
 from triseek.model.code_search import CodeRequest
 from triseek.query.regex.go import in_any_case, literal, wider
 from triseek.zoekt import checkout
+from triseek.zoekt.checkout import Comparison
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from triseek.engine.search.query import Query
     from triseek.model.code_search import CodeFile, CodeResult, CodeSource
     from triseek.model.search import Totals
-    from triseek.zoekt.checkout import Comparison
 
 FILES_MAX = 1_000_000
 """Most files that are asked for. If more match, the answer says that it is incomplete."""
@@ -39,6 +39,8 @@ _UNREAD = (r"content:NOT-INDEXED:\x{20}", r"content:\A\x{FFFD}\x{FFFD}")
 """Matches the files whose text Zoekt does not search: what it has in place of the content of those
 that are too large, too small or binary, and the mark of UTF-16."""
 
+_NOTHING_SAME = Comparison(frozenset(), frozenset(), 0, "")
+"""Every file is read: the pattern may match in any."""
 _REPLACED = "the cluster answered from another index than it listed; search again"
 
 
@@ -108,6 +110,9 @@ def _ask(query: Query, source: CodeSource) -> _Answer:
 
 def _ask_once(query: Query, source: CodeSource) -> _Answer:
     repository = checkout.repository_of(query.root, source, query.request.repository)
+    pattern = _pattern(query)
+    if not pattern:
+        return _Answer(_NOTHING_SAME, frozenset(), ())
     branch = checkout.branch_of(query.root, repository)
     comparison = checkout.compare(query.root, repository, branch)
     prefix = checkout.prefix_of(query.root)
@@ -115,15 +120,12 @@ def _ask_once(query: Query, source: CodeSource) -> _Answer:
     if prefix:
         words.append(f"f:^{literal(prefix.decode('utf-8', 'replace'))}")
     everything = " ".join(words)
-    pattern = _pattern(query)
-    if pattern:
-        witness = _witness(prefix, comparison)
-        words.append(f"({' or '.join((pattern, *_UNREAD, *witness))})")
-    result = _files(source, " ".join(words))
+    either = " or ".join((pattern, *_UNREAD, *_witness(prefix, comparison)))
+    result = _files(source, f"{everything} ({either} )")
     problems = [comparison.doubt, *_problems(result)]
     # An indexer may have left out files without a trace: then only its list of files tells.
     is_whole = len(repository.branches) == 1 and repository.files == comparison.stored
-    if pattern and comparison.same is not None and not is_whole:
+    if comparison.same is not None and not is_whole:
         listed = _files(source, everything)
         problems += _problems(listed)
         indexed = {file.path for file in listed.files if _is_on(branch, file)}
