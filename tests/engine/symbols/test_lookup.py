@@ -116,6 +116,15 @@ def test_utf_16_is_decoded_and_never_cut(symbols, engine):
     assert "larger than" in lookup.outline(symbols, engine, "wide.py").problem
 
 
+def test_without_a_parser_nothing_is_defined_and_that_is_said(symbols, engine, monkeypatch):
+    monkeypatch.setattr("triseek.engine.symbols.grammars._is_installed", lambda _: False)
+    monkeypatch.setattr(ctags, "program", lambda: "")
+    assert not lookup.outline(symbols, engine, "shop.py").is_parsed
+    found = lookup.definitions(symbols, engine, "sell")
+    assert found.places == ()
+    assert found.unparsed == len(FILES)
+
+
 def test_time_that_is_over_is_said(symbols, engine):
     found = lookup.definitions(symbols, engine, "sell", seconds=0)
     assert found.places == ()

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from triseek.model.symbol import Symbol
 
 LIMIT = 200
+_MORE_PARSERS = (
+    "Install universal-ctags, or for C#, Kotlin, PHP, Ruby, Scala and Swift triseek[symbols]."
+)
 
 
 def symbols(
@@ -95,7 +98,7 @@ def _outline_text(path: str, listed: FileSymbols) -> str:
         lines.append(f"{'  ' * len(around)}{symbol.kind} {visible_line(symbol.name)}  {span}")
         around.append(symbol)
     if not listed.is_parsed:
-        lines.append(f"{path}: there is no parser for this language; install universal-ctags")
+        lines.append(f"{path}: there is no parser for this language. {_MORE_PARSERS}")
     if listed.problem:
         lines.append(f"{path}: {listed.problem}, so definitions may be missing")
     return "\n".join(lines) or f"{path}: no definitions"
