@@ -38,8 +38,7 @@ ABOUT: Mapping[str, str] = {
     "memory_search what was said, find_by_file a file's history; remember keeps a finding.\n",
     "memory": "- Facts of this project: memory_recall before you start, memory_remember for what "
     "later sessions need, kg_assert for what may change.\n",
-    "workflows": "- Many repositories: search_capabilities by 2-5 keywords, read_capability, then "
-    "run_workflow_cli; run_custom_workflow_code only if no workflow fits.\n",
+    "workflows": "- Many repos: search_capabilities.\n",
 }
 """What is said in addition, by the toolset that has to be on."""
 

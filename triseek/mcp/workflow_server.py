@@ -24,7 +24,6 @@ from triseek.loopback.token import Token
 from triseek.mcp import server
 from triseek.mcp.hosting import choose_root, chosen_tools
 from triseek.mcp.http import BODY_MAX, GRACE_S, SESSIONS_MAX, HttpSessions, RequestGuard
-from triseek.mcp.instructions import ABOUT
 from triseek.mcp.tool_handlers import ToolHandlers
 
 if TYPE_CHECKING:
@@ -34,6 +33,12 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 TOOLSET = "workflows"
+INSTRUCTIONS = """\
+Answers questions on code in many repositories in one call. Find a workflow by search_capabilities \
+(2-5 keywords), read how to call it by read_capability, run it by run_workflow_cli. Write a script \
+for run_custom_workflow_code only if no workflow fits.
+"""
+"""What agents are told of the server."""
 HTTP_PATH, SSE_PATH, MESSAGES_PATH = "/zoekt/mcp", "/zoekt/sse", "/zoekt/messages/"
 SERVICE = "zoekt-mcp"
 """The name by which clients of zoekt-mcp know the service."""
@@ -65,7 +70,7 @@ def serve(repo: str, host: str, sse_port: int, http_port: int) -> None:
     with contextlib.closing(Standalone(choose_root(repo))) as alone:
         handlers = ToolHandlers(alone.local_searches, tools, structured=structured)
         mcp_server = server.create(
-            lambda: handlers, alone.remote.begin_alone, {TOOLSET}, text=ABOUT[TOOLSET]
+            lambda: handlers, alone.remote.begin_alone, {TOOLSET}, text=INSTRUCTIONS
         )
         _listen(mcp_server, *addresses)
 
