@@ -239,6 +239,14 @@ def test_time_is_over(tier: Tier) -> None:
 
 
 @NEEDS_KERNEL
+def test_time_is_over_before_the_script_begins() -> None:
+    result = execute("def run(args): return []", limits=Limits(seconds=0.001))
+    assert (result.exit_code, result.stderr) == (124, "execution timed out")
+    result = execute("def run(args): return []", cancelled=lambda: True)
+    assert (result.exit_code, "cancelled" in result.stderr) == (1, True)
+
+
+@NEEDS_KERNEL
 def test_nobody_waits_any_more() -> None:
     begin = time.monotonic()
     result = execute("while True: pass", cancelled=lambda: time.monotonic() - begin > 0.5)

@@ -128,7 +128,8 @@ def _run(
                 channel.send(frame)
                 ours.settimeout(None)
                 exit_code = execution.wait(cancelled)
-            if not channel.ready:
+            ended = exit_code == TIMED_OUT or bool(execution.notes)
+            if not (channel.ready or ended):
                 return results.not_started(execution.failure())
             result = results.finished(
                 execution.stdout, execution.stderr, exit_code, tier, limits, execution.notes
