@@ -77,6 +77,20 @@ def doctor(
     return status.NOTHING if strict and counts["fail"] + counts["warn"] else status.FOUND
 
 
+def _box() -> Iterator[Finding]:
+    """Where scripts that agents write would run."""
+    from triseek.agents.doctor.checks import info, ok
+    from triseek.workflows.box import tiers
+
+    for tier, is_there, detail in tiers.report():
+        if is_there and tier in {"kernel", "bubblewrap"}:
+            yield ok("box", f"scripts of agents run in the tier {tier}: {detail}")
+            return
+    lacks = tiers.missing(tiers.boundaries())
+    detail = f"{lacks}: scripts of agents are refused, unless workflows.weakest_tier is process"
+    yield info("box", detail, "install bubblewrap where it may make namespaces")
+
+
 def _examined(service: Service, cwd: str, wait_s: float, *, ask_clients: bool) -> Iterator[Finding]:
     """Run all checks: those of this machine first, then those of the clients, all at once."""
     from triseek.agents.doctor import installation, repository, serving, state_folder
@@ -104,6 +118,7 @@ def _examined(service: Service, cwd: str, wait_s: float, *, ask_clients: bool) -
     # Checked once: the rest takes longer than the time for which a stuck daemon is not asked again.
     host = replace(host, is_daemon_stuck=client.is_stuck())
     asking_daemon = [
+        Check("box", _box),
         Check("hook", partial(serving.hook, host)),
         Check("memo", partial(serving.memo, host)),
         Check("index", lambda: repository.repository(host, service.engine(host.cwd))),
