@@ -18,7 +18,10 @@ from triseek.compat.go_json import Unreadable, encode
 from triseek.compat.options import Options, list_arguments, search_arguments
 from triseek.errors import BackendFailure, Cancelled, InvalidQuery, InvalidRequest, TriseekError
 from triseek.model import budget
+from triseek.model.code_search import CodeResult
 from triseek.query.zoekt.parse import parse
+from triseek.query.zoekt.syntax import Type
+from triseek.query.zoekt.text import repo_name
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -105,7 +108,7 @@ class Endpoints:
     def _search(self, body: bytes) -> Response:
         arguments = search_arguments(body)
         options = arguments.options
-        parse(arguments.query)
+        query = self._of_files(arguments.query)
         ids = arguments.repository_ids
         if ids is not None and 0 not in ids:  # no repository here has an identifier
             return Response(replies.estimate([]), media_type=_JSON)
@@ -113,8 +116,22 @@ class Endpoints:
             return Response(
                 replies.estimate(self._source.repositories().repositories), media_type=_JSON
             )
-        result = self._source.search(options.request(arguments.query))
+        result = self._source.search(options.request(query)) if query else CodeResult()
         return _in_pieces(replies.search(result, options, self._read))
+
+    def _of_files(self, query: str) -> str:
+        """Return a query for files: of one with `type:repo`, for all files of its repositories.
+
+        That is what Zoekt makes of it here; "" if there are no such repositories.
+
+        Raises:
+            InvalidQuery: The query cannot be understood.
+        """
+        node = parse(query)
+        if not (isinstance(node, Type) and node.kind == "repo"):
+            return query
+        repositories = self._source.repositories(query).repositories
+        return " or ".join(repo_name(repository.name) for repository in repositories)
 
     def _list(self, body: bytes) -> Response:
         query, field = list_arguments(body)
