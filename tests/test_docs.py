@@ -94,16 +94,18 @@ def routing_page() -> str:
 ZOEKT = """\
 ## The backend `zoekt`
 
-Where `zoekt.api_url` names hosts that run Zoekt, `triseek search --backend zoekt` has them say which files
-may match; an agent passes `backend: "zoekt"`. It is never chosen by itself. The lines are read here, so they are
-those of the other backends for every pattern and option. An answer by it has `strategy: zoekt`.
+Where `zoekt.api_url` names hosts that run Zoekt, `triseek search --backend zoekt` has them say
+which files may match; an agent passes `backend: "zoekt"`. It is never chosen by itself. The lines
+are read here, so they are those of the other backends for every pattern and option. An answer by
+it has `strategy: zoekt`.
 
-- The repository is the one that the cluster lists under git's setting `zoekt.name`, the address of a remote
-  (`github.com/org/repo`) or the folder's name; `--repo NAME` names another. If the cluster has none of these, that
-  is an error: `triseek cluster search` searches all of it.
-- What differs from the indexed commit is read here whether or not the cluster names it: files that were edited,
-  added, renamed, staged or ignored, other branches, and files that git stores in another form (line ends, LFS). So an
-  edit is seen at once. Without git, files count that changed after the index was begun.
+- The repository is the one that the cluster lists under git's setting `zoekt.name`, the address
+  of a remote (`github.com/org/repo`) or the folder's name; `--repo NAME` names another. If the
+  cluster has none of these, that is an error: `triseek cluster search` searches all of it.
+- What differs from the indexed commit is read here whether or not the cluster names it: files
+  that were edited, added, renamed, staged or ignored, other branches, and files that git stores
+  in another form (line ends, LFS). So an edit is seen at once. Without git, files count that
+  changed after the index was begun.
 - What Zoekt does not index (too large, binary, too many trigrams) is read here, too.
 - Is the indexed commit not in the clone, or did a host reach a limit, `incomplete` says so.
 - `-v`, `--passthru` and `--files-without-match` read every file, and are refused.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import hashlib
+import json
 import os
 import shutil
 import socket
@@ -113,11 +114,13 @@ def _wait(url: str, process: subprocess.Popen[bytes]) -> None:
     until = time.monotonic() + START_S
     while time.monotonic() < until:
         assert process.poll() is None, "zoekt-webserver ended at once"
+        # `/readyz` answers before large shards are loaded, so a search says whether they are.
+        request = urllib.request.Request(f"{url}/search?q=f%3A.&format=json&num=1")
         with (
             contextlib.suppress(OSError),  # urllib's errors are of this kind
-            urllib.request.urlopen(f"{url}/readyz", timeout=1) as answer,
+            urllib.request.urlopen(request, timeout=5) as answer,
         ):
-            if answer.status == 200:
+            if json.load(answer)["result"]["Stats"]["Crashes"] == 0:
                 return
         time.sleep(0.05)
     raise TimeoutError(f"zoekt-webserver at {url} was not ready in {START_S:.0f} s")

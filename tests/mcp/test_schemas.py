@@ -49,11 +49,11 @@ def test_an_argument_on_the_memory_is_listed_only_where_the_memory_is_offered(to
 
 @pytest.mark.parametrize("tool", ["search_content", "search_path_and_content"])
 def test_the_backend_is_listed_only_where_a_cluster_is_configured(tool):
-    for has_cluster, arguments in ((False, set()), (True, {"backend"})):
+    for has_cluster, more in ((False, set()), (True, {"backend"})):
         tools = ToolHandlers(None, chosen([DEFAULT]), has_cluster=has_cluster)
         usual = schemas.input_schema(VERB[tool], [DEFAULT])["properties"]
         listed = _listed(VERB[tool], False, tools._toolsets).input_schema["properties"]
-        assert listed.keys() - usual.keys() == arguments
+        assert listed.keys() - usual.keys() == more
 
 
 @pytest.mark.parametrize(

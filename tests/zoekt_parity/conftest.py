@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from tests import zoekt_programs
-from tests.zoekt_parity import server, trees
+from tests.zoekt_parity import trees
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,5 +34,4 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     for tree in repositories.values():
         zoekt_programs.index(tree, indexes, "-disable_ctags")
     with zoekt_programs.serving(indexes) as url:
-        server.loaded(url)
         yield Served(url, repositories)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import time
 import urllib.error
 import urllib.parse
 import urllib.request
 from typing import Any
-
-LOAD_S = 30.0
 
 
 def form(url: str, query: str) -> str | None:
@@ -22,17 +18,6 @@ def form(url: str, query: str) -> str | None:
     words = urllib.parse.urlencode({"q": query, "format": "json", "num": "1"})
     answer = _json(urllib.request.Request(f"{url}/search?{words}"))
     return str(answer["result"]["Query"]) if "result" in answer else None
-
-
-def loaded(url: str) -> None:
-    """Wait until all indexes can be searched; the server says that it is ready before."""
-    until = time.monotonic() + LOAD_S
-    while True:
-        with contextlib.suppress(Crashed):
-            files(url, "f:.")
-            return
-        assert time.monotonic() < until, "the server has not loaded its indexes"
-        time.sleep(0.1)
 
 
 def files(url: str, query: str) -> list[dict[str, Any]]:
