@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from triseek.model.context_pack import ContextPack, ContextPackRequest, ContextPackWithMemory
-from triseek.model.tool import CLUSTER, Tool
+from triseek.model.tool import Tool
 from triseek.search import digest, handlers, requests, results, searching
 
 _SEARCH = (
@@ -20,7 +20,7 @@ _search_tool = partial(
     results=(results.SearchAnswer, results.HydratedAnswer, results.ReusedAnswer),
     digest=digest.search_lines,
     kind="search",
-    needs_toolset=(("backend", CLUSTER),),
+    needs_toolset=(("backend", "cluster"),),
 )
 
 TOOLS: tuple[Tool, ...] = (
