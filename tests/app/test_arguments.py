@@ -235,3 +235,17 @@ def test_one_line_is_pinned_by_its_number():
 def test_what_a_session_tool_cannot_take_is_refused_by_name(tool, asked, said):
     with pytest.raises(InvalidQuery, match=re.escape(said)):
         read(asked, tool)
+
+
+@pytest.mark.parametrize("args", ['{"names": ["a"]}', {"names": ["a"]}])
+def test_an_object_may_come_as_text(args):
+    tool = next(tool for tool in TOOLS if tool.name == "run_custom_workflow_code")
+
+    assert arguments.read(tool, {"code": "x", "args": args}).args == {"names": ["a"]}
+    for wrong in ("[1]", "{", 1, None):
+        read = {"code": "x", "args": wrong}
+        if wrong is None:
+            assert arguments.read(tool, read).args == {}
+        else:
+            with pytest.raises(InvalidQuery, match="args: "):
+                arguments.read(tool, read)
