@@ -56,7 +56,8 @@ OF_THE_COMMAND_LINE = re.compile(r"`triseek |(?<![\w`?])--?[A-Za-z]")
 """A command or a flag, which an agent that has called a tool cannot pass."""
 PEOPLES = (
     "cli", "compat", "terminal", "agents", "ui", "loopback", "stats", "daemon/process.py",
-    "app/audit.py", "mcp/http.py", "sessions/pack.py", "sessions/signing.py", "history/tombstones.py",
+    "app/audit.py", "mcp/http.py",
+    "sessions/pack.py", "sessions/signing.py", "history/tombstones.py",
     "memory/dreaming/undo.py", "memory/vectors/minilm.py",
 )  # fmt: skip
 """What only people meet: commands, the page, starting a server, packs, imports, settings."""
