@@ -64,4 +64,4 @@ def _copy(origin: Path, copy: Path, paths: Sequence[bytes]) -> None:
         if folder not in made:
             (copy / folder).mkdir(parents=True, exist_ok=True)
             made.add(folder)
-        os.link(os.path.join(origin, path), os.path.join(copy, path), follow_symlinks=False)
+        shutil.copy2(os.path.join(origin, path), os.path.join(copy, path), follow_symlinks=False)
