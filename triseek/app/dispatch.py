@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import logging
+import os
 import secrets
 import threading
 import time
@@ -203,7 +204,8 @@ class Remote:
         self._is_alone = False
         self._lock = Lock()
         try:
-            self._place = surroundings.place((*surroundings.RULES, *surroundings.WORKFLOWS))
+            variables = surroundings.of_workflows(os.environ)
+            self._place = surroundings.place((*surroundings.RULES, *variables))
         except OSError:  # the working folder is gone
             self._place = ""
         self._front = secrets.token_hex(8)

@@ -30,7 +30,9 @@ _OF_WINGS = {**{folder: verbs for folder, (_, verbs) in WINGS.items()}, **TOOLLE
 VERBS = tuple(verb for verbs in _OF_WINGS.values() for verb in verbs)
 COMMANDS = {f"triseek.{folder}.commands": verbs for folder, verbs in _OF_WINGS.items() if verbs}
 """By module: the verbs that its `register(app)` adds to the command line, which alone loads it."""
-QUICK = {
+QUICK: dict[str, tuple[str, tuple[str, ...] | None]] = {
+    "roots": ("triseek.search.commands.roots", None),
+    "symbols": ("triseek.search.commands.symbols", None),
     "history": ("triseek.history.commands.quick", (
         "search", "show", "timeline", "resume", "stats", "fix", "how", "blame", "friction",
     )),
@@ -38,16 +40,22 @@ QUICK = {
         "remember", "recall", "list", "show", "update", "forget", "restore", "palaces", "identity",
         "kg", "stats",
     )),
+    "workflow": ("triseek.app.workflow_runs", ("list", "show", "run")),
+    "cluster": ("triseek.cluster.commands.searching", ("status", "list", "search")),
 }  # fmt: skip
 """By verb: the module whose `perform(words, context)` runs it without Typer, in the daemon if one
-runs, and returns None for what it leaves to Typer; and the second words for which it does."""
+runs, and returns None for what it leaves to Typer; and the second words for which it does, None
+for all."""
 DEFAULT = "default"
 """Stands for the toolsets that agents are offered by default."""
 
 
 def is_quick(words: Sequence[str]) -> bool:
     """Return whether a wing runs the command without Typer, in the daemon if there is one."""
-    return len(words) > 1 and words[0] in QUICK and words[1] in QUICK[words[0]][1]
+    if not words or words[0] not in QUICK:
+        return False
+    seconds = QUICK[words[0]][1]
+    return seconds is None or (len(words) > 1 and words[1] in seconds)
 
 
 def unknown_toolsets(text: str) -> list[str]:

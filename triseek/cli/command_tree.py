@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from triseek.app import workflow_runs
 from triseek.app.wings import COMMANDS
 from triseek.cli import daemon_verb, mcp_verb, memory_verb, quick, workflows_verb
 from triseek.cli.commands import audit, brief, doctor, install, ui
@@ -23,7 +24,7 @@ from triseek.model.plain_text import visible_line
 from triseek.search import pack_memory
 from triseek.terminal import options, report_text, status
 from triseek.terminal.command_context import CommandContext
-from triseek.workflows import commands as workflow_commands
+from triseek.workflows.commands import serving as workflow_serving
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -211,7 +212,8 @@ def _remembered(root: str, goal: str, budget_tokens: int) -> ProjectMemory:
 calling.provide(_own_sessions)
 serving.provide(memory_verb.serve)
 pack_memory.provide(_remembered)
-workflow_commands.provide(workflows_verb.workflows, workflows_verb.serve)
+workflow_serving.provide(workflows_verb.serve)
+workflow_runs.provide()
 
 
 @cache

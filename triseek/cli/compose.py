@@ -25,6 +25,7 @@ from triseek.daemon.tool_calls import ToolCalls
 from triseek.engine.roots import project
 from triseek.engine.tool_host import ToolHost
 from triseek.mcp import agent_verb
+from triseek.zoekt.configured import cluster
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -63,7 +64,12 @@ def compose(settings: Settings) -> tuple[Handlers, Sequence[BackgroundTask]]:
                 answer,
                 jobs.service,
                 hook_handler=hook_handler,
-                kept={"history": history.history, "memory": memory.memory},
+                kept={
+                    "history": history.history,
+                    "memory": memory.memory,
+                    "cluster": cluster,
+                    **dict.fromkeys(("roots", "symbols", "workflow"), jobs.service),
+                },
             ),
             calls={
                 **verbs.bound(jobs, verbs.ROOT_VERBS),

@@ -35,7 +35,8 @@ SENT_VARIABLES = (
     "HOME", "XDG_CONFIG_HOME", "RIPGREP_CONFIG_PATH", "NO_COLOR", "TERM", "COLUMNS", "PATH",
     "TRISEEK_SESSION_ID", "TZ",
 )  # fmt: skip
-"""Variables sent to the daemon, in addition to all that begin with GIT_CONFIG."""
+"""Variables sent to the daemon, in addition to those of workflows and all that begin with
+GIT_CONFIG."""
 
 
 class WrittenOutput:
@@ -117,8 +118,9 @@ def _wanted(words: Sequence[str]) -> bool:
 
 def request(words: Sequence[str]) -> bytes:
     """Return the request as a frame's payload. Raises `OSError` if the working folder is gone."""
+    variables = (*SENT_VARIABLES, *surroundings.of_workflows(os.environ))
     params = (
-        f'"words":[{",".join(map(quoted, words))}],{surroundings.place(SENT_VARIABLES)},'
+        f'"words":[{",".join(map(quoted, words))}],{surroundings.place(variables)},'
         f'"terminal":{str(os.isatty(1)).lower()},"width":{surroundings.width(os.environ)},'
         f'"stdin":{str(surroundings.stdin_readable()).lower()}'
     )

@@ -117,6 +117,7 @@ def _command_context(client: Client, streams: Streams) -> CommandContext:
         if streams.gone():
             raise BrokenPipeError
 
+    is_quick_verb = wings.is_quick(client.words)
     return CommandContext(
         terminal=client.terminal,
         width=client.width,
@@ -129,6 +130,7 @@ def _command_context(client: Client, streams: Streams) -> CommandContext:
         read_stdin=_no_stdin if client.input is None else lambda: client.input or b"",
         has_stdin=False,
         is_remote=True,
+        environ=client_environment.of_workflows(client.environ) if is_quick_verb else os.environ,
     )
 
 

@@ -1,23 +1,10 @@
-"""`triseek workflow` and `triseek workflows serve`: what they run, joined with the servers."""
+"""`triseek workflows serve`, joined with the server."""
 
 from __future__ import annotations
 
 import os
 
 from triseek.terminal import status
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
-    from triseek.workflows.running import Workflows
-
-
-def workflows(root: str) -> AbstractContextManager[Workflows]:
-    """Return what runs workflows for a folder."""
-    from triseek.app import workflow_runs
-
-    return workflow_runs.workflows(root)
 
 
 def serve(repo: str, host: str, sse_port: int, http_port: int) -> int:

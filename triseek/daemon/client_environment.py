@@ -78,6 +78,11 @@ def environ_with(variables: Mapping[str, str], names: Collection[str]) -> dict[s
     return ours | {name: variables[name] for name in names if name in variables}
 
 
+def of_workflows(variables: Mapping[str, str]) -> dict[str, str]:
+    """Return this process's environment, with a client's settings of workflows and clusters."""
+    return environ_with(variables, surroundings.of_workflows({*os.environ, *variables}))
+
+
 def has_our_rules(place: ClientEnvironment) -> bool:
     """Return whether the client's environment gives the same git and rg rules as this process's."""
     excludes = global_excludes_path()

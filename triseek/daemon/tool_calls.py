@@ -82,7 +82,7 @@ class ToolCalls:
         differs = tool.toolset not in NEED_DAEMON and not client_environment.has_our_rules(params)
         if differs or not client_environment.is_shared(params):
             raise DaemonUnreachable("the daemon sees other files than this process")
-        names = [name for name in surroundings.WORKFLOWS if name in params.environ]
+        names = surroundings.of_workflows(params.environ)
         variables = tuple((name, params.environ[name]) for name in names)
         local = self._local(params.front, params.root, variables)
         sessions, connection = local.context.session, params.connection
@@ -107,5 +107,4 @@ class ToolCalls:
 
     @cachedmethod(attrgetter("_fronts"), lock=attrgetter("_lock"))
     def _local(self, _front: str, root: str, variables: tuple[tuple[str, str], ...]) -> Local:
-        environ = client_environment.environ_with(dict(variables), surroundings.WORKFLOWS)
-        return Local(self._context(root, environ))
+        return Local(self._context(root, client_environment.of_workflows(dict(variables))))

@@ -18,7 +18,7 @@ except ImportError:  # an interpreter without the C module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
 RULES = ("HOME", "XDG_CONFIG_HOME", "RIPGREP_CONFIG_PATH")
 """Variables that set the ignore rules of git and rg, besides those that begin with GIT_CONFIG."""
@@ -28,6 +28,8 @@ WORKFLOWS = (
     "EXECUTION_STDOUT_MAX_BYTES", "EXECUTION_STDERR_MAX_BYTES",
 )  # fmt: skip
 """Variables that say which cluster an agent's workflows search, and how long they may run."""
+_WORKFLOWS = ("TRISEEK_ZOEKT_", "TRISEEK_WORKFLOWS_")
+"""How all of our own variables for workflows and clusters begin."""
 quoted = encode_basestring_ascii
 """Encode a string as JSON. Importing `json` takes longer than an answer of the daemon."""
 
@@ -98,6 +100,11 @@ def chosen(names: Collection[str], environ: Mapping[str, str]) -> dict[str, str]
         for name, value in environ.items()
         if name in names or name.startswith("GIT_CONFIG")
     }
+
+
+def of_workflows(environ: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of variables that hold settings of workflows and of clusters."""
+    return tuple(name for name in environ if name in WORKFLOWS or name.startswith(_WORKFLOWS))
 
 
 def request(verb: str, params: str) -> bytes:

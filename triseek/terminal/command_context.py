@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from triseek.ipc import surroundings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 
 CHUNK = 1 << 18
@@ -84,6 +84,8 @@ class CommandContext(NamedTuple):
     """The command was started as another process, and runs here on its behalf."""
     encoding: str = "utf-8"
     """Of the text that `print` writes."""
+    environ: Mapping[str, str] = os.environ
+    """Environment variables that hold settings of workflows and of clusters."""
     kept: Any = None
     """What the daemon keeps for the verb's wing; None in a process that the user started."""
 

@@ -37,6 +37,8 @@ class Option(NamedTuple):
     help: str
     least: int | None = None
     most: int | None = None
+    short: str = ""
+    """Another spelling: `-C`."""
 
 
 JSON = Option("", "Write a JSON document.")
@@ -54,8 +56,8 @@ class Parameter(NamedTuple):
 
 
 def spelling(parameter: Parameter) -> str:
-    """Return how an option is typed: `--as-of` for the parameter `as_of`."""
-    return f"--{parameter.name.replace('_', '-')}"
+    """Return how an option is typed: `--as-of` for the parameter `as_of`, `--in` for `in_`."""
+    return f"--{parameter.name.removesuffix('_').replace('_', '-')}"
 
 
 @cache
@@ -73,8 +75,13 @@ def parameters(command: Callable[..., int]) -> tuple[Parameter, ...]:
     return tuple(described)
 
 
-def read(command: Callable[..., int], words: Sequence[str]) -> dict[str, Any] | None:
-    """Return the arguments of a command by their names; None if they are left to Typer."""
+def read(
+    command: Callable[..., int], words: Sequence[str], *, options_first: bool = False
+) -> dict[str, Any] | None:
+    """Return the arguments of a command by their names; None if they are left to Typer.
+
+    options_first: No word behind the first positional argument is an option.
+    """
     values = {parameter.name: parameter.default for parameter in parameters(command)}
     options = _options(command)
     positional: list[str] = []
@@ -84,6 +91,8 @@ def read(command: Callable[..., int], words: Sequence[str]) -> dict[str, Any] | 
             positional += following
         elif not word.startswith("-") or word == "-":
             positional.append(word)
+            if options_first:
+                positional += following
         else:
             name, separator, text = word.partition("=")
             option = options.get(name)
@@ -100,9 +109,10 @@ def read(command: Callable[..., int], words: Sequence[str]) -> dict[str, Any] | 
 @cache
 def _options(command: Callable[..., int]) -> dict[str, Parameter]:
     return {
-        spelling(parameter): parameter
+        name: parameter
         for parameter in parameters(command)
         if isinstance(parameter.declared, Option)
+        for name in filter(None, (spelling(parameter), parameter.declared.short))
     }
 
 

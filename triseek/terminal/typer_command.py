@@ -39,8 +39,7 @@ def _annotation(parameter: Parameter) -> Any:  # noqa: ANN401 - a form of `typin
     match parameter.declared:
         case Argument(metavar, help_):
             return Annotated[parameter.type, typer.Argument(metavar=metavar, help=help_)]
-        case Option(metavar, help_, least, most):
-            option = typer.Option(
-                spelling(parameter), metavar=metavar or None, help=help_, min=least, max=most
-            )
+        case Option(metavar, help_, least, most, short):
+            names = filter(None, (spelling(parameter), short))
+            option = typer.Option(*names, metavar=metavar or None, help=help_, min=least, max=most)
             return Annotated[parameter.type, option]

@@ -13,13 +13,13 @@ def register(app: typer.Typer) -> None:
     from typer import Typer
 
     from triseek.cluster.commands import indexing, searching
+    from triseek.terminal.typer_command import typer_command
 
     group = Typer(
         help="Repositories on hosts that run Zoekt: zoekt.api_url names the hosts.",
         no_args_is_help=True,
     )
-    group.command("status")(searching.show_status)
-    group.command("list")(searching.list_repositories)
-    group.command("search")(searching.search)
+    for name, command in searching.VERBS.items():
+        group.command(name)(typer_command(command))
     group.command("index")(indexing.index)
     app.add_typer(group, name="cluster")

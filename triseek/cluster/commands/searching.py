@@ -1,20 +1,25 @@
-"""`triseek cluster status`, `list` and `search`: what the hosts are, hold and find."""
+"""`triseek cluster status`, `list` and `search`: what the hosts are, hold and find.
+
+They run without Typer, in the daemon if there is one, whose connections are open already.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
+from triseek import config
 from triseek.model.code_search import CodeRequest
 from triseek.model.plain_text import visible_line
-from triseek.terminal import code_text, options, report_text, status
+from triseek.terminal import code_text, plain_words, report_text, status
+from triseek.terminal.plain_words import Argument, Json, Option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from triseek.model.code_search import CodeFile, CodeResult, Repository
+    from triseek.terminal.command_context import CommandContext
     from triseek.zoekt.cluster import Cluster
     from triseek.zoekt.host_status import HostStatus
 
@@ -22,7 +27,7 @@ LINES, LINES_MAX = 100, 10_000
 CONTEXT_MAX = 10
 
 
-def show_status(json: options.Json = False) -> int:
+def show_status(command: CommandContext, json: Json = False) -> int:
     """Show of each host whether it is up, what it holds, and how much index that takes.
 
     Exit status 2: a host is not up.
@@ -31,40 +36,36 @@ def show_status(json: options.Json = False) -> int:
     """
     from triseek.zoekt.host_status import host_statuses
 
-    with _cluster() as cluster:
+    with _cluster(command) as cluster:
         hosts = host_statuses(cluster)
     documents = [{**dataclasses.asdict(host), "ratio": round(host.ratio, 2)} for host in hosts]
-    _print({"hosts": documents}, _status_lines(hosts), as_json=json)
+    _print(command, {"hosts": documents}, _status_lines(hosts), as_json=json)
     return status.FOUND if all(host.state == "ok" for host in hosts) else status.ERROR
 
 
 def list_repositories(
-    query: Annotated[
-        str, typer.Argument(metavar="QUERY", help="Only repositories in which it matches.")
-    ] = "",
-    json: options.Json = False,
+    command: CommandContext,
+    query: Annotated[str, Argument("QUERY", "Only repositories in which it matches.")] = "",
+    json: Json = False,
 ) -> int:
     """List the repositories on all hosts, once for each host that holds a copy.
 
     Examples: triseek cluster list · triseek cluster list 'r:api lang:go'
     """
-    with _cluster() as cluster:
+    with _cluster(command) as cluster:
         result = cluster.copies(query)
-    return _print_repositories(result, as_json=json)
+    return _print_repositories(command, result, as_json=json)
 
 
 def search(
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="In Zoekt's language.")],
+    command: CommandContext,
+    query: Annotated[str, Argument("QUERY", "In Zoekt's language.")],
     context: Annotated[
-        int, typer.Option("--context", "-C", min=0, max=CONTEXT_MAX, help="Lines around each.")
+        int, Option("N", "Lines around each.", least=0, most=CONTEXT_MAX, short="-C")
     ] = 0,
-    limit: Annotated[
-        int, typer.Option("--limit", min=1, max=LINES_MAX, help="At most so many lines.")
-    ] = LINES,
-    repos: Annotated[
-        bool, typer.Option("--repos", help="List the repositories with a match, and no lines.")
-    ] = False,
-    json: options.Json = False,
+    limit: Annotated[int, Option("N", "At most so many lines.", least=1, most=LINES_MAX)] = LINES,
+    repos: Annotated[bool, Option("", "List the repositories with a match, and no lines.")] = False,
+    json: Json = False,
 ) -> int:
     r"""Search all hosts by one query; the best files come first, grouped by repository.
 
@@ -74,16 +75,14 @@ def search(
     Examples: triseek cluster search 'retry budget lang:go' · triseek cluster search --repos
     'r:api sym:NewClient' · triseek cluster search -C 2 'f:\.proto$ Order'
     """
-    from triseek import config
-
-    seconds = config.read().zoekt_timeout_s
+    seconds = config.read(environ=command.environ).zoekt_timeout_s
     request = CodeRequest(
         query=query, max_files=limit, max_matches=limit, context_lines=context, seconds=seconds
     )
-    with _cluster() as cluster:
+    with _cluster(command) as cluster:
         result = cluster.copies(query) if repos else cluster.search(request)
     if repos or result.repositories:
-        return _print_repositories(result, as_json=json)
+        return _print_repositories(command, result, as_json=json)
     groups: dict[str, list[CodeFile]] = {}
     for file in result.files:
         groups.setdefault(file.repository, []).append(file)
@@ -96,21 +95,49 @@ def search(
         ],
         **_about(result),
     }
-    _print(document, _groups(result, groups), as_json=json)
+    _print(command, document, _groups(result, groups), as_json=json)
     return _exit_status(bool(result.files), result)
 
 
-def _cluster() -> Cluster:
-    """Return the cluster of the settings; the caller closes it. Raises as `Cluster.of`."""
-    from triseek import config
+VERBS: dict[str, Callable[..., int]] = {
+    "status": show_status,
+    "list": list_repositories,
+    "search": search,
+}
+"""`app.wings.QUICK` has the same names."""
+
+
+def perform(words: Sequence[str], context: CommandContext) -> int | None:
+    """Run a verb with its arguments; return None if they are left to Typer.
+
+    Raises:
+        TriseekError: As the verb.
+    """
+    command = VERBS[words[0]]
+    values = plain_words.read(command, words[1:])
+    return None if values is None else command(context, **values)
+
+
+@contextlib.contextmanager
+def _cluster(command: CommandContext) -> Iterator[Cluster]:
+    """Yield the cluster of the command's settings: the daemon's, or one of this command.
+
+    Raises:
+        InvalidRequest: As `Cluster.of`.
+    """
     from triseek.zoekt.cluster import Cluster
 
-    return Cluster.of(config.read())
+    settings = config.read(environ=command.environ)
+    if command.kept is not None and settings.zoekt_api_url:
+        yield command.kept(settings)
+        return
+    with Cluster.of(settings) as cluster:
+        yield cluster
 
 
-def _print_repositories(result: CodeResult, *, as_json: bool) -> int:
+def _print_repositories(command: CommandContext, result: CodeResult, *, as_json: bool) -> int:
     copies = [dataclasses.asdict(copy) for copy in result.repositories]
-    _print({"repositories": copies, **_about(result)}, _listing(result), as_json=as_json)
+    _print(command, {"repositories": copies, **_about(result)}, _listing(result), as_json=as_json)
     return _exit_status(bool(result.repositories), result)
 
 
@@ -120,9 +147,11 @@ def _exit_status(has_results: bool, result: CodeResult) -> int:
     return status.ERROR if result.partial else status.NOTHING
 
 
-def _print(document: dict[str, Any], lines: Iterable[str], *, as_json: bool) -> None:
+def _print(
+    command: CommandContext, document: dict[str, Any], lines: Iterable[str], *, as_json: bool
+) -> None:
     text = report_text.as_json(document) if as_json else report_text.readable("\n".join(lines))
-    print(text)
+    command.print(text)
 
 
 def _about(result: CodeResult) -> dict[str, Any]:
@@ -156,7 +185,7 @@ def _status_lines(hosts: Sequence[HostStatus]) -> Iterator[str]:
 def _listing(result: CodeResult) -> Iterator[str]:
     for repository in result.repositories:
         yield from _repository(repository)
-    if not result.repositories:
+    if not (result.repositories or result.partial):
         yield "no repository"
     yield from _host_lines(result)
 
@@ -178,7 +207,7 @@ def _groups(result: CodeResult, groups: dict[str, list[CodeFile]]) -> Iterator[s
         yield visible_line(f"{name}: {lines:,} lines in {len(files):,} files shown")
         for file in files:
             yield from code_text.file_lines(file)
-    if not result.files:
+    if not (result.files or result.partial):
         yield "no matches"
     shown = len(result.files)
     if result.file_count > shown:

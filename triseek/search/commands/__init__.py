@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from triseek.search.commands import context_pack, frecency, index, roots, symbols
-
 if TYPE_CHECKING:
     import typer
 
 
 def register(app: typer.Typer) -> None:
     """Add the verbs to the command line."""
+    from triseek.search.commands import context_pack, frecency, index, roots, symbols
+    from triseek.terminal.typer_command import typer_command
+
     app.command()(index.build)
     app.command()(index.update)
     app.command()(index.reindex)
@@ -21,5 +22,5 @@ def register(app: typer.Typer) -> None:
     app.command()(index.warmup)
     app.command("context-pack")(context_pack.context_pack)
     app.command("frecency-select")(frecency.select)
-    app.add_typer(roots.app, name="roots")
-    app.command()(symbols.symbols)
+    roots.register(app)
+    app.command("symbols")(typer_command(symbols.symbols))

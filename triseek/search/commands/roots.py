@@ -1,98 +1,130 @@
-"""`triseek roots`: the indexed repositories of this machine, and one query over all of them."""
+"""`triseek roots`: the indexed repositories of this machine, and one query over all of them.
+
+It runs without Typer, in the daemon if there is one.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from triseek.model.code_search import CodeRequest
 from triseek.model.plain_text import visible_line
-from triseek.terminal import code_text, options, report_text, status
+from triseek.search.commands.opening import opened
+from triseek.terminal import code_text, plain_words, report_text, status
+from triseek.terminal.plain_words import Argument, Json, Option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
+
+    import typer
 
     from triseek.model.code_search import CodeFile, CodeResult, Repository
+    from triseek.terminal.command_context import CommandContext
 
 LINES, LINES_MAX = 100, 10_000
 CONTEXT_MAX = 10
 SECONDS = 30.0
 
-app = typer.Typer(
-    help="The indexed repositories of this machine.",
-    invoke_without_command=True,
-    add_completion=False,
-)
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to the command line."""
+    import typer
+
+    from triseek.terminal import options
+    from triseek.terminal.command_context import CommandContext
+    from triseek.terminal.typer_command import typer_command
+
+    group = typer.Typer(
+        help="The indexed repositories of this machine.",
+        invoke_without_command=True,
+        add_completion=False,
+    )
+
+    def list_alone(context: typer.Context, json: options.Json = False) -> int | None:
+        return None if context.invoked_subcommand else roots(CommandContext.here(), json)
+
+    list_alone.__doc__ = roots.__doc__
+    list_alone.__annotations__ = {"context": typer.Context, "json": options.Json}
+    group.callback()(list_alone)
+    group.command("search")(typer_command(search))
+    app.add_typer(group, name="roots")
 
 
-@app.callback()
-def roots(context: typer.Context, json: options.Json = False) -> int | None:
+def perform(words: Sequence[str], context: CommandContext) -> int | None:
+    """Run the verb with its arguments; return None if they are left to Typer.
+
+    Raises:
+        TriseekError: As the verb.
+    """
+    command = search if words[:1] == ["search"] else roots
+    values = plain_words.read(command, words[1:] if command is search else words)
+    return None if values is None else command(context, **values)
+
+
+def roots(command: CommandContext, json: Json = False) -> int:
     """List the indexed repositories of this machine, or search them all by one query.
 
     Examples: triseek roots · triseek roots search 'lang:go sym:Serve -f:_test'
     """
-    if context.invoked_subcommand is not None:
-        return None
     from triseek.engine.repositories.local import LocalRepositories
     from triseek.engine.repositories.roots import indexed_roots
-    from triseek.engine.service import Service
 
     indexed = indexed_roots()
-    with Service() as service:
+    with opened(command) as service:
         listed = LocalRepositories(service, indexed.roots).repositories()
     partial = (*indexed.broken, *listed.partial)
     document = {"roots": list(map(_root, listed.repositories)), "partial": partial}
-    _print(document, _listing(listed.repositories, partial), as_json=json)
-    return status.FOUND if listed.repositories else status.NOTHING
+    _print(command, document, _listing(listed.repositories, partial), as_json=json)
+    return _exit_status(bool(listed.repositories), partial)
 
 
-@app.command()
 def search(
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="In Zoekt's language.")],
-    repos: Annotated[
-        bool, typer.Option("--repos", help="List the repositories with a match, and no lines.")
-    ] = False,
-    limit: Annotated[
-        int, typer.Option("--limit", min=1, max=LINES_MAX, help="At most so many lines.")
-    ] = LINES,
-    context: Annotated[
-        int, typer.Option("--context", min=0, max=CONTEXT_MAX, help="Lines around each.")
-    ] = 0,
-    json: options.Json = False,
+    command: CommandContext,
+    query: Annotated[str, Argument("QUERY", "In Zoekt's language.")],
+    repos: Annotated[bool, Option("", "List the repositories with a match, and no lines.")] = False,
+    limit: Annotated[int, Option("N", "At most so many lines.", least=1, most=LINES_MAX)] = LINES,
+    context: Annotated[int, Option("N", "Lines around each.", least=0, most=CONTEXT_MAX)] = 0,
+    json: Json = False,
 ) -> int:
     r"""Search all indexed repositories by one query; the best files of each come first.
 
     Every repository with a match is listed with its counts, whatever the limit. Words must all
     occur in a file; fields: r: repository, f: file, c: content, lang:, sym: definition, case:yes,
-    -x not x, or, ( ).
+    -x not x, or, ( ). Exit status 1: nothing was found; 2: nor was everything searched.
 
     Examples: triseek roots search 'retry budget lang:go' · triseek roots search --repos 'r:api
     sym:NewClient' · triseek roots search 'f:\.proto$ (Order or Invoice) -deprecated' --context 1
     """
     from triseek.engine.repositories.local import LocalRepositories
     from triseek.engine.repositories.roots import indexed_roots
-    from triseek.engine.service import Service
 
     indexed = indexed_roots()
     request = CodeRequest(
         query=query, max_files=limit, max_matches=limit, context_lines=context, seconds=SECONDS
     )
-    with Service() as service:
+    with opened(command) as service:
         source = LocalRepositories(service, indexed.roots)
         result = source.repositories(query) if repos else source.search(request)
     partial = (*indexed.broken, *result.partial)
     if repos or result.repositories:
         document = {"roots": list(map(_root, result.repositories)), "partial": partial}
-        _print(document, _listing(result.repositories, partial), as_json=json)
-        return status.FOUND if result.repositories else status.NOTHING
-    _print(_found(query, result, partial), _groups(result, partial), as_json=json)
-    return status.FOUND if result.file_count else status.NOTHING
+        _print(command, document, _listing(result.repositories, partial), as_json=json)
+        return _exit_status(bool(result.repositories), partial)
+    _print(command, _found(query, result, partial), _groups(result, partial), as_json=json)
+    return _exit_status(bool(result.file_count), partial)
 
 
-def _print(document: dict[str, Any], lines: Iterable[str], *, as_json: bool) -> None:
+def _exit_status(has_results: bool, partial: tuple[str, ...]) -> int:
+    if has_results:
+        return status.FOUND
+    return status.ERROR if partial else status.NOTHING
+
+
+def _print(
+    command: CommandContext, document: dict[str, Any], lines: Iterable[str], *, as_json: bool
+) -> None:
     text = report_text.as_json(document) if as_json else report_text.readable("\n".join(lines))
-    print(text)
+    command.print(text)
 
 
 def _root(repository: Repository) -> dict[str, Any]:
@@ -115,7 +147,7 @@ def _listing(repositories: list[Repository], partial: tuple[str, ...]) -> Iterat
         indexed = report_text.local_time(repository.indexed_at)
         files = _counted(repository.files, "file")
         yield f"  {files}, {text} of text, index {index}, written {indexed}"
-    if not repositories:
+    if not (repositories or partial):
         yield "no repository; `triseek build PATH` indexes one"
     yield from _incomplete(partial)
 
@@ -146,7 +178,7 @@ def _groups(result: CodeResult, partial: tuple[str, ...]) -> Iterator[str]:
         yield visible_line(f"{name}: {lines} in {in_files}")
         for file in files:
             yield from code_text.file_lines(file)
-    if not result.file_count:
+    if not (result.file_count or partial):
         yield "no matches"
     yield from _incomplete(partial)
 

@@ -1,51 +1,65 @@
-"""`triseek symbols`: the outline of a file, where a name is defined, where it is used."""
+"""`triseek symbols`: the outline of a file, where a name is defined, where it is used.
+
+It runs without Typer, in the daemon if there is one.
+"""
 
 from __future__ import annotations
 
 import os
+import stat
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from triseek.errors import InvalidRequest
+from triseek.errors import InvalidRequest, RepoNotDetected
 from triseek.model.plain_text import visible_line
-from triseek.terminal import options, report_text, status
+from triseek.search.commands.opening import opened
+from triseek.terminal import plain_words, report_text, status
+from triseek.terminal.plain_words import Argument, Json, Option
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from triseek.engine.service import Service
     from triseek.engine.symbols.lookup import Lookup, Place
-    from triseek.engine.symbols.symbols import FileSymbols
+    from triseek.engine.symbols.symbols import FileSymbols, Symbols
     from triseek.model.symbol import Symbol
+    from triseek.terminal.command_context import CommandContext
 
 LIMIT = 200
+SECONDS = 60.0
+"""Time limit of a lookup; a person can end it sooner."""
 _MORE_PARSERS = (
     "Install universal-ctags, or for C#, Kotlin, PHP, Ruby, Scala and Swift triseek[symbols]."
 )
 
 
+def perform(words: Sequence[str], context: CommandContext) -> int | None:
+    """Run the verb with its arguments; return None if they are left to Typer.
+
+    Raises:
+        NeedsClient: A daemon cannot run the command.
+        TriseekError: As the verb.
+    """
+    values = plain_words.read(symbols, words)
+    return None if values is None else symbols(context, **values)
+
+
 def symbols(
-    path: Annotated[
-        str, typer.Argument(metavar="PATH", help="The file; with a name, the folder to look in.")
-    ] = "",
-    definition: Annotated[
-        str, typer.Option("--definition", metavar="NAME", help="Show where a name is defined.")
-    ] = "",
-    references: Annotated[
-        str, typer.Option("--references", metavar="NAME", help="Show where a name is used.")
-    ] = "",
-    limit: Annotated[
-        int, typer.Option("--limit", min=1, max=10_000, help="Most places to show.")
-    ] = LIMIT,
-    json: options.Json = False,
+    command: CommandContext,
+    path: Annotated[str, Argument("PATH", "The file; with a name, the folder to look in.")] = "",
+    definition: Annotated[str, Option("NAME", "Show where a name is defined.")] = "",
+    references: Annotated[str, Option("NAME", "Show where a name is used.")] = "",
+    limit: Annotated[int, Option("N", "Most places to show.", least=1, most=10_000)] = LIMIT,
+    json: Json = False,
 ) -> int:
     """Show what a file defines, where a name is defined, or where it is used in code.
 
-    References are identifiers: comments and strings do not count. Exit status 1: nothing found.
+    References are identifiers: comments and strings do not count. Exit status 1: nothing was
+    found; 2: nor was everything searched.
 
     Examples: triseek symbols src/engine.py · triseek symbols --definition Engine.search ·
     triseek symbols src --references path_order --json
     """
-    from triseek.engine.service import Service
-    from triseek.engine.symbols.symbols import Symbols
+    from triseek.engine.symbols.symbols import shared
 
     if definition and references:
         raise InvalidRequest(
@@ -56,35 +70,55 @@ def symbols(
             "a file, --definition NAME or --references NAME is missing",
             next_step="See `triseek symbols --help`.",
         )
-    with Service() as service, Symbols() as parsers:
+    with opened(command) as service:
         if not (definition or references):
-            return _outline(service, parsers, path, as_json=json)
+            return _outline(command, service, shared(), path, as_json=json)
         from triseek.engine.symbols import lookup
 
-        folder = options.existing_folder(path or ".")
+        if not stat.S_ISDIR(_mode(command, path or os.curdir)):
+            raise RepoNotDetected(f"{path}: no such folder")
+        folder = command.folder(path)
         engine = service.engine(folder)
         inside = os.path.relpath(folder, engine.root)
         find = lookup.definitions if definition else lookup.references
         paths = () if inside == "." else (inside,)
-        found = find(parsers, engine, definition or references, paths=paths, limit=limit)
-    print(report_text.as_json(_document(found)) if json else _lookup_text(found))
-    return status.FOUND if found.places else status.NOTHING
+        found = find(
+            shared(), engine, definition or references,
+            paths=paths, limit=limit, seconds=SECONDS,
+        )  # fmt: skip
+    command.print(report_text.as_json(_document(found)) if json else _lookup_text(found))
+    if found.places:
+        return status.FOUND
+    return status.ERROR if found.partial else status.NOTHING
 
 
-def _outline(service: Any, parsers: Any, path: str, *, as_json: bool) -> int:  # noqa: ANN401
+def _outline(
+    command: CommandContext, service: Service, parsers: Symbols, path: str, *, as_json: bool
+) -> int:
     from triseek.engine.symbols import lookup
 
-    folder, name = os.path.split(os.path.realpath(path))
-    if not os.path.isfile(path):
+    folder, name = os.path.split(command.folder(path))
+    if not stat.S_ISREG(_mode(command, path)):
         raise InvalidRequest(f"{path}: no such file", next_step="Pass the path of a file.")
     listed = lookup.outline(parsers, service.engine(folder, exact=True), name)
     if as_json:
         rows = [symbol._asdict() for symbol in listed.symbols]
         partial = [f"{name}: {listed.problem}."] if listed.problem else []
-        print(report_text.as_json({"path": path, "symbols": rows, "partial": partial}))
+        document = {"path": path, "symbols": rows, "partial": partial}
+        command.print(report_text.as_json(document))
     else:
-        print(_outline_text(path, listed))
-    return status.FOUND if listed.symbols else status.NOTHING
+        command.print(_outline_text(path, listed))
+    if listed.symbols:
+        return status.FOUND
+    return status.ERROR if listed.problem else status.NOTHING
+
+
+def _mode(command: CommandContext, path: str) -> int:
+    """Return the mode of a typed path; 0 if there is none. Raises `NeedsClient`."""
+    try:
+        return command.stat(path).st_mode
+    except (OSError, ValueError):
+        return 0
 
 
 def _outline_text(path: str, listed: FileSymbols) -> str:
@@ -111,7 +145,7 @@ def _is_inside(symbol: Symbol, outer: Symbol) -> bool:
 
 def _lookup_text(found: Lookup) -> str:
     lines = [_place_text(place) for place in found.places]
-    if not found.places:
+    if not (found.places or found.partial):
         lines.append("no such name in code")
     if found.unparsed:
         files = "file" if found.unparsed == 1 else "files"
