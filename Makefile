@@ -92,6 +92,10 @@ BOX_PROOFS := attacks=tests/workflows/box/test_attacks.py resources=tests/workfl
     runner=tests/workflows/box/test_runner.py ordinary-user=tests/workflows/box/test_ordinary_user.py
 prove-box: PROOFS = $(BOX_PROOFS)
 prove-box: .prove  ## Those of the box that runs agents' scripts: more than 600 attacks in each of three ways
+WORKFLOW_PROOFS := workflows=tests/workflows agents=tests/e2e/test_workflows_in_agents.py \
+    servers=tests/mcp/test_workflow_server.py
+prove-workflows: PROOFS = $(WORKFLOW_PROOFS)
+prove-workflows: .prove  ## Workflows and their servers, with real agents and the MCP Inspector
 .prove: $(VENV)/.ready
 	@lines=; failed=0; for proof in $(PROOFS); do \
 	    if $(RUN) pytest -q -s -rs -o faulthandler_timeout=1800 "$${proof#*=}"; \
@@ -160,4 +164,4 @@ build: $(VENV)/.ready  ## Wheel and sdist
 clean:  ## What can be rebuilt
 	rm -rf dist .coverage* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 
-.PHONY: .prove help demo check format lint types imports test explore test-root test-nojit test-all prove prove-history prove-memory prove-zoekt prove-box ripgrep-tests fuzz faults clients browser golden house cover bench bench-daemon bench-quick build clean
+.PHONY: .prove help demo check format lint types imports test explore test-root test-nojit test-all prove prove-history prove-memory prove-zoekt prove-box prove-workflows ripgrep-tests fuzz faults clients browser golden house cover bench bench-daemon bench-quick build clean
