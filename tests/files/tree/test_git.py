@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from triseek.files.tree.git import changed_since, dirty, head, identity, is_same
+from triseek.files.tree.git import ask, changed_since, dirty, head, identity, is_same
 
 
 @pytest.fixture
@@ -177,3 +177,69 @@ def test_a_clone_is_recognised_and_a_shallow_one_is_not_taken_for_another(
 def test_one_first_commit_in_common_makes_one_repository():
     assert is_same("a b", "b c") is True
     assert is_same("a", "b") is False
+
+
+def program(folder, name):
+    """A program that copies its input and leaves a file, and that file."""
+    left = folder / f"{name}.ran"
+    path = folder / name
+    path.write_text(f"#!/bin/sh\ntouch '{left}'\nexec cat\n")
+    path.chmod(0o755)
+    return path, left
+
+
+@pytest.mark.parametrize("key", ["clean", "process"])
+def test_no_filter_of_a_repository_runs(key, repo, tmp_path):
+    path, left = program(tmp_path, "filter")
+    commit = git(repo, "rev-parse", "HEAD")
+    (repo / ".gitattributes").write_text("a filter=hostile\n")
+    git(repo, "config", "filter.hostile.required", "true")
+    git(repo, "config", f"filter.hostile.{key}", str(path))
+    (repo / "a").write_text("2")
+
+    state, changed = dirty(repo), changed_since(repo, commit)
+
+    assert state is not None
+    assert state.files == {b"a": ".M", b".gitattributes": "??"}
+    assert state.lines == {b"a": 2}
+    assert changed == [b".gitattributes", b"a"]
+    assert not left.exists()
+
+
+def test_a_filter_of_the_user_runs(repo, tmp_path):
+    home = tmp_path / "nobody"
+    home.mkdir()
+    path, left = program(tmp_path, "filter")
+    (home / ".gitconfig").write_text(f'[filter "own"]\n\tclean = {path}\n')
+    (repo / ".gitattributes").write_text("a filter=own\n")
+    (repo / "a").write_text("2")
+
+    assert dirty(repo).files == {b"a": ".M", b".gitattributes": "??"}
+    assert left.exists()
+
+
+def test_a_filter_that_cannot_be_turned_off_is_no_answer(repo, tmp_path):
+    path, left = program(tmp_path, "filter")
+    (repo / ".gitattributes").write_text("a filter=x=y\n")
+    git(repo, "config", "filter.x=y.clean", str(path))
+    (repo / "a").write_text("2")
+
+    assert dirty(repo) is None
+    assert not left.exists()
+
+
+def test_a_partial_clone_does_not_fetch(repo, tmp_path):
+    path, left = program(tmp_path, "transport")
+    for setting in ("uploadpack.allowFilter", "uploadpack.allowAnySHA1InWant"):
+        git(repo, "config", setting, "true")
+    git(
+        tmp_path, "clone", "-q", "--no-local", "--no-checkout", "--filter=blob:none",
+        repo.as_uri(), "partial",
+    )  # fmt: skip
+    clone = tmp_path / "partial"
+    git(clone, "config", "remote.origin.url", "ssh://example.invalid/repo")
+    git(clone, "config", "core.sshCommand", str(path))
+
+    assert ask(clone, "log", "-S1", "--format=%H") is None
+    assert dirty(clone).lines == {}
+    assert not left.exists()

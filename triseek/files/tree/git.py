@@ -1,7 +1,7 @@
 """Read-only git queries. Each may return `None`: no git, no repository, no commit.
 
 Git never writes to the repository for us: no lock is taken, and no program that the repository's
-own configuration names (hooks, monitors, external diffs) is run.
+own configuration names (hooks, monitors, external diffs, filters, transports) is run.
 """
 
 from __future__ import annotations
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 _TIMEOUT_S = 10
 _QUIET = ("--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
+_LOCAL = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none"}
+"""What a partial clone lacks is not fetched: a configuration names the program that would do so."""
+_FILTERS = r"^filter\..*\.(clean|process)$"
+_OWN_SCOPES = (b"local", b"worktree")
 _FIELDS = {b"1": 7, b"u": 9, b"?": 0}
 """Blanks before the path in a record of `git status`, by its kind. Renames are turned off."""
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -142,19 +146,49 @@ def is_same(one: str, other: str) -> bool | None:
 
 def ask(root: Folder, *arguments: str) -> bytes | None:
     """Run git at `root` and return its output; None if it fails or is not installed."""
+    options = _without_filters(root) if arguments[0] in ("diff", "status") else []
+    if options is None:
+        return None
+    process = _run(root, *options, *arguments)
+    return process.stdout if process is not None and process.returncode == 0 else None
+
+
+def _run(root: Folder, *arguments: str) -> subprocess.CompletedProcess[bytes] | None:
     environment = {name: value for name, value in os.environ.items() if name[:4] != "GIT_"}
     try:
-        process = children.run(
+        return children.run(
             ["git", *_QUIET, *arguments],
             timeout=min(_TIMEOUT_S, budget.left()),
             cwd=os.fsencode(root),
-            env=environment,
+            env=environment | _LOCAL,
             stdin=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    return process.stdout if process.returncode == 0 else None
+
+
+def _without_filters(root: Folder) -> list[str] | None:
+    """Return options that turn off the filters of the repository's own configuration.
+
+    To compare a file with its commit, git passes it through the program that a filter names. Those
+    of the user's configuration, as Git LFS has one, stay. Files of the others may seem changed.
+    Returns None if there may be a filter that cannot be turned off.
+    """
+    names = ("config", "-z", "--show-scope", "--name-only", "--get-regexp", _FILTERS)
+    listed = _run(root, *names)
+    if listed is None or listed.returncode not in (0, 1):  # 1: there are none
+        return None
+    fields = listed.stdout.split(b"\0")
+    options: list[str] = []
+    for scope, key in zip(fields[::2], fields[1::2], strict=False):
+        if scope not in _OWN_SCOPES:
+            continue
+        if b"=" in key:  # the option would name another
+            return None
+        driver = os.fsdecode(key.rpartition(b".")[0])
+        options += ["-c", f"{os.fsdecode(key)}=", "-c", f"{driver}.required=false"]
+    return options
 
 
 def _text(output: bytes | None) -> str:

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _FIELDS = 4
-_FORMAT = "--format=%H%x00%cI%x00%an%x00%s"
+_FORMAT = "--format=%H%x00%cI%x00%<(120,trunc)%an%x00%<(500,trunc)%s"
+"""A subject may have any length; a cut text ends with two dots, a short one with blanks."""
 
 
 class Commit(TypedDict):
@@ -50,8 +51,8 @@ def log(root: str, text: str, path: str, limit: int) -> list[Commit]:
 
 
 def _commits(output: bytes) -> Iterator[Commit]:
-    for line in output.decode("utf-8", "replace").splitlines():
-        fields = line.split("\0", _FIELDS - 1)
+    for line in output.split(b"\n"):
+        fields = line.decode("utf-8", "replace").split("\0", _FIELDS - 1)
         if len(fields) == _FIELDS:
-            commit, date, author, subject = fields
+            commit, date, author, subject = (field.rstrip(" ") for field in fields)
             yield Commit(commit=commit, date=date, author=author, subject=subject)
